@@ -1,0 +1,3 @@
+module go.landscaper.dev
+
+go 1.26.0
