@@ -1,0 +1,48 @@
+package deployer
+
+import "go.landscaper.dev/api/v1alpha1"
+
+// Exports says which values of deployed objects are handed on.
+type Exports struct {
+	// DefaultTimeout limits the wait for each value inside the time of the item.
+	// +optional
+	DefaultTimeout *v1alpha1.Duration `json:"defaultTimeout,omitempty"`
+	// Watch keeps an eye on the values after the item has finished and hands on
+	// what changes.
+	// +optional
+	Watch bool `json:"watch,omitempty"`
+	// Exports are the values.
+	// +optional
+	Exports []Export `json:"exports,omitempty"`
+}
+
+// Export is one value.
+type Export struct {
+	// Key is the path of the value in the exported map.
+	Key string `json:"key"`
+	// JSONPath is the path of the value in its source.
+	JSONPath string `json:"jsonPath"`
+	// FromResource names the object that holds the value.
+	// +optional
+	FromResource *TypedObjectReference `json:"fromResource,omitempty"`
+	// FromObjectReference reads the value from a further object, whose name is at
+	// the path in the first one.
+	// +optional
+	FromObjectReference *FromObjectReference `json:"fromObjectRef,omitempty"`
+	// TargetName names another Target of the namespace to read from.
+	// +optional
+	TargetName *string `json:"targetName,omitempty"`
+	// Timeout limits the wait for this value inside the time of the item.
+	// +optional
+	Timeout *v1alpha1.Duration `json:"timeout,omitempty"`
+}
+
+// FromObjectReference says how to read a value from a further object.
+type FromObjectReference struct {
+	// APIVersion is the group and version of the further object.
+	APIVersion string `json:"apiVersion"`
+	// Kind is the kind of the further object.
+	Kind string `json:"kind"`
+	// JSONPath is the path of the value in the further object.
+	JSONPath string `json:"jsonPath"`
+}

@@ -1,0 +1,156 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// InstallationPhases are the phases of an Installation.
+var InstallationPhases = struct {
+	Init, CleanupOrphaned, ObjectsCreated, Progressing, Completing, Succeeded, Failed,
+	InitDelete, TriggerDelete, Deleting, DeleteFailed InstallationPhase
+}{
+	PhaseStringInit, PhaseStringCleanupOrphaned, PhaseStringObjectsCreated, PhaseStringProgressing, PhaseStringCompleting, PhaseStringSucceeded, PhaseStringFailed,
+	PhaseStringInitDelete, PhaseStringTriggerDelete, PhaseStringDeleting, PhaseStringDeleteFailed,
+}
+
+// The conditions that an Installation reports beside Ready, Reconciling and
+// Stalled.
+const (
+	// EnsureSubInstallationsCondition tells whether the subinstallations were
+	// written.
+	EnsureSubInstallationsCondition ConditionType = "EnsureSubInstallations"
+	// ReconcileExecutionCondition tells whether the Execution was written.
+	ReconcileExecutionCondition ConditionType = "ReconcileExecution"
+	// ValidateImportsCondition tells whether the imports fit the blueprint.
+	ValidateImportsCondition ConditionType = "ValidateImports"
+	// CreateImportsCondition tells whether the imports were stored.
+	CreateImportsCondition ConditionType = "CreateImports"
+	// CreateExportsCondition tells whether the exports were stored.
+	CreateExportsCondition ConditionType = "CreateExports"
+	// EnsureExecutionsCondition is kept for readers of old objects.
+	EnsureExecutionsCondition ConditionType = "EnsureExecutions"
+	// ValidateExportCondition tells whether the exports fit the blueprint.
+	ValidateExportCondition ConditionType = "ValidateExport"
+	// ComponentReferenceOverwriteCondition tells whether the component reference
+	// was replaced.
+	ComponentReferenceOverwriteCondition ConditionType = "ComponentReferenceOverwrite"
+)
+
+// InstallationStatus tells how far the last job came.
+type InstallationStatus struct {
+	// ObservedGeneration is the generation that the last job worked on.
+	ObservedGeneration int64 `json:"observedGeneration"`
+	// Conditions are the current observations.
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// LastError is the error of the last step; absent when it went well.
+	// +optional
+	LastError *Error `json:"lastError,omitempty"`
+	// SubInstCache lists the subinstallations.
+	// +optional
+	SubInstCache *SubInstCache `json:"subInstCache,omitempty"`
+	// ExecutionReference names the Execution that holds the deploy items.
+	// +optional
+	ExecutionReference *ObjectReference `json:"executionRef,omitempty"`
+	// JobID identifies the current or last job. Without it there never was one.
+	// +optional
+	JobID string `json:"jobID,omitempty"`
+	// JobIDFinished identifies the last job that has ended.
+	// +optional
+	JobIDFinished string `json:"jobIDFinished,omitempty"`
+	// InstallationPhase is the stage of the job.
+	// +optional
+	InstallationPhase InstallationPhase `json:"phase,omitempty"`
+	// PhaseTransitionTime is when the phase changed last.
+	// +optional
+	PhaseTransitionTime *metav1.Time `json:"phaseTransitionTime,omitempty"`
+	// ImportsHash identifies the import values of the last job.
+	// +optional
+	ImportsHash string `json:"importsHash,omitempty"`
+	// AutomaticReconcileStatus counts the jobs that were started automatically.
+	// +optional
+	AutomaticReconcileStatus *AutomaticReconcileStatus `json:"automaticReconcileStatus,omitempty"`
+	// DependentsToTrigger are siblings that still have to be told that this job
+	// has ended.
+	// +optional
+	DependentsToTrigger []DependentToTrigger `json:"dependentsToTrigger,omitempty"`
+	// TransitionTimes tells when the job entered its stages.
+	// +optional
+	TransitionTimes *TransitionTimes `json:"transitionTimes,omitempty"`
+
+	// ConfigGeneration identifies the exported values of the last job.
+	// +optional
+	ConfigGeneration string `json:"configGeneration,omitempty"`
+	// Imports tells which version of each import the last job used.
+	// +optional
+	Imports []ImportStatus `json:"imports,omitempty"`
+	// InstallationReferences names the subinstallations, for tools of old releases.
+	// +optional
+	InstallationReferences []NamedObjectReference `json:"installationRefs,omitempty"`
+}
+
+// SubInstCache lists the subinstallations of an Installation.
+type SubInstCache struct {
+	// ActiveSubs are the subinstallations that the blueprint asks for.
+	// +optional
+	ActiveSubs []SubNamePair `json:"activeSubs,omitempty"`
+	// OrphanedSubs are the names of subinstallations that are no longer wanted.
+	// +optional
+	OrphanedSubs []string `json:"orphanedSubs,omitempty"`
+}
+
+// SubNamePair connects the name of a template with the object made from it.
+type SubNamePair struct {
+	// SpecName is the name in the blueprint.
+	SpecName string `json:"specName"`
+	// ObjectName is the name of the subinstallation.
+	ObjectName string `json:"objectName"`
+}
+
+// DependentToTrigger names a sibling.
+type DependentToTrigger struct {
+	// Name is the name of the sibling.
+	// +optional
+	Name string `json:"name,omitempty"`
+}
+
+// AutomaticReconcileStatus counts the jobs that were started automatically.
+type AutomaticReconcileStatus struct {
+	// Generation is the generation that the counter belongs to.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+	// NumberOfReconciles counts the jobs.
+	// +optional
+	// +kubebuilder:validation:Format=int32
+	NumberOfReconciles int `json:"numberOfReconciles,omitempty"`
+	// LastReconcileTime is when the last job was started.
+	// +optional
+	LastReconcileTime metav1.Time `json:"lastReconcileTime,omitzero"`
+	// OnFailed tells that the counted jobs are retries of a failed one.
+	// +optional
+	OnFailed bool `json:"onFailed,omitempty"`
+}
+
+// ImportStatus tells which version of an import a job used.
+type ImportStatus struct {
+	// Name is the logical name of the import.
+	Name string `json:"name"`
+	// Type is dataobject or target.
+	Type string `json:"type"`
+	// DataRef is the DataObject that was read.
+	// +optional
+	DataRef string `json:"dataRef,omitempty"`
+	// Target is the Target that was read.
+	// +optional
+	Target string `json:"target,omitempty"`
+	// SecretRef is the Secret that was read.
+	// +optional
+	SecretRef string `json:"secretRef,omitempty"`
+	// ConfigMapRef is the ConfigMap that was read.
+	// +optional
+	ConfigMapRef string `json:"configMapRef,omitempty"`
+	// SourceRef names the Installation that exported the value.
+	// +optional
+	SourceRef *ObjectReference `json:"sourceRef,omitempty"`
+	// ConfigGeneration identifies the value.
+	// +optional
+	ConfigGeneration string `json:"configGeneration,omitempty"`
+}

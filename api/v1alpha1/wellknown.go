@@ -1,0 +1,112 @@
+package v1alpha1
+
+// Finalizer keeps an object until its controller has cleaned up behind it.
+const Finalizer = "finalizer." + GroupName
+
+// Annotations that users set to steer Landscaper.
+const (
+	// OperationAnnotation asks for an operation.
+	OperationAnnotation = GroupName + "/operation"
+	// ReconcileReasonAnnotation tells why a reconcile was asked for.
+	ReconcileReasonAnnotation = GroupName + "/reconcile-reason"
+	// ReconcileIfChangedAnnotation starts a job whenever the spec changes.
+	ReconcileIfChangedAnnotation = GroupName + "/reconcile-if-changed"
+	// SkipAnnotation suppresses automatic jobs.
+	SkipAnnotation = GroupName + "/skip"
+	// IgnoreAnnotation is the name that old releases gave to SkipAnnotation.
+	IgnoreAnnotation = GroupName + "/ignore"
+	// DeleteWithoutUninstallAnnotation deletes objects but leaves what was deployed.
+	DeleteWithoutUninstallAnnotation = GroupName + "/delete-without-uninstall"
+	// DeleteIgnoreSuccessorsAnnotation deletes an Installation although siblings
+	// import its exports.
+	DeleteIgnoreSuccessorsAnnotation = GroupName + "/delete-ignore-successors"
+	// CacheHelmChartsAnnotation lets the Helm deployer cache charts.
+	CacheHelmChartsAnnotation = GroupName + "/cache-helm-charts"
+	// RotateTokenAnnotation forces a token rotation of a TargetSync.
+	RotateTokenAnnotation = GroupName + "/rotate-token"
+	// ContinuousReconcileActiveAnnotation pauses continuous reconciliation of a
+	// DeployItem with the value "false".
+	ContinuousReconcileActiveAnnotation = "continuousreconcile.extensions." + GroupName + "/active"
+)
+
+// Annotations that Landscaper sets.
+const (
+	// TouchAnnotation is toggled to raise an event.
+	TouchAnnotation = GroupName + "/touch"
+	// ReconcileTimeAnnotation tells when a DeployItem was written.
+	ReconcileTimeAnnotation = GroupName + "/reconcile-time"
+	// DeployerTypeAnnotation is a copy of a DeployItem's type.
+	DeployerTypeAnnotation = GroupName + "/deployer-type"
+	// DeployerTargetNameAnnotation is a copy of a DeployItem's target name.
+	DeployerTargetNameAnnotation = GroupName + "/deployer-target-name"
+	// ClusterNameAnnotation is the shoot behind a DeployItem's Target.
+	ClusterNameAnnotation = GroupName + "/clustername"
+	// SubinstallationNameAnnotation is the template name of a subinstallation.
+	SubinstallationNameAnnotation = GroupName + "/subinstallation-name"
+	// ExecutionDependsOnAnnotation lists the items that a DeployItem depends on.
+	ExecutionDependsOnAnnotation = "execution." + GroupName + "/dependsOn"
+	// DataObjectHashAnnotation identifies the value of a DataObject or Target.
+	DataObjectHashAnnotation = "data." + GroupName + "/hash"
+	// LastTargetSyncAnnotation tells when a Target was synchronised.
+	LastTargetSyncAnnotation = GroupName + "/lasttargetsync"
+)
+
+// NoTargetNameValue is the value of DeployerTargetNameAnnotation on items
+// without a target.
+const NoTargetNameValue = ".noTargetName"
+
+// Labels.
+const (
+	// EncompassedByLabel is the parent of a subinstallation.
+	EncompassedByLabel = GroupName + "/encompassed-by"
+	// ExecutionManagedByLabel is the Execution of a DeployItem.
+	ExecutionManagedByLabel = "execution." + GroupName + "/managed-by"
+	// ExecutionManagedNameLabel is the name of a DeployItem in its Execution.
+	ExecutionManagedNameLabel = "execution." + GroupName + "/name"
+	// DataObjectContextLabel is the scope of a DataObject or Target.
+	DataObjectContextLabel = "data." + GroupName + "/context"
+	// DataObjectSourceTypeLabel tells whether it was imported or exported.
+	DataObjectSourceTypeLabel = "data." + GroupName + "/sourceType"
+	// DataObjectSourceLabel is the object that wrote it.
+	DataObjectSourceLabel = "data." + GroupName + "/source"
+	// DataObjectKeyLabel is its name in its scope.
+	DataObjectKeyLabel = "data." + GroupName + "/key"
+	// DataObjectIndexLabel is its place in a target list.
+	DataObjectIndexLabel = "data." + GroupName + "/index"
+	// DataObjectTargetMapKeyLabel is its key in a target map.
+	DataObjectTargetMapKeyLabel = "data." + GroupName + "/targetmapkey"
+	// DataObjectJobIDLabel is the job that wrote it.
+	DataObjectJobIDLabel = "data." + GroupName + "/jobid"
+	// TargetSyncLabel marks what a TargetSync made.
+	TargetSyncLabel = GroupName + "/targetsync"
+	// SkipValidationLabel switches admission off for an object.
+	SkipValidationLabel = "validation." + GroupName + "/skip-validation"
+	// ComponentDescriptorLabel is the label of a component reference that holds a
+	// nested component descriptor.
+	ComponentDescriptorLabel = GroupName + "/component-descriptor"
+)
+
+// Operation is a value of OperationAnnotation.
+type Operation string
+
+const (
+	// ReconcileOperation starts a job.
+	ReconcileOperation Operation = "reconcile"
+	// ForceReconcileOperation starts a job although another one runs.
+	ForceReconcileOperation Operation = "force-reconcile"
+	// InterruptOperation fails what is not finished.
+	InterruptOperation Operation = "interrupt"
+	// AbortOperation starts nothing new and waits for what runs.
+	AbortOperation Operation = "abort"
+	// TestReconcileOperation starts a job of a single DeployItem.
+	TestReconcileOperation Operation = "test-reconcile"
+)
+
+// Limits on the names of Installations: the label of their data must have room
+// for the name and a prefix.
+const (
+	// InstallationNameMaxLength limits metadata.name.
+	InstallationNameMaxLength = 63 - len(InstallationPrefix)
+	// InstallationGenerateNameMaxLength limits metadata.generateName.
+	InstallationGenerateNameMaxLength = InstallationNameMaxLength - 5
+)
