@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/validation"
+)
+
+func newInstallCommand() *cobra.Command {
+	var (
+		kubeconfig string
+		allowed    []string
+		timeout    time.Duration
+		options    install.Options
+	)
+	command := &cobra.Command{
+		Use:   "install",
+		Short: "Install or upgrade the CRDs and admission policies",
+		Long: `Install or upgrade the CRDs and admission policies of Landscaper in a cluster and
+wait until the API server serves them.
+
+It is safe to run it again, and next to CRDs that another distribution of
+Landscaper installed: objects that are stored keep working. It refuses to replace
+what a newer release installed.`,
+		Example: `  # the cluster of the current kubeconfig context
+  landscaper install
+
+  # another cluster; let Installations in namespace team-a import Secrets from shared
+  landscaper install --kubeconfig resource.kubeconfig --allow-import-from shared=team-a`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			sources, err := parseSourceNamespaces(allowed)
+			if err != nil {
+				return err
+			}
+			options.SourceNamespaces = sources
+			config, err := restConfig(kubeconfig)
+			if err != nil {
+				return err
+			}
+			cluster, err := client.NewWithWatch(config, client.Options{Scheme: install.Scheme()})
+			if err != nil {
+				return fmt.Errorf("connect to %s: %w", config.Host, err)
+			}
+			ctx, cancel := contextWithTimeout(command.Context(), timeout)
+			defer cancel()
+			return install.Run(ctx, cluster, options, command.OutOrStdout())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG, then ~/.kube/config, then the cluster that the program runs in)")
+	flags.StringSliceVar(&allowed, "allow-import-from", nil, "SOURCE=NAMESPACE: Installations in NAMESPACE may import Secrets and ConfigMaps from SOURCE; may be repeated")
+	flags.BoolVar(&options.SkipPolicies, "skip-policies", false, "install the CRDs only")
+	flags.BoolVar(&options.AllowDowngrade, "allow-downgrade", false, "replace CRDs of a newer release; fields that only the newer release knows are lost")
+	flags.DurationVar(&timeout, "timeout", time.Minute, "how long to wait until the API server serves the kinds; 0 means no limit")
+	return command
+}
+
+// parseSourceNamespaces reads SOURCE=NAMESPACE pairs.
+func parseSourceNamespaces(pairs []string) (validation.SourceNamespaces, error) {
+	sources := validation.SourceNamespaces{}
+	for _, pair := range pairs {
+		source, namespace, ok := strings.Cut(pair, "=")
+		if !ok || len(utilvalidation.IsDNS1123Label(source)) > 0 || len(utilvalidation.IsDNS1123Label(namespace)) > 0 {
+			return nil, fmt.Errorf("--allow-import-from %q: want SOURCE=NAMESPACE, two names of namespaces", pair)
+		}
+		sources[source] = append(sources[source], namespace)
+	}
+	return sources, nil
+}
+
+// restConfig returns the connection to the cluster of a kubeconfig file, or of
+// the usual places if no file is given.
+func restConfig(kubeconfig string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config.UserAgent = "landscaper"
+	// The API server's own fairness decides; a client-side limit would only add
+	// waiting on top of it.
+	config.QPS = -1
+	return config, nil
+}

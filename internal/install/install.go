@@ -1,0 +1,66 @@
+// Package install puts the CRDs and admission policies into a cluster, or brings
+// them up to date, and waits until the API server serves them.
+package install
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/validation"
+)
+
+// fieldOwner is the name under which we own fields.
+const fieldOwner = "landscaper"
+
+// Options say what to install.
+type Options struct {
+	// SourceNamespaces are the namespaces from which Installations of other
+	// namespaces may import Secrets and ConfigMaps.
+	SourceNamespaces validation.SourceNamespaces
+	// SkipPolicies installs the CRDs only.
+	SkipPolicies bool
+	// AllowDowngrade replaces manifests that a newer release has installed.
+	AllowDowngrade bool
+}
+
+// Scheme returns a scheme with the kinds that the installer writes.
+func Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
+	return scheme
+}
+
+// Run installs or upgrades everything and returns when the API server serves it.
+// It tells on out what it did to each object. Running it again changes nothing.
+func Run(ctx context.Context, cluster client.WithWatch, options Options, out io.Writer) error {
+	crds, err := CRDs()
+	if err != nil {
+		return err
+	}
+	for _, crd := range crds {
+		result, err := applyCRD(ctx, cluster, crd, options.AllowDowngrade)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "CustomResourceDefinition %s: %s\n", crd.Name, result)
+	}
+	if err := waitUntilServed(ctx, cluster, crds); err != nil {
+		return err
+	}
+	if options.SkipPolicies {
+		return nil
+	}
+	policies, err := Policies(options.SourceNamespaces)
+	if err != nil {
+		return err
+	}
+	return applyPolicies(ctx, cluster, policies, out)
+}

@@ -1,0 +1,117 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/admission"
+	"go.landscaper.dev/internal/validation"
+)
+
+const (
+	// revisionAnnotation tells which state of the manifests a CRD comes from.
+	revisionAnnotation = v1alpha1.GroupName + "/api-revision"
+	// componentLabel marks the policies, so that those of older releases can be
+	// found and removed.
+	componentLabel = v1alpha1.GroupName + "/component"
+	// componentAdmission is the value of componentLabel on policies.
+	componentAdmission = "admission"
+)
+
+// CRDs returns the CustomResourceDefinitions.
+func CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	err := eachFile(api.CRDs, func(name string, content []byte) error {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(content, crd); err != nil {
+			return fmt.Errorf("decode %s: %w", name, err)
+		}
+		crd.Annotations[revisionAnnotation] = strconv.Itoa(api.Revision())
+		crds = append(crds, crd)
+		return nil
+	})
+	return crds, err
+}
+
+// Policies returns the admission policies and their bindings with the
+// administrator's permissions filled in.
+func Policies(sources validation.SourceNamespaces) ([]*unstructured.Unstructured, error) {
+	var policies []*unstructured.Unstructured
+	err := eachFile(api.Policies, func(name string, content []byte) error {
+		documents := utilyaml.NewYAMLReader(newReader(content))
+		for {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(document, &object.Object); err != nil {
+				return fmt.Errorf("decode %s: %w", name, err)
+			}
+			if len(object.Object) == 0 {
+				continue
+			}
+			object.SetLabels(map[string]string{componentLabel: componentAdmission})
+			if err := permit(object, sources); err != nil {
+				return fmt.Errorf("policy %s: %w", object.GetName(), err)
+			}
+			policies = append(policies, object)
+		}
+	})
+	return policies, err
+}
+
+// permit fills the variable of a policy that holds the permissions.
+func permit(policy *unstructured.Unstructured, sources validation.SourceNamespaces) error {
+	variables, found, err := unstructured.NestedSlice(policy.Object, "spec", "variables")
+	if err != nil || !found {
+		return err
+	}
+	for _, variable := range variables {
+		if fields, ok := variable.(map[string]any); ok && fields["name"] == admission.AllowedSourceNamespaces {
+			fields["expression"] = celMap(sources)
+		}
+	}
+	return unstructured.SetNestedSlice(policy.Object, variables, "spec", "variables")
+}
+
+func celMap(sources validation.SourceNamespaces) string {
+	var entries []string
+	for source, namespaces := range sources {
+		quoted := make([]string, 0, len(namespaces))
+		for _, namespace := range namespaces {
+			quoted = append(quoted, strconv.Quote(namespace))
+		}
+		entries = append(entries, strconv.Quote(source)+": ["+strings.Join(quoted, ", ")+"]")
+	}
+	slices.Sort(entries)
+	return "{" + strings.Join(entries, ", ") + "}"
+}
+
+func eachFile(files fs.FS, visit func(name string, content []byte) error) error {
+	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return fmt.Errorf("read embedded manifest %s: %w", name, err)
+		}
+		return visit(name, content)
+	})
+}

@@ -1,0 +1,144 @@
+package validation
+
+import (
+	"slices"
+	"strings"
+
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// Execution checks an Execution, in either form of its items.
+func Execution(exec *v1alpha1.Execution) field.ErrorList {
+	items, err := exec.Spec.Items()
+	if err != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "deployItemsCompressed"), err.Error())}
+	}
+	return DeployItemTemplates(items, field.NewPath("spec", "deployItems"))
+}
+
+// DeployItemTemplates checks the deploy items of an Execution, or those that a
+// blueprint rendered.
+func DeployItemTemplates(items v1alpha1.DeployItemTemplateList, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := names{}
+	unique := true
+	for i := range items {
+		item, path := &items[i], path.Index(i)
+		nameErrs := seen.add(item.Name, path.Child("name"))
+		unique = unique && len(nameErrs) == 0
+		errs = append(errs, nameErrs...)
+		if item.Type == "" {
+			errs = append(errs, field.Required(path.Child("type"), "give the type of a deployer"))
+		}
+		errs = append(errs, target(item.Target, path.Child("target"))...)
+		errs = append(errs, metav1validation.ValidateLabels(item.Labels, path.Child("labels"))...)
+		errs = append(errs, duration(item.Timeout, path.Child("timeout"))...)
+	}
+	if !unique {
+		return errs
+	}
+	return append(errs, dependencies(items, path)...)
+}
+
+func target(ref *v1alpha1.ObjectReference, path *field.Path) field.ErrorList {
+	if ref == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if ref.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), "give the name of a Target"))
+	}
+	if ref.Namespace == "" {
+		errs = append(errs, field.Required(path.Child("namespace"), "give the namespace of the item"))
+	}
+	return errs
+}
+
+func dependencies(items v1alpha1.DeployItemTemplateList, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	edges := make(map[string][]string, len(items))
+	for i := range items {
+		edges[items[i].Name] = items[i].DependsOn
+	}
+	order := make([]string, 0, len(items))
+	for i, item := range items {
+		order = append(order, item.Name)
+		for j, name := range item.DependsOn {
+			if _, ok := edges[name]; !ok {
+				errs = append(errs, field.Invalid(path.Index(i).Child("dependsOn").Index(j), name, "there is no item of this name"))
+			}
+		}
+	}
+	for _, cycle := range Cycles(order, edges) {
+		errs = append(errs, field.Invalid(path, strings.Join(cycle, " -> "), "the items wait for each other in a circle"))
+	}
+	return errs
+}
+
+// Cycles returns a cycle for each group of nodes that wait for each other, each
+// as the path from a node back to itself. Nodes are visited in the given order.
+func Cycles(order []string, edges map[string][]string) [][]string {
+	search := cycleSearch{edges: edges, state: make(map[string]visit, len(order))}
+	for _, node := range order {
+		search.from(node)
+	}
+	return search.cycles
+}
+
+type visit int
+
+const (
+	unseen visit = iota
+	onPath
+	done
+)
+
+type cycleSearch struct {
+	edges  map[string][]string
+	state  map[string]visit
+	path   []string
+	cycles [][]string
+}
+
+func (s *cycleSearch) from(node string) {
+	switch s.state[node] {
+	case done:
+		return
+	case onPath:
+		start := slices.Index(s.path, node)
+		s.cycles = append(s.cycles, append(slices.Clone(s.path[start:]), node))
+		return
+	}
+	s.state[node] = onPath
+	s.path = append(s.path, node)
+	for _, next := range s.edges[node] {
+		s.from(next)
+	}
+	s.path = s.path[:len(s.path)-1]
+	s.state[node] = done
+}
+
+// DeployItem checks a DeployItem. Old is its stored form, or nil.
+func DeployItem(item, old *v1alpha1.DeployItem) field.ErrorList {
+	path := field.NewPath("spec")
+	var errs field.ErrorList
+	if item.Spec.Type == "" {
+		errs = append(errs, field.Required(path.Child("type"), "give the type of a deployer"))
+	}
+	if old != nil && old.Spec.Type != item.Spec.Type {
+		errs = append(errs, field.Forbidden(path.Child("type"), "the type cannot be changed: delete the item and create another one"))
+	}
+	errs = append(errs, target(item.Spec.Target, path.Child("target"))...)
+	return append(errs, duration(item.Spec.Timeout, path.Child("timeout"))...)
+}
+
+// Target checks a Target.
+func Target(target *v1alpha1.Target) field.ErrorList {
+	if target.Spec.Configuration != nil && target.Spec.SecretRef != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec"), "config and secretRef are given together: give one of them")}
+	}
+	return nil
+}
