@@ -3,6 +3,7 @@ module go.landscaper.dev
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/robfig/cron/v3 v3.0.1
 	github.com/spf13/cobra v1.10.2
 	k8s.io/api v0.37.2

@@ -64,14 +64,15 @@ func InstallationTemplates(templates []*v1alpha1.InstallationTemplate, imports v
 	var errs field.ErrorList
 	seen := names{}
 	for i, template := range templates {
-		errs = append(errs, seen.add(template.Name, path.Index(i).Child("name"))...)
+		if template.Name != "" {
+			errs = append(errs, seen.add(template.Name, path.Index(i).Child("name"))...)
+		}
 		errs = append(errs, check.addExports(template, path.Index(i).Child("exports"))...)
 	}
 	edges := make(map[string][]string, len(templates))
 	order := make([]string, 0, len(templates))
 	for i, template := range templates {
-		importErrs := check.satisfied(template, path.Index(i).Child("imports"))
-		errs = append(errs, importErrs...)
+		errs = append(errs, check.satisfied(template, path.Index(i).Child("imports"))...)
 		order = append(order, template.Name)
 		edges[template.Name] = check.predecessors(template)
 	}

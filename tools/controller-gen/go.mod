@@ -1,4 +1,4 @@
-module go.landscaper.dev/hack/tools/controller-gen
+module go.landscaper.dev/tools/controller-gen
 
 go 1.26.0
 

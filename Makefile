@@ -1,0 +1,79 @@
+# Landscaper. "make" lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := $(CURDIR)/bin
+TOOLS := $(CURDIR)/tools
+
+# Go's own packages of the main module. Modules in subfolders (lab, tools) are
+# not part of it.
+PACKAGES := ./...
+UNIT := $(shell go list ./... 2>/dev/null | grep -v -e /test/ )
+SOURCES := $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
+
+-include internal/spiff/spiff.mk
+
+.PHONY: help
+help: ## List the targets.
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-20s %s\n", $$1, $$2}'
+
+##
+.PHONY: build
+build: $(BIN)/landscaper $(BIN)/landscaper-cli ## Build the server and the command line (first time: 2 minutes).
+
+$(BIN)/landscaper $(BIN)/landscaper-cli: $(SOURCES)
+	@echo "building $(@F) ..."
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./cmd/$(@F)
+
+.PHONY: lab
+lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15 minutes).
+	@$(MAKE) --no-print-directory -C lab build
+
+.PHONY: demo
+demo: build lab ## Bring up the lab and run the main job.
+	@echo "the demo comes with the first controllers" && exit 1
+
+.PHONY: test
+test: verify lint test-unit test-integration test-e2e ## Everything: generated files, lint, all tests.
+
+.PHONY: test-unit
+test-unit: ## Tests without a cluster (under a minute).
+	go test $(UNIT)
+
+.PHONY: test-integration
+test-integration: build lab ## Tests against real API servers.
+	go test -count=1 ./test/lab/... ./test/integration/...
+	$(MAKE) --no-print-directory -C lab test
+
+.PHONY: test-e2e
+test-e2e: build lab ## Whole scenarios on several clusters.
+	go test -count=1 ./test/e2e/...
+
+.PHONY: bench
+bench: build lab ## Benchmarks: counted work and times.
+	$(MAKE) --no-print-directory -C lab bench
+
+.PHONY: generate
+generate: $(BIN)/controller-gen ## Write what is made from other files: deep copies, CRDs, policies, references.
+	@$(BIN)/controller-gen object paths=./api/...
+	@rm -f api/crds/*.yaml api/policies/*.yaml
+	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
+	@go run ./internal/generate
+
+.PHONY: verify
+verify: ## Check that generated files and go.mod are in step.
+	@hack/verify.sh
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Check the house rules (first time: 2 minutes for the linter).
+	$(BIN)/golangci-lint run
+
+$(BIN)/%: $(TOOLS)/%/go.mod
+	@echo "building $(@F) (1 to 2 minutes) ..."
+	@cd $(<D) && CGO_ENABLED=0 go build -trimpath -o $@ $$(sed -n 's/^tool //p' go.mod | head -n 1)
+
+.PHONY: clean
+clean: ## Remove everything that was built.
+	rm -rf bin out

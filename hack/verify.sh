@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Checks that what is generated is in step with what it is made from. The tree may
+# be dirty: files are compared with themselves before and after.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+
+fingerprint() {
+  find api docs -type f \( -name '*.yaml' -o -name 'zz_generated*' -o -name '*.md' -o -name 'revision.txt' \) -print0 |
+    sort -z | xargs -0 sha256sum
+}
+
+before=$(fingerprint)
+make --no-print-directory generate
+after=$(fingerprint)
+if ! drift=$(diff <(echo "$before") <(echo "$after")); then
+  echo "Generated files were not in step; they are now. Commit them:" >&2
+  echo "$drift" | sed -n 's/^[<>] [0-9a-f]*  /  /p' | sort -u >&2
+  exit 1
+fi
+
+unformatted=$(gofmt -l $(git ls-files -co --exclude-standard '*.go'))
+if [ -n "$unformatted" ]; then
+  echo "Not formatted, run gofmt -w:" $unformatted >&2
+  exit 1
+fi
+
+for module in $(git ls-files -co --exclude-standard '*go.mod'); do
+  (cd "$(dirname "$module")" && go mod verify >/dev/null && go mod tidy -diff) ||
+    { echo "$module is not tidy: run go mod tidy there" >&2; exit 1; }
+done
+if grep -q '^replace' go.mod; then
+  echo "the main module must not replace modules" >&2
+  exit 1
+fi
+echo "generated files, formats and modules are in step"
