@@ -50,7 +50,7 @@ const examples = `  # two clusters, the second with the Flux controllers; prints
   # faults: end the API server, bring it back; then let every third write fail
   lab kill target/apiserver
   lab restart target/apiserver
-  lab fault target add --verbs update,patch --share 0.33 --status 409
+  lab fault add target --verbs update,patch --share 0.33 --status 409
 
   # the end: no process and no file stays
   lab down`
@@ -70,8 +70,8 @@ addresses. Everything lives in one directory and ends with "lab down".`,
 	root.PersistentFlags().StringVar(&s.root, "dir", defaultRoot(), "directory for all files of all labs ($LAB_DIR)")
 	root.PersistentFlags().StringVar(&s.name, "name", defaultName(), "name of the lab; labs of different names run side by side ($LAB_NAME)")
 	root.AddCommand(
-		newUp(s), newDown(s), newStatus(s), newKubeconfig(s), newLogs(s), newKill(s), newRestart(s),
-		newBuild(), newSupervise(s),
+		newUp(s), newDown(s), newStatus(s), newKubeconfig(s), newUser(s), newAudit(s), newFault(s),
+		newGit(s), newLogs(s), newKill(s), newRestart(s), newBuild(), newSupervise(s), newServe(),
 	)
 	return root
 }

@@ -71,7 +71,7 @@ func down(ctx context.Context, lab instance.Instance) error {
 }
 
 func newKubeconfig(s *settings) *cobra.Command {
-	var content, certificate bool
+	var content, certificate, throughProxy bool
 	command := &cobra.Command{
 		Use:   "kubeconfig CLUSTER",
 		Short: "Print the path of a cluster's administrator kubeconfig",
@@ -91,6 +91,13 @@ func newKubeconfig(s *settings) *cobra.Command {
 			if !found {
 				return fmt.Errorf("lab %s has no cluster %q", lab.Name, args[0])
 			}
+			if throughProxy {
+				proxy, err := client.Proxy(command.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				cluster.Kubeconfig, cluster.CertKubeconfig = proxy.Kubeconfig, proxy.CertKubeconfig
+			}
 			file := cluster.Kubeconfig
 			if certificate {
 				file = cluster.CertKubeconfig
@@ -100,6 +107,7 @@ func newKubeconfig(s *settings) *cobra.Command {
 	}
 	command.Flags().BoolVar(&content, "content", false, "print the kubeconfig itself")
 	command.Flags().BoolVar(&certificate, "cert", false, "the one with a client certificate instead of a token")
+	command.Flags().BoolVar(&throughProxy, "through-proxy", false, "the one that goes through the cluster's fault proxy, which is started if need be")
 	return command
 }
 

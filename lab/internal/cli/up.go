@@ -32,7 +32,7 @@ func newUp(s *settings) *cobra.Command {
 		RunE: func(command *cobra.Command, _ []string) error { return up(command, s, flags) },
 	}
 	command.Flags().StringSliceVar(&flags.clusters, "clusters", []string{"cluster"}, "names of the clusters")
-	command.Flags().StringSliceVar(&flags.with, "with", nil, "options: registry, registry-auth, registry-tls, git, flux=CLUSTER, kwok=CLUSTER")
+	command.Flags().StringSliceVar(&flags.with, "with", nil, "options: registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER")
 	command.Flags().IntVar(&flags.owner, "owner-pid", 0, "take the lab down when this process ends; without it, the lab stays until \"lab down\"")
 	return command
 }
@@ -108,6 +108,8 @@ func (f *upFlags) add(option string, config *instance.Config) error {
 		config.Registry, config.RegistryAuth = true, true
 	case name == "registry-tls" && !hasCluster:
 		config.Registry, config.RegistryTLS = true, true
+	case name == "git-auth" && !hasCluster:
+		config.Git, config.GitAuth = true, true
 	case name == "git" && !hasCluster:
 		config.Git = true
 	case name == "flux" && slices.Contains(f.clusters, cluster):
@@ -117,7 +119,7 @@ func (f *upFlags) add(option string, config *instance.Config) error {
 	case name == "flux" || name == "kwok":
 		return fmt.Errorf("--with %s: say which cluster, as in %s=%s; the clusters are %q", option, name, f.clusters[0], f.clusters)
 	default:
-		return fmt.Errorf("--with %s: unknown; use registry, registry-auth, registry-tls, git, flux=CLUSTER or kwok=CLUSTER", option)
+		return fmt.Errorf("--with %s: unknown; use registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER or kwok=CLUSTER", option)
 	}
 	return nil
 }

@@ -24,18 +24,16 @@ type Config struct {
 	Name     string   `json:"name"`
 	Clusters []string `json:"clusters"`
 	// Flux and Kwok name the clusters that get them.
-	Flux []string `json:"flux,omitempty"`
-	Kwok []string `json:"kwok,omitempty"`
-	// FluxFromManifests prepares the Flux controllers for clusters on which
-	// their Deployments are applied later.
-	FluxTools     bool   `json:"fluxTools,omitempty"`
-	Registry      bool   `json:"registry,omitempty"`
-	RegistryAuth  bool   `json:"registryAuth,omitempty"`
-	RegistryTLS   bool   `json:"registryTLS,omitempty"`
-	Git           bool   `json:"git,omitempty"`
-	KwokNodes     int    `json:"kwokNodes,omitempty"`
-	Sources       string `json:"sources"`
-	ToolDirectory string `json:"toolDirectory"`
+	Flux          []string `json:"flux,omitempty"`
+	Kwok          []string `json:"kwok,omitempty"`
+	Registry      bool     `json:"registry,omitempty"`
+	RegistryAuth  bool     `json:"registryAuth,omitempty"`
+	RegistryTLS   bool     `json:"registryTLS,omitempty"`
+	Git           bool     `json:"git,omitempty"`
+	GitAuth       bool     `json:"gitAuth,omitempty"`
+	KwokNodes     int      `json:"kwokNodes,omitempty"`
+	Sources       string   `json:"sources"`
+	ToolDirectory string   `json:"toolDirectory"`
 }
 
 // Contact is how commands reach a lab's supervisor.

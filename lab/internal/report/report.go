@@ -62,11 +62,19 @@ type Git struct {
 	KnownHostsFile string `json:"knownHostsFile"`
 }
 
+// Repository is a Git repository of the lab.
+type Repository struct {
+	Name string `json:"name"`
+	HTTP string `json:"http"`
+	SSH  string `json:"ssh"`
+}
+
 // User is an additional user of a cluster.
 type User struct {
 	Name       string   `json:"name"`
 	Groups     []string `json:"groups,omitempty"`
 	Cluster    string   `json:"cluster"`
+	Server     string   `json:"server"`
 	Kubeconfig string   `json:"kubeconfig"`
 	Token      string   `json:"token,omitempty"`
 }

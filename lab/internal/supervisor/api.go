@@ -67,7 +67,11 @@ func (s *Supervisor) routes() http.Handler {
 	})
 	routes.HandleFunc("POST /v1/signal", handle(s.signal))
 	routes.HandleFunc("POST /v1/restart", handle(s.restart))
+	routes.HandleFunc("POST /v1/repositories", handle(s.createRepository))
 	routes.HandleFunc("POST /v1/clusters/{cluster}/tokenreview", s.tokenReview)
+	routes.HandleFunc("POST /v1/clusters/{cluster}/users", handle(s.addUser))
+	routes.HandleFunc("DELETE /v1/clusters/{cluster}/users", handle(s.removeUser))
+	routes.HandleFunc("POST /v1/clusters/{cluster}/proxy", handle(s.ensureProxy))
 	return routes
 }
 

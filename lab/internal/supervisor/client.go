@@ -53,6 +53,29 @@ func (c *Client) Restart(ctx context.Context, request RestartRequest) (report.Co
 	return component, c.call(ctx, http.MethodPost, "/v1/restart", request, &component)
 }
 
+// CreateRepository makes a Git repository.
+func (c *Client) CreateRepository(ctx context.Context, request RepositoryRequest) (report.Repository, error) {
+	var repository report.Repository
+	return repository, c.call(ctx, http.MethodPost, "/v1/repositories", request, &repository)
+}
+
+// AddUser makes a user of a cluster.
+func (c *Client) AddUser(ctx context.Context, cluster string, request UserRequest) (report.User, error) {
+	var user report.User
+	return user, c.call(ctx, http.MethodPost, "/v1/clusters/"+cluster+"/users", request, &user)
+}
+
+// RemoveUser makes the tokens of a user invalid.
+func (c *Client) RemoveUser(ctx context.Context, cluster string, request RemoveUserRequest) error {
+	return c.call(ctx, http.MethodDelete, "/v1/clusters/"+cluster+"/users", request, nil)
+}
+
+// Proxy returns a cluster's fault proxy, which is started if need be.
+func (c *Client) Proxy(ctx context.Context, cluster string) (report.Proxy, error) {
+	var proxy report.Proxy
+	return proxy, c.call(ctx, http.MethodPost, "/v1/clusters/"+cluster+"/proxy", struct{}{}, &proxy)
+}
+
 func (c *Client) call(ctx context.Context, method, path string, body, result any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {

@@ -8,9 +8,12 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"go.landscaper.dev/lab/internal/kube"
+	"go.landscaper.dev/lab/internal/objects"
 	"go.landscaper.dev/lab/internal/process"
 	"go.landscaper.dev/lab/internal/report"
 	"go.landscaper.dev/lab/internal/tools"
@@ -19,10 +22,13 @@ import (
 // cluster is a cluster and what the supervisor knows about it.
 type cluster struct {
 	*kube.Cluster
-	client *http.Client
-	ready  time.Duration
-	proxy  *report.Proxy
-	users  users
+	client  *http.Client
+	objects *objects.Objects
+	ready   time.Duration
+	users   users
+
+	starting sync.Mutex // held while the proxy starts
+	proxy    *report.Proxy
 }
 
 // upCluster starts a cluster's control plane, all processes at once, and
@@ -60,7 +66,14 @@ func (s *Supervisor) newCluster(name string) (*cluster, error) {
 	pool := x509.NewCertPool()
 	pool.AddCert(described.Authority().Certificate())
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
-	return &cluster{Cluster: described, client: &http.Client{Transport: transport, Timeout: 10 * time.Second}}, nil
+	own, err := objects.New(described.KubeconfigOf(kube.SupervisorUser))
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", name, err)
+	}
+	return &cluster{
+		Cluster: described, objects: own,
+		client: &http.Client{Transport: transport, Timeout: 10 * time.Second},
+	}, nil
 }
 
 func (s *Supervisor) controlPlane(ctx context.Context, c *cluster) ([]Spec, error) {
@@ -84,6 +97,10 @@ func (s *Supervisor) controlPlane(ctx context.Context, c *cluster) ([]Spec, erro
 		program("apiserver", "kube-apiserver", c.APIServerArgs(webhook), c.apiServerReady),
 		program("controller-manager", "kube-controller-manager", c.ControllerManagerArgs(), c.controllersReady),
 	}, nil
+}
+
+func (c *cluster) path(elements ...string) string {
+	return filepath.Join(append([]string{c.Directory}, elements...)...)
 }
 
 func (c *cluster) apiServerReady(ctx context.Context) error { return c.get(ctx, "/readyz") }

@@ -93,6 +93,12 @@ func (s *Supervisor) up(ctx context.Context) error {
 	for _, name := range s.config.Clusters {
 		tasks = append(tasks, func() error { return s.upCluster(ctx, name) })
 	}
+	if s.config.Registry {
+		tasks = append(tasks, func() error { return s.upRegistry(ctx) })
+	}
+	if s.config.Git {
+		tasks = append(tasks, func() error { return s.upGit(ctx) })
+	}
 	return inParallel(tasks)
 }
 
