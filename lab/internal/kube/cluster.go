@@ -61,6 +61,9 @@ func New(name, directory string, reserve *ports.Reservations) (*Cluster, error) 
 // Server is the API server's URL.
 func (c *Cluster) Server() string { return "https://" + ports.Address(c.serverPort) }
 
+// EtcdAddress is where etcd listens.
+func (c *Cluster) EtcdAddress() string { return ports.Address(c.etcdPort) }
+
 // Kubeconfig is the administrator's kubeconfig with a token.
 func (c *Cluster) Kubeconfig() string { return c.path("kubeconfig") }
 

@@ -84,6 +84,10 @@ var controllers = []string{
 	"namespace-controller", "garbage-collector-controller", "clusterrole-aggregation-controller",
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "ttl-after-finished-controller",
+	"node-lifecycle-controller",
+	// The admission plugins that are on by default mark claims and volumes; without
+	// these nobody takes the marks off, and their namespaces never end.
+	"persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller",
 	"endpointslice-controller", "endpoints-controller", "resourcequota-controller", "disruption-controller",
 	"validatingadmissionpolicy-status-controller",
 }

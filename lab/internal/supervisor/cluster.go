@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +50,19 @@ func (s *Supervisor) upCluster(ctx context.Context, name string) error {
 	}
 	if err := waitReady(ctx, components); err != nil {
 		return fmt.Errorf("bring up cluster %s: %w", name, err)
+	}
+	if err := s.runPods(ctx, c); err != nil {
+		return err
+	}
+	if slices.Contains(s.config.Kwok, name) {
+		if err := s.upKwok(ctx, c); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(s.config.Flux, name) {
+		if err := s.upFlux(ctx, c); err != nil {
+			return err
+		}
 	}
 	c.ready = time.Since(started)
 	s.log.Info("cluster is ready", "cluster", name, "seconds", c.ready.Seconds())
@@ -93,7 +107,7 @@ func (s *Supervisor) controlPlane(ctx context.Context, c *cluster) ([]Spec, erro
 		}}
 	}
 	return []Spec{
-		program("etcd", "etcd", c.EtcdArgs(), nil),
+		program("etcd", "etcd", c.EtcdArgs(), accepts(c.EtcdAddress())),
 		program("apiserver", "kube-apiserver", c.APIServerArgs(webhook), c.apiServerReady),
 		program("controller-manager", "kube-controller-manager", c.ControllerManagerArgs(), c.controllersReady),
 	}, nil

@@ -88,16 +88,24 @@ func (c *component) signal(signal syscall.Signal) error {
 	return nil
 }
 
-func (c *component) restart(ctx context.Context) error {
-	if err := c.signal(syscall.SIGKILL); err != nil {
-		return err
-	}
+// startAgain starts a component that has ended and counts that.
+func (c *component) startAgain() error {
 	if err := c.start(); err != nil {
 		return err
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.restarts++
-	c.mu.Unlock()
+	return nil
+}
+
+func (c *component) restart(ctx context.Context) error {
+	if err := c.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := c.startAgain(); err != nil {
+		return err
+	}
 	return c.waitReady(ctx)
 }
 

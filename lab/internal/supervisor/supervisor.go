@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -153,6 +154,13 @@ func (s *Supervisor) add(spec Spec) (*component, error) {
 	return c, nil
 }
 
+// remove forgets a component.
+func (s *Supervisor) remove(c *component) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.components, c.spec.Name)
+}
+
 func waitReady(ctx context.Context, components []*component) error {
 	var tasks []func() error
 	for _, c := range components {
@@ -173,6 +181,8 @@ func (s *Supervisor) all() []*component {
 	return all
 }
 
+// component finds a component by its name. The random end of a pod's name may be
+// left out while there is one such pod.
 func (s *Supervisor) component(name string) (*component, error) {
 	s.mu.Lock()
 	c, found := s.components[name]
@@ -181,8 +191,15 @@ func (s *Supervisor) component(name string) (*component, error) {
 		return c, nil
 	}
 	var names []string
+	var similar []*component
 	for _, c := range s.all() {
 		names = append(names, c.spec.Name)
+		if strings.HasPrefix(c.spec.Name, name+"-") {
+			similar = append(similar, c)
+		}
+	}
+	if len(similar) == 1 {
+		return similar[0], nil
 	}
 	return nil, notFound{fmt.Errorf("lab %s has no component %q; it has %q", s.instance.Name, name, names)}
 }
