@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/lab/internal/instance"
+	"go.landscaper.dev/lab/internal/supervisor"
+	"go.landscaper.dev/lab/internal/tools"
+)
+
+func newDown(s *settings) *cobra.Command {
+	var all bool
+	command := &cobra.Command{
+		Use:   "down",
+		Short: "End a lab: all its processes, all its files",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			lab, err := s.instance()
+			if err != nil {
+				return err
+			}
+			labs := []instance.Instance{lab}
+			if all {
+				if labs, err = instance.List(lab.Root); err != nil {
+					return err
+				}
+			}
+			for _, lab := range labs {
+				if err := down(command.Context(), lab); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	command.Flags().BoolVar(&all, "all", false, "end all labs of the directory")
+	return command
+}
+
+// down ends a lab and returns when nothing of it is left. The lock becomes free
+// when the supervisor has ended, in whichever way.
+func down(ctx context.Context, lab instance.Instance) error {
+	if contact, err := lab.Contact(); err == nil {
+		// The supervisor may be gone already; the lock tells.
+		_ = supervisor.NewClient(contact).Down(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		lock, err := lab.Lock()
+		if err == nil {
+			defer lock.Close()
+			return lab.Remove()
+		}
+		if !errors.Is(err, instance.ErrAlive) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("lab %s does not end; see %s", lab.Name, lab.Log("supervisor"))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func newKubeconfig(s *settings) *cobra.Command {
+	var content, certificate, throughProxy bool
+	command := &cobra.Command{
+		Use:   "kubeconfig CLUSTER",
+		Short: "Print the path of a cluster's administrator kubeconfig",
+		Example: `  export KUBECONFIG=$(lab kubeconfig target)
+  lab kubeconfig target --content > /tmp/target.kubeconfig`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			client, err := s.client()
+			if err != nil {
+				return err
+			}
+			lab, err := client.Lab(command.Context())
+			if err != nil {
+				return err
+			}
+			cluster, found := lab.Clusters[args[0]]
+			if !found {
+				return fmt.Errorf("lab %s has no cluster %q", lab.Name, args[0])
+			}
+			if throughProxy {
+				proxy, err := client.Proxy(command.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				cluster.Kubeconfig, cluster.CertKubeconfig = proxy.Kubeconfig, proxy.CertKubeconfig
+			}
+			file := cluster.Kubeconfig
+			if certificate {
+				file = cluster.CertKubeconfig
+			}
+			return printFile(command.OutOrStdout(), file, content)
+		},
+	}
+	command.Flags().BoolVar(&content, "content", false, "print the kubeconfig itself")
+	command.Flags().BoolVar(&certificate, "cert", false, "the one with a client certificate instead of a token")
+	command.Flags().BoolVar(&throughProxy, "through-proxy", false, "the one that goes through the cluster's fault proxy, which is started if need be")
+	return command
+}
+
+func printFile(w io.Writer, file string, content bool) error {
+	if !content {
+		_, err := fmt.Fprintln(w, file)
+		return err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func newLogs(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:     "logs COMPONENT",
+		Short:   "Print what a component wrote (\"supervisor\" for the lab's own log)",
+		Example: "  lab logs target/apiserver\n  lab logs registry",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			client, err := s.client()
+			if err != nil {
+				return err
+			}
+			lab, err := client.Lab(command.Context())
+			if err != nil {
+				return err
+			}
+			names := []string{"supervisor"}
+			for _, component := range lab.Components {
+				if component.Name == args[0] {
+					return printFile(command.OutOrStdout(), component.Log, true)
+				}
+				names = append(names, component.Name)
+			}
+			if args[0] == "supervisor" {
+				return printFile(command.OutOrStdout(), instance.Instance{Root: s.root, Name: s.name}.Log("supervisor"), true)
+			}
+			return fmt.Errorf("lab %s has no component %q; it has %q", lab.Name, args[0], names)
+		},
+	}
+}
+
+func newKill(s *settings) *cobra.Command {
+	var signal string
+	command := &cobra.Command{
+		Use:   "kill COMPONENT",
+		Short: "End a component until it is restarted, or send it another signal",
+		Example: `  lab kill target/etcd
+  lab kill target/apiserver --signal STOP   # hangs; CONT lets it go on`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			client, err := s.client()
+			if err != nil {
+				return err
+			}
+			component, err := client.Signal(command.Context(), supervisor.SignalRequest{Component: args[0], Signal: signal})
+			if err != nil {
+				return err
+			}
+			return printJSON(command.OutOrStdout(), component)
+		},
+	}
+	command.Flags().StringVar(&signal, "signal", "KILL", "KILL, TERM, INT, STOP or CONT")
+	return command
+}
+
+func newRestart(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:     "restart COMPONENT",
+		Short:   "Kill a component if it runs, start it with its data and ports, and wait until it is ready",
+		Example: "  lab restart target/apiserver",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			client, err := s.client()
+			if err != nil {
+				return err
+			}
+			component, err := client.Restart(command.Context(), supervisor.RestartRequest{Component: args[0]})
+			if err != nil {
+				return err
+			}
+			return printJSON(command.OutOrStdout(), component)
+		},
+	}
+}
+
+func newBuild() *cobra.Command {
+	var prune bool
+	command := &cobra.Command{
+		Use:   "build",
+		Short: "Build all programs that labs need, as far as they are missing",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			shop := workshop(command.ErrOrStderr())
+			for _, tool := range tools.All() {
+				if _, err := shop.Ensure(command.Context(), tool); err != nil {
+					return err
+				}
+			}
+			if prune {
+				return shop.Prune()
+			}
+			return nil
+		},
+	}
+	command.Flags().BoolVar(&prune, "prune", false, "remove programs of earlier versions")
+	return command
+}
+
+func newSupervise(s *settings) *cobra.Command {
+	var owned bool
+	command := &cobra.Command{
+		Use:    "supervise",
+		Hidden: true, // started by up
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			lab, err := s.instance()
+			if err != nil {
+				return err
+			}
+			return supervisor.Supervise(lab, owned)
+		},
+	}
+	command.Flags().BoolVar(&owned, "owned", false, "a descriptor of the lab's owner is inherited")
+	return command
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/lab/internal/instance"
+	"go.landscaper.dev/lab/internal/supervisor"
+	"go.landscaper.dev/lab/internal/tools"
+)
+
+type upFlags struct {
+	clusters []string
+	with     []string
+	owner    int
+	nodes    int
+}
+
+func newUp(s *settings) *cobra.Command {
+	flags := &upFlags{}
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Start a lab and print how to reach everything in it, as JSON",
+		Example: `  lab up
+  lab up --clusters resource,target-1,target-2
+  lab up --clusters a,b --with registry,git,flux=a,kwok=b
+  lab up --name test-1 --owner-pid $$   # ends with this shell`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return up(command, s, flags) },
+	}
+	command.Flags().StringSliceVar(&flags.clusters, "clusters", []string{"cluster"}, "names of the clusters")
+	command.Flags().StringSliceVar(&flags.with, "with", nil, "options: registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER")
+	command.Flags().IntVar(&flags.nodes, "kwok-nodes", 2, "number of nodes of clusters with kwok")
+	command.Flags().IntVar(&flags.owner, "owner-pid", 0, "take the lab down when this process ends; without it, the lab stays until \"lab down\"")
+	return command
+}
+
+func up(command *cobra.Command, s *settings, flags *upFlags) error {
+	lab, err := s.instance()
+	if err != nil {
+		return err
+	}
+	config, err := flags.config(lab.Name)
+	if err != nil {
+		return err
+	}
+	shop := workshop(command.ErrOrStderr())
+	config.Sources, config.ToolDirectory = shop.Sources, shop.Directory
+	for _, tool := range needed(config) {
+		if _, err := shop.Ensure(command.Context(), tool); err != nil {
+			return err
+		}
+	}
+	lock, err := lab.Lock()
+	if errors.Is(err, instance.ErrAlive) {
+		return fmt.Errorf("lab %s is up already in %s; use it, end it with \"lab down\", or choose another --name", lab.Name, lab.Root)
+	} else if err != nil {
+		return err
+	}
+	// What is there was left by a supervisor that was killed.
+	if err := lab.Clear(); err != nil {
+		return err
+	}
+	if err := lab.Create(config); err != nil {
+		return err
+	}
+	if err := supervisor.Spawn(lab, lock, flags.owner); err != nil {
+		return err
+	}
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	described, err := client.Lab(command.Context())
+	if err != nil {
+		return err
+	}
+	return printJSON(command.OutOrStdout(), described)
+}
+
+// config reads the flags into what the supervisor is told.
+func (f *upFlags) config(name string) (instance.Config, error) {
+	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes}
+	for i, cluster := range f.clusters {
+		if err := instance.CheckName("cluster", cluster); err != nil {
+			return config, err
+		}
+		if slices.Contains(f.clusters[:i], cluster) {
+			return config, fmt.Errorf("--clusters names %q twice", cluster)
+		}
+	}
+	for _, option := range f.with {
+		if err := f.add(option, &config); err != nil {
+			return config, err
+		}
+	}
+	return config, nil
+}
+
+func (f *upFlags) add(option string, config *instance.Config) error {
+	name, cluster, hasCluster := strings.Cut(option, "=")
+	switch {
+	case name == "registry" && !hasCluster:
+		config.Registry = true
+	case name == "registry-auth" && !hasCluster:
+		config.Registry, config.RegistryAuth = true, true
+	case name == "registry-tls" && !hasCluster:
+		config.Registry, config.RegistryTLS = true, true
+	case name == "git-auth" && !hasCluster:
+		config.Git, config.GitAuth = true, true
+	case name == "git" && !hasCluster:
+		config.Git = true
+	case name == "flux" && slices.Contains(f.clusters, cluster):
+		config.Flux = append(config.Flux, cluster)
+	case name == "kwok" && slices.Contains(f.clusters, cluster):
+		config.Kwok = append(config.Kwok, cluster)
+	case name == "flux" || name == "kwok":
+		return fmt.Errorf("--with %s: say which cluster, as in %s=%s; the clusters are %q", option, name, f.clusters[0], f.clusters)
+	default:
+		return fmt.Errorf("--with %s: unknown; use registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER or kwok=CLUSTER", option)
+	}
+	return nil
+}
+
+// needed are the tools that the lab cannot start without.
+func needed(config instance.Config) []tools.Tool {
+	needed := []tools.Tool{tools.ControlPlane}
+	if config.Registry {
+		needed = append(needed, tools.Registry)
+	}
+	if len(config.Kwok) > 0 {
+		needed = append(needed, tools.Kwok)
+	}
+	if len(config.Flux) > 0 {
+		needed = append(needed, tools.SourceController, tools.KustomizeController)
+	}
+	return needed
+}

@@ -1,0 +1,168 @@
+package supervisor
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.landscaper.dev/lab/internal/process"
+	"go.landscaper.dev/lab/internal/report"
+)
+
+// Spec describes a component: a process and how to tell that it is usable.
+type Spec struct {
+	Name    string
+	Command process.Command
+	// Ready returns nil once the component does its work; it may be nil.
+	Ready func(ctx context.Context) error
+}
+
+// The states of a component, as status shows them.
+const (
+	stateRunning = "running"
+	stateStopped = "stopped"
+	stateExited  = "exited"
+)
+
+// readyTimeout bounds the wait for a component; a loaded machine needs some.
+const readyTimeout = 2 * time.Minute
+
+// component is a Spec and its present process.
+type component struct {
+	spec Spec
+
+	mu       sync.Mutex
+	process  *process.Process
+	stopped  bool
+	restarts int
+}
+
+func newComponent(spec Spec) (*component, error) {
+	if err := os.MkdirAll(filepath.Dir(spec.Command.Log), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the log of %s: %w", spec.Name, err)
+	}
+	return &component{spec: spec}, nil
+}
+
+func (c *component) start() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	started, err := process.Start(c.spec.Command)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", c.spec.Name, err)
+	}
+	c.process, c.stopped = started, false
+	return nil
+}
+
+func (c *component) current() *process.Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.process
+}
+
+// signal sends a signal. The signals that end a process also mark it as stopped
+// on purpose, and are waited for.
+func (c *component) signal(signal syscall.Signal) error {
+	running := c.current()
+	if running == nil {
+		return nil
+	}
+	ends := signal == syscall.SIGKILL || signal == syscall.SIGTERM || signal == syscall.SIGINT
+	if ends {
+		c.mu.Lock()
+		c.stopped = true
+		c.mu.Unlock()
+	}
+	if err := running.Signal(signal); err != nil {
+		return fmt.Errorf("signal %s: %w", c.spec.Name, err)
+	}
+	if ends {
+		<-running.Done()
+	}
+	return nil
+}
+
+// startAgain starts a component that has ended and counts that.
+func (c *component) startAgain() error {
+	if err := c.start(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.restarts++
+	return nil
+}
+
+func (c *component) restart(ctx context.Context) error {
+	if err := c.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := c.startAgain(); err != nil {
+		return err
+	}
+	return c.waitReady(ctx)
+}
+
+// waitReady returns when the component is usable, or when its process has ended.
+func (c *component) waitReady(ctx context.Context) error {
+	if c.spec.Ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	running := c.current()
+	retry := time.NewTicker(25 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		err := c.spec.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-running.Done():
+			return fmt.Errorf("%s ended before it was ready (%s); the end of its log:\n%s", c.spec.Name, running.Exit(), c.logEnd())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w; the end of its log:\n%s", c.spec.Name, err, c.logEnd())
+		case <-retry.C:
+		}
+	}
+}
+
+func (c *component) logEnd() string {
+	const length = 2000
+	content, err := os.ReadFile(c.spec.Command.Log)
+	if err != nil {
+		return err.Error()
+	}
+	if len(content) > length {
+		content = content[len(content)-length:]
+	}
+	return string(bytes.TrimSpace(content))
+}
+
+func (c *component) report() report.Component {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := report.Component{Name: c.spec.Name, Log: c.spec.Command.Log, Restarts: c.restarts, State: stateStopped}
+	if c.process == nil {
+		return r
+	}
+	select {
+	case <-c.process.Done():
+		r.Exit = c.process.Exit()
+		if !c.stopped {
+			r.State = stateExited
+		}
+	default:
+		r.State = stateRunning
+		r.PID = c.process.PID()
+		r.MemoryBytes = residentMemory(r.PID)
+	}
+	return r
+}

@@ -1,0 +1,178 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/lab/internal/podrunner"
+	"go.landscaper.dev/lab/internal/ports"
+	"go.landscaper.dev/lab/internal/process"
+)
+
+// podHost runs the processes of a cluster's pods as components of the lab.
+type podHost struct {
+	supervisor *Supervisor
+	cluster    *cluster
+
+	mu   sync.Mutex
+	pods map[types.UID]*component
+}
+
+// runPods starts to run the pods of a cluster that are for known programs.
+func (s *Supervisor) runPods(ctx context.Context, c *cluster) error {
+	host := &podHost{supervisor: s, cluster: c, pods: map[types.UID]*component{}}
+	runner := &podrunner.Runner{
+		Client: c.objects.Clientset, Host: host, Prepare: host.prepare, Log: s.log.With("cluster", c.Name),
+	}
+	return runner.Start(ctx)
+}
+
+func (h *podHost) directory(pod types.UID) string { return h.cluster.path("pods", string(pod)) }
+
+// prepare sets a directory and ports aside.
+func (h *podHost) prepare(pod *corev1.Pod, _ podrunner.Program) (podrunner.Prepared, error) {
+	prepared := podrunner.Prepared{Directory: h.directory(pod.UID)}
+	for _, directory := range []string{"storage", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(prepared.Directory, directory), 0o700); err != nil {
+			return prepared, fmt.Errorf("make the directory of the pod: %w", err)
+		}
+	}
+	for _, address := range []*string{&prepared.Metrics, &prepared.Health, &prepared.Storage} {
+		port, err := h.supervisor.ports.Reserve()
+		if err != nil {
+			return prepared, err
+		}
+		*address = ports.Address(port)
+	}
+	return prepared, nil
+}
+
+// Start starts a pod's program as a component that is named after the pod.
+func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run) error {
+	built, err := h.supervisor.workshop.Ensure(ctx, run.Program.Tool)
+	if err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(h.directory(pod.UID), "kubeconfig")
+	user := "system:serviceaccount:" + pod.Namespace + ":" + pod.Spec.ServiceAccountName
+	if err := h.cluster.TokenAccess(user, run.Token).Write(kubeconfig); err != nil {
+		return err
+	}
+	name := h.cluster.Name + "/" + pod.Name
+	c, err := h.supervisor.add(Spec{
+		Name: name,
+		Command: process.Command{
+			Program: built.Program(run.Program.Tool.Name), Args: run.Args,
+			Env: append(run.Env, "KUBECONFIG="+kubeconfig, "HOME="+h.directory(pod.UID),
+				"TMPDIR="+filepath.Join(h.directory(pod.UID), "tmp"), "PATH="+os.Getenv("PATH")),
+			Dir: h.directory(pod.UID), Log: h.supervisor.instance.Log(name),
+		},
+		Ready: healthy(run.Health),
+	})
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.pods[pod.UID] = c
+	h.mu.Unlock()
+	if err := c.start(); err != nil {
+		return err
+	}
+	go h.keep(ctx, c, run)
+	return nil
+}
+
+func healthy(address string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("/readyz: %s", response.Status)
+		}
+		return nil
+	}
+}
+
+// keep reports about a pod's process and starts it again when it ends by itself.
+// One that was killed on purpose stays away until it is restarted.
+func (h *podHost) keep(ctx context.Context, c *component, run podrunner.Run) {
+	for ctx.Err() == nil {
+		present := c.current()
+		restarts := int32(c.report().Restarts)
+		run.Changed(podrunner.State{Running: true, Restarts: restarts})
+		if err := c.waitReady(ctx); err == nil {
+			run.Changed(podrunner.State{Running: true, Ready: true, Restarts: restarts})
+		}
+		select {
+		case <-present.Done():
+		case <-ctx.Done():
+			return
+		}
+		run.Changed(podrunner.State{Restarts: restarts + 1, Message: run.Program.Name + " has ended: " + present.Exit()})
+		if !h.startAgain(ctx, c, present) {
+			return
+		}
+	}
+}
+
+// startAgain waits until there is a new process, or makes it after a pause.
+func (h *podHost) startAgain(ctx context.Context, c *component, ended *process.Process) bool {
+	const pause = time.Second
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(pause):
+		}
+		if c.current() != ended {
+			return true // somebody restarted it
+		}
+		if c.report().State != stateExited {
+			continue // stopped on purpose
+		}
+		if err := c.startAgain(); err != nil {
+			h.supervisor.log.Error("cannot start a pod's program again", "component", c.spec.Name, "error", err)
+			return false
+		}
+		return true
+	}
+}
+
+// Stop gives the program a moment to end by itself, and removes what it left.
+func (h *podHost) Stop(pod types.UID) {
+	h.mu.Lock()
+	c, known := h.pods[pod]
+	delete(h.pods, pod)
+	h.mu.Unlock()
+	if !known {
+		return
+	}
+	h.supervisor.remove(c)
+	if running := c.current(); running != nil {
+		_ = running.Signal(syscall.SIGTERM)
+		select {
+		case <-running.Done():
+		case <-time.After(3 * time.Second):
+		}
+	}
+	if err := c.signal(syscall.SIGKILL); err != nil {
+		h.supervisor.log.Error("cannot stop a pod's program", "component", c.spec.Name, "error", err)
+	}
+	_ = os.RemoveAll(h.directory(pod))
+}
