@@ -2,6 +2,12 @@ module go.landscaper.dev
 
 go 1.26.0
 
+// What the build leaves behind is not ours.
+ignore (
+	./bin
+	./out
+)
+
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/robfig/cron/v3 v3.0.1

@@ -54,23 +54,18 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 // reported by Parsed.
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	*d = Duration{}
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		d.invalid = string(data)
-		return nil
+	text := string(data)
+	if unquoted := ""; json.Unmarshal(data, &unquoted) == nil && unquoted != "" {
+		text = unquoted
 	}
 	if text == DurationNone {
 		return nil
 	}
-	parsed, err := time.ParseDuration(text)
-	if err != nil {
+	if parsed, err := time.ParseDuration(text); err == nil && data[0] == '"' {
+		d.Duration = parsed
+	} else {
 		d.invalid = text
-		if text == "" {
-			d.invalid = `""`
-		}
-		return nil
 	}
-	d.Duration = parsed
 	return nil
 }
 

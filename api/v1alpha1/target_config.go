@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/yaml"
@@ -145,7 +146,8 @@ func hasAnyField(fields map[string]json.RawMessage, names ...string) bool {
 // typeErrorOnly keeps the name of the field that has the wrong type and drops
 // the value.
 func typeErrorOnly(err error) error {
-	if typeError, ok := err.(*json.UnmarshalTypeError); ok {
+	var typeError *json.UnmarshalTypeError
+	if errors.As(err, &typeError) {
 		return fmt.Errorf("%s must be of type %s", typeError.Field, typeError.Type)
 	}
 	return fmt.Errorf("one of kubeconfig, oidcConfig and selfConfig cannot be decoded")

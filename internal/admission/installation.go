@@ -5,9 +5,6 @@ import "strings"
 // targetMapKey is what the key of a target map must look like.
 const targetMapKey = `^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`
 
-// labelValue is what a name must look like to be stored as a label.
-const labelValue = `^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])$`
-
 // AllowedSourceNamespaces is the variable that holds the administrator's
 // permissions: a map from a source namespace to the namespaces whose
 // Installations may import from it. The installer fills it.

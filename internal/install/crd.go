@@ -64,13 +64,10 @@ func applyCRDOnce(ctx context.Context, cluster client.Client, crd *apiextensions
 // refuseDowngrade returns an error if a newer release wrote the installed
 // definition: an older schema would cut fields off the stored objects.
 func refuseDowngrade(live, crd *apiextensionsv1.CustomResourceDefinition) error {
-	installed, err := strconv.Atoi(live.Annotations[revisionAnnotation])
-	if err != nil {
-		// Somebody else installed it: the public system, or a person.
-		return nil
-	}
+	// Without a number somebody else installed it: the public system, or a person.
+	installed, installedErr := strconv.Atoi(live.Annotations[revisionAnnotation])
 	ours, err := strconv.Atoi(crd.Annotations[revisionAnnotation])
-	if err != nil || installed <= ours {
+	if installedErr != nil || err != nil || installed <= ours {
 		return err
 	}
 	return fmt.Errorf("a newer release of Landscaper installed it (API revision %d, this release has %d): use the newer release, or pass --allow-downgrade and lose the fields that only the newer one knows", installed, ours)

@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,18 +34,36 @@ func applyPolicy(ctx context.Context, cluster client.Client, policy *unstructure
 	if client.IgnoreNotFound(err) != nil {
 		return "", fmt.Errorf("read the installed object: %w", err)
 	}
-	before := live.GetResourceVersion()
-	applied := policy.DeepCopy()
-	if err := cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(fieldOwner), client.ForceOwnership); err != nil {
-		return "", err
-	}
-	switch {
-	case apierrors.IsNotFound(err):
-		return created, nil
-	case before == applied.GetResourceVersion():
+	if err == nil && includes(live.Object, policy.Object) {
 		return unchanged, nil
 	}
-	return updated, nil
+	done := updated
+	if err != nil {
+		done = created
+	}
+	return done, cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(policy.DeepCopy()), client.FieldOwner(fieldOwner), client.ForceOwnership)
+}
+
+// includes reports whether a stored value has everything that a wanted one has.
+// It may have more: what the API server filled in.
+func includes(stored, wanted any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		object, ok := stored.(map[string]any)
+		if !ok {
+			return false
+		}
+		for key, value := range wanted {
+			if !includes(object[key], value) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, ok := stored.([]any)
+		return ok && slices.EqualFunc(list, wanted, includes)
+	}
+	return stored == wanted
 }
 
 // removeObsolete deletes our bindings and policies that are no longer wanted. A

@@ -19,12 +19,16 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/test/lab"
 )
 
 var (
+	// clusters are the clusters of the lab: resource has our API, public begins
+	// with that of the public system.
+	clusters map[string]*lab.Cluster
 	// config is the connection to the API server.
 	config *rest.Config
-	// cluster is a client for it that reports warnings to warnings.
+	// cluster is a client for it.
 	cluster client.WithWatch
 	// sources are the administrator's permissions in the tests.
 	sources = validation.SourceNamespaces{"shared": {"default"}}
@@ -37,6 +41,17 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "public"}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the lab:", err)
+		return 1
+	}
+	defer func() {
+		if err := started.Down(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "end the lab:", err)
+		}
+	}()
+	clusters = started.Clusters
 	if err := start(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -46,12 +61,7 @@ func run(m *testing.M) int {
 
 func start(ctx context.Context) error {
 	var err error
-	config, err = clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
-	if err != nil {
-		return err
-	}
-	config.QPS = -1
-	cluster, err = client.NewWithWatch(config, client.Options{Scheme: install.Scheme()})
+	config, cluster, err = connect(clusters["resource"])
 	if err != nil {
 		return err
 	}
@@ -60,6 +70,17 @@ func start(ctx context.Context) error {
 		return fmt.Errorf("%w\n%s", err, out.String())
 	}
 	return waitForPolicies(ctx)
+}
+
+// connect returns an administrator's connection to a cluster of the lab.
+func connect(to *lab.Cluster) (*rest.Config, client.WithWatch, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", to.Kubeconfig)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.QPS = -1
+	cluster, err := client.NewWithWatch(config, client.Options{Scheme: install.Scheme()})
+	return config, cluster, err
 }
 
 // waitForPolicies returns when the API server applies the policies of all kinds;
