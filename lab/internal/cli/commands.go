@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/lab/internal/instance"
+	"go.landscaper.dev/lab/internal/report"
 	"go.landscaper.dev/lab/internal/supervisor"
 	"go.landscaper.dev/lab/internal/tools"
 )
@@ -139,19 +142,36 @@ func newLogs(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			names := []string{"supervisor"}
-			for _, component := range lab.Components {
-				if component.Name == args[0] {
-					return printFile(command.OutOrStdout(), component.Log, true)
-				}
-				names = append(names, component.Name)
-			}
 			if args[0] == "supervisor" {
-				return printFile(command.OutOrStdout(), instance.Instance{Root: s.root, Name: s.name}.Log("supervisor"), true)
+				return printFile(command.OutOrStdout(), filepath.Join(lab.Directory, "logs", "supervisor.log"), true)
 			}
-			return fmt.Errorf("lab %s has no component %q; it has %q", lab.Name, args[0], names)
+			component, err := find(lab, args[0])
+			if err != nil {
+				return err
+			}
+			return printFile(command.OutOrStdout(), component.Log, true)
 		},
 	}
+}
+
+// find finds a component by its name, or a pod by the part of its name that is
+// not random.
+func find(lab report.Lab, name string) (report.Component, error) {
+	names := []string{"supervisor"}
+	var similar []report.Component
+	for _, component := range lab.Components {
+		if component.Name == name {
+			return component, nil
+		}
+		if strings.HasPrefix(component.Name, name+"-") {
+			similar = append(similar, component)
+		}
+		names = append(names, component.Name)
+	}
+	if len(similar) == 1 {
+		return similar[0], nil
+	}
+	return report.Component{}, fmt.Errorf("lab %s has no component %q; it has %q", lab.Name, name, names)
 }
 
 func newKill(s *settings) *cobra.Command {

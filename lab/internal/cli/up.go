@@ -119,7 +119,7 @@ func (f *upFlags) add(option string, config *instance.Config) error {
 	case name == "kwok" && slices.Contains(f.clusters, cluster):
 		config.Kwok = append(config.Kwok, cluster)
 	case name == "flux" || name == "kwok":
-		return fmt.Errorf("--with %s: say which cluster, as in %s=%s; the clusters are %q", option, name, f.clusters[0], f.clusters)
+		return fmt.Errorf("--with %s: say which cluster, as in %s=CLUSTER; the clusters are %q", option, name, f.clusters)
 	default:
 		return fmt.Errorf("--with %s: unknown; use registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER or kwok=CLUSTER", option)
 	}
