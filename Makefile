@@ -10,8 +10,8 @@ TOOLS := $(CURDIR)/tools
 # Go's own packages of the main module. Modules in subfolders (lab, tools) are
 # not part of it.
 PACKAGES := ./...
-UNIT := $(shell go list ./... 2>/dev/null | grep -v -e /test/ )
-SOURCES := $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
+UNIT = $(shell go list ./... 2>/dev/null | grep -v -e /test/ )
+SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
 -include internal/spiff/spiff.mk
 

@@ -25,7 +25,7 @@ if [ -n "$unformatted" ]; then
 fi
 
 for module in $(git ls-files -co --exclude-standard '*go.mod'); do
-  (cd "$(dirname "$module")" && go mod verify >/dev/null && go mod tidy -diff) ||
+  (cd "$(dirname "$module")" && go mod tidy -diff) ||
     { echo "$module is not tidy: run go mod tidy there" >&2; exit 1; }
 done
 if grep -q '^replace' go.mod; then
