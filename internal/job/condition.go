@@ -1,0 +1,88 @@
+package job
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// SetCondition puts a condition into a list. Its times move only as far as it
+// changes.
+func SetCondition(conditions *[]v1alpha1.Condition, condition v1alpha1.Condition, now metav1.Time) {
+	condition.LastTransitionTime, condition.LastUpdateTime = now, now
+	at := slices.IndexFunc(*conditions, func(c v1alpha1.Condition) bool { return c.Type == condition.Type })
+	if at < 0 {
+		*conditions = append(*conditions, condition)
+		return
+	}
+	last := (*conditions)[at]
+	if last.Status == condition.Status {
+		condition.LastTransitionTime = last.LastTransitionTime
+	}
+	if last.Status == condition.Status && last.Reason == condition.Reason && last.Message == condition.Message &&
+		last.ObservedGeneration == condition.ObservedGeneration && slices.Equal(last.Codes, condition.Codes) {
+		condition.LastUpdateTime = last.LastUpdateTime
+	}
+	(*conditions)[at] = condition
+}
+
+// GetCondition returns the condition of a type, or nil.
+func GetCondition(conditions []v1alpha1.Condition, conditionType v1alpha1.ConditionType) *v1alpha1.Condition {
+	for i := range conditions {
+		if conditions[i].Type == conditionType {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+// Summary is what the conditions Ready, Reconciling and Stalled say.
+type Summary struct {
+	// Phase is the phase of the object, in the words of all kinds.
+	Phase string
+	// Generation is the generation that the job works on.
+	Generation int64
+	// Err is the error of the last step, or what it waits for.
+	Err error
+	// Retries says that another attempt will be made after an error.
+	Retries bool
+}
+
+// Summarize writes the conditions Ready, Reconciling and Stalled, which derive
+// from the phase and the last error.
+func Summarize(conditions *[]v1alpha1.Condition, summary Summary, now metav1.Time) {
+	ready := v1alpha1.Condition{Type: v1alpha1.ReadyCondition, Status: v1alpha1.ConditionFalse, Reason: summary.Phase, Message: "the job is under way"}
+	reconciling := v1alpha1.Condition{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: summary.Phase, Message: "the job is under way"}
+	stalled := v1alpha1.Condition{Type: v1alpha1.StalledCondition, Status: v1alpha1.ConditionFalse, Reason: summary.Phase, Message: "nothing stands in the way"}
+	switch summary.Phase {
+	case v1alpha1.PhaseStringSucceeded:
+		ready.Status, ready.Message = v1alpha1.ConditionTrue, "the job has succeeded"
+		reconciling.Status, reconciling.Message = v1alpha1.ConditionFalse, "no job is under way"
+	case v1alpha1.PhaseStringFailed, v1alpha1.PhaseStringDeleteFailed:
+		ready.Message = message(summary.Err)
+		reconciling.Status, reconciling.Message = v1alpha1.ConditionFalse, "no job is under way"
+		stalled.Status, stalled.Message = v1alpha1.ConditionTrue, "nothing more happens until somebody changes something: "+message(summary.Err)
+	default:
+		if summary.Err != nil {
+			ready.Message = message(summary.Err)
+			reconciling.Message = message(summary.Err)
+			reconciling.Reason = "Retrying"
+			if IsWaiting(summary.Err) {
+				reconciling.Reason = "Waiting"
+			}
+		}
+	}
+	for _, condition := range []v1alpha1.Condition{ready, reconciling, stalled} {
+		condition.ObservedGeneration = summary.Generation
+		SetCondition(conditions, condition, now)
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return "the job has failed"
+	}
+	return err.Error()
+}

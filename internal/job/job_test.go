@@ -1,0 +1,206 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+func TestOutcomeOf(t *testing.T) {
+	resource := schema.GroupResource{Resource: "installations"}
+	tests := []struct {
+		reason string
+		err    error
+		want   Outcome
+	}{
+		{"nothing went wrong", nil, None},
+		{"a wait is no failure, also behind other errors", fmt.Errorf("init: %w", NewWaiting("op", "r", "sibling a is not finished")), Waiting},
+		{"somebody was faster", fmt.Errorf("write: %w", apierrors.NewConflict(resource, "a", errors.New("x"))), Conflict},
+		{"our own repeated create", apierrors.NewAlreadyExists(resource, "a"), Conflict},
+		{"the API server is not reachable", errors.New("connection refused"), Transient},
+		{"the user's configuration does not get better by trying", Wrap(errors.New("x"), "op", "r", "m", v1alpha1.ErrorConfigurationProblem), Terminal},
+		{"a code anywhere in the chain counts", Wrap(NewError("inner", "r", "m", v1alpha1.ErrorTimeout), "op", "r", "m"), Terminal},
+		{"a code in one of several causes counts", errors.Join(errors.New("x"), NewError("inner", "r", "m", v1alpha1.ErrorTimeout)), Terminal},
+		{"what the caller declares final is final", Terminally(errors.New("template error")), Terminal},
+		{"information is no reason to give up", NewError("op", "r", "m", v1alpha1.ErrorForInfoOnly), Transient},
+	}
+	for _, test := range tests {
+		if got := OutcomeOf(test.err); got != test.want {
+			t.Errorf("%s: outcome %d, want %d", test.reason, got, test.want)
+		}
+	}
+	if Terminally(nil) != nil {
+		t.Error("no error must stay no error")
+	}
+}
+
+func TestCodes(t *testing.T) {
+	err := Wrap(errors.Join(NewError("a", "r", "m", v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly), NewError("b", "r", "m", v1alpha1.ErrorTimeout)), "c", "r", "m", v1alpha1.ErrorUnauthorized)
+	want := []v1alpha1.ErrorCode{v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorUnauthorized}
+	if got := Codes(err); !slices.Equal(got, want) {
+		t.Errorf("codes %v, want the innermost first and each once: %v", got, want)
+	}
+}
+
+func TestStatusError(t *testing.T) {
+	early, late := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(200, 0))
+	first := StatusError(Wrap(errors.New("cause"), "op", "reason", "doing"), nil, early)
+	if first.Message != "doing: cause" || first.Operation != "op" || first.Reason != "reason" {
+		t.Errorf("got %+v", first)
+	}
+	tests := []struct {
+		reason                    string
+		err                       error
+		wantTransition, wantWrite metav1.Time
+	}{
+		{"the same error moves no time, so that nothing is written", Wrap(errors.New("cause"), "op", "reason", "doing"), early, early},
+		{"another message moves the update time", Wrap(errors.New("other"), "op", "reason", "doing"), early, late},
+		{"another step moves both times", Wrap(errors.New("cause"), "next", "reason", "doing"), late, late},
+	}
+	for _, test := range tests {
+		got := StatusError(test.err, first, late)
+		if !got.LastTransitionTime.Equal(&test.wantTransition) || !got.LastUpdateTime.Equal(&test.wantWrite) {
+			t.Errorf("%s: %v, %v", test.reason, got.LastTransitionTime, got.LastUpdateTime)
+		}
+	}
+	if StatusError(nil, first, late) != nil {
+		t.Error("a success clears the error")
+	}
+	if plain := StatusError(errors.New("plain"), nil, early); plain.Message != "plain" || plain.Operation != "" {
+		t.Errorf("a foreign error: %+v", plain)
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	waiting := NewWaiting("init", "AllPredecessorsFinished", "installation a is not finished")
+	tests := []struct {
+		reason                      string
+		summary                     Summary
+		ready, reconciling, stalled v1alpha1.ConditionStatus
+		message                     string
+	}{
+		{"done", Summary{Phase: "Succeeded"}, "True", "False", "False", "the job has succeeded"},
+		{"at work", Summary{Phase: "Progressing"}, "False", "True", "False", "the job is under way"},
+		{"waiting names the blocker", Summary{Phase: "Init", Err: waiting}, "False", "True", "False", "installation a is not finished"},
+		{"trying again names the error", Summary{Phase: "Init", Err: errors.New("connection refused")}, "False", "True", "False", "connection refused"},
+		{"failed names the error", Summary{Phase: "Failed", Err: errors.New("template x")}, "False", "False", "True", "template x"},
+		{"failed in the past", Summary{Phase: "DeleteFailed"}, "False", "False", "True", "the job has failed"},
+	}
+	for _, test := range tests {
+		var conditions []v1alpha1.Condition
+		Summarize(&conditions, test.summary, metav1.Now())
+		status := func(conditionType v1alpha1.ConditionType) v1alpha1.ConditionStatus {
+			return GetCondition(conditions, conditionType).Status
+		}
+		if status("Ready") != test.ready || status("Reconciling") != test.reconciling || status("Stalled") != test.stalled {
+			t.Errorf("%s: %+v", test.reason, conditions)
+		}
+		if got := GetCondition(conditions, "Ready").Message; got != test.message {
+			t.Errorf("%s: message %q, want %q", test.reason, got, test.message)
+		}
+	}
+}
+
+func TestSetConditionTimes(t *testing.T) {
+	early, late := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(200, 0))
+	conditions := []v1alpha1.Condition{}
+	set := func(status v1alpha1.ConditionStatus, message string, now metav1.Time) v1alpha1.Condition {
+		SetCondition(&conditions, v1alpha1.Condition{Type: "A", Status: status, Message: message}, now)
+		return conditions[0]
+	}
+	set("False", "m", early)
+	if c := set("False", "m", late); !c.LastUpdateTime.Equal(&early) || !c.LastTransitionTime.Equal(&early) {
+		t.Errorf("nothing changed, but the times moved: %+v", c)
+	}
+	if c := set("False", "n", late); !c.LastUpdateTime.Equal(&late) || !c.LastTransitionTime.Equal(&early) {
+		t.Errorf("the message changed: %+v", c)
+	}
+	if c := set("True", "n", late); !c.LastTransitionTime.Equal(&late) || len(conditions) != 1 {
+		t.Errorf("the status changed: %+v", conditions)
+	}
+}
+
+func TestStarting(t *testing.T) {
+	tests := []struct {
+		reason, id, finished, phase string
+		want                        bool
+	}{
+		{"never triggered", "", "", "", false},
+		{"a first job", "a", "", "", true},
+		{"a further job", "b", "a", "Succeeded", true},
+		{"a further job after a phase of an old release", "b", "a", "Completed", true},
+		{"at work", "b", "a", "Progressing", false},
+		{"finished", "b", "b", "Succeeded", false},
+	}
+	for _, test := range tests {
+		if got := Starting(test.id, test.finished, test.phase); got != test.want {
+			t.Errorf("%s: %t", test.reason, got)
+		}
+	}
+}
+
+func TestWritten(t *testing.T) {
+	object := func(version string) metav1.Object {
+		return &metav1.ObjectMeta{UID: "u", ResourceVersion: version}
+	}
+	var written Written
+	if !written.Fresh(object("5")) {
+		t.Error("what was never written is fresh")
+	}
+	written.Record(object("10"))
+	written.Record(object("9"))
+	if written.Fresh(object("9")) {
+		t.Error("an older version is not fresh")
+	}
+	if !written.Fresh(object("10")) || !written.Fresh(object("9")) {
+		t.Error("once the cache has caught up, nothing is remembered")
+	}
+	written.Record(object("20"))
+	written.Forget("u")
+	if !written.Fresh(object("1")) {
+		t.Error("what is gone is forgotten")
+	}
+}
+
+func TestChildName(t *testing.T) {
+	long := strings.Repeat("a", 100)
+	name := ChildName("uid", "shop-one", 0)
+	if name != ChildName("uid", "shop-one", 0) {
+		t.Error("the same child has the same name")
+	}
+	different := []string{name, ChildName("uid", "shop-one", 1), ChildName("other", "shop-one", 0), ChildName("uid", "shop-two", 0)}
+	slices.Sort(different)
+	if len(slices.Compact(different)) != 4 {
+		t.Errorf("names repeat: %v", different)
+	}
+	if !strings.HasPrefix(name, "shop-one-") || len(name) != len("shop-one-")+5 {
+		t.Errorf("%s does not look like a generated name", name)
+	}
+	if got := ChildName("uid", long, 0); len(got) != 63 {
+		t.Errorf("a long name has %d characters", len(got))
+	}
+	if ChildName("uid", long, 0) == ChildName("uid", long+"b", 0) {
+		t.Error("long names that differ at the end must differ")
+	}
+}
+
+func TestIsShutdown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	if IsShutdown(ctx, context.Canceled) {
+		t.Error("the process is not ending")
+	}
+	cancel()
+	if !IsShutdown(ctx, fmt.Errorf("write: %w", context.Canceled)) || IsShutdown(ctx, errors.New("x")) {
+		t.Error("only an error about the end of the process is a shutdown")
+	}
+}
