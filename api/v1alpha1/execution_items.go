@@ -40,8 +40,9 @@ func (s *ExecutionSpec) Items() (DeployItemTemplateList, error) {
 	return items, nil
 }
 
-// SetItems stores deploy items in plain form, or compressed if there are so many
-// that the object would come near the size limit of the API server.
+// SetItems stores deploy items in plain form. It compresses them if there are so
+// many that the object would come near the size limit of the API server, or if an
+// item has no typed configuration, which the schema of the plain form demands.
 func (s *ExecutionSpec) SetItems(items DeployItemTemplateList) error {
 	s.DeployItems, s.DeployItemsCompressed = items, nil
 	if len(items) == 0 {
@@ -52,7 +53,7 @@ func (s *ExecutionSpec) SetItems(items DeployItemTemplateList) error {
 	if err != nil {
 		return fmt.Errorf("encode deploy items: %w", err)
 	}
-	if len(raw) <= plainItemsLimit {
+	if len(raw) <= plainItemsLimit && items.fitSchema() {
 		return nil
 	}
 	var compressed bytes.Buffer
@@ -65,4 +66,16 @@ func (s *ExecutionSpec) SetItems(items DeployItemTemplateList) error {
 	}
 	s.DeployItems, s.DeployItemsCompressed = nil, compressed.Bytes()
 	return nil
+}
+
+// fitSchema reports whether the schema of the plain form admits the items. An item
+// without a valid configuration must still reach its deployer, which reports it.
+func (l DeployItemTemplateList) fitSchema() bool {
+	for i := range l {
+		var config struct{ APIVersion, Kind string }
+		if l[i].Configuration == nil || json.Unmarshal(l[i].Configuration.Raw, &config) != nil || config.APIVersion == "" || config.Kind == "" {
+			return false
+		}
+	}
+	return true
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func TestTargetImportEncoding(t *testing.T) {
@@ -29,7 +30,8 @@ func TestTargetImportEncoding(t *testing.T) {
 }
 
 func TestExecutionItems(t *testing.T) {
-	plain := DeployItemTemplateList{{Name: "a", Type: "t"}}
+	config := &runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Any"}`)}
+	plain := DeployItemTemplateList{{Name: "a", Type: "t", Configuration: config}}
 	raw, err := json.Marshal(plain)
 	if err != nil {
 		t.Fatal(err)
@@ -56,13 +58,18 @@ func TestExecutionItems(t *testing.T) {
 	}
 
 	// Many items are compressed, and come back the same.
-	many := DeployItemTemplateList{{Name: "big", Labels: map[string]string{"x": strings.Repeat("y", plainItemsLimit)}}}
+	many := DeployItemTemplateList{{Name: "big", Configuration: config, Labels: map[string]string{"x": strings.Repeat("y", plainItemsLimit)}}}
 	if err := spec.SetItems(many); err != nil || spec.DeployItems != nil {
 		t.Errorf("many items stay plain: %v", err)
 	}
 	got, err = spec.Items()
 	if err != nil || cmp.Diff(many, got) != "" {
 		t.Errorf("many items: %v\n%s", err, cmp.Diff(many, got))
+	}
+
+	// An item that the schema of the plain form would refuse is compressed.
+	if err := spec.SetItems(DeployItemTemplateList{{Name: "a", Type: "t"}}); err != nil || spec.DeployItems != nil {
+		t.Errorf("an item without a configuration stays plain: %v", err)
 	}
 
 	if err := spec.SetItems(nil); err != nil || spec.DeployItems != nil || spec.DeployItemsCompressed != nil {

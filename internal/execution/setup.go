@@ -1,0 +1,46 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// itemsByExecution is the index of DeployItems by the Execution that they belong
+// to.
+const itemsByExecution = "execution"
+
+// SetupWithManager watches Executions and what wakes them: their DeployItems, and
+// the Installation that hands them its jobs.
+func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
+	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.DeployItem{}, itemsByExecution, func(object client.Object) []string {
+		return []string{object.GetLabels()[v1alpha1.ExecutionManagedByLabel]}
+	})
+	if err != nil {
+		return fmt.Errorf("index DeployItems: %w", err)
+	}
+	return ctrl.NewControllerManagedBy(manager).
+		Named("execution").
+		For(&v1alpha1.Execution{}).
+		Owns(&v1alpha1.DeployItem{}).
+		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
+		WithOptions(options).
+		Complete(r)
+}
+
+// executionOf returns the Execution of an Installation, which has its name.
+func executionOf(_ context.Context, object client.Object) []reconcile.Request {
+	inst, ok := object.(*v1alpha1.Installation)
+	if !ok || inst.Status.ExecutionReference == nil && inst.DeletionTimestamp == nil {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: inst.Namespace, Name: inst.Name}}}
+}

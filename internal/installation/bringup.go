@@ -1,0 +1,264 @@
+package installation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/validation"
+)
+
+// bringUp renders the blueprint and writes the children. They start when the
+// status says that all of them are written.
+func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
+	now := metav1.NewTime(r.Now())
+	imports, children, err := r.plan(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, target := range children.TargetCopies {
+		if err := r.ensureTarget(ctx, target); err != nil {
+			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports: store import "+target.Labels[v1alpha1.DataObjectKeyLabel])
+		}
+	}
+	if err := r.ensureExecution(ctx, s, children.DeployItems); err != nil {
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
+	}
+	status := &s.inst.Status
+	if status.ImportsHash, err = dataflow.ImportsHash(*imports); err != nil {
+		return err
+	}
+	status.SubInstCache = &v1alpha1.SubInstCache{}
+	r.condition(s.inst, v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
+	if s.exec != nil {
+		status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.exec.Name, Namespace: s.exec.Namespace}
+		r.condition(s.inst, v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
+	}
+	status.TransitionTimes.WaitTime = &now
+	r.setPhase(s.inst, v1alpha1.InstallationPhases.Progressing, nil)
+	return r.writeStatus(ctx, s.inst)
+}
+
+// plan reads what the Installation needs and works out its children. What is
+// wrong with the Installation or its blueprint ends the job.
+func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*dataflow.Imports, *plan.Plan, error) {
+	if errs := validation.Installation(s.inst, r.SourceNamespaces); len(errs) > 0 {
+		return nil, nil, job.Terminally(job.Wrap(errs.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+	}
+	if err := r.checkContext(ctx, s.inst); err != nil {
+		return nil, nil, err
+	}
+	if s.inst.Spec.Blueprint.Inline == nil {
+		return nil, nil, job.Terminally(job.NewError("InitPrerequisites", "ResolveBlueprint", "spec.blueprint.ref: blueprints of components are not supported yet: use spec.blueprint.inline"))
+	}
+	files, err := blueprint.Inline(s.inst.Spec.Blueprint.Inline.Filesystem)
+	if err != nil {
+		return nil, nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", "spec.blueprint.inline.filesystem"))
+	}
+	loaded, err := blueprint.Load(files)
+	if err != nil {
+		return nil, nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", "spec.blueprint.inline.filesystem"))
+	}
+	if err := supported(s.inst, loaded.Info); err != nil {
+		return nil, nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", ""))
+	}
+	imports, err := r.imports(ctx, s.inst)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := dataflow.CheckTargets(loaded.Info.Imports, *imports); err != nil {
+		return nil, nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ConstructImports"))
+	}
+	children, err := plan.Make(ctx, s.inst, loaded, *imports)
+	if err != nil {
+		failed := job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly)
+		job.SetCondition(&s.inst.Status.Conditions, v1alpha1.Condition{
+			Type: v1alpha1.ReconcileExecutionCondition, Status: v1alpha1.ConditionFalse, Reason: "TemplatingFailed", Message: "Unable to template executions",
+		}, metav1.NewTime(r.Now()))
+		return nil, nil, job.Terminally(failed)
+	}
+	return imports, children, nil
+}
+
+// supported refuses what would otherwise be left out silently.
+func supported(inst *v1alpha1.Installation, info *v1alpha1.Blueprint) error {
+	for what, used := range map[string]bool{
+		"spec.imports.data": len(inst.Spec.Imports.Data) > 0, "spec.exports": len(inst.Spec.Exports.Data)+len(inst.Spec.Exports.Targets) > 0,
+		"spec.importDataMappings": len(inst.Spec.ImportDataMappings) > 0, "spec.exportDataMappings": len(inst.Spec.ExportDataMappings) > 0,
+		"spec.componentDescriptor": inst.Spec.ComponentDescriptor != nil, "spec.verification": inst.Spec.Verification != nil,
+		"blueprint.yaml: subinstallations":         len(info.Subinstallations)+len(info.SubinstallationExecutions) > 0,
+		"blueprint.yaml: importExecutions":         len(info.ImportExecutions) > 0,
+		"blueprint.yaml: exportExecutions/exports": len(info.ExportExecutions)+len(info.Exports) > 0,
+	} {
+		if used {
+			return fmt.Errorf("%s is not supported yet", what)
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) checkContext(ctx context.Context, inst *v1alpha1.Installation) error {
+	name := inst.Spec.Context
+	if name == "" {
+		name = v1alpha1.DefaultContextName
+	}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: name}, &v1alpha1.Context{})
+	switch {
+	case apierrors.IsNotFound(err) && name == v1alpha1.DefaultContextName:
+		// The controller for default Contexts is about to make it.
+		return job.NewWaiting("InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace)
+	case apierrors.IsNotFound(err):
+		return job.Terminally(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
+	case err != nil:
+		return job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+name)
+	}
+	return nil
+}
+
+// imports reads the Targets that the Installation imports.
+func (r *Reconciler) imports(ctx context.Context, inst *v1alpha1.Installation) (*dataflow.Imports, error) {
+	imports := &dataflow.Imports{Targets: map[string]*v1alpha1.Target{}}
+	for _, item := range inst.Spec.Imports.Targets {
+		if item.Target == "" {
+			return nil, job.Terminally(job.NewError("init", "ImportsSatisfied", fmt.Sprintf("spec.imports.targets: %s: lists and maps of Targets are not supported yet", item.Name)))
+		}
+	}
+	for name, object := range dataflow.TargetNames(&inst.Spec, "") {
+		target := &v1alpha1.Target{}
+		err := r.Client.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: object}, target)
+		if apierrors.IsNotFound(err) {
+			return nil, job.Terminally(job.NewError("init", "ImportsSatisfied", fmt.Sprintf("spec.imports.targets: %s: there is no Target %q in namespace %s", name, object, inst.Namespace)))
+		}
+		if err != nil {
+			return nil, job.Wrap(err, "init", "ImportsSatisfied", "read Target "+object)
+		}
+		target = target.DeepCopy()
+		// A cache does not tell the kind of an object, but templates can ask for it.
+		target.APIVersion, target.Kind = v1alpha1.GroupVersion.String(), "Target"
+		target.ManagedFields = nil
+		imports.Targets[name] = target
+	}
+	return imports, nil
+}
+
+// ensureTarget writes the copy of an imported Target, if it is not there yet.
+func (r *Reconciler) ensureTarget(ctx context.Context, target *v1alpha1.Target) error {
+	err := r.Client.Create(ctx, target)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	live := &v1alpha1.Target{}
+	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(target), live); err != nil {
+		return err
+	}
+	changed := live.DeepCopy()
+	changed.Labels, changed.Annotations = merged(live.Labels, target.Labels), merged(live.Annotations, target.Annotations)
+	changed.OwnerReferences = target.OwnerReferences
+	changed.Spec = target.Spec
+	if equality.Semantic.DeepEqual(live, changed) {
+		return nil
+	}
+	return r.Client.Update(ctx, changed)
+}
+
+// ensureExecution writes the Execution with the items. Without items there is none,
+// but one that exists is emptied.
+func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1alpha1.DeployItemTemplateList) error {
+	if s.exec == nil && len(items) == 0 {
+		return nil
+	}
+	if s.exec == nil {
+		exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{
+			Name: s.inst.Name, Namespace: s.inst.Namespace,
+			Annotations:     map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)},
+			Finalizers:      []string{v1alpha1.Finalizer},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s.inst, v1alpha1.GroupVersion.WithKind("Installation"))},
+		}}
+		exec.Spec.Context = s.inst.Spec.Context
+		if err := exec.Spec.SetItems(items); err != nil {
+			return err
+		}
+		if err := r.Client.Create(ctx, exec); err != nil {
+			return r.nameTaken(ctx, exec, err)
+		}
+		s.exec = exec
+		r.written.Record(exec)
+		return nil
+	}
+	changed := s.exec.DeepCopy()
+	changed.Spec.Context = s.inst.Spec.Context
+	if err := changed.Spec.SetItems(items); err != nil {
+		return err
+	}
+	if sameSpec(&s.exec.Spec, &changed.Spec) {
+		return nil
+	}
+	if err := r.Client.Update(ctx, changed); err != nil {
+		return err
+	}
+	s.exec = changed
+	r.written.Record(changed)
+	return nil
+}
+
+// nameTaken explains why an Execution could not be created: one of that name may
+// be left from an Installation of the same name that was deleted, or it may belong
+// to somebody else.
+func (r *Reconciler) nameTaken(ctx context.Context, exec *v1alpha1.Execution, err error) error {
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	live := &v1alpha1.Execution{}
+	if getErr := r.Client.Get(ctx, client.ObjectKeyFromObject(exec), live); getErr != nil || owns(ownerOf(exec), live) {
+		return err
+	}
+	if live.DeletionTimestamp != nil || metav1.GetControllerOf(live) != nil {
+		return job.NewWaiting("handlePhaseInit", "ReconcileExecution", "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
+	}
+	return job.Terminally(fmt.Errorf("there is an Execution %s that does not belong to this Installation: delete it or choose another name", live.Name))
+}
+
+func ownerOf(exec *v1alpha1.Execution) *v1alpha1.Installation {
+	owner := metav1.GetControllerOf(exec)
+	return &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{UID: owner.UID}}
+}
+
+// sameSpec compares two specifications by what they mean on the wire.
+func sameSpec(a, b *v1alpha1.ExecutionSpec) bool {
+	itemsA, errA := a.Items()
+	itemsB, errB := b.Items()
+	if errA != nil || errB != nil || a.Context != b.Context {
+		return false
+	}
+	rawA, errA := json.Marshal(itemsA)
+	rawB, errB := json.Marshal(itemsB)
+	if errA != nil || errB != nil {
+		return false
+	}
+	var valueA, valueB any
+	if json.Unmarshal(rawA, &valueA) != nil || json.Unmarshal(rawB, &valueB) != nil {
+		return false
+	}
+	return equality.Semantic.DeepEqual(valueA, valueB)
+}
+
+// merged returns a map with the entries of both; those of the second win.
+func merged(base, over map[string]string) map[string]string {
+	all := maps.Clone(base)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, over)
+	return all
+}

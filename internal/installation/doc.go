@@ -1,0 +1,5 @@
+// Package installation drives Installations. Each wake-up reads a snapshot from
+// the caches (observe), chooses one step (decide, a pure function), carries it out
+// (apply) and writes the status once (report); it repeats this as long as there
+// is something to do without waiting.
+package installation

@@ -1,0 +1,66 @@
+package installation
+
+import (
+	"context"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// SetupWithManager watches Installations and what wakes them: their Execution, and
+// the default Context that they may wait for.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
+	return ctrl.NewControllerManagedBy(manager).
+		Named("installation").
+		For(&v1alpha1.Installation{}).
+		Owns(&v1alpha1.Execution{}).
+		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waitingForContext)).
+		WithOptions(options).
+		Complete(r)
+}
+
+// waitingForContext returns the Installations that a new Context lets go on.
+func (r *Reconciler) waitingForContext(ctx context.Context, object client.Object) []reconcile.Request {
+	if object.GetName() != v1alpha1.DefaultContextName {
+		return nil
+	}
+	list := &v1alpha1.InstallationList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(object.GetNamespace())); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		if list.Items[i].Status.InstallationPhase == v1alpha1.InstallationPhases.Init {
+			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}})
+		}
+	}
+	return requests
+}
+
+func hasFinalizer(inst *v1alpha1.Installation) bool {
+	return controllerutil.ContainsFinalizer(inst, v1alpha1.Finalizer)
+}
+
+func ownedBy(inst *v1alpha1.Installation) func(metav1.OwnerReference) bool {
+	return func(owner metav1.OwnerReference) bool { return owner.UID == inst.UID }
+}
+
+// changesMore reports whether a merge patch changes anything but asserts the
+// version.
+func changesMore(patch []byte) bool {
+	var fields map[string]map[string]any
+	if json.Unmarshal(patch, &fields) != nil {
+		return true
+	}
+	delete(fields["metadata"], "resourceVersion")
+	return len(fields) > 1 || len(fields["metadata"]) > 0
+}
