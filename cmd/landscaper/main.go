@@ -32,7 +32,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	command.AddCommand(newInstallCommand())
+	command.AddCommand(newInstallCommand(), newRunCommand())
 	return command
 }
 

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"go.landscaper.dev/internal/server"
+)
+
+func newRunCommand() *cobra.Command {
+	var (
+		kubeconfig, configFile, logFormat string
+		verbose                           bool
+		workers                           map[string]int
+		allowed                           []string
+	)
+	config := server.Default()
+	command := &cobra.Command{
+		Use:   "run",
+		Short: "Run the controllers and deployers",
+		Long: `Run the controllers and deployers until the process gets SIGTERM or SIGINT; running
+steps get time to end.
+
+All controllers run in one process by default. Choose some of them with
+--controllers to run, for example, a deployer next to the cluster that it serves:
+
+  ` + strings.Join(server.Controllers(), "\n  ") + `
+
+The settings come from a file of kind LandscaperConfiguration, if one is given; flags
+go before the file.`,
+		Example: `  # everything, for the cluster of the current kubeconfig context
+  landscaper run
+
+  # only the manifest deployer, against another cluster
+  landscaper run --kubeconfig resource.kubeconfig --controllers manifest`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			log := newLogger(logFormat, verbose)
+			if configFile != "" {
+				fromFlags := config
+				warnings, err := config.Load(configFile)
+				if err != nil {
+					return err
+				}
+				for _, warning := range warnings {
+					log.Info("configuration", "warning", warning)
+				}
+				keepFlags(command, &config, &fromFlags)
+			}
+			for name, count := range workers {
+				config.Workers[name] = count
+			}
+			sources, err := parseSourceNamespaces(allowed)
+			if err != nil {
+				return err
+			}
+			for source, namespaces := range sources {
+				if config.SourceNamespaces == nil {
+					config.SourceNamespaces = sources
+				}
+				config.SourceNamespaces[source] = namespaces
+			}
+			if config.Cluster, err = restConfig(kubeconfig); err != nil {
+				return err
+			}
+			return server.Run(command.Context(), config, log)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the resource cluster (default: $KUBECONFIG, then ~/.kube/config, then the cluster that the program runs in)")
+	flags.StringVar(&configFile, "config", "", "file of kind LandscaperConfiguration")
+	flags.StringSliceVar(&config.Controllers, "controllers", config.Controllers, "controllers to run")
+	flags.StringToIntVar(&workers, "workers", nil, "objects in work at the same time, as CONTROLLER=NUMBER")
+	flags.StringSliceVar(&allowed, "allow-import-from", nil, "SOURCE=NAMESPACE: Installations in NAMESPACE may import Secrets and ConfigMaps from SOURCE; may be repeated")
+	flags.StringVar(&config.MetricsAddress, "metrics-address", config.MetricsAddress, "address for metrics; 0 switches them off")
+	flags.StringVar(&config.HealthAddress, "health-address", config.HealthAddress, "address for /healthz and /readyz; 0 switches them off")
+	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
+	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
+	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
+	flags.StringVar(&logFormat, "log-format", "text", "text or json")
+	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
+	return command
+}
+
+// keepFlags puts back what the user gave as a flag after a file was read.
+func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
+	if command.Flags().Changed("controllers") {
+		config.Controllers = fromFlags.Controllers
+	}
+	if command.Flags().Changed("metrics-address") {
+		config.MetricsAddress = fromFlags.MetricsAddress
+	}
+}
+
+// newLogger returns a logger to standard error and makes all libraries use it.
+func newLogger(format string, verbose bool) logr.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if verbose {
+		options.Level = slog.LevelDebug
+	}
+	var handler slog.Handler = slog.NewTextHandler(os.Stderr, options)
+	if format == "json" {
+		handler = slog.NewJSONHandler(os.Stderr, options)
+	}
+	log := logr.FromSlogHandler(handler)
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	return log
+}

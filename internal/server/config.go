@@ -1,0 +1,177 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/validation"
+)
+
+// The controllers that a process can run.
+const (
+	// Installations drives Installations.
+	Installations = "installation"
+	// Executions drives Executions.
+	Executions = "execution"
+	// Contexts keeps the default Contexts.
+	Contexts = "context"
+	// Manifests is the manifest deployer.
+	Manifests = "manifest"
+)
+
+// Controllers lists the controllers that a process can run.
+func Controllers() []string { return []string{Installations, Executions, Contexts, Manifests} }
+
+// Config says what a process runs and how.
+type Config struct {
+	// Cluster is the connection to the resource cluster.
+	Cluster *rest.Config
+	// Controllers are the controllers to run.
+	Controllers []string
+	// Workers is the number of objects of a kind in work at the same time.
+	Workers map[string]int
+	// MetricsAddress serves metrics; "0" switches them off.
+	MetricsAddress string
+	// HealthAddress serves health and readiness; "0" switches them off.
+	HealthAddress string
+	// LeaderElection lets only one of several replicas work.
+	LeaderElection bool
+	// LeaderElectionNamespace is where the replicas agree on the leader.
+	LeaderElectionNamespace string
+	// ShutdownTimeout is the time that running steps get to end.
+	ShutdownTimeout time.Duration
+	// SourceNamespaces are the administrator's permissions for imports.
+	SourceNamespaces validation.SourceNamespaces
+	// ExcludedNamespaces get no default Context.
+	ExcludedNamespaces []string
+	// RepositoryContext is the repository of the default Contexts.
+	RepositoryContext *v1alpha1.UnstructuredTypedObject
+}
+
+// Default returns a configuration that works.
+func Default() Config {
+	return Config{
+		Controllers:     Controllers(),
+		Workers:         map[string]int{Installations: 16, Executions: 16, Contexts: 2, Manifests: 32},
+		MetricsAddress:  "127.0.0.1:8080",
+		HealthAddress:   "127.0.0.1:8081",
+		ShutdownTimeout: 30 * time.Second,
+	}
+}
+
+// file is the configuration as the published kind LandscaperConfiguration has it.
+type file struct {
+	APIVersion        string                            `json:"apiVersion"`
+	Kind              string                            `json:"kind"`
+	RepositoryContext *v1alpha1.UnstructuredTypedObject `json:"repositoryContext"`
+	Controllers       struct {
+		Installations workersConfig `json:"installations"`
+		Executions    workersConfig `json:"executions"`
+		DeployItems   workersConfig `json:"deployItems"`
+		Contexts      contextsFile  `json:"contexts"`
+		// Context is how published examples spell contexts.
+		Context contextsFile `json:"context"`
+	} `json:"controllers"`
+	Metrics *struct {
+		Port int32 `json:"port"`
+	} `json:"metrics"`
+	// ImportNamespaces permits imports from other namespaces.
+	ImportNamespaces []struct {
+		From string   `json:"from"`
+		To   []string `json:"to"`
+	} `json:"importNamespaces"`
+}
+
+type workersConfig struct {
+	Workers int `json:"workers"`
+}
+
+type contextsFile struct {
+	workersConfig
+	Config struct {
+		Default struct {
+			Disable            bool                              `json:"disable"`
+			ExcludedNamespaces []string                          `json:"excludedNamespaces"`
+			ExcludeNamespaces  []string                          `json:"excludeNamespaces"`
+			RepositoryContext  *v1alpha1.UnstructuredTypedObject `json:"repositoryContext"`
+		} `json:"default"`
+	} `json:"config"`
+}
+
+// Load changes a configuration by a file of the published kind
+// LandscaperConfiguration. It returns warnings about keys that have no effect.
+func (c *Config) Load(path string) ([]string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	var read file
+	var warnings []string
+	if err := yaml.UnmarshalStrict(content, &read); err != nil {
+		warnings = append(warnings, "a key has no effect: "+err.Error())
+		read = file{}
+		if err := yaml.Unmarshal(content, &read); err != nil {
+			return nil, fmt.Errorf("decode configuration %s: %w", path, err)
+		}
+	}
+	if read.Kind != "" && read.Kind != "LandscaperConfiguration" {
+		return nil, fmt.Errorf("configuration %s is of kind %s, not LandscaperConfiguration", path, read.Kind)
+	}
+	c.apply(&read)
+	return warnings, nil
+}
+
+func (c *Config) apply(read *file) {
+	for name, workers := range map[string]int{
+		Installations: read.Controllers.Installations.Workers,
+		Executions:    read.Controllers.Executions.Workers,
+		Manifests:     read.Controllers.DeployItems.Workers,
+		Contexts:      max(read.Controllers.Contexts.Workers, read.Controllers.Context.Workers),
+	} {
+		if workers > 0 {
+			c.Workers[name] = workers
+		}
+	}
+	c.RepositoryContext = read.RepositoryContext
+	for _, contexts := range []contextsFile{read.Controllers.Contexts, read.Controllers.Context} {
+		settings := contexts.Config.Default
+		c.ExcludedNamespaces = append(c.ExcludedNamespaces, slices.Concat(settings.ExcludedNamespaces, settings.ExcludeNamespaces)...)
+		if settings.RepositoryContext != nil {
+			c.RepositoryContext = settings.RepositoryContext
+		}
+		if settings.Disable {
+			c.Controllers = slices.DeleteFunc(slices.Clone(c.Controllers), func(name string) bool { return name == Contexts })
+		}
+	}
+	if read.Metrics != nil {
+		c.MetricsAddress = fmt.Sprintf(":%d", read.Metrics.Port)
+	}
+	for _, permission := range read.ImportNamespaces {
+		if c.SourceNamespaces == nil {
+			c.SourceNamespaces = validation.SourceNamespaces{}
+		}
+		c.SourceNamespaces[permission.From] = append(c.SourceNamespaces[permission.From], permission.To...)
+	}
+}
+
+// Validate checks what the flags and the file say together.
+func (c *Config) Validate() error {
+	if len(c.Controllers) == 0 {
+		return fmt.Errorf("no controller is chosen: choose from %s", strings.Join(Controllers(), ", "))
+	}
+	for _, name := range c.Controllers {
+		if !slices.Contains(Controllers(), name) {
+			return fmt.Errorf("there is no controller %q: choose from %s", name, strings.Join(Controllers(), ", "))
+		}
+	}
+	return nil
+}
+
+func (c *Config) runs(name string) bool { return slices.Contains(c.Controllers, name) }

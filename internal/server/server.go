@@ -1,0 +1,128 @@
+// Package server puts the controllers together into one process.
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/defaultcontext"
+	"go.landscaper.dev/internal/execution"
+	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/job"
+)
+
+// Scheme returns a scheme with all kinds that the controllers use.
+func Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// Run runs the controllers until the context ends.
+func Run(ctx context.Context, config Config, log logr.Logger) error {
+	if err := config.Validate(); err != nil {
+		return err
+	}
+	manager, err := newManager(config, log)
+	if err != nil {
+		return err
+	}
+	if err := addControllers(ctx, manager, config); err != nil {
+		return err
+	}
+	log.Info("starting", "controllers", config.Controllers)
+	if err := manager.Start(ctx); err != nil {
+		return fmt.Errorf("run controllers: %w", err)
+	}
+	return nil
+}
+
+func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
+	manager, err := ctrl.NewManager(config.Cluster, ctrl.Options{
+		Scheme: Scheme(),
+		Logger: log,
+		Cache: cache.Options{
+			// Managed fields are for the API server; we would only keep them in memory.
+			DefaultTransform: cache.TransformStripManagedFields(),
+		},
+		Client: client.Options{Cache: &client.CacheOptions{
+			// Secrets and ConfigMaps are read when they are needed, not kept.
+			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
+		}},
+		Metrics:                 server.Options{BindAddress: config.MetricsAddress},
+		HealthProbeBindAddress:  config.HealthAddress,
+		LeaderElection:          config.LeaderElection,
+		LeaderElectionID:        "landscaper.landscaper.gardener.cloud",
+		LeaderElectionNamespace: config.LeaderElectionNamespace,
+		// A replica that stops hands over at once instead of letting its lease run out.
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       &config.ShutdownTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
+	}
+	if err := manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, fmt.Errorf("add health check: %w", err)
+	}
+	synced := func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
+		defer cancel()
+		if !manager.GetCache().WaitForCacheSync(ctx) {
+			return fmt.Errorf("the caches are not filled yet")
+		}
+		return nil
+	}
+	if err := manager.AddReadyzCheck("caches", synced); err != nil {
+		return nil, fmt.Errorf("add readiness check: %w", err)
+	}
+	return manager, nil
+}
+
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
+	options := func(name string) controller.Options {
+		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
+	}
+	if config.runs(Installations) {
+		err := (&installation.Reconciler{
+			Client: manager.GetClient(), Events: manager.GetEventRecorder("Landscaper"),
+			Now: time.Now, NewJobID: job.NewID, SourceNamespaces: config.SourceNamespaces,
+		}).SetupWithManager(manager, options(Installations))
+		if err != nil {
+			return fmt.Errorf("set up the Installation controller: %w", err)
+		}
+	}
+	if config.runs(Executions) {
+		err := (&execution.Reconciler{
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+			Now: time.Now, NewJobID: job.NewID,
+		}).SetupWithManager(ctx, manager, options(Executions))
+		if err != nil {
+			return fmt.Errorf("set up the Execution controller: %w", err)
+		}
+	}
+	if config.runs(Contexts) {
+		err := (&defaultcontext.Reconciler{
+			Client: manager.GetClient(), ExcludedNamespaces: config.ExcludedNamespaces, RepositoryContext: config.RepositoryContext,
+		}).SetupWithManager(manager, options(Contexts))
+		if err != nil {
+			return fmt.Errorf("set up the Context controller: %w", err)
+		}
+	}
+	return nil
+}
