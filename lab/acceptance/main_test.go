@@ -119,7 +119,7 @@ func (l *lab) component(t *testing.T, prefix string) (report.Component, bool) {
 
 func run(ctx context.Context, name string, args ...string) (string, error) {
 	var output, said bytes.Buffer
-	cmd := exec.CommandContext(ctx, program(), append(args, "--name", name)...)
+	cmd := exec.CommandContext(ctx, program(), append([]string{"--name", name}, args...)...)
 	cmd.Stdout, cmd.Stderr = &output, &said
 	if err := cmd.Run(); err != nil {
 		return output.String(), fmt.Errorf("lab %s: %w: %s", strings.Join(args, " "), err, said.String())

@@ -34,10 +34,20 @@ type outcome struct {
 	Error string `json:"error,omitempty"`
 }
 
+// OpenOwner returns a descriptor of the process that is to own a lab. It stays
+// that process's even if the id is given to another.
+func OpenOwner(pid int) (*os.File, error) {
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil, fmt.Errorf("watch the owner, process %d: %w", pid, err)
+	}
+	return os.NewFile(uintptr(pidfd), "owner"), nil
+}
+
 // Spawn starts a supervisor that outlives this process and returns when the lab
-// is up. With an owner (a process id), the lab goes down when the owner ends;
-// if this process ends before Spawn returns, it goes down as well.
-func Spawn(lab instance.Instance, lock *os.File, owner int) error {
+// is up. With an owner (see OpenOwner, or nil), the lab goes down when the owner
+// ends; if this process ends before Spawn returns, it goes down as well.
+func Spawn(lab instance.Instance, lock, owner *os.File) error {
 	handoverRead, handoverWrite, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make a pipe to the supervisor: %w", err)
@@ -47,14 +57,10 @@ func Spawn(lab instance.Instance, lock *os.File, owner int) error {
 		return fmt.Errorf("make a pipe from the supervisor: %w", err)
 	}
 	files := []*os.File{lock, handoverRead, outcomeWrite}
-	if owner > 0 {
-		pidfd, err := unix.PidfdOpen(owner, 0)
-		if err != nil {
-			return fmt.Errorf("watch the owner, process %d: %w", owner, err)
-		}
-		files = append(files, os.NewFile(uintptr(pidfd), "owner"))
+	if owner != nil {
+		files = append(files, owner)
 	}
-	cmd, err := command(lab, files, owner > 0)
+	cmd, err := command(lab, files, owner != nil)
 	if err != nil {
 		return err
 	}
