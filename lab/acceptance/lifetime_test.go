@@ -121,7 +121,14 @@ func TestKilledSupervisorTakesItsProcessesAlong(t *testing.T) {
 	if all := l.do(t, "status", "--all"); !strings.Contains(lineWith(all, l.Name), "dead") {
 		t.Errorf("status does not show the dead lab:\n%s", all)
 	}
-	// Its files are in nobody's way.
+	// Others that remove what the dead left do not touch the living.
+	shared.do(t, "down", "--dead")
+	if _, err := clientset(t, shared.Clusters["plain"].Kubeconfig).Discovery().ServerVersion(); err != nil {
+		t.Errorf("the living lab was disturbed: %v", err)
+	}
+	if all := l.do(t, "status", "--all"); lineWith(all, l.Name) != "" {
+		t.Errorf("the dead lab is still there:\n%s", all)
+	}
 	again, err := up(t.Context(), l.Name)
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +147,16 @@ func lineWith(text, word string) string {
 	return ""
 }
 
-func TestKilledUpLeavesNothing(t *testing.T) {
-	t.Parallel()
+func TestUpThatIsEndedEarlyLeavesNothing(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			endUpEarly(t, signal)
+		})
+	}
+}
+
+func endUpEarly(t *testing.T, signal syscall.Signal) {
 	name := uniqueName(t)
 	// No owner: this lab would stay if "up" lived to see it ready.
 	cmd := exec.Command(program(), "up", "--name", name, "--with", "registry,git")
@@ -157,10 +172,12 @@ func TestKilledUpLeavesNothing(t *testing.T) {
 		return nil
 	})
 	l.doJSON(t, &l.Lab, "status", "--json")
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+	if err := cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
+	if err := cmd.Wait(); err == nil {
+		t.Error("up was not ended early")
+	}
 	awaitNothing(t, l.Lab)
 }
 

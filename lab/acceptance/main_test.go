@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.landscaper.dev/lab/internal/report"
@@ -76,9 +77,12 @@ func upForTest(t *testing.T, args ...string) *lab {
 	return l
 }
 
+// names counts the labs of this process.
+var names atomic.Int32
+
 func uniqueName(t *testing.T) string {
-	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
-	return fmt.Sprintf("%.28s-%d", name, os.Getpid())
+	name, _, _ := strings.Cut(strings.ToLower(t.Name()), "/")
+	return fmt.Sprintf("%.24s-%d-%d", name, os.Getpid(), names.Add(1))
 }
 
 func (l *lab) down(ctx context.Context) error {

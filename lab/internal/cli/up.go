@@ -75,7 +75,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 	if err := lab.Create(config); err != nil {
 		return err
 	}
-	if err := supervisor.Spawn(lab, lock, owner); err != nil {
+	if err := supervisor.Spawn(command.Context(), lab, lock, owner); err != nil {
 		return err
 	}
 	client, err := s.client()
