@@ -121,6 +121,9 @@ func TestKilledSupervisorTakesItsProcessesAlong(t *testing.T) {
 	if all := l.do(t, "status", "--all"); !strings.Contains(lineWith(all, l.Name), "dead") {
 		t.Errorf("status does not show the dead lab:\n%s", all)
 	}
+	if _, err := run(t.Context(), l.Name, "status"); err == nil || !strings.Contains(err.Error(), "lab down") {
+		t.Errorf("status of the dead lab: %v, want an error that says what to do", err)
+	}
 	// Others that remove what the dead left do not touch the living.
 	shared.do(t, "down", "--dead")
 	if _, err := clientset(t, shared.Clusters["plain"].Kubeconfig).Discovery().ServerVersion(); err != nil {

@@ -131,7 +131,11 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	return output.String(), nil
 }
 
+// program is the lab's program: $LAB_BIN, or the one of this repository.
 func program() string {
+	if program := os.Getenv("LAB_BIN"); program != "" {
+		return program
+	}
 	program, err := filepath.Abs("../../bin/lab")
 	if err != nil {
 		panic(err)
