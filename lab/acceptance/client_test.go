@@ -132,16 +132,34 @@ func awaitCondition(t *testing.T, client dynamic.Interface, resource schema.Grou
 		if !ok {
 			return false, nil
 		}
-		conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+		// An error says that there are no conditions yet.
+		conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 		last = conditions
 		for _, item := range conditions {
 			if c, ok := item.(map[string]any); ok && c["type"] == condition && c["status"] == "True" {
 				return true, nil
 			}
 		}
-		return false, err
+		return false, nil
 	})
 	if err != nil {
 		t.Fatalf("wait for %s %s/%s to be %s: %v; its conditions: %v", resource.Resource, namespace, name, condition, err, last)
+	}
+}
+
+// eventually repeats what has no event to wait for until it succeeds.
+func eventually(t *testing.T, try func() error) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("after %s still: %v", patience, err)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }

@@ -260,6 +260,7 @@ func TestDependentsAreCollected(t *testing.T) {
 }
 
 func TestNamespaceDeletionEnds(t *testing.T) {
+	t.Parallel() // the namespace controller takes its time
 	admin := clientset(t, shared.Clusters["plain"].Kubeconfig)
 	namespace := newNamespace(t, admin)
 	if err := createConfigMap(namespace)(t.Context(), admin); err != nil {
@@ -324,10 +325,11 @@ func TestCustomResourcesAreDefaultedAndValidated(t *testing.T) {
 			"spec": map[string]any{"books": books},
 		}}
 	}
-	created, err := shelves.Create(t.Context(), object(30), metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var created *unstructured.Unstructured
+	eventually(t, func() (err error) { // the kind is served a moment after it is established
+		created, err = shelves.Create(t.Context(), object(30), metav1.CreateOptions{})
+		return err
+	})
 	if boards, _, err := unstructured.NestedInt64(created.Object, "spec", "boards"); err != nil || boards != 3 {
 		t.Errorf("boards %d (%v), want the default of 3", boards, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.landscaper.dev/lab/internal/report"
@@ -76,9 +77,12 @@ func upForTest(t *testing.T, args ...string) *lab {
 	return l
 }
 
+// names counts the labs of this process.
+var names atomic.Int32
+
 func uniqueName(t *testing.T) string {
-	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
-	return fmt.Sprintf("%.28s-%d", name, os.Getpid())
+	name, _, _ := strings.Cut(strings.ToLower(t.Name()), "/")
+	return fmt.Sprintf("%.24s-%d-%d", name, os.Getpid(), names.Add(1))
 }
 
 func (l *lab) down(ctx context.Context) error {
@@ -119,7 +123,7 @@ func (l *lab) component(t *testing.T, prefix string) (report.Component, bool) {
 
 func run(ctx context.Context, name string, args ...string) (string, error) {
 	var output, said bytes.Buffer
-	cmd := exec.CommandContext(ctx, program(), append(args, "--name", name)...)
+	cmd := exec.CommandContext(ctx, program(), append([]string{"--name", name}, args...)...)
 	cmd.Stdout, cmd.Stderr = &output, &said
 	if err := cmd.Run(); err != nil {
 		return output.String(), fmt.Errorf("lab %s: %w: %s", strings.Join(args, " "), err, said.String())
@@ -127,7 +131,11 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	return output.String(), nil
 }
 
+// program is the lab's program: $LAB_BIN, or the one of this repository.
 func program() string {
+	if program := os.Getenv("LAB_BIN"); program != "" {
+		return program
+	}
 	program, err := filepath.Abs("../../bin/lab")
 	if err != nil {
 		panic(err)

@@ -19,31 +19,41 @@ import (
 )
 
 func newDown(s *settings) *cobra.Command {
-	var all bool
+	var all, dead bool
 	command := &cobra.Command{
 		Use:   "down",
 		Short: "End a lab: all its processes, all its files",
-		Args:  cobra.NoArgs,
+		Example: `  lab down
+  lab down --name test-1
+  lab down --dead   # remove what labs left whose supervisor was killed`,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			lab, err := s.instance()
 			if err != nil {
 				return err
 			}
-			labs := []instance.Instance{lab}
-			if all {
-				if labs, err = instance.List(lab.Root); err != nil {
-					return err
-				}
+			if !all && !dead {
+				return down(command.Context(), lab)
+			}
+			labs, err := instance.List(lab.Root)
+			if err != nil {
+				return err
 			}
 			for _, lab := range labs {
-				if err := down(command.Context(), lab); err != nil {
+				if all {
+					err = down(command.Context(), lab)
+				} else {
+					err = removeDead(lab)
+				}
+				if err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	command.Flags().BoolVar(&all, "all", false, "end all labs of the directory")
+	command.Flags().BoolVar(&all, "all", false, "end all labs of the directory, also those that others use")
+	command.Flags().BoolVar(&dead, "dead", false, "remove the files of labs that are dead")
 	return command
 }
 
@@ -71,6 +81,19 @@ func down(ctx context.Context, lab instance.Instance) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// removeDead removes a lab's files unless it is alive.
+func removeDead(lab instance.Instance) error {
+	lock, err := lab.Lock()
+	if errors.Is(err, instance.ErrAlive) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	return lab.Remove()
 }
 
 func newKubeconfig(s *settings) *cobra.Command {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -55,6 +56,12 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 			return err
 		}
 	}
+	var owner *os.File
+	if flags.owner > 0 {
+		if owner, err = supervisor.OpenOwner(flags.owner); err != nil {
+			return err
+		}
+	}
 	lock, err := lab.Lock()
 	if errors.Is(err, instance.ErrAlive) {
 		return fmt.Errorf("lab %s is up already in %s; use it, end it with \"lab down\", or choose another --name", lab.Name, lab.Root)
@@ -68,7 +75,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 	if err := lab.Create(config); err != nil {
 		return err
 	}
-	if err := supervisor.Spawn(lab, lock, flags.owner); err != nil {
+	if err := supervisor.Spawn(command.Context(), lab, lock, owner); err != nil {
 		return err
 	}
 	client, err := s.client()
@@ -92,6 +99,9 @@ func (f *upFlags) config(name string) (instance.Config, error) {
 		if slices.Contains(f.clusters[:i], cluster) {
 			return config, fmt.Errorf("--clusters names %q twice", cluster)
 		}
+	}
+	if f.nodes < 1 {
+		return config, fmt.Errorf("--kwok-nodes %d: use 1 or more", f.nodes)
 	}
 	for _, option := range f.with {
 		if err := f.add(option, &config); err != nil {
@@ -128,7 +138,10 @@ func (f *upFlags) add(option string, config *instance.Config) error {
 
 // needed are the tools that the lab cannot start without.
 func needed(config instance.Config) []tools.Tool {
-	needed := []tools.Tool{tools.ControlPlane}
+	var needed []tools.Tool
+	if len(config.Clusters) > 0 {
+		needed = append(needed, tools.ControlPlane)
+	}
 	if config.Registry {
 		needed = append(needed, tools.Registry)
 	}

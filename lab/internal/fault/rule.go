@@ -9,7 +9,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -133,10 +132,13 @@ func matches(patterns []string, value string) bool {
 	})
 }
 
-// matchesResource lets * match any resource with or without a subresource.
+// matchesResource lets * match any resource, with or without a subresource, and
+// nothing that is no resource.
 func matchesResource(patterns []string, request Request) bool {
-	return slices.Contains(patterns, "*") && request.Resource != "" ||
-		matches(patterns, strings.TrimSpace(request.resource()))
+	if len(patterns) == 0 {
+		return true
+	}
+	return request.Resource != "" && (slices.Contains(patterns, "*") || matches(patterns, request.resource()))
 }
 
 // hits decides about the nth request with the same key. The decision depends on

@@ -51,6 +51,9 @@ func (p Prepared) flags(program Program) map[string]string {
 		"metrics-addr": p.Metrics,
 		"health-addr":  p.Health,
 		"events-addr":  "", // the notification controller is no process here
+		// A leader elects itself in the namespace that a pod's file system names,
+		// which a process does not have. With one replica there is nothing to elect.
+		"enable-leader-election": "false",
 	}
 	if program.Serves {
 		flags["storage-path"] = p.Directory + "/storage"

@@ -115,8 +115,8 @@ func fail(w http.ResponseWriter, err error) {
 func (s *Supervisor) report() report.Lab {
 	lab := report.Lab{
 		Name: s.instance.Name, Directory: s.instance.Directory(), PID: os.Getpid(),
-		Started:  s.started.UTC().Format(time.RFC3339),
-		Clusters: map[string]report.Cluster{}, Registry: s.registry, Git: s.git,
+		Started:   s.started.UTC().Format(time.RFC3339),
+		Clusters:  map[string]report.Cluster{},
 		DiskBytes: diskUsage(s.instance.Directory()), MemoryBytes: residentMemory(os.Getpid()),
 	}
 	memory := map[string]int64{}
@@ -128,6 +128,7 @@ func (s *Supervisor) report() report.Lab {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	lab.Registry, lab.Git = s.registry, s.git
 	for name, c := range s.clusters {
 		described := c.report()
 		described.MemoryBytes = memory[name]

@@ -6,10 +6,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"go.landscaper.dev/lab/internal/instance"
 	"go.landscaper.dev/lab/internal/report"
@@ -87,6 +89,9 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 	}
 	request.Header.Set("Authorization", "Bearer "+c.contact.Token)
 	response, err := c.http.Do(request)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("the lab is dead, its supervisor was killed; remove what is left of it with \"lab down\": %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("talk to the lab's supervisor: %w", err)
 	}

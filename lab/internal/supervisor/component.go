@@ -39,6 +39,7 @@ type component struct {
 	mu       sync.Mutex
 	process  *process.Process
 	stopped  bool
+	retired  bool
 	restarts int
 }
 
@@ -52,6 +53,9 @@ func newComponent(spec Spec) (*component, error) {
 func (c *component) start() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.retired {
+		return fmt.Errorf("%s is gone for good", c.spec.Name)
+	}
 	started, err := process.Start(c.spec.Command)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", c.spec.Name, err)
@@ -86,6 +90,14 @@ func (c *component) signal(signal syscall.Signal) error {
 		<-running.Done()
 	}
 	return nil
+}
+
+// retire ends a component for good: whoever is about to start it again cannot.
+func (c *component) retire() error {
+	c.mu.Lock()
+	c.retired = true
+	c.mu.Unlock()
+	return c.signal(syscall.SIGKILL)
 }
 
 // startAgain starts a component that has ended and counts that.

@@ -82,8 +82,12 @@ func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run)
 		return err
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
+	if ctx.Err() != nil { // the pod went while we were busy, and Stop found nothing
+		h.supervisor.remove(c)
+		return ctx.Err()
+	}
 	h.pods[pod.UID] = c
-	h.mu.Unlock()
 	if err := c.start(); err != nil {
 		return err
 	}
@@ -171,7 +175,7 @@ func (h *podHost) Stop(pod types.UID) {
 		case <-time.After(3 * time.Second):
 		}
 	}
-	if err := c.signal(syscall.SIGKILL); err != nil {
+	if err := c.retire(); err != nil {
 		h.supervisor.log.Error("cannot stop a pod's program", "component", c.spec.Name, "error", err)
 	}
 	_ = os.RemoveAll(h.directory(pod))

@@ -48,7 +48,9 @@ func (s *Supervisor) proxy(ctx context.Context, c *cluster) (*report.Proxy, erro
 	if err := s.startOwn(ctx, c.Name+"/proxy", config, accepts(config.AdminAddress)); err != nil {
 		return nil, err
 	}
-	c.proxy = access
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.proxy = access // read by status under the supervisor's lock
 	return access, nil
 }
 

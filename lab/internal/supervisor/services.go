@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -56,7 +57,9 @@ func (s *Supervisor) upRegistry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
 	s.registry = access
+	s.mu.Unlock()
 	return waitReady(ctx, components)
 }
 
@@ -101,6 +104,8 @@ func (s *Supervisor) upGit(ctx context.Context) error {
 	if err := s.startOwn(ctx, "git", config, accepts(config.HTTPAddress)); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.git = access
 	return nil
 }
@@ -156,7 +161,11 @@ func (s *Supervisor) startOwn(ctx context.Context, name string, config any, read
 	if err != nil {
 		return err
 	}
-	return waitReady(ctx, components)
+	if err := waitReady(ctx, components); err != nil {
+		s.remove(components[0]) // so that it can be tried again
+		return errors.Join(err, components[0].retire())
+	}
+	return nil
 }
 
 // accepts is ready when somebody listens on the address.
@@ -176,12 +185,15 @@ type RepositoryRequest struct {
 }
 
 func (s *Supervisor) createRepository(r *http.Request, request RepositoryRequest) (report.Repository, error) {
-	if s.git == nil {
+	s.mu.Lock()
+	git := s.git
+	s.mu.Unlock()
+	if git == nil {
 		return report.Repository{}, invalid{fmt.Errorf("lab %s has no Git server; start it with \"--with git\"", s.instance.Name)}
 	}
 	if err := gitserver.Create(r.Context(), s.repositories(), request.Name); err != nil {
 		return report.Repository{}, invalid{err}
 	}
 	path := "/" + request.Name + ".git"
-	return report.Repository{Name: request.Name, HTTP: s.git.HTTP + path, SSH: s.git.SSH + path}, nil
+	return report.Repository{Name: request.Name, HTTP: git.HTTP + path, SSH: git.SSH + path}, nil
 }

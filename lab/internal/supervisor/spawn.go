@@ -34,10 +34,20 @@ type outcome struct {
 	Error string `json:"error,omitempty"`
 }
 
+// OpenOwner returns a descriptor of the process that is to own a lab. It stays
+// that process's even if the id is given to another.
+func OpenOwner(pid int) (*os.File, error) {
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil, fmt.Errorf("watch the owner, process %d: %w", pid, err)
+	}
+	return os.NewFile(uintptr(pidfd), "owner"), nil
+}
+
 // Spawn starts a supervisor that outlives this process and returns when the lab
-// is up. With an owner (a process id), the lab goes down when the owner ends;
-// if this process ends before Spawn returns, it goes down as well.
-func Spawn(lab instance.Instance, lock *os.File, owner int) error {
+// is up. With an owner (see OpenOwner, or nil), the lab goes down when the owner
+// ends; if this process ends before Spawn returns, it goes down as well.
+func Spawn(ctx context.Context, lab instance.Instance, lock, owner *os.File) error {
 	handoverRead, handoverWrite, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make a pipe to the supervisor: %w", err)
@@ -47,14 +57,10 @@ func Spawn(lab instance.Instance, lock *os.File, owner int) error {
 		return fmt.Errorf("make a pipe from the supervisor: %w", err)
 	}
 	files := []*os.File{lock, handoverRead, outcomeWrite}
-	if owner > 0 {
-		pidfd, err := unix.PidfdOpen(owner, 0)
-		if err != nil {
-			return fmt.Errorf("watch the owner, process %d: %w", owner, err)
-		}
-		files = append(files, os.NewFile(uintptr(pidfd), "owner"))
+	if owner != nil {
+		files = append(files, owner)
 	}
-	cmd, err := command(lab, files, owner > 0)
+	cmd, err := command(lab, files, owner != nil)
 	if err != nil {
 		return err
 	}
@@ -65,6 +71,8 @@ func Spawn(lab instance.Instance, lock *os.File, owner int) error {
 	for _, file := range files {
 		_ = file.Close()
 	}
+	// Whoever interrupts us does not want the lab: our end tells the supervisor.
+	defer context.AfterFunc(ctx, func() { _ = outcomeRead.Close() })()
 	var result outcome
 	if err := json.NewDecoder(outcomeRead).Decode(&result); err != nil {
 		return fmt.Errorf("the supervisor of lab %s ended while it started: %w", lab.Name, err)
@@ -100,7 +108,7 @@ func Supervise(lab instance.Instance, owned bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	handover, result, owner := inherited(owned)
+	handover, result := inherited(owned)
 	defer result.Close()
 	go func() {
 		if said, err := bufio.NewReader(handover).ReadString('\n'); err != nil || said != handedOver {
@@ -108,9 +116,9 @@ func Supervise(lab instance.Instance, owned bool) error {
 			stop()
 		}
 	}()
-	if owner != nil {
+	if owned {
 		go func() {
-			waitForEnd(owner)
+			waitForEnd(ownerFD)
 			log.Info("the lab's owner has ended")
 			stop()
 		}()
@@ -134,22 +142,21 @@ func tell(result io.WriteCloser, err error) {
 
 // inherited takes over the inherited files and keeps them from our own children:
 // a child must not hold the lab's lock. The lock's file is never closed.
-func inherited(owned bool) (handover, result, owner *os.File) {
+func inherited(owned bool) (handover, result *os.File) {
 	for _, fd := range []int{lockFD, handoverFD, outcomeFD} {
 		syscall.CloseOnExec(fd)
 	}
-	handover = os.NewFile(handoverFD, "handover")
-	result = os.NewFile(outcomeFD, "outcome")
 	if owned {
 		syscall.CloseOnExec(ownerFD)
-		owner = os.NewFile(ownerFD, "owner")
 	}
-	return handover, result, owner
+	return os.NewFile(handoverFD, "handover"), os.NewFile(outcomeFD, "outcome")
 }
 
-// waitForEnd returns when the process of a pidfd has ended.
-func waitForEnd(pidfd *os.File) {
-	poll := []unix.PollFd{{Fd: int32(pidfd.Fd()), Events: unix.POLLIN}}
+// waitForEnd returns when the process of a pidfd has ended. It takes the bare
+// descriptor, since an os.File closes itself once the garbage collector finds
+// that only the kernel still needs it.
+func waitForEnd(pidfd int32) {
+	poll := []unix.PollFd{{Fd: pidfd, Events: unix.POLLIN}}
 	for {
 		if n, err := unix.Poll(poll, -1); n > 0 || (err != nil && err != unix.EINTR) {
 			return

@@ -13,7 +13,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"go.landscaper.dev/lab/internal/instance"
@@ -40,6 +39,7 @@ type Supervisor struct {
 	clusters   map[string]*cluster
 	registry   *report.Registry
 	git        *report.Git
+	ending     bool
 }
 
 // New makes a supervisor for a lab whose directory exists.
@@ -115,9 +115,12 @@ func inParallel(tasks []func() error) error {
 
 // end kills all components and removes their files.
 func (s *Supervisor) end() error {
+	s.mu.Lock()
+	s.ending = true
+	s.mu.Unlock()
 	var errs []error
 	for _, c := range s.all() {
-		errs = append(errs, c.signal(syscall.SIGKILL))
+		errs = append(errs, c.retire())
 	}
 	errs = append(errs, s.ports.Release(), s.instance.Remove())
 	return errors.Join(errs...)
@@ -147,6 +150,9 @@ func (s *Supervisor) add(spec Spec) (*component, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ending {
+		return nil, fmt.Errorf("component %s comes too late: the lab goes down", spec.Name)
+	}
 	if _, exists := s.components[spec.Name]; exists {
 		return nil, fmt.Errorf("component %s exists already", spec.Name)
 	}
