@@ -91,5 +91,8 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	// The API server's own fairness decides; a client-side limit would only add
 	// waiting on top of it.
 	config.QPS = -1
+	// The API server warns at every write that the finalizer, which is published,
+	// has no domain.
+	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
 }

@@ -102,7 +102,7 @@ func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 func newLogger(format string, verbose bool) logr.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if verbose {
-		options.Level = slog.LevelDebug
+		options.Level = slog.Level(-1)
 	}
 	var handler slog.Handler = slog.NewTextHandler(os.Stderr, options)
 	if format == "json" {

@@ -1,0 +1,116 @@
+package chart
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v4/pkg/chart/v2/lint"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/internal/server"
+)
+
+func TestLint(t *testing.T) {
+	directory, err := Directory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, message := range lint.RunAll(directory, nil, Namespace).Messages {
+		// An icon is decoration; everything else counts.
+		if !strings.Contains(message.Error(), "icon is recommended") {
+			t.Error(message)
+		}
+	}
+}
+
+func TestRender(t *testing.T) {
+	tests := []struct {
+		reason string
+		values map[string]any
+		kind   string
+		name   string
+		want   []string
+	}{
+		{"the defaults run all controllers", nil, "Deployment", "landscaper", []string{"--controllers=" + strings.Join(server.Controllers(), ","), "landscaper:0.1.0", "--leader-elect"}},
+		{"an installer runs before", nil, "Job", "landscaper-install", []string{"/landscaper", "install"}},
+		{"a deployer may run elsewhere", map[string]any{"controllers": []any{"installation", "execution"}, "workers": map[string]any{"installation": 64}}, "Deployment", "landscaper", []string{"--controllers=installation,execution", "--workers=installation=64"}},
+		{"permissions reach installer and program", map[string]any{"install": map[string]any{"importNamespaces": []any{map[string]any{"from": "shared", "to": []any{"team-a"}}}}}, "Job", "landscaper-install", []string{"--allow-import-from=shared=team-a"}},
+		{"the default repository reaches the program", map[string]any{"contexts": map[string]any{"repositoryContext": map[string]any{"type": "ociRegistry", "baseUrl": "r"}}}, "ConfigMap", "landscaper", []string{`repositoryContext: {\"baseUrl\":\"r\",\"type\":\"ociRegistry\"}`}},
+	}
+	for _, test := range tests {
+		objects, err := Render(test.values)
+		if err != nil {
+			t.Fatalf("%s: %v", test.reason, err)
+		}
+		object, err := Find(objects, test.kind, test.name)
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+			continue
+		}
+		text, err := object.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: %q is not in %s", test.reason, want, text)
+			}
+		}
+	}
+}
+
+// TestRenderedConfiguration shows that the program understands what the chart
+// writes.
+func TestRenderedConfiguration(t *testing.T) {
+	objects, err := Render(map[string]any{"contexts": map[string]any{"excludedNamespaces": []any{"kube-system"}}, "install": map[string]any{"importNamespaces": []any{map[string]any{"from": "shared", "to": []any{"team-a"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	configMap, err := Find(objects, "ConfigMap", "landscaper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, _, err := unstructured.NestedString(configMap.Object, "data", "config.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := server.Default()
+	warnings, err := config.Load(path)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("warnings %v, error %v", warnings, err)
+	}
+	if !slices.Equal(config.ExcludedNamespaces, []string{"kube-system"}) || !slices.Equal(config.SourceNamespaces["shared"], []string{"team-a"}) {
+		t.Errorf("got %+v", config)
+	}
+}
+
+// TestLeastPrivilege shows that no rule is for everything.
+func TestLeastPrivilege(t *testing.T) {
+	objects, err := Render(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
+			continue
+		}
+		rules, _, err := unstructured.NestedSlice(object.Object, "rules")
+		if err != nil || len(rules) == 0 {
+			t.Errorf("%s: no rules (%v)", object.GetName(), err)
+		}
+		for _, rule := range rules {
+			for field, values := range rule.(map[string]any) {
+				if slices.Contains(values.([]any), any("*")) {
+					t.Errorf("%s %s has a rule for all %s", object.GetKind(), object.GetName(), field)
+				}
+			}
+		}
+	}
+}
