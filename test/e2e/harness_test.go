@@ -1,0 +1,428 @@
+// Package e2e holds whole scenarios: the real server program against real API
+// servers.
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/test/chart"
+	"go.landscaper.dev/test/lab"
+)
+
+// serverUser is the identity of the server on the resource cluster. It has the
+// rules of the chart and nothing else.
+const serverUser = "landscaper-server"
+
+// environment is the lab that all scenarios share.
+type environment struct {
+	resource, target *lab.Cluster
+	// admin and workload are administrators' clients.
+	admin, workload client.WithWatch
+	// serverKubeconfig is what the server connects with.
+	serverKubeconfig string
+	// targetKubeconfig is what Targets hold.
+	targetKubeconfig string
+}
+
+var env environment
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the lab:", err)
+		return 1
+	}
+	defer func() {
+		if err := started.Down(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "end the lab:", err)
+		}
+	}()
+	if err := env.setUp(ctx, started); err != nil {
+		fmt.Fprintln(os.Stderr, "set up:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+func (e *environment) setUp(ctx context.Context, started *lab.Lab) error {
+	e.resource, e.target = started.Clusters["resource"], started.Clusters["target"]
+	var err error
+	if e.admin, err = connect(e.resource.Kubeconfig); err != nil {
+		return err
+	}
+	if e.workload, err = connect(e.target.Kubeconfig); err != nil {
+		return err
+	}
+	if err := install.Run(ctx, e.admin, install.Options{}, &bytes.Buffer{}); err != nil {
+		return err
+	}
+	rules, err := chartRules()
+	if err != nil {
+		return err
+	}
+	user, err := e.resource.AddUser(ctx, lab.UserOptions{Name: serverUser, ManifestFile: rules})
+	if err != nil {
+		return err
+	}
+	e.serverKubeconfig = user.Kubeconfig
+	deployer, err := e.target.AddUser(ctx, lab.UserOptions{Name: "landscaper-deployer", ClusterRoles: []string{"cluster-admin"}})
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(deployer.Kubeconfig)
+	e.targetKubeconfig = string(content)
+	return err
+}
+
+// chartRules writes the rules of the chart, bound to the server's user, to a file.
+func chartRules() (string, error) {
+	objects, err := chart.Render(nil)
+	if err != nil {
+		return "", err
+	}
+	var manifest bytes.Buffer
+	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+		object, err := chart.Find(objects, kind, chart.Release)
+		if err != nil {
+			return "", err
+		}
+		if kind == "ClusterRoleBinding" {
+			object.Object["subjects"] = []any{map[string]any{"kind": "User", "name": serverUser, "apiGroup": "rbac.authorization.k8s.io"}}
+		}
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return "", err
+		}
+		manifest.WriteString("---\n")
+		manifest.Write(text)
+	}
+	file, err := os.CreateTemp("", "rules-*.yaml")
+	if err != nil {
+		return "", err
+	}
+	defer file.Close() //nolint:errcheck // WriteString reports what matters
+	_, err = file.Write(manifest.Bytes())
+	return file.Name(), err
+}
+
+func connect(kubeconfig string) (client.WithWatch, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	scheme := install.Scheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+}
+
+// serverProcess is a running server.
+type serverProcess struct {
+	t       *testing.T
+	command *exec.Cmd
+	health  string
+	output  *lockedBuffer
+	ended   chan struct{}
+	once    sync.Once
+}
+
+// startServer starts the server and returns when it is ready. It ends with the
+// test.
+func startServer(t *testing.T, kubeconfig string, args ...string) *serverProcess {
+	t.Helper()
+	program, err := filepath.Abs(filepath.Join("..", "..", "bin", "landscaper"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := &serverProcess{t: t, health: address, output: &lockedBuffer{}, ended: make(chan struct{})}
+	s.command = exec.Command(program, append([]string{"run", "--kubeconfig", kubeconfig, "--metrics-address", "0", "--health-address", address, "--verbose"}, args...)...)
+	s.command.Stdout, s.command.Stderr = s.output, s.output
+	// The server must not outlive a test that is killed.
+	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = s.command.Wait()
+		close(s.ended)
+	}()
+	t.Cleanup(func() {
+		s.signal(syscall.SIGKILL)
+		if t.Failed() {
+			t.Logf("the server said:\n%s", s.output.tail(100))
+		}
+	})
+	s.waitReady()
+	return s
+}
+
+// waitReady returns when the server says that it is ready.
+func (s *serverProcess) waitReady() {
+	s.t.Helper()
+	deadline := time.After(60 * time.Second)
+	for {
+		request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.health+"/readyz", nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-deadline:
+			s.t.Fatalf("the server is not ready:\n%s", s.output.tail(50))
+		case <-s.ended:
+			s.t.Fatalf("the server has ended:\n%s", s.output.tail(50))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// signal sends a signal and returns when the server has ended.
+func (s *serverProcess) signal(signal os.Signal) {
+	s.once.Do(func() {
+		_ = s.command.Process.Signal(signal)
+		<-s.ended
+	})
+}
+
+// lockedBuffer collects output of a process.
+type lockedBuffer struct {
+	mutex  sync.Mutex
+	buffer bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.buffer.String()
+}
+
+func (b *lockedBuffer) tail(lines int) string {
+	all := strings.Split(b.String(), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// namespace makes a namespace with a Target for a test.
+func namespace(t *testing.T) string {
+	t.Helper()
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := env.admin.Create(t.Context(), space); err != nil {
+		t.Fatal(err)
+	}
+	if err := env.workload.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: space.Name}}); err != nil {
+		t.Fatal(err)
+	}
+	createTarget(t, space.Name, "host", env.targetKubeconfig)
+	return space.Name
+}
+
+// createTarget makes a Target with an inline kubeconfig.
+func createTarget(t *testing.T, namespace, name, kubeconfig string) {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON(fmt.Appendf(nil, "kubeconfig: |\n%s", indent(kubeconfig)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := &v1alpha1.Target{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(raw)},
+	}
+	if err := env.admin.Create(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+}
+
+// oneConfigMap is the template of a blueprint that deploys one ConfigMap, named
+// like the Installation's namespace.
+const oneConfigMap = `deployItems:
+- name: one
+  type: landscaper.gardener.cloud/kubernetes-manifest
+  target: {import: cluster}
+  config:
+    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+    kind: ProviderConfiguration
+    updateStrategy: update
+    manifests:
+    - policy: manage
+      manifest:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: NAME, namespace: NAMESPACE}
+        data: {greeting: hello}
+`
+
+// newInstallation returns an Installation with an inline blueprint, whose template
+// is given, and a request for a job.
+func newInstallation(namespace, name, template string) *v1alpha1.Installation {
+	template = strings.NewReplacer("NAMESPACE", namespace, "NAME", name).Replace(template)
+	blueprint := `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+imports:
+- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}
+deployExecutions:
+- name: default
+  type: GoTemplate
+  template: |
+` + strings.ReplaceAll(indent(indent(template)), "\n    \n", "\n")
+	filesystem, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
+		Blueprint string `json:"blueprint.yaml"`
+	}{blueprint})
+	if err != nil {
+		panic(err)
+	}
+	raw, err := yaml.Marshal(filesystem)
+	if err != nil {
+		panic(err)
+	}
+	asJSON, err := yaml.YAMLToJSON(raw)
+	if err != nil {
+		panic(err)
+	}
+	return &v1alpha1.Installation{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name,
+			Annotations: map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)},
+		},
+		Spec: v1alpha1.InstallationSpec{
+			Blueprint: v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(asJSON)}},
+			Imports:   v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}},
+		},
+	}
+}
+
+// create stores an Installation.
+func create(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {
+	t.Helper()
+	if err := env.admin.Create(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+// waitFor watches an Installation until a condition holds and returns it.
+func waitFor(t *testing.T, key client.ObjectKey, what string, condition func(*v1alpha1.Installation) bool) *v1alpha1.Installation {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	var last *v1alpha1.Installation
+	for {
+		events, err := env.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(key.Namespace), client.MatchingFields{"metadata.name": key.Name})
+		if err != nil {
+			t.Fatalf("waiting until %s %s: %v", key, what, err)
+		}
+		for event := range events.ResultChan() {
+			if inst, ok := event.Object.(*v1alpha1.Installation); ok {
+				last = inst
+				if condition(inst) {
+					events.Stop()
+					return inst
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			text, err := yaml.Marshal(last)
+			t.Fatalf("%s is not %s (%v):\n%s", key, what, err, text)
+		}
+	}
+}
+
+// waitFinished waits until the job of an Installation has ended after the given
+// job, and returns the Installation.
+func waitFinished(t *testing.T, inst *v1alpha1.Installation, after string) *v1alpha1.Installation {
+	t.Helper()
+	return waitFor(t, client.ObjectKeyFromObject(inst), "finished", func(inst *v1alpha1.Installation) bool {
+		return inst.Status.JobID != after && inst.Status.JobID != "" && inst.Status.JobIDFinished == inst.Status.JobID
+	})
+}
+
+// waitSucceeded waits until the first job of an Installation has succeeded.
+func waitSucceeded(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {
+	t.Helper()
+	finished := waitFinished(t, inst, "")
+	if finished.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+		t.Fatalf("%s ended in phase %s: %+v", inst.Name, finished.Status.InstallationPhase, finished.Status.LastError)
+	}
+	return finished
+}
+
+// request asks for an operation.
+func request(t *testing.T, inst *v1alpha1.Installation, operation v1alpha1.Operation) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.OperationAnnotation, operation)
+	if err := env.admin.Patch(t.Context(), inst.DeepCopy(), client.RawPatch("application/merge-patch+json", patch)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitGone watches until an object is deleted.
+func waitGone(t *testing.T, cluster client.WithWatch, object client.Object, list client.ObjectList) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	if err := cluster.Get(ctx, client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) == nil && err != nil {
+		return
+	}
+	for event := range events.ResultChan() {
+		if event.Type == "DELETED" {
+			return
+		}
+	}
+	t.Fatalf("%T %s is still there", object, object.GetName())
+}

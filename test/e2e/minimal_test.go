@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
+)
+
+// TestMinimal is the walking path: one Installation becomes a ConfigMap on another
+// cluster, runs again, and disappears again.
+func TestMinimal(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	inst := create(t, newInstallation(space, "smallest", oneConfigMap))
+
+	done := waitSucceeded(t, inst)
+	deployed := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: space, Name: "smallest"}
+	if err := env.workload.Get(t.Context(), key, deployed); err != nil || deployed.Data["greeting"] != "hello" {
+		t.Fatalf("the ConfigMap is not deployed: %v, %v", deployed.Data, err)
+	}
+	checkStatus(t, done)
+
+	t.Run("runs again on request and changes nothing", func(t *testing.T) {
+		before := deployed.ResourceVersion
+		request(t, done, v1alpha1.ReconcileOperation)
+		again := waitFinished(t, done, done.Status.JobID)
+		if again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || again.Annotations[v1alpha1.OperationAnnotation] != "" {
+			t.Errorf("phase %s, annotations %v", again.Status.InstallationPhase, again.Annotations)
+		}
+		if err := env.workload.Get(t.Context(), key, deployed); err != nil || deployed.ResourceVersion != before {
+			t.Errorf("the ConfigMap was written although nothing changed (%v)", err)
+		}
+	})
+
+	t.Run("a removed item is uninstalled", func(t *testing.T) {
+		current := getInstallation(t, inst)
+		current.Spec.Blueprint = newInstallation(space, "other", oneConfigMap).Spec.Blueprint
+		current.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+		if err := env.admin.Update(t.Context(), current); err != nil {
+			t.Fatal(err)
+		}
+		waitFinished(t, current, current.Status.JobID)
+		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "other"}, &corev1.ConfigMap{}); err != nil {
+			t.Errorf("the new ConfigMap: %v", err)
+		}
+		if err := env.workload.Get(t.Context(), key, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
+			t.Errorf("the old ConfigMap is still there (%v)", err)
+		}
+	})
+
+	t.Run("deletion in reverse", func(t *testing.T) {
+		if err := env.admin.Delete(t.Context(), inst); err != nil {
+			t.Fatal(err)
+		}
+		waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+		for _, list := range []client.ObjectList{&v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}} {
+			if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+				t.Fatal(err)
+			}
+			if text := fmt.Sprint(list); strings.Contains(text, "smallest") {
+				t.Errorf("%T is left", list)
+			}
+		}
+		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "other"}, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
+			t.Errorf("the ConfigMap is left (%v)", err)
+		}
+	})
+}
+
+func getInstallation(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {
+	t.Helper()
+	current := &v1alpha1.Installation{}
+	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(inst), current); err != nil {
+		t.Fatal(err)
+	}
+	return current
+}
+
+// checkStatus compares the final objects with those that the public system writes.
+func checkStatus(t *testing.T, inst *v1alpha1.Installation) {
+	t.Helper()
+	status := inst.Status
+	if status.ObservedGeneration != inst.Generation || status.LastError != nil || status.ExecutionReference == nil || status.ImportsHash != "e33d3b041a7833ac77c1dea46466e2adb9980dd5" {
+		t.Errorf("status %+v", status)
+	}
+	times := status.TransitionTimes
+	if times == nil || times.TriggerTime == nil || times.InitTime == nil || times.WaitTime == nil || times.FinishedTime == nil {
+		t.Errorf("transition times %+v", times)
+	}
+	for conditionType, want := range map[v1alpha1.ConditionType]v1alpha1.ConditionStatus{
+		"Ready": "True", "Reconciling": "False", "Stalled": "False", "EnsureSubInstallations": "True", "ReconcileExecution": "True", "CreateExports": "True",
+	} {
+		at := slices.IndexFunc(status.Conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
+		if at < 0 || status.Conditions[at].Status != want {
+			t.Errorf("condition %s is not %s: %+v", conditionType, want, status.Conditions)
+		}
+	}
+	exec := &v1alpha1.Execution{}
+	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(inst), exec); err != nil {
+		t.Fatal(err)
+	}
+	if exec.Status.JobIDFinished != status.JobID || exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded || exec.Status.ExportReference == nil {
+		t.Errorf("Execution %+v", exec.Status)
+	}
+	items := &v1alpha1.DeployItemList{}
+	if err := env.admin.List(t.Context(), items, client.InNamespace(inst.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	if len(items.Items) != 1 || items.Items[0].Status.JobIDFinished != status.JobID || items.Items[0].Name != exec.Status.DeployItemCache.ActiveDIs[0].ObjectName {
+		t.Errorf("DeployItems %+v", items.Items)
+	}
+	exports := &v1alpha1.DataObject{}
+	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: exec.Status.ExportReference.Name}, exports); err != nil || strings.Join(strings.Fields(string(exports.Data.RawMessage)), "") != `{"one":null}` {
+		t.Errorf("exports %s, %v", exports.Data.RawMessage, err)
+	}
+	copied := &v1alpha1.Target{}
+	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: v1alpha1.GenerateDataObjectName("Inst.smallest", "cluster")}, copied); err != nil || copied.Labels[v1alpha1.DataObjectKeyLabel] != "cluster" || copied.Labels[v1alpha1.DataObjectJobIDLabel] != status.JobID {
+		t.Errorf("the copy of the Target %+v, %v", copied.Labels, err)
+	}
+}
+
+// The budget of the smallest case: all requests of our users on both clusters,
+// without watches and leases.
+const (
+	maxWrites = 14
+	maxEvents = 2
+	maxReads  = 2
+)
+
+// TestBudget counts the requests of the smallest case in the audit logs.
+func TestBudget(t *testing.T) {
+	server := startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	// The default Context and what the start costs are not part of the case.
+	waitForContext(t, space)
+	marks := map[*lab.Cluster]lab.Mark{}
+	for _, cluster := range []*lab.Cluster{env.resource, env.target} {
+		mark, err := cluster.Mark(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks[cluster] = mark
+	}
+	waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
+	// A server that ends sends what it still has to say, so that nothing is missed.
+	server.signal(syscall.SIGTERM)
+
+	requests := map[string]int{}
+	writes, events, reads := 0, 0, 0
+	for cluster, user := range map[*lab.Cluster]string{env.resource: serverUser, env.target: "landscaper-deployer"} {
+		list, err := cluster.Requests(t.Context(), marks[cluster], user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, request := range list {
+			if request.Verb == "watch" || strings.HasPrefix(request.Resource, "leases") {
+				continue
+			}
+			requests[cluster.Name+" "+request.Verb+" "+request.Resource+" "+request.Path]++
+			switch {
+			case strings.HasPrefix(request.Resource, "events"):
+				events++
+			case request.Verb == "get" || request.Verb == "list":
+				reads++
+			default:
+				writes++
+			}
+		}
+	}
+	t.Logf("%d writes, %d events, %d reads", writes, events, reads)
+	if writes > maxWrites || events > maxEvents || reads > maxReads || writes == 0 {
+		for _, key := range slices.Sorted(maps.Keys(requests)) {
+			t.Logf("%3d %s", requests[key], key)
+		}
+		t.Errorf("%d writes (at most %d), %d events (%d), %d reads (%d)", writes, maxWrites, events, maxEvents, reads, maxReads)
+	}
+}
+
+// waitForContext returns when the default Context of a namespace is there.
+func waitForContext(t *testing.T, namespace string) {
+	t.Helper()
+	events, err := env.admin.Watch(t.Context(), &v1alpha1.ContextList{}, client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: v1alpha1.DefaultContextName}, &v1alpha1.Context{}); err == nil {
+		return
+	}
+	<-events.ResultChan()
+}
