@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait; a wait ends with its event, long before.
-const patience = time.Minute
+const patience = 30 * time.Second
 
 func restConfig(t *testing.T, kubeconfig string) *rest.Config {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -58,6 +59,14 @@ func commit(t *testing.T, files map[string][]byte) string {
 	return directory
 }
 
+// newRepository makes a repository with a name of its own.
+func newRepository(t *testing.T, l *lab) report.Repository {
+	t.Helper()
+	var repository report.Repository
+	l.doJSON(t, &repository, "git", "create", fmt.Sprintf("repository-%d", names.Add(1)))
+	return repository
+}
+
 func withPassword(t *testing.T, address, username, password string) string {
 	t.Helper()
 	parsed, err := url.Parse(address)
@@ -78,8 +87,7 @@ func sshWith(keyFile, knownHosts string) []string {
 func TestGitPushAndCloneOverBothTransports(t *testing.T) {
 	git := shared.Git
 	ssh := sshWith(git.PrivateKeyFile, git.KnownHostsFile)
-	var repository report.Repository
-	shared.doJSON(t, &repository, "git", "create", "transports")
+	repository := newRepository(t, shared)
 	overHTTP := withPassword(t, repository.HTTP, git.Username, git.Password)
 	// Git sends this much in pieces of unknown length.
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
@@ -104,8 +112,7 @@ func TestGitPushAndCloneOverBothTransports(t *testing.T) {
 
 func TestGitRefusesStrangers(t *testing.T) {
 	git := shared.Git
-	var repository report.Repository
-	shared.doJSON(t, &repository, "git", "create", "strangers")
+	repository := newRepository(t, shared)
 	strangerKey := filepath.Join(t.TempDir(), "key")
 	if output, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", strangerKey).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
@@ -130,7 +137,7 @@ func TestGitRefusesStrangers(t *testing.T) {
 	if _, err := run(t.Context(), shared.Name, "git", "create", "../outside"); err == nil {
 		t.Error("a repository outside the directory was made")
 	}
-	if _, err := run(t.Context(), shared.Name, "git", "create", "strangers"); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := run(t.Context(), shared.Name, "git", "create", repository.Name); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("second repository of a name: %v", err)
 	}
 }
@@ -204,8 +211,7 @@ func TestOpenRegistryAndGitNeedNoLogin(t *testing.T) {
 	if err := remote.Delete(reference.Context().Digest(digest(t, image))); err != nil {
 		t.Errorf("delete the image: %v", err)
 	}
-	var repository report.Repository
-	l.doJSON(t, &repository, "git", "create", "open")
+	repository := newRepository(t, l)
 	mustGit(t, commit(t, map[string][]byte{"file": []byte("content")}), nil, "push", "--quiet", repository.HTTP, "main")
 }
 

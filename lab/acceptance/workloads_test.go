@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -124,10 +125,9 @@ spec:
 `
 
 // reconcileFromGit pushes a ConfigMap and lets Flux bring it to the cluster.
-func reconcileFromGit(t *testing.T, kubeconfig, name string) {
+func reconcileFromGit(t *testing.T, kubeconfig string) {
 	t.Helper()
-	var repository report.Repository
-	shared.doJSON(t, &repository, "git", "create", name)
+	repository := newRepository(t, shared)
 	work := commit(t, map[string][]byte{"map.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-git}\ndata: {key: value}\n")})
 	mustGit(t, work, nil, "push", "--quiet", withPassword(t, repository.HTTP, shared.Git.Username, shared.Git.Password), "main")
 	client := clientset(t, kubeconfig)
@@ -143,7 +143,7 @@ func reconcileFromGit(t *testing.T, kubeconfig, name string) {
 }
 
 func TestFluxReconcilesFromGit(t *testing.T) {
-	reconcileFromGit(t, shared.Clusters["flux"].Kubeconfig, "at-once")
+	reconcileFromGit(t, shared.Clusters["flux"].Kubeconfig)
 }
 
 // fluxAsUsersInstallIt is what installs of Flux have in common, with arguments
@@ -221,7 +221,7 @@ func TestFluxInstalledByManifestsRuns(t *testing.T) {
 			if line := commandLine(t, process.PID); !strings.Contains(line, "--concurrent=7") || strings.Contains(line, "svc.cluster.local") {
 				t.Errorf("the controller runs as %q", line)
 			}
-			reconcileFromGit(t, kubeconfig, "manifests-"+row.cluster)
+			reconcileFromGit(t, kubeconfig)
 			changeAndRemoveFlux(t, row.cluster, kubeconfig, process)
 		})
 	}
@@ -266,7 +266,7 @@ func copyFluxKinds(t *testing.T, kubeconfig string) {
 	for _, kind := range list.Items {
 		kind.SetResourceVersion("")
 		kind.SetManagedFields(nil)
-		if _, err := to.Resource(kinds).Create(t.Context(), &kind, metav1.CreateOptions{}); err != nil {
+		if _, err := to.Resource(kinds).Create(t.Context(), &kind, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
 		awaitCondition(t, to, kinds, "", kind.GetName(), "Established")

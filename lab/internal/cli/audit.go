@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -58,12 +59,7 @@ func newAudit(s *settings) *cobra.Command {
 			if asJSON {
 				return printJSON(out, counts)
 			}
-			table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "USER\tVERB\tRESOURCE\tREQUESTS")
-			for _, count := range counts {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", count.User, count.Verb, count.Resource, count.Requests)
-			}
-			return table.Flush()
+			return printCounts(out, counts)
 		},
 	}
 	command.Flags().StringVar(&user, "user", "", "count this user's requests only")
@@ -72,4 +68,13 @@ func newAudit(s *settings) *cobra.Command {
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	command.Flags().BoolVar(&each, "each", false, "print every request instead of counts, as JSON lines")
 	return command
+}
+
+func printCounts(w io.Writer, counts []audit.Count) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "USER\tVERB\tRESOURCE\tREQUESTS")
+	for _, count := range counts {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", count.User, count.Verb, count.Resource, count.Requests)
+	}
+	return table.Flush()
 }

@@ -102,7 +102,7 @@ func newKubeconfig(s *settings) *cobra.Command {
 		Use:   "kubeconfig CLUSTER",
 		Short: "Print the path of a cluster's administrator kubeconfig",
 		Example: `  export KUBECONFIG=$(lab kubeconfig target)
-  lab kubeconfig target --content > /tmp/target.kubeconfig`,
+  lab kubeconfig target --content > target.kubeconfig`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()

@@ -243,6 +243,7 @@ type stallingBody struct {
 	decided watchDecisions
 }
 
+// Read reads, and returns what it has read once no rule stalls the watch.
 func (s *stallingBody) Read(buffer []byte) (int, error) {
 	n, err := s.ReadCloser.Read(buffer)
 	s.engine.waitWhileStalled(s.ctx, s.request, s.decided)
