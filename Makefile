@@ -33,7 +33,7 @@ lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15
 
 .PHONY: demo
 demo: build lab ## Bring up the lab and run the main job.
-	@echo "the demo comes with the first controllers" && exit 1
+	@go run ./hack/demo
 
 .PHONY: test
 test: verify lint test-unit test-integration test-e2e ## Everything: generated files, lint, all tests.
@@ -45,7 +45,7 @@ test-unit: ## Tests without a cluster (under a minute).
 .PHONY: test-integration
 test-integration: build lab ## Tests against real API servers.
 	go test -count=1 ./test/lab/... ./test/integration/...
-	$(MAKE) --no-print-directory -C lab test
+	@$(MAKE) --no-print-directory -C lab test
 
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
@@ -69,6 +69,7 @@ verify: ## Check that generated files and go.mod are in step.
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check the house rules (first time: 2 minutes for the linter).
 	$(BIN)/golangci-lint run
+	@$(MAKE) --no-print-directory -C lab lint
 
 $(BIN)/%: $(TOOLS)/%/go.mod
 	@echo "building $(@F) (1 to 2 minutes) ..."
