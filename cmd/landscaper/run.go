@@ -83,6 +83,7 @@ go before the file.`,
 	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
 	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
+	flags.DurationVar(&config.PickupTimeout, "pickup-timeout", config.PickupTimeout, "time until a deployer must have taken an item up; 0 means no limit")
 	flags.StringVar(&logFormat, "log-format", "text", "text or json")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
 	return command
@@ -92,6 +93,9 @@ go before the file.`,
 func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 	if command.Flags().Changed("controllers") {
 		config.Controllers = fromFlags.Controllers
+	}
+	if command.Flags().Changed("pickup-timeout") {
+		config.PickupTimeout = fromFlags.PickupTimeout
 	}
 	if command.Flags().Changed("metrics-address") {
 		config.MetricsAddress = fromFlags.MetricsAddress

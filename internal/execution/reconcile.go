@@ -29,6 +29,9 @@ type Reconciler struct {
 	Events events.EventRecorder
 	// Now is the clock.
 	Now func() time.Time
+	// PickupTimeout limits the time until a deployer takes an item up; 0 means no
+	// limit.
+	PickupTimeout time.Duration
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
 
@@ -48,8 +51,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", next, "phase", s.exec.Status.ExecutionPhase, "job", s.exec.Status.JobID)
 		err := r.apply(ctx, s, next)
-		if errors.Is(err, errGone) || errors.Is(err, errWait) || job.IsShutdown(ctx, err) {
+		if errors.Is(err, errGone) || job.IsShutdown(ctx, err) {
 			return ctrl.Result{}, nil
+		}
+		if errors.Is(err, errWait) {
+			// The only deadline: somebody has to take the items up.
+			after, err := r.watchPickup(ctx, s)
+			if err != nil {
+				return r.report(ctx, s, next, err)
+			}
+			return ctrl.Result{RequeueAfter: after}, nil
 		}
 		if err != nil {
 			return r.report(ctx, s, next, err)

@@ -47,6 +47,9 @@ type Config struct {
 	LeaderElectionNamespace string
 	// ShutdownTimeout is the time that running steps get to end.
 	ShutdownTimeout time.Duration
+	// PickupTimeout limits the time until a deployer takes an item up; 0 means no
+	// limit.
+	PickupTimeout time.Duration
 	// SourceNamespaces are the administrator's permissions for imports.
 	SourceNamespaces validation.SourceNamespaces
 	// ExcludedNamespaces get no default Context.
@@ -63,6 +66,7 @@ func Default() Config {
 		MetricsAddress:  "127.0.0.1:8080",
 		HealthAddress:   "127.0.0.1:8081",
 		ShutdownTimeout: 30 * time.Second,
+		PickupTimeout:   5 * time.Minute,
 	}
 }
 
@@ -82,6 +86,9 @@ type file struct {
 	Metrics *struct {
 		Port int32 `json:"port"`
 	} `json:"metrics"`
+	DeployItemTimeouts struct {
+		Pickup *v1alpha1.Duration `json:"pickup"`
+	} `json:"deployItemTimeouts"`
 	// ImportNamespaces permits imports from other namespaces.
 	ImportNamespaces []struct {
 		From string   `json:"from"`
@@ -123,6 +130,11 @@ func (c *Config) Load(path string) ([]string, error) {
 	}
 	if read.Kind != "" && read.Kind != "LandscaperConfiguration" {
 		return nil, fmt.Errorf("configuration %s is of kind %s, not LandscaperConfiguration", path, read.Kind)
+	}
+	if pickup := read.DeployItemTimeouts.Pickup; pickup != nil {
+		if c.PickupTimeout, err = pickup.Parsed(); err != nil {
+			return nil, fmt.Errorf("configuration %s: deployItemTimeouts.pickup: %w", path, err)
+		}
 	}
 	c.apply(&read)
 	return warnings, nil
