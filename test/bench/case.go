@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/install"
+)
+
+func scheme() *runtime.Scheme {
+	scheme := install.Scheme()
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// blueprint deploys one ConfigMap.
+const blueprint = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+imports:
+- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}
+deployExecutions:
+- name: default
+  type: GoTemplate
+  template: |
+    deployItems:
+    - name: one
+      type: landscaper.gardener.cloud/kubernetes-manifest
+      target: {import: cluster}
+      config:
+        apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+        kind: ProviderConfiguration
+        updateStrategy: update
+        manifests:
+        - policy: manage
+          manifest:
+            apiVersion: v1
+            kind: ConfigMap
+            metadata: {name: NAME, namespace: SPACE}
+            data: {greeting: hello}
+`
+
+// newInstallation returns the smallest case.
+func newInstallation(namespace, name string) *v1alpha1.Installation {
+	text := strings.NewReplacer("NAME", name, "SPACE", namespace).Replace(blueprint)
+	filesystem, err := json.Marshal(map[string]string{"blueprint.yaml": text})
+	if err != nil {
+		panic(fmt.Sprintf("a map of texts cannot be encoded: %v", err))
+	}
+	return &v1alpha1.Installation{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name,
+			Annotations: map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)},
+		},
+		Spec: v1alpha1.InstallationSpec{
+			Blueprint: v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(filesystem)}},
+			Imports:   v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}},
+		},
+	}
+}

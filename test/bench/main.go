@@ -1,0 +1,152 @@
+// Command bench measures Landscaper on a lab: what an Installation costs in
+// requests, time and CPU, and how that grows. It prints a table and, at the end,
+// the figures as JSON. "make bench" runs it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Report holds all figures.
+type Report struct {
+	// Requests counts the smallest case by cluster, verb and kind.
+	Requests map[string]int `json:"requests"`
+	// Latency is the time from create to Succeeded on an idle lab.
+	Latency Latency `json:"latency"`
+	// CalibratedLimit is the number of raw status writes per second that the API
+	// server can do, divided by the writes of the smallest case.
+	CalibratedLimit float64 `json:"calibratedInstallationsPerSecond"`
+	// Runs are the measurements with many Installations at once.
+	Runs []Run `json:"runs"`
+	// RequestsExponent and CPUExponent say how the cost of all Installations grows
+	// with their number; 1 is linear.
+	RequestsExponent float64 `json:"requestsExponent"`
+	CPUExponent      float64 `json:"cpuExponent"`
+	// IdleRequestsPerMinute counts requests of an idle server beyond watches and
+	// leases.
+	IdleRequestsPerMinute float64 `json:"idleRequestsPerMinute"`
+}
+
+// Latency tells how long single Installations take, in milliseconds.
+type Latency struct {
+	Count  int     `json:"count"`
+	Median float64 `json:"medianMs"`
+	P90    float64 `json:"p90Ms"`
+	Max    float64 `json:"maxMs"`
+}
+
+// Run is a measurement with many Installations at once.
+type Run struct {
+	Installations   int     `json:"installations"`
+	Seconds         float64 `json:"seconds"`
+	PerSecond       float64 `json:"perSecond"`
+	ShareOfLimit    float64 `json:"shareOfCalibratedLimit"`
+	CPUMillis       float64 `json:"cpuMsPerInstallation"`
+	RequestsEach    float64 `json:"requestsPerInstallation"`
+	FirstHalfAt     float64 `json:"firstHalfFinishedAtShare"`
+	MaxMemoryMBytes float64 `json:"serverMemoryMB"`
+}
+
+func main() {
+	large := flag.Int("large", 1000, "number of Installations in the large run; the small one has a tenth")
+	out := flag.String("json", "", "also write the figures to this file")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := measure(ctx, *large)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	report.print()
+	content, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	fmt.Println(string(content))
+	if *out != "" {
+		if err := os.WriteFile(*out, content, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func measure(ctx context.Context, large int) (*Report, error) {
+	bench, err := start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer bench.stop()
+	report := &Report{}
+	say("calibrating: raw status writes")
+	writes, err := bench.calibrate(ctx, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	report.CalibratedLimit = writes / writesPerInstallation
+	if err := bench.startServer(ctx); err != nil {
+		return nil, err
+	}
+	say("the smallest case, one after the other")
+	if report.Requests, err = bench.countRequests(ctx); err != nil {
+		return nil, err
+	}
+	if report.Latency, err = bench.latency(ctx, 40); err != nil {
+		return nil, err
+	}
+	say("idle")
+	if report.IdleRequestsPerMinute, err = bench.idle(ctx, 20*time.Second); err != nil {
+		return nil, err
+	}
+	for _, n := range []int{large / 10, large} {
+		say(fmt.Sprintf("%d at once", n))
+		run, err := bench.many(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		run.ShareOfLimit = run.PerSecond / report.CalibratedLimit
+		report.Runs = append(report.Runs, *run)
+	}
+	small, big := report.Runs[0], report.Runs[1]
+	report.RequestsExponent = exponent(small, big, func(r Run) float64 { return r.RequestsEach })
+	report.CPUExponent = exponent(small, big, func(r Run) float64 { return r.CPUMillis })
+	return report, nil
+}
+
+func say(what string) { fmt.Fprintln(os.Stderr, "──", what) }
+
+// print writes the figures as a table with their goals.
+func (r *Report) print() {
+	row := func(what, figure, goal string) { fmt.Printf("%-52s %14s   %s\n", what, figure, goal) }
+	row("figure", "measured", "goal")
+	row(strings.Repeat("-", 52), strings.Repeat("-", 14), strings.Repeat("-", 14))
+	for _, key := range sortedKeys(r.Requests) {
+		row("requests: "+key, fmt.Sprint(r.Requests[key]), "")
+	}
+	row("latency, median of "+fmt.Sprint(r.Latency.Count), fmt.Sprintf("%.0f ms", r.Latency.Median), "150 ms")
+	row("latency, 90 % / largest", fmt.Sprintf("%.0f / %.0f ms", r.Latency.P90, r.Latency.Max), "")
+	row("calibrated limit", fmt.Sprintf("%.1f /s", r.CalibratedLimit), "")
+	for _, run := range r.Runs {
+		name := fmt.Sprintf("N=%d: ", run.Installations)
+		row(name+"installations per second", fmt.Sprintf("%.1f", run.PerSecond), "")
+		row(name+"share of the calibrated limit", fmt.Sprintf("%.0f %%", 100*run.ShareOfLimit), "60 %")
+		row(name+"server CPU per installation", fmt.Sprintf("%.1f ms", run.CPUMillis), "15 ms")
+		row(name+"requests per installation", fmt.Sprintf("%.1f", run.RequestsEach), "")
+		row(name+"first half finished at", fmt.Sprintf("%.0f %%", 100*run.FirstHalfAt), "50 %")
+		row(name+"server memory", fmt.Sprintf("%.0f MB", run.MaxMemoryMBytes), "")
+	}
+	row("growth of requests (exponent)", fmt.Sprintf("%.2f", r.RequestsExponent), "1.05")
+	row("growth of CPU (exponent)", fmt.Sprintf("%.2f", r.CPUExponent), "1.05")
+	row("idle requests per minute", fmt.Sprintf("%.0f", r.IdleRequestsPerMinute), "0")
+	fmt.Println()
+}
