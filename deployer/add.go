@@ -1,0 +1,156 @@
+package deployer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+)
+
+const defaultConcurrency = 30
+
+// NewClusters returns connections to target clusters for the deployers of a
+// manager.
+func NewClusters(mgr ctrl.Manager, userAgent string) *Clusters {
+	return cluster.NewPool(cluster.PoolOptions{
+		Secrets:        mgr.GetAPIReader(),
+		SecretVersions: mgr.GetClient(),
+		Tokens:         cluster.TokensFrom(mgr.GetClient()),
+		Self:           mgr.GetConfig(),
+		UserAgent:      userAgent,
+	})
+}
+
+// Add puts a deployer into a manager, whose scheme must know
+// landscaper.gardener.cloud/v1alpha1.
+func Add(mgr ctrl.Manager, options Options) error {
+	if options.Type == "" || options.Name == "" || options.Deployer == nil {
+		return errors.New("add a deployer: it needs a type, a name and something that does the work")
+	}
+	selectors, err := newSelectors(options.TargetSelectors)
+	if err != nil {
+		return fmt.Errorf("add deployer %s: %w", options.Name, err)
+	}
+	options.Identity = cmp.Or(options.Identity, fmt.Sprintf("%s-%d", options.Name, time.Now().Unix()))
+	options.MaxConcurrent = cmp.Or(options.MaxConcurrent, defaultConcurrency)
+	if options.Clusters == nil {
+		options.Clusters = NewClusters(mgr, options.Name)
+	}
+	r := &reconciler{
+		options:   options,
+		selectors: selectors,
+		client:    mgr.GetClient(),
+		live:      mgr.GetAPIReader(),
+		events:    mgr.GetEventRecorder(options.Name),
+		now:       time.Now,
+		enqueue:   func(types.NamespacedName) {},
+		runs:      runs{byKey: make(map[types.NamespacedName]*run)},
+	}
+	if err := r.watch(mgr); err != nil {
+		return fmt.Errorf("add deployer %s: %w", options.Name, err)
+	}
+	return nil
+}
+
+// watch sets up everything that wakes an item: itself, its Target, the Secret of
+// its Target, and what the deployer watches.
+func (r *reconciler) watch(mgr ctrl.Manager) error {
+	byTarget, bySecret := "deployer.target/"+string(r.options.Type), "deployer.secret/"+string(r.options.Type)
+	indexer := mgr.GetFieldIndexer()
+	if err := indexer.IndexField(context.Background(), &v1alpha1.DeployItem{}, byTarget, r.targetOf); err != nil {
+		return err
+	}
+	if err := indexer.IndexField(context.Background(), &v1alpha1.Target{}, bySecret, secretsOf); err != nil {
+		return err
+	}
+	ofTarget := func(ctx context.Context, target client.Object) []reconcile.Request {
+		return r.waiting(ctx, target.GetNamespace(), client.MatchingFields{byTarget: target.GetName()})
+	}
+	ofSecret := func(ctx context.Context, secret client.Object) []reconcile.Request {
+		targets := &v1alpha1.TargetList{}
+		if err := r.client.List(ctx, targets, client.InNamespace(secret.GetNamespace()), client.MatchingFields{bySecret: secret.GetName()}); err != nil {
+			return nil
+		}
+		var requests []reconcile.Request
+		for i := range targets.Items {
+			requests = append(requests, ofTarget(ctx, &targets.Items[i])...)
+		}
+		return requests
+	}
+	ofOurType := predicate.NewPredicateFuncs(func(object client.Object) bool {
+		item, ok := object.(*v1alpha1.DeployItem)
+		return ok && item.Spec.Type == r.options.Type
+	})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named(r.options.Name).
+		For(&v1alpha1.DeployItem{}, builder.WithPredicates(ofOurType)).
+		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			r.enqueue = func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) }
+			return nil
+		})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent}).
+		Complete(r)
+}
+
+// targetOf is the index of our items by the name of their Target.
+func (r *reconciler) targetOf(object client.Object) []string {
+	item, ok := object.(*v1alpha1.DeployItem)
+	if !ok || item.Spec.Type != r.options.Type || !hasTarget(item) {
+		return nil
+	}
+	return []string{item.Spec.Target.Name}
+}
+
+// secretsOf is the index of Targets by the name of their Secret.
+func secretsOf(object client.Object) []string {
+	target, ok := object.(*v1alpha1.Target)
+	if !ok {
+		return nil
+	}
+	if target.Spec.SecretRef != nil {
+		return []string{target.Spec.SecretRef.Name}
+	}
+	if target.Spec.Configuration == nil {
+		return nil
+	}
+	config, err := v1alpha1.ParseKubernetesClusterTargetConfig(target.Spec.Configuration.RawMessage)
+	if err != nil || config.Kubeconfig.SecretRef == nil {
+		return nil
+	}
+	return []string{config.Kubeconfig.SecretRef.Name}
+}
+
+// waiting returns the items that have a job and use a Target, and lets them go on
+// at once: whatever they wait for, a new access to the cluster may be the answer.
+func (r *reconciler) waiting(ctx context.Context, namespace string, target client.MatchingFields) []reconcile.Request {
+	items := &v1alpha1.DeployItemList{}
+	if err := r.client.List(ctx, items, client.InNamespace(namespace), target); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range items.Items {
+		if key := keyOf(&items.Items[i]); asksForWork(&items.Items[i]) {
+			r.runs.wake(key)
+			requests = append(requests, reconcile.Request{NamespacedName: key})
+		}
+	}
+	return requests
+}

@@ -1,0 +1,120 @@
+package deployer
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// snapshot is all that a decision depends on.
+type snapshot struct {
+	// item is nil if it is gone.
+	item *v1alpha1.DeployItem
+	// target is nil if the item has none, or if it does not exist.
+	target *v1alpha1.Target
+	// responsible says that the selectors of this process take the target.
+	responsible bool
+	// notBefore is when the running job wants to go on; zero if it never was told to
+	// wait, or if something has woken it.
+	notBefore time.Time
+	now       time.Time
+}
+
+// action is what to do about an item.
+type action string
+
+const (
+	// leave means that there is nothing to do now, and that no work goes on.
+	leave action = "leave"
+	// sleep means that the work goes on later.
+	sleep action = "sleep"
+	// work means that the deployer is called.
+	work action = "work"
+	// finishUnchanged means that the job is done because nothing has changed.
+	finishUnchanged action = "finish unchanged"
+	// failWithoutTarget means that the job fails because its Target is missing.
+	failWithoutTarget action = "fail without target"
+	// failSuperseded means that the job fails because the item is being deleted.
+	failSuperseded action = "fail superseded"
+	// release means that the item may go without that anything is removed.
+	release action = "release"
+)
+
+// decision says what to do about an item.
+type decision struct {
+	do action
+	// start says that a new job is taken up.
+	start bool
+	// ownJob says that the job is one of our own making.
+	ownJob bool
+	// consumeOperation says that the annotation that asked for a test has served.
+	consumeOperation bool
+}
+
+// decide says what to do about an item of our type.
+func decide(s snapshot) decision {
+	if s.item == nil || !s.responsible || !asksForWork(s.item) {
+		return decision{do: leave}
+	}
+	deleted := s.item.DeletionTimestamp != nil
+	if deleted && !controllerutil.ContainsFinalizer(s.item, v1alpha1.Finalizer) {
+		// It waits for others; our part is done.
+		return decision{do: leave}
+	}
+	d := decision{
+		start:            starts(s.item),
+		ownJob:           !unfinished(s.item),
+		consumeOperation: wantsTest(s.item),
+	}
+	switch {
+	case d.start && !deleted && !wantsTest(s.item) && unchanged(s.item):
+		d.do = finishUnchanged
+	case deleted && s.item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true":
+		d.do = release
+	case deleted && !d.start && !s.item.Status.Phase.IsDeletion():
+		// Who deletes an item hands it a job of its own when its turn has come, so the
+		// job that still runs must neither go on deploying nor begin to remove.
+		d.do = failSuperseded
+	case s.target == nil && hasTarget(s.item):
+		d.do = failWithoutTarget
+	case !d.start && s.now.Before(s.notBefore):
+		d.do = sleep
+	default:
+		d.do = work
+	}
+	return d
+}
+
+// asksForWork reports whether an item has a job, or asks for one. An item without
+// may not be touched.
+func asksForWork(item *v1alpha1.DeployItem) bool { return unfinished(item) || wantsTest(item) }
+
+func unfinished(item *v1alpha1.DeployItem) bool {
+	return job.Unfinished(item.Status.JobID, item.Status.JobIDFinished)
+}
+
+func wantsTest(item *v1alpha1.DeployItem) bool {
+	return item.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.TestReconcileOperation)
+}
+
+// starts reports whether the job of an item has not been taken up yet. The times
+// tell when a job was handed over while another one ran: they were reset then.
+func starts(item *v1alpha1.DeployItem) bool {
+	status := item.Status
+	return !unfinished(item) || job.Starting(status.JobID, status.JobIDFinished, status.Phase.String()) ||
+		status.TransitionTimes == nil || status.TransitionTimes.InitTime == nil
+}
+
+// unchanged reports whether the last success still stands for an item that only
+// wants to be deployed after a change.
+func unchanged(item *v1alpha1.DeployItem) bool {
+	return item.Spec.UpdateOnChangeOnly && item.Generation == item.Status.ObservedGeneration &&
+		item.Status.Phase.Current() == v1alpha1.DeployItemPhases.Succeeded
+}
+
+func hasTarget(item *v1alpha1.DeployItem) bool {
+	return item.Spec.Target != nil && item.Spec.Target.Name != ""
+}

@@ -1,0 +1,169 @@
+package deployer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+const defaultTimeout = 10 * time.Minute
+
+// Item is a DeployItem whose job is in work.
+type Item struct {
+	// DeployItem is a copy of the object. The status is ahead of the stored one.
+	*v1alpha1.DeployItem
+	// Target is the Target of the item, or nil if it has none.
+	Target *v1alpha1.Target
+
+	reconciler *reconciler
+	run        *run
+	// stored is the object as it is stored.
+	stored *v1alpha1.DeployItem
+	// deadline is when the time of the job is over; zero if it has no limit.
+	deadline time.Time
+}
+
+// Cluster returns the connection to the cluster of the item's Target.
+func (i *Item) Cluster(ctx context.Context) (*Connection, error) {
+	if i.Target == nil {
+		return nil, job.NewError("reconcile", "ValidateTarget", "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
+	}
+	return i.reconciler.options.Clusters.Connect(ctx, i.Target)
+}
+
+// Context returns the Context of the item. It is read when it is asked for: an
+// item that needs none works without.
+func (i *Item) Context(ctx context.Context) (*v1alpha1.Context, error) {
+	name := i.Spec.Context
+	if name == "" {
+		name = v1alpha1.DefaultContextName
+	}
+	found := &v1alpha1.Context{}
+	err := i.reconciler.client.Get(ctx, client.ObjectKey{Namespace: i.Namespace, Name: name}, found)
+	if err != nil {
+		return nil, job.Wrap(err, "reconcile", "GetLandscaperContext",
+			fmt.Sprintf("this item needs Context %s/%s: create it, or name another one in spec.context", i.Namespace, name))
+	}
+	return found, nil
+}
+
+// Record stores what the deployer wants to remember of the item, if it is not
+// stored yet. A deployer does so before it writes to the target, so that what it
+// has deployed is never lost. The item is taken up with the same write.
+func (i *Item) Record(ctx context.Context, status any) error {
+	if err := i.SetProviderStatus(status); err != nil {
+		return err
+	}
+	if !i.providerStatusChanged() {
+		return nil
+	}
+	if !i.Status.Phase.IsDeletion() {
+		i.Status.Phase = v1alpha1.DeployItemPhases.Progressing
+		summarize(i.DeployItem, nil, i.reconciler.now())
+	}
+	return i.write(ctx)
+}
+
+// SetProviderStatus keeps what the deployer wants to remember of the item for the
+// next write.
+func (i *Item) SetProviderStatus(status any) error {
+	encoded, err := json.Marshal(status)
+	if err != nil {
+		return job.Wrap(err, "reconcile", "ProviderStatus", "encode the provider status", v1alpha1.ErrorInternalProblem)
+	}
+	i.Status.ProviderStatus = &runtime.RawExtension{Raw: encoded}
+	return nil
+}
+
+func (i *Item) providerStatusChanged() bool {
+	return !sameJSON(i.stored.Status.ProviderStatus, i.Status.ProviderStatus)
+}
+
+// Checkpoint names the stage of the work. It returns an error if the time is over
+// or if somebody has ended the job; the deployer returns it.
+func (i *Item) Checkpoint(ctx context.Context, name string) error {
+	i.run.checkpoint = name
+	current := &v1alpha1.DeployItem{}
+	err := i.reconciler.client.Get(ctx, keyOf(i.DeployItem), current)
+	if apierrors.IsNotFound(err) || (err == nil && i.endedElsewhere(current)) {
+		return ErrInterrupted
+	}
+	if i.Expired() {
+		return timeoutError(name, nil)
+	}
+	return nil
+}
+
+// endedElsewhere reports whether somebody has ended the job of the item.
+func (i *Item) endedElsewhere(current *v1alpha1.DeployItem) bool {
+	return current.UID != i.UID || (current.Status.JobID == i.Status.JobID && !unfinished(current))
+}
+
+// Expired reports whether the time for the job is over.
+func (i *Item) Expired() bool {
+	return !i.deadline.IsZero() && !i.reconciler.now().Before(i.deadline)
+}
+
+// Wake lets the deployer go on with the item. It may be called at any time and
+// from anywhere.
+func (i *Item) Wake() { i.reconciler.wake(keyOf(i.DeployItem)) }
+
+// Remember keeps a value in memory until the job ends or the specification
+// changes; it is closed then. It is lost in a restart.
+func (i *Item) Remember(memory io.Closer) {
+	if i.run.memory != memory {
+		i.run.forget()
+	}
+	i.run.memory = memory
+}
+
+// Remembered returns what was remembered last, or nil.
+func (i *Item) Remembered() io.Closer { return i.run.memory }
+
+// errOutdated says that the stored item is newer than the one we worked on.
+var errOutdated = errors.New("the item has changed meanwhile")
+
+// write stores the status if it differs from the stored one.
+func (i *Item) write(ctx context.Context) error {
+	if sameStatus(i.stored, i.DeployItem) {
+		return nil
+	}
+	if err := i.reconciler.client.Status().Update(ctx, i.DeployItem); err != nil {
+		return writeError(err)
+	}
+	i.reconciler.written.Record(i.DeployItem)
+	i.stored = i.DeployItem.DeepCopy()
+	return nil
+}
+
+// writeMetadata stores a change of the metadata. The status stays as it is, here
+// and there.
+func (i *Item) writeMetadata(ctx context.Context, change func(*v1alpha1.DeployItem)) error {
+	changed := i.stored.DeepCopy()
+	change(changed)
+	patch := client.MergeFromWithOptions(i.stored, client.MergeFromWithOptimisticLock{})
+	if err := i.reconciler.client.Patch(ctx, changed, patch); err != nil {
+		return writeError(err)
+	}
+	i.reconciler.written.Record(changed)
+	i.ObjectMeta = *changed.ObjectMeta.DeepCopy()
+	i.stored = changed
+	return nil
+}
+
+func writeError(err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return errOutdated
+	}
+	return fmt.Errorf("write the item: %w", err)
+}

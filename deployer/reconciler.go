@@ -1,0 +1,272 @@
+package deployer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// maxNote is the longest text of an event.
+const maxNote = 1024
+
+// reconciler carries out the items of one type.
+type reconciler struct {
+	options   Options
+	selectors []selector
+	// client reads from the caches; live asks the API server.
+	client client.Client
+	live   client.Reader
+	events events.EventRecorder
+	now    func() time.Time
+	// enqueue puts an item into the queue.
+	enqueue func(types.NamespacedName)
+
+	written job.Written
+	runs    runs
+}
+
+// Reconcile looks at an item, decides and carries the decision out.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	seen, err := r.observe(ctx, request.NamespacedName)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if seen == nil {
+		// The cache is behind our own writes. What is missing wakes us.
+		return ctrl.Result{}, nil
+	}
+	decision := decide(*seen)
+	switch decision.do {
+	case leave:
+		r.runs.end(request.NamespacedName)
+		return ctrl.Result{}, nil
+	case sleep:
+		return ctrl.Result{RequeueAfter: seen.notBefore.Sub(seen.now)}, nil
+	}
+	return r.attempt(ctx, seen, decision)
+}
+
+// observe reads everything that a decision depends on. It returns nil if the
+// cache is older than what we wrote.
+func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
+	seen := &snapshot{now: r.now()}
+	item := &v1alpha1.DeployItem{}
+	if err := r.client.Get(ctx, key, item); err != nil {
+		return seen, client.IgnoreNotFound(err)
+	}
+	if item.Spec.Type != r.options.Type {
+		return seen, nil
+	}
+	if !r.written.Fresh(item) {
+		return nil, nil
+	}
+	seen.item, seen.responsible = item, true
+	if run := r.runs.find(item); run != nil {
+		seen.notBefore = run.wait()
+	}
+	if !asksForWork(item) || !hasTarget(item) {
+		return seen, nil
+	}
+	target, err := r.target(ctx, client.ObjectKey{Namespace: item.Namespace, Name: item.Spec.Target.Name})
+	if err != nil {
+		return nil, err
+	}
+	seen.target, seen.responsible = target, responsible(r.selectors, target)
+	return seen, nil
+}
+
+// target reads a Target, nil if there is none. Because a missing Target ends a
+// job, the API server has the last word on that: the cache may be behind.
+func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha1.Target, error) {
+	target := &v1alpha1.Target{}
+	err := r.client.Get(ctx, key, target)
+	if apierrors.IsNotFound(err) {
+		err = r.live.Get(ctx, key, target)
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Target %s: %w", key, err)
+	}
+	return target, nil
+}
+
+// attempt carries out a decision and reports.
+func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
+	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, stored: seen.item}
+	if decision.start {
+		takeUp(item.DeployItem, v1alpha1.DeployerInformation{Identity: r.options.Identity, Name: r.options.Name, Version: r.options.Version}, decision.ownJob, stamp(seen.now))
+	}
+	item.run = r.runs.begin(item.DeployItem)
+	item.run.woken.Store(false)
+	result, err := r.carryOut(ctx, item, decision)
+	switch {
+	case errors.Is(err, errOutdated), errors.Is(err, ErrInterrupted):
+		// A newer version of the item is on its way and wakes us.
+		return ctrl.Result{}, nil
+	case job.IsShutdown(ctx, err):
+		return ctrl.Result{}, nil
+	}
+	ended, shown := judge(result, err, item.Expired(), item.run.checkpoint)
+	return r.report(ctx, item, ended, shown)
+}
+
+// carryOut does what was decided.
+func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision) (Result, error) {
+	if err := item.setDeadline(); err != nil {
+		return Result{}, err
+	}
+	switch decision.do {
+	case release:
+		item.Status.Phase = v1alpha1.DeployItemPhases.InitDelete
+		return Done(), nil
+	case finishUnchanged:
+		return Done(), nil
+	case failSuperseded:
+		return Result{}, job.Terminally(job.NewError("reconcile", "Deleted", "the item was deleted while this job ran; a job for the deletion follows"))
+	case failWithoutTarget:
+		return Result{}, job.Terminally(job.NewError("reconcilePrivate", "NoTargetFound",
+			fmt.Sprintf("Target %s/%s does not exist: create it and start the job again", item.Namespace, item.Spec.Target.Name)))
+	}
+	if decision.consumeOperation {
+		if err := r.consumeOperation(ctx, item); err != nil {
+			return Result{}, err
+		}
+	}
+	if item.Status.Phase.IsDeletion() {
+		return protect(ctx, item, r.options.Deployer.Delete)
+	}
+	if !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer) {
+		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.AddFinalizer(stored, v1alpha1.Finalizer) })
+		if err != nil {
+			return Result{}, err
+		}
+	}
+	if item.Spec.Configuration == nil {
+		return Result{}, job.NewError("reconcile", "ProviderConfigurationMissing", "the item has no configuration: set spec.config", v1alpha1.ErrorConfigurationProblem)
+	}
+	return protect(ctx, item, r.options.Deployer.Reconcile)
+}
+
+// consumeOperation stores the job first and removes the annotation then, so that
+// a crash between both cannot lose the request.
+func (r *reconciler) consumeOperation(ctx context.Context, item *Item) error {
+	if err := item.write(ctx); err != nil {
+		return err
+	}
+	return item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { delete(stored.Annotations, v1alpha1.OperationAnnotation) })
+}
+
+// setDeadline works out when the time of the job is over.
+func (i *Item) setDeadline() error {
+	timeout := defaultTimeout
+	if i.Spec.Timeout != nil {
+		parsed, err := i.Spec.Timeout.Parsed()
+		if err != nil {
+			return job.Wrap(err, "reconcile", "ParseTimeout", "spec.timeout", v1alpha1.ErrorConfigurationProblem)
+		}
+		if parsed == 0 {
+			return nil
+		}
+		timeout = parsed
+	}
+	i.deadline = i.Status.TransitionTimes.InitTime.Add(timeout)
+	return nil
+}
+
+// protect calls a deployer. A panic ends the job, not the process: another attempt
+// would end the same way.
+func protect(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			log.FromContext(ctx).Error(errors.New("panic in the deployer"), "the job fails", "stack", string(debug.Stack()))
+			err = job.NewError("reconcile", "Panic", "the deployer broke down on this item; its log has the details", v1alpha1.ErrorInternalProblem)
+		}
+	}()
+	return call(ctx, item)
+}
+
+// report stores how an attempt ended and says when to go on.
+func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err error) (ctrl.Result, error) {
+	key := keyOf(item.DeployItem)
+	if ended == succeeded && item.Status.Phase.IsDeletion() {
+		r.runs.end(key)
+		return ctrl.Result{}, r.ignoreOutdated(item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) {
+			controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer)
+		}))
+	}
+	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
+	if writeErr := item.write(ctx); writeErr != nil {
+		return ctrl.Result{}, r.ignoreOutdated(writeErr)
+	}
+	if isNew {
+		r.announce(ctx, item, ended)
+	}
+	switch ended {
+	case waits:
+		// Until the time of the job is over, only a wake goes on.
+		item.run.notBefore, item.run.failures = item.deadline, 0
+		if item.deadline.IsZero() {
+			item.run.notBefore = r.now().Add(never)
+		}
+	case retries:
+		item.run.notBefore = r.now().Add(item.run.backoff())
+		if !item.deadline.IsZero() && item.run.notBefore.After(item.deadline) {
+			item.run.notBefore = item.deadline
+		}
+	default:
+		r.runs.end(key)
+		return ctrl.Result{}, nil
+	}
+	if item.run.woken.Load() {
+		// A wake came in the middle of the attempt. It is in the queue already.
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: max(item.run.notBefore.Sub(r.now()), time.Millisecond)}, nil
+}
+
+// never is the time that a job without limit is left to those who wake it.
+const never = 100 * 365 * 24 * time.Hour
+
+func (r *reconciler) ignoreOutdated(err error) error {
+	if errors.Is(err, errOutdated) {
+		return nil
+	}
+	return err
+}
+
+// announce tells about an error that the job did not have before.
+func (r *reconciler) announce(ctx context.Context, item *Item, ended verdict) {
+	shown := item.Status.LastError
+	note := shown.Message
+	if len(note) > maxNote {
+		note = note[:maxNote-3] + "..."
+	}
+	reason := shown.Reason
+	if reason == "" {
+		reason = "Error"
+	}
+	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", note)
+	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
+}
+
+// wake lets an item go on at once.
+func (r *reconciler) wake(key types.NamespacedName) {
+	r.runs.wake(key)
+	r.enqueue(key)
+}

@@ -1,0 +1,110 @@
+package deployer
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+const (
+	firstBackoff = time.Second
+	maxBackoff   = time.Minute
+)
+
+// run is what this process knows about the job of an item beyond what is stored.
+// All of it can be lost: another process begins the work again.
+type run struct {
+	uid        types.UID
+	jobID      string
+	generation int64
+
+	failures   int
+	notBefore  time.Time
+	checkpoint string
+	memory     io.Closer
+	woken      atomic.Bool
+}
+
+// backoff returns the pause after another failure; each is longer than the one
+// before.
+func (r *run) backoff() time.Duration {
+	pause := firstBackoff << min(r.failures, 16)
+	r.failures++
+	return min(pause, maxBackoff)
+}
+
+// wait returns when the run wants to go on, or zero if something has woken it.
+func (r *run) wait() time.Time {
+	if r.woken.Load() {
+		return time.Time{}
+	}
+	return r.notBefore
+}
+
+func (r *run) forget() {
+	if r.memory != nil {
+		_ = r.memory.Close()
+		r.memory = nil
+	}
+}
+
+// runs are the runs of all items in work.
+type runs struct {
+	mutex sync.Mutex
+	byKey map[types.NamespacedName]*run
+}
+
+// find returns the run of the job that an item has now, or nil.
+func (r *runs) find(item *v1alpha1.DeployItem) *run {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	found := r.byKey[keyOf(item)]
+	if found == nil || found.uid != item.UID || found.jobID != item.Status.JobID || found.generation != item.Generation {
+		return nil
+	}
+	return found
+}
+
+// begin returns the run of an item's job, a new one where there is none. What was
+// remembered of another job or of an older specification is dropped.
+func (r *runs) begin(item *v1alpha1.DeployItem) *run {
+	if found := r.find(item); found != nil {
+		return found
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if old := r.byKey[keyOf(item)]; old != nil {
+		old.forget()
+	}
+	begun := &run{uid: item.UID, jobID: item.Status.JobID, generation: item.Generation}
+	r.byKey[keyOf(item)] = begun
+	return begun
+}
+
+// end drops what is remembered of an item.
+func (r *runs) end(key types.NamespacedName) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if old := r.byKey[key]; old != nil {
+		old.forget()
+		delete(r.byKey, key)
+	}
+}
+
+// wake lets the run of an item go on at once, whatever it waits for.
+func (r *runs) wake(key types.NamespacedName) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if found := r.byKey[key]; found != nil {
+		found.woken.Store(true)
+	}
+}
+
+func keyOf(item *v1alpha1.DeployItem) types.NamespacedName {
+	return types.NamespacedName{Namespace: item.Namespace, Name: item.Name}
+}

@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+)
+
+// dialTimeout limits the time for reaching a server at all.
+const dialTimeout = 5 * time.Second
+
+const talkToCluster = "TalkToCluster"
+
+// Connection is the access to one cluster with one set of credentials.
+type Connection struct {
+	key        string
+	server     string
+	httpClient *http.Client
+	dynamic    dynamic.Interface
+	metadata   metadata.Interface
+	rest       rest.Interface
+	kinds      *kinds
+	health     *health
+	watches    *watches
+}
+
+// newConnection makes the clients of a connection. No request is made.
+func newConnection(key string, config *rest.Config) (*Connection, error) {
+	config = rest.CopyConfig(config)
+	// The API server's own fairness decides who waits; a limit here would only
+	// add delays that nobody can explain.
+	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{}
+	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	c := &Connection{key: key, server: config.Host, httpClient: httpClient, health: &health{now: time.Now}}
+	if c.dynamic, err = dynamic.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, err
+	}
+	if c.metadata, err = metadata.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, err
+	}
+	if c.rest, err = rest.UnversionedRESTClientForConfigAndClient(dynamic.ConfigFor(config), httpClient); err != nil {
+		return nil, err
+	}
+	discovery, err := discovery.NewDiscoveryClientForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, err
+	}
+	c.kinds = &kinds{discovery: discovery}
+	c.watches = newWatches(c.dynamic, c.metadata)
+	return c, nil
+}
+
+// Server is the address of the API server.
+func (c *Connection) Server() string { return c.server }
+
+// Key identifies the cluster together with the credentials.
+func (c *Connection) Key() string { return c.key }
+
+func (c *Connection) close() { utilnet.CloseIdleConnectionsFor(c.httpClient.Transport) }
+
+func (c *Connection) watched() bool { return c.watches.any() }
+
+// try makes a request with a time limit, unless the cluster is known to be down.
+func (c *Connection) try(ctx context.Context, request func(context.Context) error) error {
+	if err := c.health.refuse(); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	err := request(limited)
+	if err != nil && ctx.Err() != nil {
+		// The process is ending; this says nothing about the cluster.
+		return ctx.Err()
+	}
+	err = Explain(err, talkToCluster, c.server)
+	c.health.learn(err)
+	return err
+}
+
+// Mapping returns the resource of a kind. A kind that is not known is looked for
+// once more on the cluster; meta.IsNoMatchError recognises one that does not exist.
+func (c *Connection) Mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	var mapping *meta.RESTMapping
+	err := c.kinds.lookUp(kind, &mapping)
+	if err == nil {
+		return mapping, nil
+	}
+	err = c.try(ctx, func(ctx context.Context) error { return c.kinds.find(ctx, kind, &mapping) })
+	return mapping, err
+}
+
+func (c *Connection) objects(mapping *meta.RESTMapping, namespace string) dynamic.ResourceInterface {
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		return c.dynamic.Resource(mapping.Resource).Namespace(namespace)
+	}
+	return c.dynamic.Resource(mapping.Resource)
+}
+
+// Get reads an object.
+func (c *Connection) Get(ctx context.Context, mapping *meta.RESTMapping, namespace, name string) (object *unstructured.Unstructured, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		object, err = c.objects(mapping, namespace).Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	return object, err
+}
+
+// Create creates an object and returns what is stored.
+func (c *Connection) Create(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (stored *unstructured.Unstructured, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		stored, err = c.objects(mapping, object.GetNamespace()).Create(ctx, object, metav1.CreateOptions{FieldManager: owner})
+		return err
+	})
+	return stored, err
+}
+
+// Update replaces an object and returns what is stored.
+func (c *Connection) Update(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (stored *unstructured.Unstructured, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		stored, err = c.objects(mapping, object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{FieldManager: owner})
+		return err
+	})
+	return stored, err
+}
+
+// MergePatch merges a patch into an object and returns what is stored.
+func (c *Connection) MergePatch(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, patch []byte, owner string) (stored *unstructured.Unstructured, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		stored, err = c.objects(mapping, namespace).Patch(ctx, name, mergePatch, patch, metav1.PatchOptions{FieldManager: owner})
+		return err
+	})
+	return stored, err
+}
+
+// Delete deletes an object. It returns what is left of it, or nil if the API
+// server says that the object is gone. The UID, if it is given, must be that of
+// the object.
+func (c *Connection) Delete(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, options metav1.DeleteOptions) (left *unstructured.Unstructured, err error) {
+	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
+	body, err := json.Marshal(options)
+	if err != nil {
+		return nil, fmt.Errorf("encode the options of a deletion: %w", err)
+	}
+	var answer []byte
+	err = c.try(ctx, func(ctx context.Context) error {
+		answer, err = c.rest.Delete().AbsPath(objectPath(mapping, namespace, name)...).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Raw()
+		return withStatus(err, answer)
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	left = &unstructured.Unstructured{}
+	if err := left.UnmarshalJSON(answer); err != nil || left.GetKind() == "Status" {
+		// An answer that cannot be read says nothing; a Status says that it is done.
+		return nil, nil //nolint:nilerr // see above
+	}
+	return left, nil
+}
+
+// withStatus adds what the API server says about a failure.
+func withStatus(err error, answer []byte) error {
+	status := &apierrors.StatusError{}
+	if err == nil || len(answer) == 0 || json.Unmarshal(answer, &status.ErrStatus) != nil || status.ErrStatus.Reason == "" {
+		return err
+	}
+	return status
+}
+
+func objectPath(mapping *meta.RESTMapping, namespace, name string) []string {
+	path := []string{"apis", mapping.Resource.Group, mapping.Resource.Version}
+	if mapping.Resource.Group == "" {
+		path = []string{"api", mapping.Resource.Version}
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		path = append(path, "namespaces", namespace)
+	}
+	return []string{strings.Join(append(path, mapping.Resource.Resource, name), "/")}
+}

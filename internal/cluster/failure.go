@@ -1,0 +1,141 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// The reasons of failures to reach a cluster.
+const (
+	// ReasonUnreachable means that nobody answered.
+	ReasonUnreachable = "ClusterUnreachable"
+	// ReasonRefused means that the address refused the connection.
+	ReasonRefused = "ConnectionRefused"
+	// ReasonTLS means that one side does not trust the other.
+	ReasonTLS = "CertificateNotTrusted"
+	// ReasonUnauthorized means that the cluster does not accept the credentials.
+	ReasonUnauthorized = "Unauthorized"
+	// ReasonToken means that a token could not be requested.
+	ReasonToken = "TokenRequestFailed"
+)
+
+// Explain returns the failure to talk to a cluster with its cause and a remedy.
+// Errors that are about an object, not about the connection, come back as they
+// are. Server is the address that was tried.
+func Explain(err error, operation, server string) error {
+	if err == nil || alreadyExplained(err) {
+		return err
+	}
+	reason, text, remedy, codes := classify(err)
+	if reason == "" {
+		return err
+	}
+	// The cause is told in our words: a URL error repeats the request, and what it
+	// holds is not ours to publish.
+	return job.Wrap(shortCause{err, text}, operation, reason, fmt.Sprintf("talk to the cluster at %s; %s", server, remedy), codes...)
+}
+
+func alreadyExplained(err error) bool {
+	var cause shortCause
+	return errors.As(err, &cause)
+}
+
+// IsConnection reports whether an error is about the connection, so that nothing
+// else on this cluster would work either.
+func IsConnection(err error) bool {
+	reason, _, _, _ := classify(err)
+	return reason != ""
+}
+
+// shortCause shows an error by a short text.
+type shortCause struct {
+	error
+	text string
+}
+
+// Error implements error.
+func (c shortCause) Error() string { return c.text }
+
+// Unwrap returns the whole error.
+func (c shortCause) Unwrap() error { return c.error }
+
+func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCode) {
+	var token tokenError
+	switch {
+	case errors.As(err, &token):
+		return ReasonToken, token.Error(), "check that the ServiceAccount exists and that this deployer may create its tokens", nil
+	case apierrors.IsUnauthorized(err):
+		return ReasonUnauthorized, "it does not accept the credentials (401)", "put valid credentials into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}
+	case isTLS(err):
+		return ReasonTLS, tlsText(err), "check the certificate authority and the client certificate in the Target", nil
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return ReasonRefused, "connection refused", "check the address in the Target and that the API server runs", nil
+	case isNetwork(err):
+		return ReasonUnreachable, networkText(err), "check the address in the Target and the network between this deployer and the cluster", nil
+	}
+	return "", "", "", nil
+}
+
+func isTLS(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var operation *net.OpError
+	if errors.As(err, &operation) && operation.Op == "remote error" {
+		return true
+	}
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &hostname) ||
+		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert)
+}
+
+func tlsText(err error) string {
+	var record tls.RecordHeaderError
+	if errors.As(err, &record) {
+		return "the server does not speak TLS"
+	}
+	return innermost(err).Error()
+}
+
+func isNetwork(err error) bool {
+	var operation *net.OpError
+	var lookup *net.DNSError
+	var address *url.Error
+	return errors.As(err, &operation) || errors.As(err, &lookup) || errors.As(err, &address) || errors.Is(err, context.DeadlineExceeded)
+}
+
+func networkText(err error) string {
+	var lookup *net.DNSError
+	var failure net.Error
+	switch {
+	case errors.As(err, &lookup):
+		return "the name " + lookup.Name + " cannot be resolved"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &failure) && failure.Timeout():
+		return "no answer in time"
+	}
+	return innermost(err).Error()
+}
+
+// innermost returns the end of a chain of causes.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}

@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	firstPause = time.Second
+	maxPause   = 30 * time.Second
+)
+
+// health remembers that a cluster does not answer, so that one attempt at a time
+// finds out when it does and nobody else spends the time.
+type health struct {
+	now func() time.Time
+
+	mutex sync.Mutex
+	down  error
+	pause time.Duration
+	until time.Time
+}
+
+// refuse returns the failure of the last attempt if it is too early for another.
+func (h *health) refuse() error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.down == nil {
+		return nil
+	}
+	now := h.now()
+	if now.Before(h.until) {
+		return h.down
+	}
+	// This caller tries; the others get the known answer until it is back.
+	h.until = now.Add(requestTimeout)
+	return nil
+}
+
+// learn takes note of the result of a request.
+func (h *health) learn(err error) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if !silent(err) {
+		h.down, h.pause = nil, 0
+		return
+	}
+	h.pause = min(max(2*h.pause, firstPause), maxPause)
+	h.down, h.until = err, h.now().Add(h.pause)
+}
+
+// silent reports whether an error means that nobody answers, which costs time.
+func silent(err error) bool {
+	reason, _, _, _ := classify(err)
+	return reason == ReasonUnreachable
+}

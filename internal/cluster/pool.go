@@ -1,0 +1,234 @@
+package cluster
+
+import (
+	"container/list"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// defaultSize is the number of connections that a pool keeps.
+const defaultSize = 500
+
+const resolveTarget = "ResolveTarget"
+
+// PoolOptions say what a pool works with.
+type PoolOptions struct {
+	// Secrets reads Secrets of the resource cluster from its API server.
+	Secrets client.Reader
+	// SecretVersions reads the metadata of Secrets from a cache, so that a Secret is
+	// read once per version only; without it, it is read each time.
+	SecretVersions client.Reader
+	// Tokens requests tokens for Targets with oidcConfig or selfConfig.
+	Tokens TokenRequester
+	// Self is the connection to the resource cluster, for Targets with selfConfig.
+	Self *rest.Config
+	// UserAgent is how requests introduce themselves.
+	UserAgent string
+	// Size is the number of connections to keep; those in use count, but are never
+	// dropped.
+	Size int
+}
+
+// Pool keeps connections to target clusters. Targets with the same content share
+// one.
+type Pool struct {
+	options PoolOptions
+
+	mutex       sync.Mutex
+	connections map[string]*list.Element
+	// recent has the connections, the last used one first.
+	recent *list.List
+	// secrets has the content of Secrets by their version.
+	secrets map[string]secretContent
+}
+
+// secretContent is what a version of a Secret holds.
+type secretContent struct {
+	version string
+	content []byte
+}
+
+// NewPool returns an empty pool.
+func NewPool(options PoolOptions) *Pool {
+	if options.Size <= 0 {
+		options.Size = defaultSize
+	}
+	if options.UserAgent == "" {
+		options.UserAgent = "landscaper"
+	}
+	return &Pool{options: options, connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent)}
+}
+
+// Connect returns the connection to the cluster of a Target. No request is made to
+// that cluster. An error about the Target itself has the code for a configuration
+// problem; a Secret that is missing is a wait.
+func (p *Pool) Connect(ctx context.Context, target *v1alpha1.Target) (*Connection, error) {
+	content, err := p.content(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	config, err := v1alpha1.ParseKubernetesClusterTargetConfig(content)
+	if err != nil {
+		return nil, invalidTarget(target, err)
+	}
+	if config.Kubeconfig.StrVal == nil && config.Kubeconfig.SecretRef != nil {
+		if err := p.resolveKubeconfig(ctx, target, config); err != nil {
+			return nil, err
+		}
+	}
+	access, err := newAccess(config, target.Namespace, p.options.Self)
+	if err != nil {
+		return nil, invalidTarget(target, err)
+	}
+	return p.connection(access)
+}
+
+func invalidTarget(target *v1alpha1.Target, err error) error {
+	return job.Wrap(err, resolveTarget, "ValidateTarget", fmt.Sprintf("Target %s/%s", target.Namespace, target.Name), v1alpha1.ErrorConfigurationProblem)
+}
+
+// content returns the text that a Target stands for.
+func (p *Pool) content(ctx context.Context, target *v1alpha1.Target) ([]byte, error) {
+	if ref := target.Spec.SecretRef; ref != nil {
+		return p.secret(ctx, target, ref.Name, ref.Key)
+	}
+	if target.Spec.Configuration == nil || len(target.Spec.Configuration.RawMessage) == 0 {
+		return nil, invalidTarget(target, fmt.Errorf("it has neither spec.config nor spec.secretRef: set one of them"))
+	}
+	return target.Spec.Configuration.RawMessage, nil
+}
+
+// resolveKubeconfig reads the Secret that a Target of an old release names for its
+// kubeconfig.
+func (p *Pool) resolveKubeconfig(ctx context.Context, target *v1alpha1.Target, config *v1alpha1.KubernetesClusterTargetConfig) error {
+	ref := config.Kubeconfig.SecretRef
+	if ref.Namespace != "" && ref.Namespace != target.Namespace {
+		return invalidTarget(target, fmt.Errorf("kubeconfig.secretRef.namespace must be the namespace of the Target (%s) or be left out", target.Namespace))
+	}
+	content, err := p.secret(ctx, target, ref.Name, ref.Key)
+	if err != nil {
+		return err
+	}
+	text := string(content)
+	config.Kubeconfig = v1alpha1.ValueRef{StrVal: &text}
+	return nil
+}
+
+// secret returns a key of a Secret in the Target's namespace, or all of it.
+func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key string) ([]byte, error) {
+	at := client.ObjectKey{Namespace: target.Namespace, Name: name}
+	version := p.secretVersion(ctx, at)
+	cacheKey := hash(at, key)
+	p.mutex.Lock()
+	known := p.secrets[cacheKey]
+	p.mutex.Unlock()
+	if version != "" && known.version == version {
+		return known.content, nil
+	}
+	// The cache knows no content of Secrets on purpose; the content is read once for
+	// each version.
+	secret := &corev1.Secret{}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if err := p.options.Secrets.Get(ctx, at, secret); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, job.NewWaiting(resolveTarget, "SecretNotFound", fmt.Sprintf("Secret %s of Target %s/%s does not exist: create it", at, target.Namespace, target.Name))
+		}
+		return nil, job.Wrap(err, resolveTarget, "ReadSecret", fmt.Sprintf("read Secret %s of Target %s/%s", at, target.Namespace, target.Name))
+	}
+	content, err := secretText(secret, key)
+	if err != nil {
+		return nil, job.NewWaiting(resolveTarget, "SecretKeyNotFound", fmt.Sprintf("Secret %s of Target %s/%s: %v", at, target.Namespace, target.Name, err))
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if len(p.secrets) >= 4*p.options.Size {
+		clear(p.secrets)
+	}
+	p.secrets[cacheKey] = secretContent{version: string(secret.UID) + "/" + secret.ResourceVersion, content: content}
+	return content, nil
+}
+
+func (p *Pool) secretVersion(ctx context.Context, at client.ObjectKey) string {
+	if p.options.SecretVersions == nil {
+		return ""
+	}
+	meta := &metav1.PartialObjectMetadata{}
+	meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := p.options.SecretVersions.Get(ctx, at, meta); err != nil {
+		return ""
+	}
+	return string(meta.UID) + "/" + meta.ResourceVersion
+}
+
+// secretText returns the value of a key, or the whole Secret as an object whose
+// values are read as YAML.
+func secretText(secret *corev1.Secret, key string) ([]byte, error) {
+	if key != "" {
+		value, ok := secret.Data[key]
+		if !ok {
+			return nil, fmt.Errorf("it has no key %s: add it", key)
+		}
+		return value, nil
+	}
+	whole := make(map[string]any, len(secret.Data))
+	for key, value := range secret.Data {
+		var decoded any
+		if err := yaml.Unmarshal(value, &decoded); err != nil {
+			// The reason is dropped on purpose: the parser quotes the text.
+			return nil, fmt.Errorf("the value of its key %s is not YAML: name the key that holds the access in spec.secretRef.key", key)
+		}
+		whole[key] = decoded
+	}
+	return json.Marshal(whole)
+}
+
+// connection returns the connection for an access and makes it the most recent.
+func (p *Pool) connection(access *access) (*Connection, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if element, ok := p.connections[access.key]; ok {
+		p.recent.MoveToFront(element)
+		return element.Value.(*Connection), nil
+	}
+	config := rest.CopyConfig(access.config)
+	config.UserAgent = p.options.UserAgent
+	if access.token != nil {
+		source := &tokens{spec: *access.token, request: p.options.Tokens, now: time.Now}
+		config.Wrap(source.wrap)
+	}
+	connection, err := newConnection(access.key, config)
+	if err != nil {
+		return nil, job.Wrap(err, resolveTarget, "ValidateTarget", "make a client for the cluster at "+config.Host, v1alpha1.ErrorConfigurationProblem)
+	}
+	p.connections[access.key] = p.recent.PushFront(connection)
+	p.shrink()
+	return connection, nil
+}
+
+// shrink drops the connections that were not used for the longest time. Those
+// that somebody watches stay.
+func (p *Pool) shrink() {
+	for element := p.recent.Back(); element != nil && p.recent.Len() > p.options.Size; {
+		previous := element.Prev()
+		if connection := element.Value.(*Connection); !connection.watched() {
+			p.recent.Remove(element)
+			delete(p.connections, connection.key)
+			connection.close()
+		}
+		element = previous
+	}
+}

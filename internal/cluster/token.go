@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// requestTimeout limits each request to a cluster that is not a watch, so that a
+// dead one cannot hold anybody up.
+const requestTimeout = 30 * time.Second
+
+// TokenRequester requests tokens of ServiceAccounts on the resource cluster.
+type TokenRequester func(ctx context.Context, namespace, name string, request *authenticationv1.TokenRequest) error
+
+// TokensFrom requests tokens through a client of the resource cluster.
+func TokensFrom(resource client.Client) TokenRequester {
+	return func(ctx context.Context, namespace, name string, request *authenticationv1.TokenRequest) error {
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		return resource.SubResource("token").Create(ctx, account, request)
+	}
+}
+
+// tokenError says that no token could be had; the target cluster was not asked.
+type tokenError struct{ error }
+
+// Unwrap returns the reason.
+func (e tokenError) Unwrap() error { return e.error }
+
+// tokens hands out a token and replaces it when 80 % of its lifetime are over.
+type tokens struct {
+	spec    tokenSpec
+	request TokenRequester
+	now     func() time.Time
+
+	mutex   sync.Mutex
+	token   string
+	renewAt time.Time
+}
+
+func (t *tokens) get(ctx context.Context) (string, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	now := t.now()
+	if t.token != "" && now.Before(t.renewAt) {
+		return t.token, nil
+	}
+	if t.request == nil {
+		return "", tokenError{errors.New("this deployer cannot request tokens")}
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	request := t.spec.request()
+	if err := t.request(ctx, t.spec.Namespace, t.spec.Name, request); err != nil {
+		return "", tokenError{fmt.Errorf("request a token of ServiceAccount %s/%s on the resource cluster: %w", t.spec.Namespace, t.spec.Name, err)}
+	}
+	lifetime := request.Status.ExpirationTimestamp.Sub(now)
+	t.token, t.renewAt = request.Status.Token, now.Add(lifetime*8/10)
+	return t.token, nil
+}
+
+// drop forgets a token that a cluster did not accept.
+func (t *tokens) drop(token string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.token == token {
+		t.token = ""
+	}
+}
+
+// wrap puts the token on each request.
+func (t *tokens) wrap(next http.RoundTripper) http.RoundTripper {
+	return &tokenTransport{tokens: t, next: next}
+}
+
+type tokenTransport struct {
+	tokens *tokens
+	next   http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *tokenTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	token, err := t.tokens.get(request.Context())
+	if err != nil {
+		return nil, err
+	}
+	request = request.Clone(request.Context())
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := t.next.RoundTrip(request)
+	if err == nil && response.StatusCode == http.StatusUnauthorized {
+		t.tokens.drop(token)
+	}
+	return response, err
+}
+
+// WrappedRoundTripper lets the library close idle connections.
+func (t *tokenTransport) WrappedRoundTripper() http.RoundTripper { return t.next }

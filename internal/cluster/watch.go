@@ -1,0 +1,250 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+)
+
+// watches are the running watches of a connection: one for each kind, namespace
+// and depth, shared by all who wait, and ended with the last of them.
+type watches struct {
+	dynamic  dynamic.Interface
+	metadata metadata.Interface
+
+	mutex   sync.Mutex
+	running map[watchKey]*watch
+}
+
+type watchKey struct {
+	resource  schema.GroupVersionResource
+	namespace string
+	// metadataOnly leaves out everything but the metadata.
+	metadataOnly bool
+}
+
+// watch is one informer and those who wait for it.
+type watch struct {
+	informer cache.SharedIndexInformer
+	stop     context.CancelFunc
+
+	mutex   sync.Mutex
+	waiting map[string]map[*Subscription]struct{}
+	failure error
+}
+
+func newWatches(dynamic dynamic.Interface, metadata metadata.Interface) *watches {
+	return &watches{dynamic: dynamic, metadata: metadata, running: make(map[watchKey]*watch)}
+}
+
+func (w *watches) any() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return len(w.running) > 0
+}
+
+// Subscription tells about one object of a cluster until it is closed.
+type Subscription struct {
+	watches *watches
+	key     watchKey
+	watch   *watch
+	object  string
+	wake    func()
+	once    sync.Once
+}
+
+// Subscribe watches an object and calls wake whenever there is news about it: at
+// the latest when its state is known, and when the watch fails. With metadataOnly
+// the object has no more than its metadata.
+func (c *Connection) Subscribe(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) *Subscription {
+	w := c.watches
+	key := watchKey{resource: mapping.Resource, metadataOnly: metadataOnly}
+	object := name
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		key.namespace, object = namespace, namespace+"/"+name
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	shared, ok := w.running[key]
+	if !ok {
+		shared = w.start(key, c.server)
+		w.running[key] = shared
+	}
+	s := &Subscription{watches: w, key: key, watch: shared, object: object, wake: wake}
+	shared.mutex.Lock()
+	defer shared.mutex.Unlock()
+	if shared.waiting[object] == nil {
+		shared.waiting[object] = make(map[*Subscription]struct{})
+	}
+	shared.waiting[object][s] = struct{}{}
+	return s
+}
+
+func (w *watches) start(key watchKey, server string) *watch {
+	shared := &watch{waiting: make(map[string]map[*Subscription]struct{})}
+	if key.metadataOnly {
+		shared.informer = metadatainformer.NewFilteredMetadataInformer(w.metadata, key.resource, key.namespace, 0, cache.Indexers{}, nil).Informer()
+	} else {
+		shared.informer = dynamicinformer.NewFilteredDynamicInformer(w.dynamic, key.resource, key.namespace, 0, cache.Indexers{}, nil).Informer()
+	}
+	// Neither call can fail before the informer has started.
+	_ = shared.informer.SetTransform(withoutManagedFields)
+	_ = shared.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		shared.fail(Explain(err, talkToCluster, server))
+	})
+	registration, _ := shared.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    shared.tell,
+		UpdateFunc: func(_, object any) { shared.tell(object) },
+		DeleteFunc: shared.tell,
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	shared.stop = stop
+	go shared.informer.RunWithContext(ctx)
+	go func() {
+		if registration != nil && cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+			shared.tellAll(nil)
+		}
+	}()
+	return shared
+}
+
+// withoutManagedFields saves memory: nobody who waits looks at them.
+func withoutManagedFields(object any) (any, error) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return object, nil
+}
+
+// tell wakes those who wait for an object.
+func (w *watch) tell(object any) {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+	if err != nil {
+		return
+	}
+	w.mutex.Lock()
+	w.failure = nil
+	var wakes []func()
+	for s := range w.waiting[key] {
+		wakes = append(wakes, s.wake)
+	}
+	w.mutex.Unlock()
+	for _, wake := range wakes {
+		wake()
+	}
+}
+
+// tellAll wakes everybody and keeps the failure of the watch, if there is one.
+func (w *watch) tellAll(failure error) {
+	w.mutex.Lock()
+	w.failure = failure
+	var wakes []func()
+	for _, waiting := range w.waiting {
+		for s := range waiting {
+			wakes = append(wakes, s.wake)
+		}
+	}
+	w.mutex.Unlock()
+	for _, wake := range wakes {
+		wake()
+	}
+}
+
+// fail tells about a failure. A watch that merely ended begins again by itself.
+func (w *watch) fail(err error) {
+	w.mutex.Lock()
+	known := w.failure != nil && err != nil && w.failure.Error() == err.Error()
+	synced := w.informer.HasSynced()
+	w.mutex.Unlock()
+	// Once it has begun, a watch ends now and then and begins again by itself.
+	lasting := IsConnection(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
+	if known || (synced && !lasting) {
+		return
+	}
+	w.tellAll(err)
+}
+
+// State is what a subscription knows.
+type State struct {
+	// Known is false until the watch has delivered its first state.
+	Known bool
+	// Object is nil if there is no such object. It belongs to the watch: it must not
+	// be changed.
+	Object *unstructured.Unstructured
+	// Version is how far the watch has come.
+	Version string
+}
+
+// State returns what is known about the object.
+func (s *Subscription) State() (State, error) {
+	s.watch.mutex.Lock()
+	failure := s.watch.failure
+	s.watch.mutex.Unlock()
+	if failure != nil {
+		return State{}, fmt.Errorf("watch %s: %w", s.key.resource.GroupResource(), failure)
+	}
+	if !s.watch.informer.HasSynced() {
+		return State{}, nil
+	}
+	// The version first: what is read after it is at least as new.
+	state := State{Known: true, Version: s.watch.informer.LastSyncResourceVersion()}
+	stored, exists, err := s.watch.informer.GetStore().GetByKey(s.object)
+	if err != nil || !exists {
+		return state, err
+	}
+	switch object := stored.(type) {
+	case *unstructured.Unstructured:
+		state.Object = object
+	case *metav1.PartialObjectMetadata:
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			return State{}, fmt.Errorf("read the metadata of %s: %w", s.object, err)
+		}
+		state.Object = &unstructured.Unstructured{Object: content}
+	}
+	return state, nil
+}
+
+// Close ends the subscription. It may be called again.
+func (s *Subscription) Close() {
+	s.once.Do(func() {
+		s.watches.mutex.Lock()
+		defer s.watches.mutex.Unlock()
+		s.watch.mutex.Lock()
+		defer s.watch.mutex.Unlock()
+		delete(s.watch.waiting[s.object], s)
+		if len(s.watch.waiting[s.object]) == 0 {
+			delete(s.watch.waiting, s.object)
+		}
+		if len(s.watch.waiting) == 0 {
+			s.watch.stop()
+			delete(s.watches.running, s.key)
+		}
+	})
+}
+
+// AtLeast reports whether a version is as new as another one. Versions that
+// cannot be compared count as new enough only if they are equal.
+func AtLeast(version, other string) bool {
+	if other == "" {
+		return true
+	}
+	order, err := resourceversion.CompareResourceVersion(version, other)
+	if err != nil {
+		return version == other
+	}
+	return order >= 0
+}

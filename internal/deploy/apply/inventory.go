@@ -1,0 +1,99 @@
+package apply
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/deployer"
+)
+
+// Inventory is what is recorded of the objects of an item. It may name objects
+// that do not exist, but never misses one that does: entries come before the
+// objects and go after them.
+type Inventory deployer.ManagedResourceStatusList
+
+// Same reports whether two references name the same object, whatever the version
+// of its API.
+func Same(a, b corev1.ObjectReference) bool {
+	return a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name && group(a) == group(b)
+}
+
+func group(ref corev1.ObjectReference) string {
+	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group
+}
+
+func (i Inventory) find(ref corev1.ObjectReference) int {
+	return slices.IndexFunc(i, func(entry deployer.ManagedResourceStatus) bool { return Same(entry.Resource, ref) })
+}
+
+// With returns the inventory together with the objects that are about to be
+// applied. What is known of objects in both stays.
+func (i Inventory) With(objects []Object) Inventory {
+	union := slices.Clone(i)
+	for _, object := range objects {
+		if object.Policy == deployer.IgnorePolicy {
+			continue
+		}
+		entry := deployer.ManagedResourceStatus{Policy: object.Policy, Resource: object.Reference()}
+		if at := union.find(entry.Resource); at >= 0 {
+			entry.Resource.UID = union[at].Resource.UID
+			union[at] = entry
+			continue
+		}
+		union = append(union, entry)
+	}
+	return union.sorted()
+}
+
+// Orphans returns the entries that are not among the objects.
+func (i Inventory) Orphans(objects []Object) Inventory {
+	wanted := Inventory(nil).With(objects)
+	var orphans Inventory
+	for _, entry := range i {
+		if wanted.find(entry.Resource) < 0 {
+			orphans = append(orphans, entry)
+		}
+	}
+	return orphans
+}
+
+// WithUID returns the inventory with the identity of an object.
+func (i Inventory) WithUID(ref corev1.ObjectReference, uid types.UID) Inventory {
+	if at := i.find(ref); at >= 0 {
+		i = slices.Clone(i)
+		i[at].Resource.UID = uid
+	}
+	return i
+}
+
+// Without returns the inventory without an object.
+func (i Inventory) Without(ref corev1.ObjectReference) Inventory {
+	return slices.DeleteFunc(slices.Clone(i), func(entry deployer.ManagedResourceStatus) bool { return Same(entry.Resource, ref) })
+}
+
+// sorted returns the inventory in the published order.
+func (i Inventory) sorted() Inventory {
+	slices.SortStableFunc(i, func(a, b deployer.ManagedResourceStatus) int {
+		return cmp.Or(
+			cmp.Compare(rank(a.Resource), rank(b.Resource)),
+			cmp.Compare(a.Resource.Kind, b.Resource.Kind),
+			cmp.Compare(a.Resource.Namespace, b.Resource.Namespace),
+			cmp.Compare(a.Resource.Name, b.Resource.Name))
+	})
+	return i
+}
+
+// rank is the stage of a recorded object.
+func rank(ref corev1.ObjectReference) Stage {
+	switch {
+	case ref.Kind == CRDKind:
+		return StageDefinitions
+	case ref.Namespace == "":
+		return StageCluster
+	}
+	return StageNamespaced
+}

@@ -1,0 +1,128 @@
+package readiness
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/internal/cluster"
+)
+
+// Check waits until objects are ready. It begins with the objects as the writes
+// returned them and watches only those that are not ready yet.
+type Check struct {
+	target  *cluster.Connection
+	rule    Rule
+	wake    func()
+	waiting []*waiting
+}
+
+// waiting is an object that was not ready when it was looked at last.
+type waiting struct {
+	mapping      *meta.RESTMapping
+	object       *unstructured.Unstructured
+	subscription *cluster.Subscription
+	why          string
+}
+
+// Unfinished is an object that is not ready.
+type Unfinished struct {
+	Kind, Namespace, Name string
+	// Why says what is missing.
+	Why string
+}
+
+// NewCheck returns a check by a rule that calls wake when there is news.
+func NewCheck(target *cluster.Connection, rule Rule, wake func()) *Check {
+	return &Check{target: target, rule: rule, wake: wake}
+}
+
+// Add adds an object as a write or a read returned it.
+func (c *Check) Add(mapping *meta.RESTMapping, object *unstructured.Unstructured) {
+	if why := c.rule(object); why != "" {
+		c.waiting = append(c.waiting, &waiting{mapping: mapping, object: object, why: why})
+	}
+}
+
+// Look returns what is not ready. No request is made but for the watches, unless
+// a watch does not work.
+func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
+	var left []*waiting
+	var unfinished []Unfinished
+	for i, w := range c.waiting {
+		if err := c.look(ctx, w); err != nil {
+			c.waiting = append(left, c.waiting[i:]...)
+			return nil, err
+		}
+		if w.why == "" {
+			w.subscription.Close()
+			continue
+		}
+		left = append(left, w)
+		unfinished = append(unfinished, Unfinished{Kind: w.object.GetKind(), Namespace: w.object.GetNamespace(), Name: w.object.GetName(), Why: w.why})
+	}
+	c.waiting = left
+	return unfinished, nil
+}
+
+// look brings what is known of an object up to date.
+func (c *Check) look(ctx context.Context, w *waiting) error {
+	if w.subscription == nil {
+		w.subscription = c.target.Subscribe(w.mapping, w.object.GetNamespace(), w.object.GetName(), false, c.wake)
+	}
+	state, err := w.subscription.State()
+	if err != nil {
+		return c.ask(ctx, w)
+	}
+	switch {
+	case !state.Known:
+	case state.Object != nil && cluster.AtLeast(state.Object.GetResourceVersion(), w.object.GetResourceVersion()):
+		// An older state than the one that we wrote could look ready.
+		w.why = c.rule(state.Object)
+	case state.Object == nil && cluster.AtLeast(state.Version, w.object.GetResourceVersion()):
+		w.why = "it does not exist any more"
+	}
+	return nil
+}
+
+// ask reads an object that cannot be watched, for example because the access does
+// not allow it.
+func (c *Check) ask(ctx context.Context, w *waiting) error {
+	object, err := c.target.Get(ctx, w.mapping, w.object.GetNamespace(), w.object.GetName())
+	switch {
+	case apierrors.IsNotFound(err):
+		w.why = "it does not exist any more"
+	case err != nil:
+		return err
+	default:
+		w.why = c.rule(object)
+	}
+	if w.why != "" {
+		return notWatchable{w.object, w.why}
+	}
+	return nil
+}
+
+// notWatchable says that an object is not ready and that only a timer can tell
+// when to look again.
+type notWatchable struct {
+	object *unstructured.Unstructured
+	why    string
+}
+
+// Error implements error.
+func (n notWatchable) Error() string {
+	return n.object.GetKind() + " " + n.object.GetNamespace() + "/" + n.object.GetName() + " is not ready: " + n.why
+}
+
+// Close ends all watches.
+func (c *Check) Close() {
+	for _, w := range c.waiting {
+		if w.subscription != nil {
+			w.subscription.Close()
+		}
+	}
+	c.waiting = nil
+}
