@@ -20,10 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/defaultcontext"
+	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/version"
 )
 
 // Scheme returns a scheme with all kinds that the controllers use.
@@ -123,6 +126,12 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 		if err != nil {
 			return fmt.Errorf("set up the Context controller: %w", err)
 		}
+	}
+	if config.runs(Manifests) {
+		return deployer.Add(manager, deployer.Options{
+			Type: v1alpha1.ManifestDeployItemType, Name: manifest.Name, Version: version.String(),
+			MaxConcurrent: config.Workers[Manifests], Deployer: manifest.New(),
+		})
 	}
 	return nil
 }

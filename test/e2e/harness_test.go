@@ -267,7 +267,7 @@ func namespace(t *testing.T) string {
 // createTarget makes a Target with an inline kubeconfig.
 func createTarget(t *testing.T, namespace, name, kubeconfig string) {
 	t.Helper()
-	raw, err := yaml.YAMLToJSON(fmt.Appendf(nil, "kubeconfig: |\n%s", indent(kubeconfig)))
+	raw, err := yaml.YAMLToJSON(fmt.Appendf(nil, "kubeconfig: |\n%s", indent(kubeconfig, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,8 +280,10 @@ func createTarget(t *testing.T, namespace, name, kubeconfig string) {
 	}
 }
 
-func indent(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+// indent moves a text to the right.
+func indent(text string, by int) string {
+	blanks := strings.Repeat(" ", by)
+	return blanks + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+blanks) + "\n"
 }
 
 // oneConfigMap is the template of a blueprint that deploys one ConfigMap, named
@@ -315,7 +317,7 @@ deployExecutions:
 - name: default
   type: GoTemplate
   template: |
-` + strings.ReplaceAll(indent(indent(template)), "\n    \n", "\n")
+` + indent(template, 4)
 	filesystem, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
 		Blueprint string `json:"blueprint.yaml"`
 	}{blueprint})
