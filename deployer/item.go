@@ -99,9 +99,17 @@ func (i *Item) Checkpoint(ctx context.Context, name string) error {
 		return ErrInterrupted
 	}
 	if i.Expired() {
-		return timeoutError(name, nil)
+		return timeoutError(name, i.lastFailure())
 	}
 	return nil
+}
+
+// lastFailure returns what the attempt before said, or nil.
+func (i *Item) lastFailure() error {
+	if i.Status.LastError == nil {
+		return nil
+	}
+	return errors.New(i.Status.LastError.Message)
 }
 
 // endedElsewhere reports whether somebody has ended the job of the item.

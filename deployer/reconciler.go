@@ -116,8 +116,10 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	item.run.woken.Store(false)
 	result, err := r.carryOut(ctx, item, decision)
 	switch {
-	case errors.Is(err, errOutdated), errors.Is(err, ErrInterrupted):
-		// A newer version of the item is on its way and wakes us.
+	case errors.Is(err, errOutdated):
+		return outdated, nil
+	case errors.Is(err, ErrInterrupted):
+		// The version of the item that says so is on its way and wakes us.
 		return ctrl.Result{}, nil
 	case job.IsShutdown(ctx, err):
 		return ctrl.Result{}, nil
@@ -206,13 +208,13 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 	key := keyOf(item.DeployItem)
 	if ended == succeeded && item.Status.Phase.IsDeletion() {
 		r.runs.end(key)
-		return ctrl.Result{}, r.ignoreOutdated(item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) {
+		return r.ignoreOutdated(item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) {
 			controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer)
 		}))
 	}
 	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
 	if writeErr := item.write(ctx); writeErr != nil {
-		return ctrl.Result{}, r.ignoreOutdated(writeErr)
+		return r.ignoreOutdated(writeErr)
 	}
 	if isNew {
 		r.announce(ctx, item, ended)
@@ -243,11 +245,17 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 // never is the time that a job without limit is left to those who wake it.
 const never = 100 * 365 * 24 * time.Hour
 
-func (r *reconciler) ignoreOutdated(err error) error {
+// outdated is the result of an attempt that could not be stored because the item
+// is said to be newer. Its newer version wakes us; we look again ourselves in case
+// there is none, because an API server also answers so for other reasons, such as a
+// quota that has just changed.
+var outdated = ctrl.Result{RequeueAfter: 250 * time.Millisecond}
+
+func (r *reconciler) ignoreOutdated(err error) (ctrl.Result, error) {
 	if errors.Is(err, errOutdated) {
-		return nil
+		return outdated, nil
 	}
-	return err
+	return ctrl.Result{}, err
 }
 
 // announce tells about an error that the job did not have before.

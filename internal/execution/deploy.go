@@ -132,12 +132,20 @@ func itemErrors(names []string, from []member) error {
 		case m.item == nil:
 			errs = append(errs, fmt.Errorf("deploy item %q is missing", m.name))
 		case m.item.Status.LastError != nil:
-			errs = append(errs, fmt.Errorf("deploy item %q (%s): %s", m.name, m.item.Name, m.item.Status.LastError.Message))
+			errs = append(errs, fmt.Errorf("deploy item %q (%s): %s", m.name, whereabouts(m.item), m.item.Status.LastError.Message))
 		default:
-			errs = append(errs, fmt.Errorf("deploy item %q (%s) is in phase %s", m.name, m.item.Name, m.item.Status.Phase))
+			errs = append(errs, fmt.Errorf("deploy item %q (%s) is in phase %s", m.name, whereabouts(m.item), m.item.Status.Phase))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// whereabouts names an item and the Target that it is for.
+func whereabouts(item *v1alpha1.DeployItem) string {
+	if item.Spec.Target == nil {
+		return item.Name
+	}
+	return item.Name + ", Target " + item.Spec.Target.Name
 }
 
 // interrupt fails every item that has not finished, so that the job ends.
