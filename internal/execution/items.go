@@ -80,6 +80,7 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 		err := r.Client.Create(ctx, item)
 		if err == nil {
 			r.written.Record(item)
+			r.created.Store(client.ObjectKeyFromObject(item), r.Now())
 			return item, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {

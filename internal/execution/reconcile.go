@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,11 +37,16 @@ type Reconciler struct {
 	NewJobID func() string
 
 	written job.Written
+	// created has the time of the creation of items that no cache has shown yet.
+	created sync.Map
 }
 
 // Reconcile brings an Execution as far as it comes without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s, err := r.observe(ctx, request)
+	if errors.Is(err, errLagging) {
+		return ctrl.Result{RequeueAfter: lagLimit}, nil
+	}
 	if err != nil || s == nil {
 		return ctrl.Result{}, err
 	}
@@ -73,7 +79,12 @@ var (
 	errGone = errors.New("the object is gone")
 	// errWait says that the next event continues the work. It is no error.
 	errWait = errors.New("waiting for an event")
+	// errLagging says that the cache does not show yet what we have created.
+	errLagging = errors.New("the cache is behind")
 )
+
+// lagLimit is how long a cache may be behind before we ask the API server.
+const lagLimit = time.Second
 
 // observe reads the snapshot. It returns none if the object is gone, or if a cache
 // is behind what we wrote ourselves; the newer version wakes us again.
@@ -98,11 +109,45 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request) (*snapsh
 		if !r.written.Fresh(item) {
 			return nil, nil
 		}
+		r.created.Delete(client.ObjectKeyFromObject(item))
 		if owner := metav1.GetControllerOf(item); owner == nil || owner.UID == exec.UID {
 			s.items = append(s.items, item.DeepCopy())
 		}
 	}
-	return s, nil
+	return s, r.observeMissing(ctx, s)
+}
+
+// observeMissing looks for items that we know of but that the cache does not show.
+// A missing item fails a job, so the cache must not be mistaken: what we have just
+// created is waited for, and about everything else the API server has the last
+// word.
+func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
+	cache := s.exec.Status.DeployItemCache
+	if cache == nil || s.exec.DeletionTimestamp != nil || !job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished) {
+		return nil
+	}
+	shown := make(map[string]bool, len(s.items))
+	for _, item := range s.items {
+		shown[item.Name] = true
+	}
+	for _, pair := range cache.ActiveDIs {
+		if shown[pair.ObjectName] {
+			continue
+		}
+		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: pair.ObjectName}
+		if created, ok := r.created.Load(key); ok && r.Now().Sub(created.(time.Time)) < lagLimit {
+			return errLagging
+		}
+		r.created.Delete(key)
+		item := &v1alpha1.DeployItem{}
+		switch err := r.Reader.Get(ctx, key, item); {
+		case err == nil:
+			s.items = append(s.items, item)
+		case !apierrors.IsNotFound(err):
+			return fmt.Errorf("read DeployItem %s: %w", key, err)
+		}
+	}
+	return nil
 }
 
 func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {

@@ -23,6 +23,8 @@ import (
 type Reconciler struct {
 	// Client reads from caches and writes to the resource cluster.
 	Client client.Client
+	// Reader reads from the API server where a cache must not be mistaken.
+	Reader client.Reader
 	// Events tells users what happened.
 	Events events.EventRecorder
 	// Now is the clock.

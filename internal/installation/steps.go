@@ -95,15 +95,27 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 			return job.Wrap(err, "handlePhaseInitDelete", "DeleteExecution", "delete Execution "+s.exec.Name)
 		}
 	}
-	if s.exec == nil {
+	if s.exec == nil && s.inst.Status.ExecutionReference == nil {
 		return r.release(ctx, s)
 	}
 	r.setPhase(s.inst, v1alpha1.InstallationPhases.Deleting, nil)
 	return r.writeStatus(ctx, s.inst)
 }
 
-// release removes the finalizer, so that the object disappears.
+// release removes the finalizer, so that the object disappears. The API server has
+// the last word on whether the Execution is gone: the cache may be behind.
 func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
+	if reference := s.inst.Status.ExecutionReference; reference != nil {
+		exec := &v1alpha1.Execution{}
+		err := r.Reader.Get(ctx, reference.NamespacedName(), exec)
+		if err == nil && owns(s.inst, exec) {
+			s.exec = exec
+			return r.remove(ctx, s)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read Execution %s: %w", reference.Name, err)
+		}
+	}
 	err := r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
 		controllerutil.RemoveFinalizer(inst, v1alpha1.Finalizer)
 	})

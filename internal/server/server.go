@@ -103,7 +103,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	}
 	if config.runs(Installations) {
 		err := (&installation.Reconciler{
-			Client: manager.GetClient(), Events: manager.GetEventRecorder("Landscaper"),
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
 			Now: time.Now, NewJobID: job.NewID, SourceNamespaces: config.SourceNamespaces,
 		}).SetupWithManager(manager, options(Installations))
 		if err != nil {
