@@ -107,6 +107,11 @@ func (l *Live) Disconnected() error {
 func (l *Live) newInformer(reader client.WithWatch, number int, source source) (cache.SharedIndexInformer, error) {
 	listAndWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			if options.ResourceVersion == "0" {
+				// "0" allows an answer from the past, which may not know of a job that
+				// somebody has just asked for.
+				options.ResourceVersion = ""
+			}
 			list := source.newList()
 			err := reader.List(ctx, list, listOptions(l.namespace, options))
 			l.record(number, err)
