@@ -74,7 +74,7 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 	flags.BoolVarP(&f.failed, "show-failed", "f", false, "show only what failed and what leads there")
 	flags.BoolVarP(&f.showExecutions, "show-executions", "e", false, "has no effect")
 	// The flag exists: it was just defined.
-	_ = flags.MarkDeprecated("show-executions", "Executions are always shown; --hide-executions hides them")
+	_ = flags.MarkHidden("show-executions")
 	flags.BoolVar(&f.tree.HideExecutions, "hide-executions", false, "show DeployItems directly below their Installation")
 	flags.StringVar(&f.names, "names", string(tree.ObjectNames), "object, or template to show the names in the blueprint as well")
 	flags.BoolVar(&f.tree.NoWrap, "no-wrap", false, "do not cut long lines")
