@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -134,10 +134,13 @@ func arrived(before, present *v1alpha1.Installation, operation v1alpha1.Operatio
 		present.Status.JobID != before.Status.JobID
 }
 
-// passes tells that another attempt may go better.
+// passes tells that another attempt may go better: the API server says so, or
+// there was no answer at all.
 func passes(err error) bool {
+	var unanswered *url.Error
 	return apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) || utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err)
+		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) ||
+		errors.As(err, &unanswered) && !errors.Is(err, context.Canceled)
 }
 
 // remarks are what a user may not expect about a request.

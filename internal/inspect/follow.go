@@ -2,19 +2,23 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
+
+// firstAttempts is how many requests for a kind may fail before the first snapshot.
+const firstAttempts = 5
 
 // Live is a snapshot that watches keep up to date. A watch that breaks is taken
 // up again where it was, or begins anew, also across a restart of the API server.
@@ -24,15 +28,17 @@ type Live struct {
 	changed   chan struct{}
 	stop      context.CancelFunc
 
-	mutex    sync.Mutex
+	mutex sync.Mutex
+	// failures are the last errors, attempts the numbers of failed requests, by kind.
 	failures []error
+	attempts []int
 }
 
 // Follow begins to follow a namespace, or all if it is empty, until the context
 // ends or Close is called. It returns when the first snapshot is complete, or with the error that
 // makes one impossible.
 func Follow(ctx context.Context, reader client.WithWatch, namespace string) (*Live, error) {
-	l := &Live{namespace: namespace, changed: make(chan struct{}, 1), failures: make([]error, len(sources))}
+	l := &Live{namespace: namespace, changed: make(chan struct{}, 1), failures: make([]error, len(sources)), attempts: make([]int, len(sources))}
 	for i, source := range sources {
 		informer, err := l.newInformer(reader, i, source)
 		if err != nil {
@@ -152,6 +158,9 @@ func withKind(kind Kind) cache.TransformFunc {
 func (l *Live) record(number int, err error) {
 	l.mutex.Lock()
 	l.failures[number] = err
+	if err != nil {
+		l.attempts[number]++
+	}
 	l.mutex.Unlock()
 	l.notify()
 }
@@ -185,7 +194,7 @@ func (l *Live) fatal() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for i, err := range l.failures {
-		if err != nil && !passes(err) && !hidden(i, err) {
+		if err != nil && !hidden(i, err) && (!passes(err) || l.attempts[i] > firstAttempts) {
 			return l.readError(i)
 		}
 	}
@@ -197,9 +206,10 @@ func hidden(number int, err error) bool {
 	return apierrors.IsForbidden(err) && sources[number].kind != KindInstallation
 }
 
-// passes tells that an error is likely to be gone after a moment.
+// passes tells that an error may be gone after a moment. The API server that does
+// not exist, or does not know us or the kind, stays as it is.
 func passes(err error) bool {
-	return apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
-		apierrors.IsInvalid(err) || utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
+	var network *net.OpError
+	return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) &&
+		!(errors.As(err, &network) && network.Op == "dial")
 }
