@@ -171,7 +171,7 @@ func (c *connection) awaitJob(ctx context.Context, streams Streams, flags waitFl
 	}
 	start := inspect.Start{UID: before.UID, AfterJob: true, JobID: before.Status.JobID}
 	waited := newWait(streams, c, flags, map[string]inspect.Start{before.Name: start}).run(ctx)
-	if exit := (&ExitError{}); waited != nil && !(errors.As(waited, &exit) && exit.Code == ExitEndedBadly) {
+	if waited != nil && exitCode(waited, true) != ExitEndedBadly {
 		return waited
 	}
 	snapshot, err := inspect.Collect(ctx, c.client, c.namespace)

@@ -210,6 +210,8 @@ func hidden(number int, err error) bool {
 // not exist, or does not know us or the kind, stays as it is.
 func passes(err error) bool {
 	var network *net.OpError
-	return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) &&
-		!(errors.As(err, &network) && network.Op == "dial")
+	if errors.As(err, &network) && network.Op == "dial" {
+		return false
+	}
+	return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err)
 }

@@ -103,14 +103,9 @@ func settled(installation *v1alpha1.Installation, start Start) (reason string, s
 	status := installation.Status
 	phase := status.InstallationPhase.Current()
 	operation := v1alpha1.Operation(installation.Annotations[v1alpha1.OperationAnnotation])
-	finished := status.JobID == status.JobIDFinished
 	switch {
-	case !finished && (phase.IsFinal() || phase.IsEmpty()):
-		return "the job has not begun yet", false
-	case !finished && starts(operation):
-		return fmt.Sprintf("operation %q follows when the running job has ended", operation), false
-	case !finished:
-		return "", false
+	case status.JobID != status.JobIDFinished:
+		return unfinished(phase, operation), false
 	case starts(operation) || operation == v1alpha1.InterruptOperation:
 		return fmt.Sprintf("operation %q has not been taken up yet", operation), false
 	case start.AfterJob && status.JobID == start.JobID:
@@ -125,6 +120,17 @@ func settled(installation *v1alpha1.Installation, start Start) (reason string, s
 		return fmt.Sprintf("phase %q is not final", status.InstallationPhase), false
 	}
 	return "", true
+}
+
+// unfinished tells about a job that has not ended; the tree tells why it runs.
+func unfinished(phase v1alpha1.InstallationPhase, operation v1alpha1.Operation) string {
+	switch {
+	case phase.IsFinal() || phase.IsEmpty():
+		return "the job has not begun yet"
+	case starts(operation):
+		return fmt.Sprintf("operation %q follows when the running job has ended", operation)
+	}
+	return ""
 }
 
 func starts(operation v1alpha1.Operation) bool {
