@@ -21,14 +21,16 @@ import (
 type console struct {
 	out, err    bytes.Buffer
 	environment map[string]string
-	columns     int
+	// columns is the width of the terminal: 0 without one, -1 if it is not known.
+	columns int
 }
 
 func (c *console) streams() Streams {
 	return Streams{
 		In: strings.NewReader(""), Out: &c.out, Err: &c.err,
-		Getenv:  func(name string) string { return c.environment[name] },
-		Columns: func() int { return c.columns },
+		Getenv:   func(name string) string { return c.environment[name] },
+		Terminal: c.columns != 0,
+		Columns:  func() int { return max(c.columns, 0) },
 	}
 }
 
@@ -185,6 +187,7 @@ func TestTerminal(t *testing.T) {
 		color, ascii bool
 	}{
 		{"a terminal", 80, nil, true, false},
+		{"a terminal of unknown width", -1, nil, true, false},
 		{"a file gets no colours, and UTF-8 in every locale", 0, map[string]string{"LANG": "C"}, false, false},
 		{"the user wants no colours", 80, map[string]string{"NO_COLOR": "1"}, false, false},
 		{"an empty NO_COLOR is none", 80, map[string]string{"NO_COLOR": ""}, true, false},

@@ -18,13 +18,18 @@ type Streams struct {
 	Err io.Writer
 	// Getenv reads the environment.
 	Getenv func(string) string
-	// Columns is the width of the terminal behind Out; 0 if it is none.
+	// Terminal tells that Out is a terminal.
+	Terminal bool
+	// Columns is the width of the terminal; 0 if it is not known.
 	Columns func() int
 }
 
 // Standard returns the streams of the process.
 func Standard() Streams {
-	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Columns: standardColumns}
+	return Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())), Columns: standardColumns,
+	}
 }
 
 func standardColumns() int {
@@ -35,18 +40,15 @@ func standardColumns() int {
 	return columns
 }
 
-// terminal tells whether a person watches the output.
-func (s Streams) terminal() bool { return s.Columns() > 0 }
-
 // color tells whether the output may be coloured.
 func (s Streams) color() bool {
-	return s.terminal() && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
+	return s.Terminal && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
 }
 
 // ascii tells whether a terminal says that it shows no more than ASCII. Into
 // files and pipes we write UTF-8.
 func (s Streams) ascii() bool {
-	if !s.terminal() {
+	if !s.Terminal {
 		return false
 	}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {

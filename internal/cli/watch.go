@@ -33,7 +33,7 @@ func (f *inspectFlags) follow(ctx context.Context, streams Streams, connection *
 		if err != nil {
 			return err
 		}
-		if streams.terminal() {
+		if streams.Terminal {
 			err = f.redraw(streams, trees)
 		} else {
 			err = changes.write(streams, trees)
