@@ -1,0 +1,18 @@
+// Command landscaper-cli shows and drives Landscaper's Installations.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"go.landscaper.dev/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Run(ctx, cli.Standard(), os.Args[1:])
+	stop()
+	os.Exit(code)
+}

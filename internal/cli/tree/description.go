@@ -1,0 +1,178 @@
+package tree
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	container "go.landscaper.dev/api/container/v1alpha1"
+	helm "go.landscaper.dev/api/helm/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/inspect"
+)
+
+// description prints the text below a headline.
+func (p *printer) description(node *inspect.Node, prefix string) error {
+	var wide []string
+	if p.options.Wide {
+		wide = wideData(node)
+	}
+	text := cause(node)
+	if p.options.Details {
+		details, err := details(node)
+		if err != nil {
+			return err
+		}
+		text = details
+	}
+	p.lines(wide, prefix, "  ")
+	if len(wide) > 0 && text != "" {
+		p.text.WriteString(prefix + "----------\n")
+	}
+	if text != "" {
+		p.lines(strings.Split(text, "\n"), prefix, "")
+	}
+	return nil
+}
+
+// cause tells in a line what is wrong, or what is waited for.
+func cause(node *inspect.Node) string {
+	switch {
+	case node.State == inspect.Waiting && node.Reason == "Waiting" && node.Message != "":
+		return "Waiting: " + node.Message
+	case node.LastError != nil:
+		return "Last error: " + node.LastError.Message
+	case node.State == inspect.Stalled && node.Message != "":
+		return "Stalled: " + node.Message
+	}
+	return ""
+}
+
+// details returns the whole object as YAML.
+func details(node *inspect.Node) (string, error) {
+	object := node.Object()
+	if object == nil {
+		return "", nil
+	}
+	object = object.DeepCopyObject().(client.Object)
+	object.SetManagedFields(nil)
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		return "", fmt.Errorf("print %s %s/%s: %w", node.Kind, node.Namespace, node.Name, err)
+	}
+	return strings.TrimRight(string(text), "\n"), nil
+}
+
+// wideData tells what an object deploys.
+func wideData(node *inspect.Node) []string {
+	switch {
+	case node.Installation != nil:
+		return installationData(&node.Installation.Spec)
+	case node.DeployItem != nil:
+		return deployItemData(&node.DeployItem.Spec)
+	}
+	return nil
+}
+
+func installationData(spec *v1alpha1.InstallationSpec) []string {
+	var lines []string
+	if component := spec.ComponentDescriptor; component != nil {
+		switch {
+		case component.Reference != nil:
+			lines = append(lines, "Component Descriptor: "+component.Reference.ComponentName+":"+component.Reference.Version)
+		case component.Inline != nil:
+			lines = append(lines, "Component Descriptor: inline")
+		}
+	}
+	switch {
+	case spec.Blueprint.Reference != nil:
+		lines = append(lines, "Blueprint: "+spec.Blueprint.Reference.ResourceName)
+	case spec.Blueprint.Inline != nil:
+		lines = append(lines, "Blueprint: inline")
+	}
+	return lines
+}
+
+func deployItemData(spec *v1alpha1.DeployItemSpec) []string {
+	lines := []string{"Type: " + string(spec.Type)}
+	switch spec.Type {
+	case v1alpha1.HelmDeployItemType:
+		return append(lines, helmData(spec.Configuration)...)
+	case v1alpha1.ContainerDeployItemType:
+		return append(lines, containerData(spec.Configuration)...)
+	}
+	return lines
+}
+
+func helmData(raw *runtime.RawExtension) []string {
+	var config helm.ProviderConfiguration
+	if !decode(raw, &config) {
+		return []string{"unable to parse helm config"}
+	}
+	return []string{"Chart: " + chartLocation(config.Chart)}
+}
+
+func chartLocation(chart helm.Chart) string {
+	switch {
+	case chart.Ref != "":
+		return chart.Ref
+	case chart.Archive != nil && chart.Archive.Raw != "":
+		return "inline (archive)"
+	case chart.Archive != nil && chart.Archive.Remote != nil:
+		return withoutSecrets(chart.Archive.Remote.URL) + " (archive)"
+	case chart.FromResource != nil && chart.FromResource.Reference != nil:
+		component := chart.FromResource.Reference
+		return fmt.Sprintf("resource %q from %s:%s", chart.FromResource.ResourceName, component.ComponentName, component.Version)
+	case chart.FromResource != nil:
+		return fmt.Sprintf("resource %q from inline component descriptor", chart.FromResource.ResourceName)
+	}
+	return "unknown"
+}
+
+// withoutSecrets hides what may be a credential in an address: a user, and the
+// query, which holds the signature of a presigned address.
+func withoutSecrets(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "an address that is not valid"
+	}
+	if parsed.User != nil {
+		parsed.User = url.User("...")
+	}
+	if parsed.RawQuery != "" {
+		parsed.RawQuery = "..."
+	}
+	return parsed.String()
+}
+
+func containerData(raw *runtime.RawExtension) []string {
+	var config container.ProviderConfiguration
+	if !decode(raw, &config) {
+		return []string{"unable to parse container config"}
+	}
+	lines := []string{"Image: " + config.Image}
+	if len(config.Command) > 0 {
+		lines = append(lines, "Command: "+quoted(config.Command))
+	}
+	if len(config.Args) > 0 {
+		lines = append(lines, "Args: "+quoted(config.Args))
+	}
+	return lines
+}
+
+func decode(raw *runtime.RawExtension, into any) bool {
+	return raw != nil && json.Unmarshal(raw.Raw, into) == nil
+}
+
+func quoted(words []string) string {
+	all := make([]string, 0, len(words))
+	for _, word := range words {
+		all = append(all, fmt.Sprintf("%q", word))
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,82 @@
+package tree
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+const (
+	// textWidth is where lines are cut if the width of the terminal is not known.
+	textWidth = 120
+	// leastWidth is what a deep tree leaves to its texts on a narrow terminal.
+	leastWidth = 30
+)
+
+// lines prints a text with a prefix before each line. What follows a line that
+// was cut is indented.
+func (p *printer) lines(lines []string, prefix, indent string) {
+	width := textWidth
+	if p.options.Columns > 0 {
+		width = max(p.options.Columns-runewidth.StringWidth(prefix), leastWidth)
+	}
+	for _, line := range lines {
+		line = printable(line)
+		if p.options.NoWrap {
+			p.text.WriteString(prefix + line + "\n")
+			continue
+		}
+		before := ""
+		for _, piece := range wrap(line, width, len(indent)) {
+			p.text.WriteString(prefix + before + piece + "\n")
+			before = indent
+		}
+	}
+}
+
+// wrap cuts a line into pieces that are not wider than a width, between words if
+// possible. All but the first piece are narrower by the indent.
+func wrap(line string, width, indent int) []string {
+	var pieces []string
+	for runewidth.StringWidth(line) > width {
+		head := runewidth.Truncate(line, width, "")
+		// A blank within reach is better than a torn word, but not one in the
+		// indentation of the line.
+		if at := strings.LastIndexByte(line[:min(len(head)+1, len(line))], ' '); strings.TrimSpace(head[:max(at, 0)]) != "" {
+			head = line[:at]
+		}
+		if head == "" {
+			break
+		}
+		pieces = append(pieces, head)
+		line = strings.TrimPrefix(line[len(head):], " ")
+		if len(pieces) == 1 {
+			width -= indent
+		}
+	}
+	return append(pieces, line)
+}
+
+// printable shows control characters instead of handing them to the terminal:
+// messages come from other clusters.
+func printable(text string) string {
+	if strings.IndexFunc(text, isControl) < 0 {
+		return text
+	}
+	var safe strings.Builder
+	for _, char := range text {
+		if isControl(char) {
+			safe.WriteString(strings.Trim(strconv.QuoteRuneToASCII(char), "'"))
+			continue
+		}
+		safe.WriteRune(char)
+	}
+	return safe.String()
+}
+
+// isControl covers the control characters and those that turn the direction of
+// writing around.
+func isControl(char rune) bool {
+	return char < ' ' && char != '\t' || char >= 0x7f && char < 0xa0 || char >= 0x202a && char <= 0x202e || char >= 0x2066 && char <= 0x2069
+}

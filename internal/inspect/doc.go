@@ -1,0 +1,5 @@
+// Package inspect tells how a running landscape stands: the tree of its objects,
+// how far each one is, and what it waits for. It works on a Snapshot, which
+// Collect reads once and Follow keeps up to date. It knows nothing about how the
+// result is shown.
+package inspect

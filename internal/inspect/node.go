@@ -1,0 +1,130 @@
+package inspect
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// Kind is the kind of a node.
+type Kind string
+
+// The kinds of nodes.
+const (
+	KindInstallation Kind = "Installation"
+	KindExecution    Kind = "Execution"
+	KindDeployItem   Kind = "DeployItem"
+)
+
+// State says in one word how an object stands.
+type State string
+
+// The states of objects.
+const (
+	// Ready means that everything is true for the current inputs.
+	Ready State = "Ready"
+	// Running means that work is under way.
+	Running State = "Running"
+	// Waiting means that something outside has to happen first.
+	Waiting State = "Waiting"
+	// Failed means that the last job ended badly.
+	Failed State = "Failed"
+	// Stalled means that nothing more happens until somebody changes something.
+	Stalled State = "Stalled"
+	// Missing means that an object is referred to that does not exist.
+	Missing State = "Missing"
+)
+
+// Node is an object in the tree of a landscape.
+type Node struct {
+	// Kind is the kind of the object.
+	Kind Kind `json:"kind"`
+	// Namespace is the namespace of the object.
+	Namespace string `json:"namespace"`
+	// Name is the name of the object.
+	Name string `json:"name"`
+	// TemplateName is its name in the blueprint, if it has one.
+	TemplateName string `json:"templateName,omitempty"`
+	// Phase is the published phase.
+	Phase string `json:"phase,omitempty"`
+	// State says in one word how the object stands.
+	State State `json:"state"`
+	// Ready tells that everything is true for the current inputs.
+	Ready bool `json:"ready"`
+	// Outdated tells that the object has not received the job of the tree's root.
+	Outdated bool `json:"outdated,omitempty"`
+	// Orphaned tells that the parent of a subinstallation does not exist.
+	Orphaned bool `json:"orphaned,omitempty"`
+	// JobID identifies the current or last job.
+	JobID string `json:"jobID,omitempty"`
+	// JobIDFinished identifies the last job that has ended.
+	JobIDFinished string `json:"jobIDFinished,omitempty"`
+	// Reason is the short word that the object publishes for why it is not ready.
+	Reason string `json:"reason,omitempty"`
+	// Message is what the object publishes about why it is not ready.
+	Message string `json:"message,omitempty"`
+	// LastError is the published error of the last step.
+	LastError *v1alpha1.Error `json:"lastError,omitempty"`
+	// StartTime is when the current or last job began.
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// FinishTime is when the last job ended.
+	FinishTime *metav1.Time `json:"finishTime,omitempty"`
+	// Children are the subinstallations and the Execution of an Installation, or
+	// the DeployItems of an Execution.
+	Children []*Node `json:"children,omitempty"`
+
+	// Installation is the object of an Installation node.
+	Installation *v1alpha1.Installation `json:"-"`
+	// Execution is the object of an Execution node.
+	Execution *v1alpha1.Execution `json:"-"`
+	// DeployItem is the object of a DeployItem node.
+	DeployItem *v1alpha1.DeployItem `json:"-"`
+}
+
+// Object returns the object behind the node, or nil if it is missing.
+func (n *Node) Object() client.Object {
+	switch {
+	case n.Installation != nil:
+		return n.Installation
+	case n.Execution != nil:
+		return n.Execution
+	case n.DeployItem != nil:
+		return n.DeployItem
+	}
+	return nil
+}
+
+// Failed reports whether the last job of the object ended badly.
+func (n *Node) Failed() bool {
+	return v1alpha1.InstallationPhase(n.Phase).IsFailed()
+}
+
+// Why tells why the object is not ready; it is empty for one that is.
+func (n *Node) Why() string {
+	switch {
+	case n.Ready:
+		return ""
+	case n.Message != "":
+		return n.Message
+	case n.LastError != nil && n.LastError.Message != "":
+		return n.LastError.Message
+	case n.State == Missing:
+		return "the object does not exist"
+	case n.JobID == "":
+		return "no job was started yet"
+	case n.JobID != n.JobIDFinished && v1alpha1.InstallationPhase(n.Phase).IsFinal():
+		return "the job has not begun yet"
+	case n.State == Waiting:
+		return "the last job was for an earlier state of the object"
+	}
+	return ""
+}
+
+// Walk visits the node and all below it, parents first.
+func (n *Node) Walk(visit func(*Node)) {
+	visit(n)
+	for _, child := range n.Children {
+		child.Walk(visit)
+	}
+}

@@ -1,0 +1,126 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/pager"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// Snapshot holds the objects of a namespace, or of all, at one time.
+type Snapshot struct {
+	// Installations are the Installations.
+	Installations []*v1alpha1.Installation
+	// Executions are the Executions.
+	Executions []*v1alpha1.Execution
+	// DeployItems are the DeployItems.
+	DeployItems []*v1alpha1.DeployItem
+	// Unreadable tells which kinds the reader may not see. What is made from the
+	// snapshot lacks them.
+	Unreadable []*ReadError
+}
+
+// ReadError is the failure to read the objects of one kind.
+type ReadError struct {
+	// Resource is the kind, as a resource of the API.
+	Resource schema.GroupResource
+	// Namespace is where it was looked for; empty means everywhere.
+	Namespace string
+	// Err is the cause.
+	Err error
+}
+
+// Error implements error.
+func (e *ReadError) Error() string {
+	if e.Namespace == "" {
+		return fmt.Sprintf("list %s in all namespaces: %v", e.Resource, e.Err)
+	}
+	return fmt.Sprintf("list %s in namespace %s: %v", e.Resource, e.Namespace, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// source is one of the three kinds of a snapshot.
+type source struct {
+	kind     Kind
+	resource string
+	newList  func() client.ObjectList
+	newOne   func() client.Object
+}
+
+var sources = []source{
+	{KindInstallation, "installations", func() client.ObjectList { return &v1alpha1.InstallationList{} }, func() client.Object { return &v1alpha1.Installation{} }},
+	{KindExecution, "executions", func() client.ObjectList { return &v1alpha1.ExecutionList{} }, func() client.Object { return &v1alpha1.Execution{} }},
+	{KindDeployItem, "deployitems", func() client.ObjectList { return &v1alpha1.DeployItemList{} }, func() client.Object { return &v1alpha1.DeployItem{} }},
+}
+
+// Collect reads a snapshot of a namespace, or of all if it is empty, with one
+// list per kind. Whoever may see Installations only gets a snapshot of those.
+func Collect(ctx context.Context, reader client.Reader, namespace string) (Snapshot, error) {
+	lists := make([]runtime.Object, len(sources))
+	failures := make([]error, len(sources))
+	var group sync.WaitGroup
+	for i := range sources {
+		group.Go(func() { lists[i], failures[i] = sources[i].list(ctx, reader, namespace) })
+	}
+	group.Wait()
+
+	var snapshot Snapshot
+	for i, source := range sources {
+		if err := failures[i]; err != nil {
+			failure := &ReadError{Resource: v1alpha1.Resource(source.resource), Namespace: namespace, Err: err}
+			if source.kind == KindInstallation || !apierrors.IsForbidden(err) {
+				return Snapshot{}, failure
+			}
+			snapshot.Unreadable = append(snapshot.Unreadable, failure)
+			continue
+		}
+		if err := meta.EachListItem(lists[i], snapshot.add); err != nil {
+			return Snapshot{}, fmt.Errorf("read the list of %s: %w", source.resource, err)
+		}
+	}
+	return snapshot, nil
+}
+
+// list reads in pages, so that a large landscape is no burden for the API server.
+func (s source) list(ctx context.Context, reader client.Reader, namespace string) (runtime.Object, error) {
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		list := s.newList()
+		return list, reader.List(ctx, list, listOptions(namespace, options))
+	})
+	list, _, err := pages.List(ctx, metav1.ListOptions{})
+	return list, err
+}
+
+func listOptions(namespace string, options metav1.ListOptions) *client.ListOptions {
+	return &client.ListOptions{Namespace: namespace, Limit: options.Limit, Continue: options.Continue, Raw: &options}
+}
+
+// add takes an object into the snapshot. Lists and watches leave its kind out;
+// who prints it needs the kind.
+func (s *Snapshot) add(object runtime.Object) error {
+	switch object := object.(type) {
+	case *v1alpha1.Installation:
+		object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(KindInstallation)))
+		s.Installations = append(s.Installations, object)
+	case *v1alpha1.Execution:
+		object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(KindExecution)))
+		s.Executions = append(s.Executions, object)
+	case *v1alpha1.DeployItem:
+		object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(KindDeployItem)))
+		s.DeployItems = append(s.DeployItems, object)
+	default:
+		return fmt.Errorf("unexpected %T in a snapshot", object)
+	}
+	return nil
+}

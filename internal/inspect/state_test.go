@@ -1,0 +1,168 @@
+package inspect
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+func condition(kind v1alpha1.ConditionType, status v1alpha1.ConditionStatus, reason, message string) v1alpha1.Condition {
+	return v1alpha1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+// object builds an Installation that a job has finished for its present spec;
+// changes make it another one.
+func object(phase string, changes ...func(*v1alpha1.Installation)) *v1alpha1.Installation {
+	i := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: "uid-1", Generation: 3}}
+	i.Status = v1alpha1.InstallationStatus{InstallationPhase: v1alpha1.InstallationPhase(phase), JobID: "j2", JobIDFinished: "j2", ObservedGeneration: 3}
+	for _, change := range changes {
+		change(i)
+	}
+	return i
+}
+
+func running(i *v1alpha1.Installation)     { i.Status.JobIDFinished = "j1" }
+func fresh(i *v1alpha1.Installation)       { i.Status = v1alpha1.InstallationStatus{} }
+func newSpec(i *v1alpha1.Installation)     { i.Generation = 4 }
+func deleting(i *v1alpha1.Installation)    { i.DeletionTimestamp = &metav1.Time{} }
+func otherObject(i *v1alpha1.Installation) { i.UID = "uid-2" }
+
+func asked(operation string) func(*v1alpha1.Installation) {
+	return func(i *v1alpha1.Installation) {
+		i.Annotations = map[string]string{v1alpha1.OperationAnnotation: operation}
+	}
+}
+
+func says(conditions ...v1alpha1.Condition) func(*v1alpha1.Installation) {
+	return func(i *v1alpha1.Installation) { i.Status.Conditions = conditions }
+}
+
+func broken(message string, codes ...v1alpha1.ErrorCode) func(*v1alpha1.Installation) {
+	return func(i *v1alpha1.Installation) { i.Status.LastError = &v1alpha1.Error{Message: message, Codes: codes} }
+}
+
+func TestState(t *testing.T) {
+	const ready, reconciling, stalled = v1alpha1.ReadyCondition, v1alpha1.ReconcilingCondition, v1alpha1.StalledCondition
+	tests := []struct {
+		reason string
+		given  *v1alpha1.Installation
+		state  State
+		why    string
+	}{
+		{"a good job for the present spec", object("Succeeded"), Ready, ""},
+		{"the same as an old release wrote it", object("Completed"), Ready, ""},
+		{"the message of a ready object is no blocker", object("Succeeded", says(condition(ready, "True", "Succeeded", "the job has succeeded"))), Ready, ""},
+		{"nobody has asked for a job", object("", fresh), Waiting, "no job was started yet"},
+		{"the job was for another spec", object("Succeeded", newSpec), Waiting, "the last job was for an earlier state of the object"},
+		{"its deletion is due", object("Succeeded", deleting), Waiting, "the last job was for an earlier state of the object"},
+		{"the object itself does not call itself ready", object("Succeeded", says(condition(ready, "False", "ExportsMissing", "no exports"))), Waiting, "no exports"},
+		{"a job was handed over and not begun, so the phase is that of the last one", object("Failed", running), Waiting, "the job has not begun yet"},
+		{"work is under way", object("Progressing", running), Running, ""},
+		{"work is under way, with news", object("Progressing", running, says(condition(reconciling, "True", "Progressing", "2 of 3"))), Running, "2 of 3"},
+		{"our controllers name what they wait for", object("Init", running, says(condition(ready, "False", "Init", "b is not finished"), condition(reconciling, "True", "Waiting", "b is not finished"))), Waiting, "b is not finished"},
+		{"others tell the same by a code", object("Progressing", running, broken("b is not finished", v1alpha1.ErrorUnfinished)), Waiting, "b is not finished"},
+		{"an error during a job is tried again", object("Init", running, broken("connection refused")), Running, "connection refused"},
+		{"the job failed", object("Failed", broken("template x")), Failed, "template x"},
+		{"the deletion failed", object("DeleteFailed", broken("c is in use")), Failed, "c is in use"},
+		{"nothing more happens by itself", object("Failed", says(condition(stalled, "True", "Failed", "fix it"))), Stalled, "fix it"},
+		{"Ready names the blocker better than Stalled", object("Failed", says(condition(stalled, "True", "Failed", "fix it"), condition(ready, "False", "Failed", "no such file"))), Stalled, "no such file"},
+		{"a new job makes up for what was stalled", object("Failed", running, says(condition(stalled, "True", "Failed", ""))), Waiting, "the job has not begun yet"},
+	}
+	for _, test := range tests {
+		node := Tree(Snapshot{Installations: []*v1alpha1.Installation{test.given}}, "ns", "a")
+		if node.State != test.state || node.Why() != test.why || node.Ready != (test.state == Ready) {
+			t.Errorf("%s: %s (ready %t) because %q, want %s because %q", test.reason, node.State, node.Ready, node.Why(), test.state, test.why)
+		}
+	}
+}
+
+func TestStateOfPublicExecution(t *testing.T) {
+	execution := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", Generation: 1}}
+	execution.Status = v1alpha1.ExecutionStatus{ExecutionPhase: "Succeeded", JobID: "j", JobIDFinished: "j"}
+	if got := executionFacts(execution).state(); got != Ready {
+		t.Errorf("an Execution of the public controller, which observes no generation, is %s", got)
+	}
+	execution.Generation, execution.Status.ObservedGeneration = 2, 1
+	if got := executionFacts(execution).state(); got != Waiting {
+		t.Errorf("an Execution of ours with a new spec is %s", got)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	early, late := metav1.Unix(100, 0), metav1.Unix(200, 0)
+	node := Tree(Snapshot{Installations: []*v1alpha1.Installation{object("Succeeded", func(i *v1alpha1.Installation) {
+		i.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &early, FinishedTime: &late}
+	})}}, "ns", "a")
+	if !node.StartTime.Equal(&early) || !node.FinishTime.Equal(&late) {
+		t.Errorf("from %v to %v; without a trigger time, the beginning of work counts", node.StartTime, node.FinishTime)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	const succeeded, failed, finished, deleted = GoalSucceeded, GoalFailed, GoalFinished, GoalDeleted
+	none, after := Start{}, Start{AfterJob: true, JobID: "j2"}
+	tests := []struct {
+		reason string
+		given  *v1alpha1.Installation
+		goal   Goal
+		start  Start
+		want   Result
+	}{
+		{"done", object("Succeeded"), succeeded, none, Reached},
+		{"done is also finished", object("Succeeded"), finished, none, Reached},
+		{"a failure is finished", object("Failed"), finished, none, Reached},
+		{"a failure can be what is wanted", object("Failed"), failed, none, Reached},
+		{"a failed deletion is a failure", object("DeleteFailed", deleting), failed, none, Reached},
+		{"it will not succeed by itself", object("Failed"), succeeded, none, EndedFailed},
+		{"it will not fail by itself", object("Succeeded"), failed, none, EndedSucceeded},
+		{"a running job", object("Progressing", running), succeeded, none, Pending},
+		{"the phase is still that of the job before", object("Succeeded", running), finished, none, Pending},
+		{"a job was asked for and comes", object("Succeeded", asked("reconcile")), finished, none, Pending},
+		{"the failure of the job before does not count either", object("Failed", asked("force-reconcile")), succeeded, none, Pending},
+		{"an interrupt may still change the result", object("Succeeded", asked("interrupt")), finished, none, Pending},
+		{"an operation that nobody knows never goes away", object("Succeeded", asked("dance")), succeeded, none, Reached},
+		{"one job runs and another one is asked for", object("Progressing", running, asked("reconcile")), finished, none, Pending},
+		{"there was no job yet", object("", fresh), finished, none, Pending},
+		{"the job was for another spec", object("Succeeded", newSpec), succeeded, none, Pending},
+		{"its deletion is due", object("Succeeded", deleting), finished, none, Pending},
+		{"only the next job counts", object("Succeeded"), succeeded, after, Pending},
+		{"the next job has ended", object("Succeeded"), succeeded, Start{AfterJob: true, JobID: "j1"}, Reached},
+		{"the first job has ended", object("Failed"), succeeded, Start{AfterJob: true}, EndedFailed},
+		{"the job that was asked for counts, even if the spec has changed meanwhile", object("Succeeded", newSpec), succeeded, Start{AfterJob: true, JobID: "j1"}, Reached},
+		{"a phase that is not final although the job has ended", object("Progressing"), finished, none, Pending},
+		{"gone", nil, deleted, none, Reached},
+		{"another one took the name", object("Succeeded", otherObject), deleted, Start{UID: "uid-1"}, Reached},
+		{"gone cannot succeed", nil, succeeded, none, Gone},
+		{"the success of another one is not ours", object("Succeeded", otherObject), succeeded, Start{UID: "uid-1"}, Gone},
+		{"nobody asked for the deletion yet", object("Succeeded"), deleted, none, Pending},
+		{"the deletion runs", object("Deleting", running, deleting), deleted, none, Pending},
+		{"the deletion failed", object("DeleteFailed", deleting), deleted, none, EndedFailed},
+		{"a failed deletion that is tried again", object("DeleteFailed", deleting, asked("reconcile")), deleted, none, Pending},
+	}
+	for _, test := range tests {
+		if got := Judge(test.given, test.goal, test.start); got.Result != test.want {
+			t.Errorf("%s: %s (%s), want %s", test.reason, got.Result, got.Reason, test.want)
+		}
+	}
+}
+
+func TestJudgeTellsWhatToDo(t *testing.T) {
+	tests := []struct {
+		reason string
+		given  *v1alpha1.Installation
+		goal   Goal
+		want   string
+	}{
+		{"nothing starts by itself", object("", fresh), GoalFinished, "no job was started yet: run landscaper-cli installations reconcile a"},
+		{"a change alone starts nothing", object("Succeeded", newSpec), GoalFinished, "the spec has changed since the last job: run landscaper-cli installations reconcile a"},
+		{"waiting deletes nothing", object("Succeeded"), GoalDeleted, "nobody has asked for its deletion yet: run kubectl delete installation a"},
+		{"while the job runs, the tree knows more", object("Progressing", running), GoalFinished, ""},
+	}
+	for _, test := range tests {
+		if got := Judge(test.given, test.goal, Start{}); got.Reason != test.want {
+			t.Errorf("%s: %q, want %q", test.reason, got.Reason, test.want)
+		}
+	}
+}
