@@ -18,6 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/seniority"
 )
 
 // Reconciler drives Executions.
@@ -28,6 +29,8 @@ type Reconciler struct {
 	Reader client.Reader
 	// Events tells users what happened.
 	Events events.EventRecorder
+	// Order lets older jobs go first.
+	Order *seniority.Order
 	// Now is the clock.
 	Now func() time.Time
 	// PickupTimeout limits the time until a deployer takes an item up; 0 means no

@@ -27,11 +27,12 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	if err != nil {
 		return fmt.Errorf("index DeployItems: %w", err)
 	}
+	ofItem := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
-		For(&v1alpha1.Execution{}).
-		Owns(&v1alpha1.DeployItem{}).
-		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
+		Watches(&v1alpha1.Execution{}, r.Order.Handler(&handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.DeployItem{}, r.Order.Handler(ofItem)).
+		Watches(&v1alpha1.Installation{}, r.Order.Handler(handler.EnqueueRequestsFromMapFunc(executionOf))).
 		WithOptions(options).
 		Complete(r)
 }

@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/seniority"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -27,6 +28,8 @@ type Reconciler struct {
 	Reader client.Reader
 	// Events tells users what happened.
 	Events events.EventRecorder
+	// Order lets older jobs go first.
+	Order *seniority.Order
 	// Now is the clock.
 	Now func() time.Time
 	// NewJobID makes the IDs of jobs.
@@ -46,6 +49,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	for {
 		next := decide(*s)
 		if next == rest {
+			if !job.Unfinished(s.inst.Status.JobID, s.inst.Status.JobIDFinished) {
+				r.Order.Done(request.NamespacedName)
+			}
 			return ctrl.Result{}, nil
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", next, "phase", s.inst.Status.InstallationPhase, "job", s.inst.Status.JobID)

@@ -19,10 +19,11 @@ import (
 // SetupWithManager watches Installations and what wakes them: their Execution, and
 // the default Context that they may wait for.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
+	ofExecution := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Installation{}, handler.OnlyControllerOwner())
 	return ctrl.NewControllerManagedBy(manager).
 		Named("installation").
-		For(&v1alpha1.Installation{}).
-		Owns(&v1alpha1.Execution{}).
+		Watches(&v1alpha1.Installation{}, r.Order.Handler(&handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.Execution{}, r.Order.Handler(ofExecution)).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waitingForContext)).
 		WithOptions(options).
 		Complete(r)

@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/seniority"
 	"go.landscaper.dev/internal/version"
 )
 
@@ -98,13 +99,14 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 }
 
 func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
+	order := &seniority.Order{}
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
 	if config.runs(Installations) {
 		err := (&installation.Reconciler{
 			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
-			Now: time.Now, NewJobID: job.NewID, SourceNamespaces: config.SourceNamespaces,
+			Order: order, Now: time.Now, NewJobID: job.NewID, SourceNamespaces: config.SourceNamespaces,
 		}).SetupWithManager(manager, options(Installations))
 		if err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
@@ -113,7 +115,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
 			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
-			Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout,
+			Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
 			return fmt.Errorf("set up the Execution controller: %w", err)
