@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -93,7 +94,7 @@ func look(ctx context.Context, started *lab.Lab, resource, target *lab.Cluster) 
   kubectl --kubeconfig %s get configmap greeting -o yaml
   tail -f %s
 `, resource.Kubeconfig, namespace, target.Kubeconfig, filepath.Join(started.Directory, "landscaper.log"))
-	if info, err := os.Stdin.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil
 	}
 	say("Press Ctrl-C to end")
