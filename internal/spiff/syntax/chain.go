@@ -337,3 +337,11 @@ func tagPartEnd(src string, pos int) int {
 }
 
 func normalTag(name string) string { return strings.ReplaceAll(name, ":", ".") }
+
+// TagName checks a tag name and returns it with dots between its components.
+func TagName(name string) (string, bool) {
+	if name == "" || tagNameEnd(name, 0) != len(name) {
+		return "", false
+	}
+	return normalTag(name), true
+}

@@ -63,11 +63,19 @@ func NewMap(keys []string, items []*Node, data bool) *Map {
 	return m
 }
 
-// activeKeys finds insert keys and escaped ones; they sort together.
+// activeKeys finds insert keys, controls, escaped ones and key tags.
 func activeKeys(keys []string) bool {
-	i := sort.SearchStrings(keys, "<<")
-	return i < len(keys) && strings.HasPrefix(keys[i], "<<")
+	for _, prefix := range []string{"<<", KeyTag} {
+		i := sort.SearchStrings(keys, prefix)
+		if i < len(keys) && strings.HasPrefix(keys[i], prefix) {
+			return true
+		}
+	}
+	return false
 }
+
+// KeyTag marks the key field of a list in one of its entries.
+const KeyTag = "key:"
 
 // Len is the number of fields.
 func (m *Map) Len() int { return len(m.Keys) }
@@ -104,9 +112,7 @@ func ShapeOf(v Value) Shape {
 
 // MayHoldExpression tells whether a text has brackets at all. It is a cheap
 // first test; the evaluator decides.
-func MayHoldExpression(s string) bool {
-	return strings.Contains(s, "((") || strings.HasPrefix(s, "key:")
-}
+func MayHoldExpression(s string) bool { return strings.Contains(s, "((") }
 
 func shapeOf(items []*Node) Shape {
 	total := Shape{Size: 1}
@@ -179,4 +185,28 @@ func MapOf(pairs ...any) *Map {
 		b.SetValue(pairs[i].(string), pairs[i+1].(Value))
 	}
 	return b.Map()
+}
+
+// MarkData returns v with all its texts marked as data.
+func MarkData(v Value) Value {
+	switch v := v.(type) {
+	case String:
+		v.Data = true
+		return v
+	case *List:
+		marked := NewList(markNodes(v.Items))
+		marked.Key = v.Key
+		return marked
+	case *Map:
+		return NewMap(v.Keys, markNodes(v.Items), true)
+	}
+	return v
+}
+
+func markNodes(items []*Node) []*Node {
+	marked := make([]*Node, len(items))
+	for i, n := range items {
+		marked[i] = &Node{Value: MarkData(n.Value), Work: n.Work, Source: n.Source, Line: n.Line, Flags: n.Flags}
+	}
+	return marked
 }

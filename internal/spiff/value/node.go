@@ -3,7 +3,7 @@ package value
 // Flags are the markers of a node.
 type Flags uint16
 
-// The markers of the language, and Implied for content of a default map.
+// The markers of the language that stay with a node.
 const (
 	Temporary Flags = 1 << iota
 	Local
@@ -11,7 +11,6 @@ const (
 	Inject
 	Default
 	Dynamic
-	Implied
 )
 
 // Has tells whether all given flags are set.

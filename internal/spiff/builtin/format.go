@@ -1,0 +1,87 @@
+package builtin
+
+import (
+	"fmt"
+	"strings"
+
+	"go.landscaper.dev/internal/spiff/value"
+	"go.landscaper.dev/internal/spiff/yamlio"
+)
+
+func format(c *Call) (value.Value, error) {
+	text, err := Format(c.Args)
+	if err != nil {
+		return nil, c.failf("%w", err)
+	}
+	return value.Text(text), nil
+}
+
+// maxWidth bounds widths and precisions in a format.
+const maxWidth = 4
+
+// Format formats the values behind the first one, which is the format.
+func Format(args []value.Value) (string, error) {
+	layout, ok := args[0].(value.String)
+	if !ok {
+		return "", fmt.Errorf("the format must be a string, not a %s", value.TypeName(args[0]))
+	}
+	if wideVerb(layout.Text) {
+		return "", fmt.Errorf("the format has a width or precision of more than %d digits", maxWidth)
+	}
+	operands := make([]any, len(args)-1)
+	for i, a := range args[1:] {
+		operand, err := formatOperand(a)
+		if err != nil {
+			return "", err
+		}
+		operands[i] = operand
+	}
+	return fmt.Sprintf(layout.Text, operands...), nil
+}
+
+// wideVerb finds widths that would make a text of any size. A "*" takes the
+// width from an argument.
+func wideVerb(layout string) bool {
+	for _, part := range strings.Split(layout, "%")[1:] {
+		digits := 0
+		for _, r := range part {
+			switch {
+			case r >= '0' && r <= '9':
+				if digits++; digits > maxWidth {
+					return true
+				}
+				continue
+			case r == '*':
+				return true
+			case strings.ContainsRune("+-# .[]", r):
+				digits = 0
+				continue
+			}
+			break
+		}
+	}
+	return false
+}
+
+func formatOperand(v value.Value) (any, error) {
+	switch v := v.(type) {
+	case value.Null:
+		return nil, nil
+	case value.Bool:
+		return bool(v), nil
+	case value.Int:
+		return int64(v), nil
+	case value.Float:
+		return float64(v), nil
+	case value.String:
+		return v.Text, nil
+	case value.Bytes:
+		return string(v), nil
+	case value.Opaque:
+		if text, ok := v.Plain().(value.String); ok && v.TypeName() == "lambda" {
+			return value.LambdaText(text.Text), nil
+		}
+		return yamlio.YAML(v.Plain())
+	}
+	return yamlio.YAML(v)
+}
