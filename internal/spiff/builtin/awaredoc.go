@@ -36,3 +36,11 @@ var awareFunctions = []Function{
 		Doc:     "Tags a value and returns it. A `*` in front of the name makes the tag global.",
 		Example: `tagdef("port", 80)`, Gives: `80`},
 }
+
+// boshFunctions are old helpers for BOSH manifests.
+var boshFunctions = []Function{
+	{Name: "static_ips", Usage: "static_ips(index…)", Result: "list", Min: 1, Max: -1, Aware: true,
+		Doc: "Addresses for a job network of a BOSH manifest: looks up `name` (of the network) and `instances` from " +
+			"its place, takes the ranges of `networks.<name>.subnets[*].static`, and returns the addresses at the " +
+			"given positions, as many as there are instances."},
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strconv"
 	"time"
 
 	"go.landscaper.dev/internal/spiff/value"
@@ -184,10 +185,16 @@ func (c *Call) Int(i int) (int64, error) {
 	return 0, c.wrong(i, "an integer")
 }
 
-// IntOr returns argument i as an integer, or a default if it is not given.
+// IntOr returns an optional argument as an integer, or a default if it is not
+// given. Numeric text counts as an integer here.
 func (c *Call) IntOr(i int, otherwise int64) (int64, error) {
 	if i >= len(c.Args) {
 		return otherwise, nil
+	}
+	if s, ok := c.Args[i].(value.String); ok {
+		if n, err := strconv.ParseInt(s.Text, 10, 64); err == nil {
+			return n, nil
+		}
 	}
 	return c.Int(i)
 }

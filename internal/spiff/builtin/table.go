@@ -12,6 +12,20 @@ func tables() [][]Function {
 		grouped(conversionGroup, 1, conversionFunctions),
 		grouped(conversionGroup, 3, mathFunctions),
 		grouped(controlGroup, 1, awareFunctions),
+		grouped(stringGroup, 2, regexpFunctions),
+		grouped(hashGroup, 2, hashFunctions),
+		grouped(networkGroup, 2, networkFunctions),
+		grouped(networkGroup, 3, boshFunctions),
+		grouped(versionGroup, 2, versionFunctions),
+		grouped(validationGroup, 2, validationFunctions),
+		grouped(fileGroup, 1, parseFunctions),
+		grouped(fileGroup, 2, fileFunctions),
+		grouped(secretGroup, 3, passwordFunctions),
+		grouped(secretGroup, 3, keyFunctions),
+		grouped(secretGroup, 3, certificateFunctions),
+		grouped(secretGroup, 3, encryptionFunctions),
+		grouped(secretGroup, 3, archiveFunctions),
+		grouped(systemGroup, 3, systemFunctions),
 	}
 }
 

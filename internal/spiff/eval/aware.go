@@ -29,6 +29,7 @@ func init() {
 		"tagdef":      (*env).tagdef,
 		"error":       (*env).errorCall,
 		"list_to_map": (*env).listToMap,
+		"static_ips":  (*env).staticIPs,
 	}
 }
 

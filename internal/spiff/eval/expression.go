@@ -40,10 +40,8 @@ func (r *run) settleExpression(n *value.Node, t *task) error {
 	if failed == nil {
 		return err
 	}
-	if t.override && !t.info.merged && !t.info.none {
-		if hit := t.stubs.override(); hit != nil {
-			return r.replaceByStub(n, t, hit)
-		}
+	if hit := t.replacement(); hit != nil {
+		return r.replaceByStub(n, t, hit)
 	}
 	return failed
 }
@@ -69,6 +67,17 @@ func (r *run) evaluateText(n *value.Node, t *task) (value.Value, error) {
 	return e.whole(expr)
 }
 
+// replacement is the stub value that replaces the node, or nil.
+func (t *task) replacement() *value.Node {
+	if !t.override || t.info.merged || t.info.none {
+		return nil
+	}
+	if t.info.redirect != nil {
+		return t.info.redirect.stubs.override()
+	}
+	return t.stubs.override()
+}
+
 // unparsed shows an expression that cannot be parsed as it is written.
 func unparsed(text string) string {
 	if isExpression(text) {
@@ -83,16 +92,17 @@ func (r *run) adopt(n *value.Node, t *task, v value.Value) error {
 	if s, ok := v.(value.String); ok && !s.Data && r.evaluates(s.Text) {
 		return r.reevaluate(n, t, s)
 	}
-	if t.override && !t.info.merged && !t.info.prefer && !t.info.none {
-		if hit := t.stubs.override(); hit != nil {
-			return r.replaceByStub(n, t, hit)
-		}
+	if hit := t.replacement(); hit != nil && !t.info.prefer {
+		return r.replaceByStub(n, t, hit)
 	}
 	inner := t.slot
+	if t.info.redirect != nil {
+		inner.stubPath, inner.stubs = t.info.redirect.path, t.info.redirect.stubs
+	}
 	inner.override = false
 	inner.inner = (t.inner || t.info.prefer) && !t.info.none
 	shape := value.ShapeOf(v)
-	open := !t.info.merged && (shape.Active || inner.inner && t.stubs != nil)
+	open := !t.info.merged && (shape.Active || inner.inner && inner.stubs != nil)
 	switch raw := v.(type) {
 	case *value.Map:
 		if open {

@@ -54,7 +54,7 @@ func definition(v value.Value) *scope {
 
 // lambda evaluates a lambda literal.
 func (e *env) lambda(def *syntax.Lambda) (value.Value, error) {
-	l := &lambda{def: def, captured: e.scope.locals(), place: e.scope}
+	l := &lambda{def: def, captured: e.scope.locals(), place: e.scope.lexical()}
 	l.defaults = make([]*value.Node, len(def.Params))
 	for i, p := range def.Params {
 		if p.Default == nil {

@@ -37,6 +37,8 @@ type Pending struct {
 	// deferred names a node that has to be evaluated first, because the chain
 	// of evaluations got too long. The expression is then evaluated again.
 	deferred *value.Node
+	// tried marks an evaluation that was given up and may be tried again.
+	tried bool
 }
 
 // Error implements error.
@@ -61,7 +63,7 @@ func failure(err error) *Failure {
 	var p *Pending
 	var a *Abort
 	switch {
-	case errors.As(err, &a), errors.As(err, &p):
+	case err == nil, errors.As(err, &a), errors.As(err, &p):
 		return nil
 	case errors.As(err, &f):
 		if direct, ok := err.(*Failure); ok {
@@ -107,7 +109,7 @@ func waiting(err error, format string, args ...any) error {
 	case *Abort:
 		return err
 	case *Pending:
-		if err.deferred != nil {
+		if err.deferred != nil || err.tried {
 			return err
 		}
 		return &Pending{Class: err.Class, Issue: Issue{Message: fmt.Sprintf(format, args...)}}
@@ -117,3 +119,12 @@ func waiting(err error, format string, args ...any) error {
 
 // errRunning is the outcome of a node that is being evaluated further up.
 var errRunning = &Pending{Class: Waiting, Issue: Issue{Message: "waits for itself"}}
+
+// errTried is the same during an evaluation that may be given up.
+var errTried = &Pending{Class: Waiting, Issue: Issue{Message: "waits for itself"}, tried: true}
+
+// again tells whether the node has to be evaluated again.
+func again(err error) bool {
+	p, ok := err.(*Pending)
+	return ok && (p.deferred != nil || p.tried)
+}

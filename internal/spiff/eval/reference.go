@@ -138,7 +138,7 @@ func documents(s *scope) *scope {
 	if s == nil {
 		return nil
 	}
-	return &scope{parent: documents(s.parent), owner: s.owner, raw: s.raw, fields: s.fields}
+	return s.under(documents(s.parent))
 }
 
 // lookup finds a relative name in the scopes, the outer documents and the
@@ -200,7 +200,7 @@ func (e *env) absolute(name string) (*value.Node, error) {
 		n = found
 	case name == rootMapName:
 		if s := e.scope.outermost(); s != nil {
-			return value.New(&view{scope: &scope{owner: s.owner, raw: s.raw, fields: s.fields}, env: e}), nil
+			return value.New(&view{scope: s.under(nil), env: e}), nil
 		}
 	case e.doc.root == e.site.node:
 	default:
@@ -264,39 +264,31 @@ func (e *env) child(n *value.Node, s syntax.Step) (*value.Node, error) {
 }
 
 // entry is a list entry by position. Entries that turn out to be undefined do
-// not count, but only if the addressed one has to be evaluated anyway.
+// not count; those that depend on the node being evaluated do.
 func (e *env) entry(l *value.List, index int) (*value.Node, error) {
-	i := listIndex(len(l.Items), index)
-	if i < 0 {
+	if !l.Shape.Open {
+		if i := listIndex(len(l.Items), index); i >= 0 {
+			return l.Items[i], nil
+		}
 		return nil, nil
 	}
-	if l.Items[i].Work == nil && !value.IsUndefined(l.Items[i].Value) {
-		return l.Items[i], nil
-	}
 	var live []*value.Node
-	for at, n := range l.Items {
+	for _, n := range l.Items {
 		if index >= 0 && len(live) > index {
 			break
 		}
-		v, err := e.top(n)
-		if err != nil {
-			if at == i {
-				return nil, err
-			}
-			if deferredNode(err) != nil || aborted(err) {
-				return nil, err
-			}
-			live = append(live, n)
-			continue
+		v, err := e.tryTop(n)
+		if aborted(err) || again(err) {
+			return nil, err
 		}
-		if !value.IsUndefined(v) {
+		if err != nil || !value.IsUndefined(v) {
 			live = append(live, n)
 		}
 	}
-	if i = listIndex(len(live), index); i < 0 {
-		return nil, nil
+	if i := listIndex(len(live), index); i >= 0 {
+		return live[i], nil
 	}
-	return live[i], nil
+	return nil, nil
 }
 
 // namedEntry is the entry of a list of maps with a value in the key field.

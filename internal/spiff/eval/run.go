@@ -20,11 +20,10 @@ type run struct {
 	calls        int // nested calls, template instantiations and the like
 	nesting      int // nodes being evaluated in the current drive
 	stack        int // nodes being evaluated in all drives
+	trying       int // evaluations that may be given up
 
 	parsed map[string]parsed
 	cache  map[string]cached
-	// newTags counts tags that appeared during evaluation.
-	newTags int
 }
 
 type parsed struct {

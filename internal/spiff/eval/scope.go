@@ -14,6 +14,8 @@ type scope struct {
 	raw    *value.Map  // content as written
 	fields *value.Map  // fields once the insert key is settled
 
+	same *scope // the level that this one is another view of
+
 	// Local frames.
 	names []local
 	self  value.Value            // what "_" means, nil if unchanged
@@ -38,10 +40,14 @@ func (s *scope) get(name string) (*value.Node, error) {
 		}
 		return nil, nil
 	}
-	if s.fields != nil {
-		return s.fields.Get(name), nil
+	level := s
+	if s.same != nil {
+		level = s.same
 	}
-	n := s.raw.Get(name)
+	if level.fields != nil {
+		return level.fields.Get(name), nil
+	}
+	n := level.raw.Get(name)
 	if n != nil && value.ShapeOf(n.Value).Active {
 		return nil, &Pending{Class: Waiting, Issue: Issue{Message: "'" + name + "' unresolved"}}
 	}
@@ -102,4 +108,32 @@ func (s *scope) locals() map[string]*value.Node {
 		frame.flat = base
 	}
 	return base
+}
+
+// under is the same level with other levels around it.
+func (s *scope) under(parent *scope) *scope {
+	same := s
+	if s.same != nil {
+		same = s.same
+	}
+	return &scope{parent: parent, owner: s.owner, names: s.names, same: same}
+}
+
+// lexical is the chain of scopes as written: inside of a lambda or template it
+// goes on at the place of the definition, not at the place of use.
+func (s *scope) lexical() *scope {
+	var inner []*scope
+	for q := s; q != nil; q = q.parent {
+		if q.self == nil {
+			inner = append(inner, q)
+			continue
+		}
+		chain := &scope{parent: definition(q.self), names: q.names}
+		for i := len(inner) - 1; i >= 0; i-- {
+			f := inner[i]
+			chain = f.under(chain)
+		}
+		return chain
+	}
+	return s
 }

@@ -153,7 +153,7 @@ func (e *env) awaitTags(name string) error {
 	t := e.doc.tags
 	for _, candidate := range t.pending(name) {
 		for _, steps := range t.candidates[candidate] {
-			if err := e.visit(steps); aborted(err) || deferredNode(err) != nil {
+			if err := e.visit(steps); aborted(err) || again(err) {
 				return err
 			}
 		}

@@ -146,6 +146,9 @@ func (r *run) top(n *value.Node) (value.Value, error) {
 	case blocked:
 		return nil, t.err
 	case running:
+		if r.trying > 0 {
+			return nil, errTried
+		}
 		return nil, errRunning
 	}
 	if r.nesting >= maxNesting {
@@ -163,13 +166,24 @@ func (r *run) top(n *value.Node) (value.Value, error) {
 	switch {
 	case err == nil:
 		t.state = done
+		if !value.ShapeOf(n.Value).Open {
+			n.Work = nil
+		}
 		return n.Value, nil
-	case deferredNode(err) != nil:
+	case again(err):
 		t.state = fresh
 		return nil, err
 	}
 	t.state, t.err = blocked, err
 	return nil, err
+}
+
+// tryTop settles a node if it does not depend on one that is being evaluated.
+// If it does, it stays as it is: this is no cycle as long as nobody needs it.
+func (r *run) tryTop(n *value.Node) (value.Value, error) {
+	r.trying++
+	defer func() { r.trying-- }()
+	return r.top(n)
 }
 
 func (r *run) settle(n *value.Node, t *task) error {
@@ -206,7 +220,7 @@ func (r *run) deep(n *value.Node) (value.Value, error) {
 	}
 	whole, err := r.deepContent(v)
 	if err != nil {
-		if t != nil && deferredNode(err) == nil {
+		if t != nil && !again(err) {
 			t.deepErr = err
 		}
 		return nil, err

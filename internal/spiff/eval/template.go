@@ -104,7 +104,7 @@ func (r *run) content(content value.Value, level slot) (value.Value, error) {
 // contentError explains why content has no value: by its failed nodes, or by
 // what it waits for.
 func (r *run) contentError(root *value.Node, level slot, err error) error {
-	if aborted(err) || deferredNode(err) != nil {
+	if aborted(err) || again(err) {
 		return err
 	}
 	if err := r.settleAll(root); err != nil {

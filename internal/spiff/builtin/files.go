@@ -1,0 +1,139 @@
+package builtin
+
+import (
+	"io"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	"go.landscaper.dev/internal/spiff/value"
+)
+
+// maxFile bounds the size of a file that is read.
+const maxFile = 16 << 20
+
+// content reads a file or, with full access, a URL.
+func (c *Call) content(name string) ([]byte, error) {
+	s := c.Settings()
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		if s.Access < Full {
+			return nil, c.failf("no network access in this execution environment")
+		}
+		content, err := s.System.Fetch(c.Context(), name)
+		if err != nil {
+			return nil, c.failf("%w", err)
+		}
+		return content, nil
+	}
+	if s.Access >= Full {
+		content, err := s.System.ReadFile(name)
+		if err != nil {
+			return nil, c.failf("%w", err)
+		}
+		return content, nil
+	}
+	if s.Files == nil {
+		return nil, c.failf("no OS operations supported in this execution environment")
+	}
+	f, err := s.Files.Open(inside(name))
+	if err != nil {
+		return nil, c.failf("%s: %w", c.text(name), reason(err))
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, c.failf("%s: %w", c.text(name), reason(err))
+	}
+	if len(content) > maxFile {
+		return nil, c.failf("%s is larger than %d bytes", c.text(name), maxFile)
+	}
+	return content, nil
+}
+
+// inside maps any path to a path below the root of the file system.
+func inside(name string) string {
+	return path.Clean("/" + name)[1:]
+}
+
+// reason leaves the path out of a file error.
+func reason(err error) error {
+	if e, ok := err.(*fs.PathError); ok {
+		return e.Err
+	}
+	return err
+}
+
+// root is what the directory functions see.
+func (c *Call) root() (fs.FS, error) {
+	if files := c.Settings().Files; files != nil {
+		return files, nil
+	}
+	return nil, c.failf("no OS operations supported in this execution environment")
+}
+
+func directory(name string) string {
+	if name = inside(name); name == "" {
+		return "."
+	}
+	return name
+}
+
+func listDir(dirs bool) func(*Call) (value.Value, error) {
+	return func(c *Call) (value.Value, error) {
+		name, err := c.Text(0)
+		if err != nil {
+			return nil, err
+		}
+		files, err := c.root()
+		if err != nil {
+			return nil, err
+		}
+		entries, err := fs.ReadDir(files, directory(name))
+		if err != nil {
+			return nil, c.failf("%s: %w", c.text(name), reason(err))
+		}
+		var names []string
+		for _, e := range entries {
+			if e.IsDir() == dirs {
+				names = append(names, e.Name())
+			}
+		}
+		sort.Strings(names)
+		return value.MarkData(textList(names)), c.Spend(int64(len(names)), 0)
+	}
+}
+
+func lookup(dirs bool) func(*Call) (value.Value, error) {
+	return func(c *Call) (value.Value, error) {
+		name, err := c.Text(0)
+		if err != nil {
+			return nil, err
+		}
+		files, err := c.root()
+		if err != nil {
+			return nil, err
+		}
+		candidates := []string{name}
+		if !path.IsAbs(name) {
+			candidates = nil
+			for i := 1; i < c.Len(); i++ {
+				places, err := c.texts(i)
+				if err != nil {
+					return nil, err
+				}
+				for _, p := range places {
+					candidates = append(candidates, path.Join(p, name))
+				}
+			}
+		}
+		var found []string
+		for _, candidate := range candidates {
+			info, err := fs.Stat(files, directory(candidate))
+			if err == nil && info.IsDir() == dirs {
+				found = append(found, candidate)
+			}
+		}
+		return textList(found), nil
+	}
+}
