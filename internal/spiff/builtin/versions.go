@@ -117,7 +117,7 @@ func versionRelease(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return spelled(*semver.New(r.Major(), r.Minor(), r.Patch(), v.Prerelease(), v.Metadata()), v.Original()), nil
+	return spelled(*semver.New(r.Major(), r.Minor(), r.Patch(), v.Prerelease(), v.Metadata()), r.Original()), nil
 }
 
 func increment(f func(semver.Version) semver.Version) func(*Call) (value.Value, error) {

@@ -69,7 +69,23 @@ func (e *env) Show(v value.Value) string {
 func (h host) Template(content *value.Node) (value.Value, error) {
 	level := h.site.task.slot
 	level.scope = h.scope
-	return &template{content: content.Value, printed: value.MarkData(content.Value), place: level}, nil
+	return &template{content: content.Value, printed: printedTemplate(content.Value), place: level}, nil
+}
+
+// printedTemplate shows unevaluated content with a template marker.
+func printedTemplate(content value.Value) value.Value {
+	const key, marker = "<<<", "(( &template ))"
+	switch v := content.(type) {
+	case *value.Map:
+		b := value.NewBuilder(v.Len() + 1)
+		b.AddAll(v)
+		b.SetValue(key, value.Data(marker))
+		return b.Map()
+	case *value.List:
+		first := value.New(value.MapOf(key, value.Data(marker)))
+		return value.NewList(append([]*value.Node{first}, v.Items...))
+	}
+	return content
 }
 
 // Process implements builtin.Host.

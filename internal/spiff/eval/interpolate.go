@@ -40,12 +40,13 @@ func splitInterpolation(text string) []piece {
 			i++
 			continue
 		}
-		end := expressionEnd(text, i)
+		start, end := innermost(text, i)
 		if end < 0 {
-			i++
+			i = start
 			broken++
 			continue
 		}
+		i = start
 		if i > plain {
 			pieces = append(pieces, piece{text: text[plain:i]})
 		}
@@ -57,6 +58,22 @@ func splitInterpolation(text string) []piece {
 		pieces = append(pieces, piece{text: text[plain:]})
 	}
 	return pieces
+}
+
+// innermost finds the expression in a run of opening brackets: as far inside as
+// possible, since brackets around an expression are text. Without expression
+// it returns the end of the run.
+func innermost(text string, start int) (at, end int) {
+	run := start
+	for run < len(text) && text[run] == '(' {
+		run++
+	}
+	for at := run - 2; at >= start && at >= run-maxBroken; at-- {
+		if end := expressionEnd(text, at); end > 0 {
+			return at, end
+		}
+	}
+	return run, -1
 }
 
 // expressionEnd returns the end of the expression whose brackets open at

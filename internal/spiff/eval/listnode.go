@@ -120,7 +120,9 @@ func (l *listing) collect() (finished bool, err error) {
 			return false, err
 		}
 		if key == "" {
-			l.parts = append(l.parts, part{own: item})
+			if err := l.entry(i, item); err != nil {
+				return false, err
+			}
 			continue
 		}
 		finished, err := l.insert(i, item, insert)
@@ -129,6 +131,36 @@ func (l *listing) collect() (finished bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// entry takes an own entry. A control structure is evaluated at once, because
+// its result may be a list of entries or nothing.
+func (l *listing) entry(i int, item *value.Node) error {
+	m, ok := item.Value.(*value.Map)
+	if !ok || item.Work != nil || m.Data || !l.feature(Control) || !hasControl(m) {
+		l.parts = append(l.parts, part{own: item})
+		return nil
+	}
+	s := l.level
+	s.override, s.inner, s.host = false, false, nil
+	s.path = s.path.entry(i, "")
+	n := l.place(item, s)
+	v, err := l.run.deep(n)
+	if err != nil {
+		l.task.inserts = append(l.task.inserts, n)
+		return waiting(err, "'%s' not complete", l.level.path)
+	}
+	switch v := v.(type) {
+	case value.Undefined:
+	case *value.List:
+		l.parts = append(l.parts, part{inserted: v.Items})
+	default:
+		if !n.Flags.Any(value.Temporary | value.Local) {
+			n = &value.Node{Value: v, Source: n.Source, Line: n.Line}
+		}
+		l.parts = append(l.parts, part{own: n})
+	}
+	return nil
 }
 
 // insertEntry returns the insert key of an entry that has no other key.
