@@ -207,30 +207,43 @@ func uniq(c *Call) (value.Value, error) {
 	return result, seen.err
 }
 
-// set finds equal values; texts and integers that only meet their own kind are
-// found without a walk.
+// set finds equal values. Texts and integers are found without a walk as long
+// as no other kind of value is in the set.
 type set struct {
 	call   *Call
 	texts  map[string]bool
+	ints   map[value.Int]bool
 	values []value.Value
-	mixed  bool
+	others bool // values that are neither text nor integer
 	err    error
 }
 
-func newSet(c *Call) *set { return &set{call: c, texts: map[string]bool{}} }
+func newSet(c *Call) *set {
+	return &set{call: c, texts: map[string]bool{}, ints: map[value.Int]bool{}}
+}
 
 func (s *set) add(v value.Value) {
-	if text, ok := v.(value.String); ok {
-		s.texts[text.Text] = true
-	} else {
-		s.mixed = true
+	switch v := v.(type) {
+	case value.String:
+		s.texts[v.Text] = true
+	case value.Int:
+		s.ints[v] = true
+	default:
+		s.others = true
 	}
 	s.values = append(s.values, v)
 }
 
 func (s *set) has(v value.Value) bool {
-	if text, ok := v.(value.String); ok && (s.texts[text.Text] || !s.mixed) {
-		return s.texts[text.Text]
+	switch v := v.(type) {
+	case value.String:
+		if s.texts[v.Text] || !s.others && len(s.ints) == 0 {
+			return s.texts[v.Text]
+		}
+	case value.Int:
+		if s.ints[v] || !s.others && len(s.texts) == 0 {
+			return s.ints[v]
+		}
 	}
 	if s.err != nil {
 		return false

@@ -55,7 +55,7 @@ func (c *Call) spendCost(cost int64) error {
 	if cost < int64(bcrypt.MinCost) || cost > int64(bcrypt.MaxCost) {
 		return c.failf("cost must be between %d and %d", bcrypt.MinCost, bcrypt.MaxCost)
 	}
-	return c.Spend(100<<cost, 0)
+	return c.Spend(200<<cost, 0)
 }
 
 func checkPassword(c *Call) (value.Value, error) {

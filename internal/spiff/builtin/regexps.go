@@ -26,8 +26,8 @@ var regexpFunctions = []Function{
 // work of one search, which is the product of program and text.
 const (
 	maxProgram    = 10_000
-	maxSearchWork = 200_000_000
-	maxSearchTime = 300 * time.Millisecond
+	maxSearchWork = 20_000_000
+	maxSearchTime = 200 * time.Millisecond
 )
 
 // compiled is a regular expression with the size of its program.
@@ -68,11 +68,11 @@ func (c *Call) search(re *compiled, text string, n int) ([][]int, error) {
 	if err := c.Spend(1+work/1000, 0); err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	for portion := 16; ; portion *= 2 {
+	for portion := 1; ; portion *= 2 {
 		if n >= 0 {
 			portion = min(portion, n)
 		}
+		start := time.Now()
 		found := re.FindAllStringSubmatchIndex(text, portion)
 		if len(found) < portion || portion == n {
 			return found, nil

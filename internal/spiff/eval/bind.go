@@ -116,7 +116,7 @@ func (l *lambda) curry(args []*value.Node, named []named) (*lambda, error) {
 		}
 	}
 	next.def = def
-	next.text = next.print()
+	next.weigh()
 	return next, nil
 }
 

@@ -172,7 +172,7 @@ func (e *env) curryNamed(name string, args []*value.Node) (value.Value, error) {
 		captured: captured,
 		place:    e.scope,
 	}
-	l.text = l.print()
+	l.weigh()
 	return l, nil
 }
 

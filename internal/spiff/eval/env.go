@@ -33,7 +33,7 @@ func (e *env) within(s *scope) *env {
 // whole evaluates an expression to a value that is settled completely.
 func (e *env) whole(expr syntax.Expr) (value.Value, error) {
 	v, err := e.shallow(expr)
-	if err != nil || !value.ShapeOf(v).Open {
+	if err != nil || !value.IsOpen(v) {
 		return v, err
 	}
 	return e.settled(v, describe(expr))
@@ -87,7 +87,11 @@ func (e *env) shallow(expr syntax.Expr) (value.Value, error) {
 func (e *env) place(expr syntax.Expr) (*value.Node, error) {
 	switch x := expr.(type) {
 	case *syntax.Ref:
-		return e.reference(x)
+		n, err := e.reference(x)
+		if err == nil {
+			err = e.handled(n.Value)
+		}
+		return n, err
 	case *syntax.Group:
 		return e.place(x.Body)
 	case *syntax.Qualify:
@@ -106,6 +110,16 @@ func (e *env) place(expr syntax.Expr) (*value.Node, error) {
 	}
 	return nil, nil
 }
+
+// handled books the handling of a long text, which costs time on every use.
+func (e *env) handled(v value.Value) error {
+	if s, ok := v.(value.String); ok && len(s.Text) > longText {
+		return e.step(int64(len(s.Text)) / 1024)
+	}
+	return nil
+}
+
+const longText = 4096
 
 func orFail(err error, format string, args ...any) error {
 	if err != nil {

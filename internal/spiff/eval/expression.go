@@ -53,9 +53,7 @@ func (r *run) evaluateText(n *value.Node, t *task) (value.Value, error) {
 		t.expression = unparsed(text)
 		return nil, fail("%s", err.Error())
 	}
-	if isExpression(text) {
-		t.expression = "(( " + syntax.String(expr) + " ))"
-	} else {
+	if t.expr = expr; !isExpression(text) {
 		t.expression = text
 	}
 	if m, ok := expr.(*syntax.Merge); ok && m.Redirect {

@@ -59,7 +59,7 @@ func (e *env) Show(v value.Value) string {
 	case value.String:
 		return short(syntax.Quote(v.Text[:min(len(v.Text), 4*maxShown)]))
 	}
-	if value.ShapeOf(v).Size > maxShown || value.ShapeOf(v).Open {
+	if value.ShapeOf(v).Size > maxShown || value.IsOpen(v) {
 		return "<" + value.TypeName(v) + ">"
 	}
 	return short(valueText(v))

@@ -14,19 +14,49 @@ type lambda struct {
 	defaults []*value.Node          // evaluated defaults, parallel to the parameters
 	captured map[string]*value.Node // local names at the place of definition
 	place    *scope                 // scopes at the place of definition, for "_.x"
-	text     string
+	weight   value.Shape            // of the defaults
 }
 
 // TypeName implements value.Value.
 func (l *lambda) TypeName() string { return "lambda" }
 
 // Plain implements value.Opaque.
-func (l *lambda) Plain() value.Value { return value.Data("(( " + l.text + " ))") }
+func (l *lambda) Plain() value.Value { return value.Data("(( " + l.text() + " ))") }
 
 // Same implements value.Opaque.
 func (l *lambda) Same(other value.Opaque) bool {
 	o, ok := other.(*lambda)
-	return ok && (o == l || o.text == l.text)
+	return ok && (o == l || o.text() == l.text())
+}
+
+// Weight implements value.Opaque.
+func (l *lambda) Weight() value.Shape { return l.weight }
+
+// text is the canonical text. Lambdas may be shared by goroutines as part of
+// prepared stubs, so it is not kept.
+func (l *lambda) text() string {
+	head := syntax.LambdaHead(l.def, func(i int) string { return valueText(l.defaults[i].Value) })
+	return "lambda" + head + syntax.String(l.def.Body)
+}
+
+// shortText is the text for messages.
+func (l *lambda) shortText() string {
+	if l.weight.Size > maxShown || l.weight.Bytes > 4*maxShown {
+		return "lambda"
+	}
+	return short(l.text())
+}
+
+// weigh sums up the defaults, which are part of the text.
+func (l *lambda) weigh() {
+	nodes := make([]*value.Node, 0, len(l.defaults))
+	for _, n := range l.defaults {
+		if n != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	l.weight = value.NewList(nodes).Shape
+	l.weight.Active, l.weight.Open, l.weight.Marked = false, false, false
 }
 
 func (l *lambda) arity() (smallest, largest int) {
@@ -69,13 +99,8 @@ func (e *env) lambda(def *syntax.Lambda) (value.Value, error) {
 		}
 		l.defaults[i] = value.New(v)
 	}
-	l.text = l.print()
-	return l, nil
-}
-
-func (l *lambda) print() string {
-	head := syntax.LambdaHead(l.def, func(i int) string { return valueText(l.defaults[i].Value) })
-	return "lambda" + head + syntax.String(l.def.Body)
+	l.weigh()
+	return e.bounded(l)
 }
 
 // valueText writes a value as a literal of the language.
@@ -88,7 +113,7 @@ func valueText(v value.Value) string {
 	case value.Float:
 		return strconv.FormatFloat(float64(v), 'g', -1, 64)
 	case *lambda:
-		return v.text
+		return v.text()
 	case *value.List:
 		parts := make([]string, len(v.Items))
 		for i, n := range v.Items {
@@ -146,7 +171,7 @@ func (e *env) lambdaText(s value.String) (value.Value, error) {
 func (e *env) apply1(l *lambda, args []*value.Node) (value.Value, error) {
 	names, err := l.bind(args, nil)
 	if err != nil {
-		return nil, fail("%s: %s", short(l.text), err)
+		return nil, fail("%s: %s", l.shortText(), err)
 	}
 	return e.enter(l, names)
 }
@@ -189,7 +214,7 @@ func (e *env) traced(l *lambda, names []local, failed *Failure) error {
 	for i, n := range names {
 		args[i] = n.name + "=" + short(e.Show(n.node.Value))
 	}
-	call := Issue{Message: "... evaluation of " + short(l.text) + " with " + strings.Join(args, ", ")}
+	call := Issue{Message: "... evaluation of " + l.shortText() + " with " + strings.Join(args, ", ")}
 	return &Failure{Issue: Issue{
 		Message: failed.Issue.Message,
 		Nested:  append(nested[:len(nested):len(nested)], call),

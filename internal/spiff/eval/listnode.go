@@ -12,7 +12,7 @@ func (r *run) settleList(n *value.Node, t *task, raw *value.List) error {
 	if err := r.elements(len(raw.Items)); err != nil {
 		return err
 	}
-	if t.expression == "" {
+	if t.expression == "" && t.expr == nil {
 		t.expression = "<list>"
 	}
 	l := &listing{run: r, node: n, task: t, raw: raw, level: t.slot, key: raw.Key, positional: true}

@@ -43,7 +43,7 @@ func (r *run) settleMap(n *value.Node, t *task, raw *value.Map) error {
 	if n == t.doc.root {
 		t.doc.rootLevel = m.level.scope
 	}
-	if t.expression == "" {
+	if t.expression == "" && t.expr == nil {
 		t.expression = "<map>"
 	}
 	key, insert, err := insertOf(raw)

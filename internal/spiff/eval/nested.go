@@ -75,7 +75,7 @@ func (e *env) nestedDocument(d *document, content *value.Node) (value.Value, err
 	}
 	return nil, &Failure{Issue: Issue{
 		Message: "merge: " + first.Message,
-		Nested:  nestedIssues(failed.Nodes, first),
+		Nested:  nestedIssues(failed.Nodes, first.Nested),
 	}}
 }
 

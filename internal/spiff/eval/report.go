@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
@@ -81,7 +82,7 @@ func (w *reporter) walk(n *value.Node, line int32) {
 		w.blocked(n, t, line)
 		return
 	}
-	if t == nil && !value.ShapeOf(n.Value).Open {
+	if t == nil && !value.IsOpen(n.Value) {
 		return
 	}
 	switch v := n.Value.(type) {
@@ -105,7 +106,7 @@ func (w *reporter) blocked(n *value.Node, t *task, line int32) {
 		return
 	}
 	node := Node{
-		Path: t.path.report(w.Settings.Sensitive), RefPath: t.refers, Expression: t.expression,
+		Path: t.path.report(w.Settings.Sensitive), RefPath: t.refers, Expression: t.shown(),
 		Class: Local, line: line, Source: t.doc.name,
 	}
 	if n.Source != nil {
@@ -120,4 +121,12 @@ func (w *reporter) blocked(n *value.Node, t *task, line int32) {
 		node.Message = err.Error()
 	}
 	w.nodes = append(w.nodes, node)
+}
+
+// shown is the expression as the report shows it.
+func (t *task) shown() string {
+	if t.expression == "" && t.expr != nil {
+		return "(( " + syntax.String(t.expr) + " ))"
+	}
+	return t.expression
 }

@@ -114,6 +114,8 @@ func (r *run) bounded(v value.Value) (value.Value, error) {
 	switch {
 	case shape.Size > r.Limits.Nodes:
 		return nil, fail("value has more than %d nodes", r.Limits.Nodes)
+	case shape.Bytes > r.Limits.Bytes:
+		return nil, fail("value has more than %d bytes of text", r.Limits.Bytes)
 	case shape.Depth > maxDepth:
 		return nil, fail("value is nested deeper than %d levels", maxDepth)
 	}

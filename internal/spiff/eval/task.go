@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
@@ -41,7 +42,8 @@ type task struct {
 	info    *info
 	// inserts are the insert keys of the node, kept for the report.
 	inserts []*value.Node
-	// expression and refers are what the report shows.
+	// expr, expression and refers are what the report shows.
+	expr               syntax.Expr
 	expression, refers string
 	reevaluated        int
 }
@@ -166,7 +168,7 @@ func (r *run) top(n *value.Node) (value.Value, error) {
 	switch {
 	case err == nil:
 		t.state = done
-		if !value.ShapeOf(n.Value).Open {
+		if !value.IsOpen(n.Value) {
 			n.Work = nil
 		}
 		return n.Value, nil
@@ -211,7 +213,7 @@ func (r *run) settle(n *value.Node, t *task) error {
 // first node below that has no value.
 func (r *run) deep(n *value.Node) (value.Value, error) {
 	v, err := r.top(n)
-	if err != nil || !value.ShapeOf(v).Open {
+	if err != nil || !value.IsOpen(v) {
 		return v, err
 	}
 	t, _ := n.Work.(*task)

@@ -24,6 +24,13 @@ func (t *template) TypeName() string { return "template" }
 // Plain implements value.Opaque.
 func (t *template) Plain() value.Value { return t.printed }
 
+// Weight implements value.Opaque.
+func (t *template) Weight() value.Shape {
+	shape := value.ShapeOf(t.printed)
+	shape.Active, shape.Open, shape.Marked = false, false, false
+	return shape
+}
+
 // Same implements value.Opaque.
 func (t *template) Same(other value.Opaque) bool {
 	o, ok := other.(*template)
@@ -65,7 +72,7 @@ func (e *env) instance(t *template, name string) (value.Value, error) {
 	if failed, ok := err.(*Failure); ok {
 		return nil, &Failure{Issue: Issue{
 			Message: "resolution of template '" + name + "' failed",
-			Nested:  []Issue{failed.Issue},
+			Nested:  nested(failed.Issue),
 		}}
 	}
 	return v, err
@@ -110,26 +117,75 @@ func (r *run) contentError(root *value.Node, level slot, err error) error {
 	if err := r.settleAll(root); err != nil {
 		return err
 	}
-	failed := r.report(root)
-	for _, f := range failed {
-		if f.Class == Local {
-			return &Failure{Issue: Issue{Message: f.Message, Nested: nestedIssues(failed, f)}}
+	cause := r.cause(root)
+	if cause == nil {
+		return err
+	}
+	failed, ok := cause.(*Failure)
+	if !ok || r.calls > maxTrace {
+		return cause
+	}
+	return &Failure{Issue: Issue{
+		Message: failed.Issue.Message,
+		Nested:  nestedIssues(r.report(root), failed.Issue.Nested),
+	}}
+}
+
+// cause finds the reason why a node has no value: a failure below it, or else
+// what it waits for.
+func (r *run) cause(n *value.Node) error {
+	t, _ := n.Work.(*task)
+	if t != nil && t.state == blocked {
+		for _, insert := range t.inserts {
+			if err := r.cause(insert); err != nil {
+				return err
+			}
+		}
+		return t.err
+	}
+	var items []*value.Node
+	switch v := n.Value.(type) {
+	case *value.List:
+		items = v.Items
+	case *value.Map:
+		items = v.Items
+	}
+	if !value.IsOpen(n.Value) {
+		return nil
+	}
+	var pending error
+	for _, item := range items {
+		switch err := r.cause(item).(type) {
+		case nil:
+		case *Failure, *Abort:
+			return err
+		default:
+			pending = err
 		}
 	}
-	if len(failed) > 0 {
-		return &Pending{Class: failed[0].Class, Issue: Issue{Message: failed[0].Message}}
-	}
-	return err
+	return pending
 }
 
 // nestedIssues lists the failed nodes of evaluated content.
-func nestedIssues(nodes []Node, first Node) []Issue {
+func nestedIssues(nodes []Node, first []Issue) []Issue {
 	if len(nodes) == 1 {
-		return first.Nested
+		return first
 	}
-	issues := make([]Issue, len(nodes))
-	for i, n := range nodes {
-		issues[i] = Issue{Message: n.Line(), Nested: n.Nested}
+	issues := make([]Issue, 0, min(len(nodes), maxTrace))
+	for _, n := range nodes[:min(len(nodes), maxTrace)] {
+		issues = append(issues, Issue{Message: n.Line(), Nested: nested(n.Nested...)})
+	}
+	return issues
+}
+
+// nested puts issues one level deeper, as long as there are not too many.
+func nested(issues ...Issue) []Issue {
+	depth := 0
+	for list := issues; len(list) > 0; list = list[0].Nested {
+		depth++
+	}
+	if depth >= maxTrace {
+		return []Issue{{Message: issues[0].Message}}
 	}
 	return issues
 }

@@ -171,7 +171,10 @@ func (p *parser) staticIndex() (Step, bool) {
 // chain reads the suffixes of a base: calls, paths, indices, projections.
 func (p *parser) chain(base Expr) Expr {
 	expr := base
-	for {
+	for n := 0; ; n++ {
+		if n > maxNesting {
+			p.fail(p.pos, "chain has more than %d calls and indices", maxNesting)
+		}
 		next := p.suffix(expr)
 		if next == nil {
 			return expr

@@ -247,14 +247,26 @@ func (p *printer) entries(entries []Entry) {
 	}
 }
 
+// binary prints operators. Long chains lean to the left, so they are walked in
+// a loop.
 func (p *printer) binary(b *Binary) {
-	p.expr(b.L)
-	if b.Op == Join {
-		p.add(" ")
-	} else {
-		p.add(" ", string(b.Op), " ")
+	chain := []*Binary{b}
+	for {
+		left, ok := chain[len(chain)-1].L.(*Binary)
+		if !ok {
+			break
+		}
+		chain = append(chain, left)
 	}
-	p.expr(b.R)
+	p.expr(chain[len(chain)-1].L)
+	for i := len(chain) - 1; i >= 0; i-- {
+		if op := chain[i].Op; op == Join {
+			p.add(" ")
+		} else {
+			p.add(" ", string(op), " ")
+		}
+		p.expr(chain[i].R)
+	}
 }
 
 func (p *printer) merge(m *Merge) {

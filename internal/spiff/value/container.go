@@ -12,6 +12,8 @@ import (
 type Shape struct {
 	// Size counts the nodes of the tree, shared parts as often as they occur.
 	Size int64
+	// Bytes is the length of all texts and keys.
+	Bytes int64
 	// Depth is the number of levels.
 	Depth int32
 	// Active is set if the tree may hold something to evaluate: text with
@@ -57,6 +59,9 @@ func NewMap(keys []string, items []*Node, data bool) *Map {
 	m := &Map{Keys: keys, Items: items, Data: data}
 	m.Shape = shapeOf(items)
 	m.Shape.Data = m.Shape.Data || data
+	for _, k := range keys {
+		m.Shape.Bytes = saturated(m.Shape.Bytes, int64(len(k)))
+	}
 	if !data && !m.Shape.Active {
 		m.Shape.Active = activeKeys(keys)
 	}
@@ -105,23 +110,46 @@ func ShapeOf(v Value) Shape {
 	case *Map:
 		return v.Shape
 	case String:
-		return Shape{Size: 1, Data: v.Data, Active: !v.Data && MayHoldExpression(v.Text)}
+		return Shape{
+			Size: 1, Bytes: int64(len(v.Text)), Data: v.Data, Active: !v.Data && MayHoldExpression(v.Text),
+		}
+	case Bytes:
+		return Shape{Size: 1, Bytes: int64(len(v))}
+	case Opaque:
+		return v.Weight()
 	}
 	return Shape{Size: 1}
+}
+
+// IsOpen tells whether a value holds unfinished nodes.
+func IsOpen(v Value) bool {
+	switch v := v.(type) {
+	case *List:
+		return v.Shape.Open
+	case *Map:
+		return v.Shape.Open
+	}
+	return false
 }
 
 // MayHoldExpression tells whether a text has brackets at all. It is a cheap
 // first test; the evaluator decides.
 func MayHoldExpression(s string) bool { return strings.Contains(s, "((") }
 
+// saturated adds without overflow.
+func saturated(a, b int64) int64 {
+	if a > math.MaxInt64/2-b {
+		return math.MaxInt64 / 2
+	}
+	return a + b
+}
+
 func shapeOf(items []*Node) Shape {
 	total := Shape{Size: 1}
 	for _, n := range items {
 		s := ShapeOf(n.Value)
-		if total.Size > math.MaxInt64/2-s.Size {
-			s.Size = 0
-		}
-		total.Size += s.Size
+		total.Size = saturated(total.Size, s.Size)
+		total.Bytes = saturated(total.Bytes, s.Bytes)
 		total.Depth = max(total.Depth, s.Depth)
 		total.Active = total.Active || s.Active
 		total.Data = total.Data || s.Data

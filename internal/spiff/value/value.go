@@ -35,6 +35,8 @@ type Opaque interface {
 	Value
 	// Plain is the printable form: a String, *List or *Map without expressions.
 	Plain() Value
+	// Weight is the shape of the printable form.
+	Weight() Shape
 	// Same tells whether the other value has the same definition.
 	Same(other Opaque) bool
 }
