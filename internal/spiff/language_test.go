@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
 
 	"go.landscaper.dev/internal/spiff"
@@ -128,7 +129,7 @@ func (c *languageCase) run(t *testing.T) {
 	if c.Documents.Kind == 0 {
 		want = []any{decode(t, c.Result)}
 	}
-	if diff := cmp.Diff(want, any(got)); diff != "" {
+	if diff := cmp.Diff(want, any(got), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
 	if c.NewState.Kind != 0 {

@@ -115,7 +115,7 @@ func (m *mapping) insert(key string, raw *value.Node) (bool, error) {
 	case *value.Map:
 		m.inserted = v
 	default:
-		return false, m.task.insertFailed("a map can only insert a map, but %q yields a %s", key, v.TypeName())
+		return false, m.task.insertFailed("a map can only insert a map, but the value of %s is a %s", key, v.TypeName())
 	}
 	return false, nil
 }
@@ -204,7 +204,7 @@ func (r *run) insertValue(host *value.Node, t *task, raw *value.Node, level slot
 	if work == nil {
 		return n.Value, &info{}, nil
 	}
-	t.inserts = append(t.inserts, n)
+	t.inserts, t.insert = append(t.inserts, n), work
 	v, err := r.deep(n)
 	if failure(err) != nil && r.optionalMerge(work) {
 		t.inserts = t.inserts[:len(t.inserts)-1]
@@ -237,15 +237,14 @@ func (r *run) optionalMerge(t *task) bool {
 // insertFailed makes the insert key the failing node.
 func (t *task) insertFailed(format string, args ...any) error {
 	err := fail(format, args...)
-	for _, n := range t.inserts {
-		if work, ok := n.Work.(*task); ok {
-			work.state, work.err = blocked, err
-		} else {
-			n.Work = &task{slot: t.slot, state: blocked, err: err, raw: n.Value}
-		}
-		return waiting(err, "'%s' not complete", t.path)
+	work := t.insert
+	if work == nil {
+		work = &task{slot: t.slot, expression: "<map>"}
+		work.path = work.path.field(insertKeys[0])
 	}
-	return err
+	work.state, work.err = blocked, err
+	t.inserts = append(t.inserts, &value.Node{Work: work})
+	return waiting(err, "'%s' not complete", t.path)
 }
 
 // isKeyTag splits "key:field" and "key:!field".

@@ -278,7 +278,7 @@ func (e *env) entry(l *value.List, index int) (*value.Node, error) {
 			break
 		}
 		v, err := e.tryTop(n)
-		if aborted(err) || again(err) {
+		if aborted(err) || deferredNode(err) != nil {
 			return nil, err
 		}
 		if err != nil || !value.IsUndefined(v) {

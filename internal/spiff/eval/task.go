@@ -40,8 +40,10 @@ type task struct {
 	// deepErr keeps why the content below a settled top level is not finished.
 	deepErr error
 	info    *info
-	// inserts are the insert keys of the node, kept for the report.
+	// inserts are the insert keys of the node, kept for the report; insert is
+	// the work of the last one.
 	inserts []*value.Node
+	insert  *task
 	// expr, expression and refers are what the report shows.
 	expr               syntax.Expr
 	expression, refers string

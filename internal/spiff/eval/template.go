@@ -94,6 +94,9 @@ func (r *run) content(content value.Value, level slot) (value.Value, error) {
 		return nil, err
 	}
 	root := r.place(value.New(content), level)
+	if level.doc.root == nil {
+		level.doc.root = root
+	}
 	if root.Work == nil {
 		return root.Value, nil
 	}
