@@ -45,7 +45,9 @@ func (f *engineFlags) register(cmd *cobra.Command) {
 
 // engine makes an engine for the flags. The returned function cleans up.
 func (f *engineFlags) engine(in *inputs) (*spiff.Engine, func(), error) {
-	config := spiff.Config{Features: f.features, Resolve: resolve, Tags: map[string]any{}}
+	config := spiff.Config{
+		Features: f.features, Resolve: resolve, Tags: map[string]any{}, Key: os.Getenv(keyVariable),
+	}
 	if f.interpolation {
 		config.Features = append(config.Features, spiff.FeatureInterpolation)
 	}

@@ -3,6 +3,7 @@ package spiff
 import (
 	"bytes"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -72,6 +73,9 @@ func newDiff() *cobra.Command {
 	}
 }
 
+// keyVariable is the environment variable with the default key.
+const keyVariable = "SPIFF_ENCRYPTION_KEY"
+
 func newEncrypt() *cobra.Command {
 	var decrypt bool
 	var key, method string
@@ -86,6 +90,9 @@ func newEncrypt() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if key == "" {
+				key = os.Getenv(keyVariable)
+			}
 			result, err := spiff.Encrypt(cmd.Context(), text, key, method, decrypt)
 			if err != nil {
 				return err
@@ -95,7 +102,7 @@ func newEncrypt() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&decrypt, "decrypt", "d", false, "decrypt")
-	cmd.Flags().StringVar(&key, "key", "", "key, by default the content of SPIFF_ENCRYPTION_KEY")
+	cmd.Flags().StringVar(&key, "key", "", "key, by default the content of "+keyVariable)
 	cmd.Flags().StringVar(&method, "method", "AES-GCM", "encryption method, AES-GCM or 3DES")
 	return cmd
 }
