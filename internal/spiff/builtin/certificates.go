@@ -79,7 +79,7 @@ func (s *spec) text(field string) string {
 	case value.String:
 		return v.Text
 	default:
-		s.problem("field %s must be a string, not a %s", field, value.TypeName(v))
+		s.problem("field %s must be a string, not %s", field, value.A(v))
 	}
 	return ""
 }
@@ -106,7 +106,7 @@ func (s *spec) hours() int64 {
 		}
 		s.problem("field validity must be between 1 and 1000000 hours")
 	default:
-		s.problem("field validity must be an integer, not a %s", value.TypeName(v))
+		s.problem("field validity must be an integer, not %s", value.A(v))
 	}
 	return defaultHours
 }

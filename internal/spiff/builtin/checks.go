@@ -48,7 +48,7 @@ func checkEmpty(_ *Call, v value.Value, _ []value.Value) (verdict, error) {
 		}
 		return yes("is empty")
 	}
-	return verdict{}, fmt.Errorf("empty does not work for a %s", value.TypeName(v))
+	return verdict{}, fmt.Errorf("empty does not work for %s", value.A(v))
 }
 
 func checkType(_ *Call, v value.Value, args []value.Value) (verdict, error) {
@@ -59,7 +59,7 @@ func checkType(_ *Call, v value.Value, args []value.Value) (verdict, error) {
 	for _, a := range args {
 		name, ok := a.(value.String)
 		if !ok {
-			return verdict{}, fmt.Errorf("type name must be a string, not a %s", value.TypeName(a))
+			return verdict{}, fmt.Errorf("type name must be a string, not %s", value.A(a))
 		}
 		if name.Text == value.TypeName(v) {
 			return yes("is of type %s", name.Text)
@@ -85,7 +85,7 @@ func checkValueSet(c *Call, v value.Value, args []value.Value) (verdict, error) 
 	}
 	set, ok := args[0].(*value.List)
 	if !ok {
-		return verdict{}, fmt.Errorf("valueset needs a list, not a %s", value.TypeName(args[0]))
+		return verdict{}, fmt.Errorf("valueset needs a list, not %s", value.A(args[0]))
 	}
 	if err := c.Spend(int64(len(set.Items)/8), 0); err != nil {
 		return verdict{}, err
@@ -108,7 +108,7 @@ func order(a, b value.Value) (int, error) {
 	x, ok := value.Number(a)
 	y, ok2 := value.Number(b)
 	if !ok || !ok2 {
-		return 0, fmt.Errorf("a %s cannot be compared with a %s", value.TypeName(a), value.TypeName(b))
+		return 0, fmt.Errorf("%s cannot be compared with %s", value.A(a), value.A(b))
 	}
 	switch {
 	case x < y:
@@ -147,7 +147,7 @@ func checkMatch(c *Call, v value.Value, args []value.Value) (verdict, error) {
 	text, ok := v.(value.String)
 	pattern, ok2 := args[0].(value.String)
 	if !ok || !ok2 {
-		return verdict{}, fmt.Errorf("match needs strings, not a %s and a %s", value.TypeName(v), value.TypeName(args[0]))
+		return verdict{}, fmt.Errorf("match needs strings, not %s and %s", value.A(v), value.A(args[0]))
 	}
 	re, err := c.compile(pattern.Text)
 	if err != nil {
@@ -221,7 +221,7 @@ func checkField(required bool) checkFunc {
 		}
 		name, ok := args[0].(value.String)
 		if !ok {
-			return verdict{}, fmt.Errorf("field name must be a string, not a %s", value.TypeName(args[0]))
+			return verdict{}, fmt.Errorf("field name must be a string, not %s", value.A(args[0]))
 		}
 		m, ok := v.(*value.Map)
 		if !ok {
@@ -281,7 +281,7 @@ func textual(what string, test func(string) bool) checkFunc {
 	return func(_ *Call, v value.Value, _ []value.Value) (verdict, error) {
 		s, ok := v.(value.String)
 		if !ok {
-			return verdict{}, fmt.Errorf("a %s must be a string, not a %s", what, value.TypeName(v))
+			return verdict{}, fmt.Errorf("%s must be a string, not %s", what, value.A(v))
 		}
 		return either(test(s.Text), what)
 	}
@@ -310,7 +310,7 @@ func isWildcard(s string) bool {
 func checkSemver(c *Call, v value.Value, args []value.Value) (verdict, error) {
 	s, ok := v.(value.String)
 	if !ok {
-		return verdict{}, fmt.Errorf("a version must be a string, not a %s", value.TypeName(v))
+		return verdict{}, fmt.Errorf("a version must be a string, not %s", value.A(v))
 	}
 	parsed, err := semver.NewVersion(s.Text)
 	if err != nil {

@@ -313,7 +313,7 @@ func listToMap(c *Call) (value.Value, error) {
 	for i, n := range l.Items {
 		m, ok := n.Value.(*value.Map)
 		if !ok {
-			return nil, c.failf("entry %d must be a map, not a %s", i, value.TypeName(n.Value))
+			return nil, c.failf("entry %d must be a map, not %s", i, value.A(n.Value))
 		}
 		key, ok := m.Field(field).(value.String)
 		if !ok {
@@ -364,7 +364,7 @@ func makeMapOfList(c *Call, b *value.Builder) (value.Value, error) {
 func setField(c *Call, b *value.Builder, key, v value.Value) error {
 	text, ok := value.SimpleText(key)
 	if !ok {
-		return c.failf("keys must be simple values, not a %s", value.TypeName(key))
+		return c.failf("keys must be simple values, not %s", value.A(key))
 	}
 	if s, ok := key.(value.String); ok && s.Data {
 		b.Data = true
@@ -385,7 +385,7 @@ func deepMerge(c *Call) (value.Value, error) {
 	for i, a := range args {
 		m, ok := a.(*value.Map)
 		if !ok {
-			return nil, c.failf("argument %d must be a map, not a %s", i+1, value.TypeName(a))
+			return nil, c.failf("argument %d must be a map, not %s", i+1, value.A(a))
 		}
 		if result == nil {
 			result = m

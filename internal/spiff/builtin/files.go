@@ -22,14 +22,14 @@ func (c *Call) content(name string) ([]byte, error) {
 		}
 		content, err := s.System.Fetch(c.Context(), name)
 		if err != nil {
-			return nil, c.failf("%w", err)
+			return nil, c.failf("%w", c.because(err))
 		}
 		return content, nil
 	}
 	if s.Access >= Full {
 		content, err := s.System.ReadFile(name)
 		if err != nil {
-			return nil, c.failf("%w", err)
+			return nil, c.failf("%w", c.because(err))
 		}
 		return content, nil
 	}

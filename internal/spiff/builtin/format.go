@@ -23,7 +23,7 @@ const maxWidth = 4
 func Format(args []value.Value) (string, error) {
 	layout, ok := args[0].(value.String)
 	if !ok {
-		return "", fmt.Errorf("the format must be a string, not a %s", value.TypeName(args[0]))
+		return "", fmt.Errorf("the format must be a string, not %s", value.A(args[0]))
 	}
 	if wideVerb(layout.Text) {
 		return "", fmt.Errorf("the format has a width or precision of more than %d digits", maxWidth)

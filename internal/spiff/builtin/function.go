@@ -5,6 +5,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -147,6 +148,16 @@ func (c *Call) wrong(i int, want string) error {
 func (c *Call) failf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.Function.Name, fmt.Errorf(format, args...))
 }
+
+// because passes on a reason from outside, which may name arguments.
+func (c *Call) because(err error) error {
+	if c.Settings().Sensitive {
+		return errDetails
+	}
+	return err
+}
+
+var errDetails = errors.New("details are left out because they may hold bound values")
 
 // text shows a text of an argument in a message.
 func (c *Call) text(s string) string { return c.Show(value.Text(s)) }

@@ -118,7 +118,7 @@ func (c *Call) Positions(args []value.Value) ([]int64, error) {
 			}
 			positions = append(positions, inner...)
 		default:
-			return nil, c.failf("positions must be integers or lists of them, not a %s", value.TypeName(a))
+			return nil, c.failf("positions must be integers or lists of them, not %s", value.A(a))
 		}
 	}
 	return positions, nil

@@ -76,5 +76,5 @@ func (c *Call) lambdaOrder(a, b value.Value) (bool, error) {
 	case value.Int:
 		return v < 0, nil
 	}
-	return false, c.failf("lambda must give a bool or an integer, not a %s", value.TypeName(v))
+	return false, c.failf("lambda must give a bool or an integer, not %s", value.A(v))
 }

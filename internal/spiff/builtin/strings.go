@@ -77,7 +77,7 @@ func join(c *Call) (value.Value, error) {
 			for _, n := range v.Items {
 				text, ok := simple(n.Value)
 				if !ok {
-					return nil, c.failf("entries of the list in argument %d must be simple values, not a %s", i+2, value.TypeName(n.Value))
+					return nil, c.failf("entries of the list in argument %d must be simple values, not %s", i+2, value.A(n.Value))
 				}
 				parts = append(parts, text)
 			}
@@ -163,7 +163,7 @@ func trim(c *Call) (value.Value, error) {
 	for i, n := range list.Items {
 		s, ok := n.Value.(value.String)
 		if !ok {
-			return nil, c.failf("entries of the list must be strings, not a %s", value.TypeName(n.Value))
+			return nil, c.failf("entries of the list must be strings, not %s", value.A(n.Value))
 		}
 		trimmed[i] = strings.Trim(s.Text, cut)
 	}
@@ -252,7 +252,7 @@ func (c *Call) replacement(fn value.Value, groups []string) (string, error) {
 	}
 	s, ok := v.(value.String)
 	if !ok {
-		return "", c.failf("lambda must give a string, not a %s", value.TypeName(v))
+		return "", c.failf("lambda must give a string, not %s", value.A(v))
 	}
 	return s.Text, c.Spend(1, int64(len(s.Text)))
 }

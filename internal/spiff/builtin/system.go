@@ -74,7 +74,7 @@ func (c *Call) writeOptions(from int, data value.Value) (text string, raw []byte
 		return "", nil, 0, c.failf("unknown option %s", c.Show(c.Args[i]))
 	}
 	if text, err = contentOf(data, multi); err != nil {
-		return "", nil, 0, c.failf("%w", err)
+		return "", nil, 0, c.failf("%w", c.because(err))
 	}
 	raw = []byte(text)
 	if binary {
@@ -111,7 +111,7 @@ func write(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	if err := c.Settings().System.WriteFile(path, raw, perm); err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.failf("%w", c.because(err))
 	}
 	return value.Text(text), nil
 }
@@ -125,7 +125,7 @@ func tempFile(c *Call) (value.Value, error) {
 	return c.Cached(key, func() (value.Value, error) {
 		path, err := c.Settings().System.TempFile(raw, perm)
 		if err != nil {
-			return nil, c.failf("%w", err)
+			return nil, c.failf("%w", c.because(err))
 		}
 		return value.Text(path), nil
 	})
@@ -145,7 +145,7 @@ func makeDir(c *Call) (value.Value, error) {
 	}
 	path := strings.Join(steps, "/")
 	if err := c.Settings().System.MakeDir(path, perm); err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.failf("%w", c.because(err))
 	}
 	return value.Text(path), nil
 }
@@ -157,7 +157,7 @@ func execute(piped, cached bool) func(*Call) (value.Value, error) {
 		if piped {
 			text, err := content(args[0])
 			if err != nil {
-				return nil, c.failf("%w", err)
+				return nil, c.failf("%w", c.because(err))
 			}
 			stdin, args = []byte(text), args[1:]
 		}
@@ -171,7 +171,7 @@ func execute(piped, cached bool) func(*Call) (value.Value, error) {
 		for i, a := range args {
 			text, err := content(a)
 			if err != nil {
-				return nil, c.failf("%w", err)
+				return nil, c.failf("%w", c.because(err))
 			}
 			command[i] = text
 		}
@@ -189,7 +189,7 @@ func execute(piped, cached bool) func(*Call) (value.Value, error) {
 func (c *Call) runCommand(stdin []byte, command []string) (value.Value, error) {
 	out, err := c.Settings().System.Run(c.Context(), stdin, command)
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.failf("%w", c.because(err))
 	}
 	if err := c.Spend(1, int64(len(out))); err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ func (c *Call) namedCheck(v value.Value, name string, args []value.Value) (verdi
 func (c *Call) lambdaCheck(v, fn value.Value, args []value.Value) (verdict, error) {
 	smallest, largest, ok := c.Arity(fn)
 	if !ok {
-		return verdict{}, fmt.Errorf("a check must be a name, a lambda or a list, not a %s", value.TypeName(fn))
+		return verdict{}, fmt.Errorf("a check must be a name, a lambda or a list, not %s", value.A(fn))
 	}
 	if given := len(args) + 1; given < smallest || largest >= 0 && given > largest {
 		return verdict{}, fmt.Errorf("lambda of the check takes %d to %d arguments, but gets %d", smallest, largest, given)
@@ -151,7 +151,7 @@ func (c *Call) listVerdict(list *value.List, fn value.Value) (verdict, error) {
 	for i, n := range list.Items[1:] {
 		s, ok := n.Value.(value.String)
 		if !ok {
-			return verdict{}, fmt.Errorf("messages of a check must be strings, not a %s", value.TypeName(n.Value))
+			return verdict{}, fmt.Errorf("messages of a check must be strings, not %s", value.A(n.Value))
 		}
 		text := s.Text
 		if c.Settings().Sensitive {

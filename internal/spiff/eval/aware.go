@@ -129,10 +129,13 @@ func (e *env) stub(args []syntax.Expr) (value.Value, error) {
 		steps = stepsOf(where)
 	}
 	n := stubsOf(e.doc.stubs).follow(steps).first()
-	if n == nil || value.IsUndefined(n.Value) {
-		return nil, fail("'%s' not found in any stub", where.stubString())
+	if n != nil && !value.IsUndefined(n.Value) {
+		return n.Value, nil
 	}
-	return n.Value, nil
+	if e.Settings.Sensitive {
+		return nil, fail("path not found in any stub")
+	}
+	return nil, fail("'%s' not found in any stub", where.stubString())
 }
 
 // stubPath returns the path given to stub(); own means the current one.
@@ -156,12 +159,12 @@ func (e *env) stubPath(args []syntax.Expr) (steps []syntax.Step, own bool, err e
 	}
 	l, ok := v.(*value.List)
 	if !ok {
-		return nil, false, fail("stub: path must be a string or a list of steps, not a %s", v.TypeName())
+		return nil, false, fail("stub: path must be a string or a list of steps, not %s", value.A(v))
 	}
 	for _, n := range l.Items {
 		s, ok := n.Value.(value.String)
 		if !ok {
-			return nil, false, fail("stub: steps of the path must be strings, not a %s", n.Value.TypeName())
+			return nil, false, fail("stub: steps of the path must be strings, not %s", value.A(n.Value))
 		}
 		steps = append(steps, parseStep(s.Text))
 	}
@@ -187,7 +190,7 @@ func (e *env) evalText(args []syntax.Expr) (value.Value, error) {
 	}
 	s, ok := v.(value.String)
 	if !ok {
-		return nil, fail("eval: argument must be a string, not a %s", v.TypeName())
+		return nil, fail("eval: argument must be a string, not %s", value.A(v))
 	}
 	expr, err := e.parse(s.Text)
 	if err != nil {
@@ -273,6 +276,11 @@ func (e *env) tagdef(args []syntax.Expr) (value.Value, error) {
 	if !ok {
 		return nil, fail("tagdef: invalid tag name %s", e.Show(s))
 	}
-	err = e.doc.tags.define(name, nodes[1], e.site.task.path, global)
-	return nodes[1].Value, err
+	if err := e.doc.tags.define(name, nodes[1], e.site.task.path, global); err != nil {
+		if e.Settings.Sensitive {
+			return nil, fail("duplicate tag")
+		}
+		return nil, err
+	}
+	return nodes[1].Value, nil
 }

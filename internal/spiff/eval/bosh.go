@@ -68,7 +68,7 @@ func (e *env) staticIPs(args []syntax.Expr) (value.Value, error) {
 	}
 	network, ok := name.(value.String)
 	if !ok {
-		return nil, fail("name of the network must be a string, not a %s", value.TypeName(name))
+		return nil, fail("name of the network must be a string, not %s", value.A(name))
 	}
 	count, err := e.whole(&syntax.Ref{Steps: steps("instances")})
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *env) staticIPs(args []syntax.Expr) (value.Value, error) {
 	}
 	instances, ok := count.(value.Int)
 	if !ok {
-		return nil, fail("instances must be an integer, not a %s", value.TypeName(count))
+		return nil, fail("instances must be an integer, not %s", value.A(count))
 	}
 	texts, err := e.staticRanges(network.Text)
 	if err != nil {

@@ -18,7 +18,7 @@ func (e *env) call(x *syntax.Call) (value.Value, error) {
 	}
 	l, ok := fn.(*lambda)
 	if !ok {
-		return nil, fail("only functions and lambdas can be called, but %s is a %s", describe(x.Fn), fn.TypeName())
+		return nil, fail("only functions and lambdas can be called, but %s is %s", describe(x.Fn), value.A(fn))
 	}
 	args, undefined, err := e.items(x.Args)
 	if err != nil {
@@ -138,6 +138,9 @@ func (e *env) callHost(name string, fn HostFunction, values []value.Value) (v va
 		}
 	}()
 	v, err = fn(e.ctx, values)
+	if err != nil && e.Settings.Sensitive {
+		return nil, fail("%s: the function failed, details are left out because they may hold bound values", name)
+	}
 	if err != nil {
 		return nil, fail("%s: %s", name, err)
 	}

@@ -32,7 +32,7 @@ func (e *env) join(a, b value.Value) (value.Value, error) {
 }
 
 func cannotJoin(a, b value.Value) error {
-	return fail("a %s cannot be joined with a %s", a.TypeName(), b.TypeName())
+	return fail("%s cannot be joined with %s", value.A(a), value.A(b))
 }
 
 // joinable renders the operands that can be part of a text.

@@ -220,7 +220,7 @@ func (c *control) ifElse() (value.Value, error) {
 		}
 	case value.Null, value.Undefined:
 	default:
-		return nil, fail("<<if needs a bool, not a %s", value.TypeName(cond))
+		return nil, fail("<<if needs a bool, not %s", value.A(cond))
 	}
 	branch, _ := c.option(word)
 	return c.settleBranch(branch)
@@ -240,7 +240,7 @@ func (c *control) switchCase() (value.Value, error) {
 	case value.String:
 		return c.selectField(s.Text, v)
 	}
-	return nil, fail("<<switch with fields needs a string, not a %s", value.TypeName(v))
+	return nil, fail("<<switch with fields needs a string, not %s", value.A(v))
 }
 
 func (c *control) typeCase() (value.Value, error) {
@@ -290,7 +290,7 @@ func (c *control) mergeFields() (value.Value, error) {
 		case *value.Map:
 			b.AddAll(m)
 		default:
-			return nil, fail("<<merge needs a map or a list of maps, not a %s", value.TypeName(n.Value))
+			return nil, fail("<<merge needs a map or a list of maps, not %s", value.A(n.Value))
 		}
 	}
 	return c.settleBranch(&value.Node{Value: b.Map()})

@@ -43,14 +43,14 @@ func (c *control) caseEntries() ([]caseEntry, error) {
 			return nil, err
 		}
 		if list, ok = v.(*value.List); !ok {
-			return nil, fail("<<cases must be a list, not a %s", value.TypeName(v))
+			return nil, fail("<<cases must be a list, not %s", value.A(v))
 		}
 	}
 	entries := make([]caseEntry, len(list.Items))
 	for i, item := range list.Items {
 		m, ok := item.Value.(*value.Map)
 		if !ok {
-			return nil, fail("case %d must be a map, not a %s", i, value.TypeName(item.Value))
+			return nil, fail("case %d must be a map, not %s", i, value.A(item.Value))
 		}
 		for k, key := range m.Keys {
 			n := c.branch(m.Items[k])
@@ -150,7 +150,7 @@ func (c *control) loops(v value.Value) ([]loop, error) {
 	case value.Null, value.Undefined:
 		return nil, nil
 	}
-	return nil, fail("<<for needs a map or list of ranges, not a %s", value.TypeName(v))
+	return nil, fail("<<for needs a map or list of ranges, not %s", value.A(v))
 }
 
 // mapLoops reads "name" or "index,name" as keys, in the order of the names.
@@ -181,7 +181,7 @@ func listLoops(ranges *value.List) ([]loop, error) {
 	for i, n := range ranges.Items {
 		m, ok := n.Value.(*value.Map)
 		if !ok {
-			return nil, fail("range %d of <<for must be a map, not a %s", i, value.TypeName(n.Value))
+			return nil, fail("range %d of <<for must be a map, not %s", i, value.A(n.Value))
 		}
 		name, ok := m.Field("name").(value.String)
 		if !ok {
@@ -201,7 +201,7 @@ func newLoop(name, index string, values value.Value) (loop, error) {
 	switch values.(type) {
 	case *value.List, *value.Map:
 	default:
-		return loop{}, fail("range %q of <<for must be a list or map, not a %s", name, value.TypeName(values))
+		return loop{}, fail("range %q of <<for must be a list or map, not %s", name, value.A(values))
 	}
 	if index == "" {
 		index = "index-" + name
@@ -244,7 +244,7 @@ func (f *forLoop) once(s *scope) error {
 		}
 		var ok bool
 		if key, ok = k.(value.String); !ok {
-			return fail("<<mapkey must be a string, not a %s", value.TypeName(k))
+			return fail("<<mapkey must be a string, not %s", value.A(k))
 		}
 		level.path = level.path.field(key.Text)
 	} else {

@@ -21,7 +21,7 @@ func (h host) Settings() *builtin.Settings { return &h.Config.Settings }
 func (h host) Invoke(fn value.Value, args ...value.Value) (value.Value, error) {
 	l, ok := fn.(*lambda)
 	if !ok {
-		return nil, fail("a lambda is needed, not a %s", value.TypeName(fn))
+		return nil, fail("a lambda is needed, not %s", value.A(fn))
 	}
 	return h.apply1(l, value.Nodes(args...))
 }

@@ -148,7 +148,7 @@ func (e *env) lambdaOf(x *syntax.LambdaOf) (value.Value, error) {
 	case value.String:
 		return e.lambdaText(v)
 	}
-	return nil, fail("lambda needs a lambda or the text of one, not a %s", v.TypeName())
+	return nil, fail("lambda needs a lambda or the text of one, not %s", value.A(v))
 }
 
 func (e *env) lambdaText(s value.String) (value.Value, error) {

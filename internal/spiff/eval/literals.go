@@ -24,7 +24,7 @@ func (e *env) items(list []syntax.Item) (nodes []*value.Node, undefined bool, er
 		}
 		l, ok := v.(*value.List)
 		if !ok {
-			return nil, false, fail("%s... needs a list, not a %s", describe(item.Value), v.TypeName())
+			return nil, false, fail("%s... needs a list, not %s", describe(item.Value), value.A(v))
 		}
 		if err := e.elements(len(nodes) + len(l.Items)); err != nil {
 			return nil, false, err
@@ -72,7 +72,7 @@ func (e *env) assign(keys *env, entry syntax.Entry) (value.String, value.Value, 
 	}
 	key, ok := k.(value.String)
 	if !ok {
-		return key, nil, fail("key %s must be a string, not a %s", describe(entry.Key), value.TypeName(k))
+		return key, nil, fail("key %s must be a string, not %s", describe(entry.Key), value.A(k))
 	}
 	v, err := e.whole(entry.Value)
 	if err != nil {
@@ -144,7 +144,7 @@ func (e *env) bounds(x *syntax.Range) (from, to value.Int, undefined bool, err e
 		}
 		n, ok := v.(value.Int)
 		if !ok {
-			return 0, 0, false, fail("range needs integers, not a %s", v.TypeName())
+			return 0, 0, false, fail("range needs integers, not %s", value.A(v))
 		}
 		*end.to = n
 	}
@@ -168,7 +168,7 @@ func (e *env) project(x *syntax.Project) (value.Value, error) {
 		}
 		return nil, fail("a slice needs a list, not a map")
 	default:
-		return nil, fail("a projection needs a list or map, not a %s", value.TypeName(v))
+		return nil, fail("a projection needs a list or map, not %s", value.A(v))
 	}
 	if x.Slice != nil {
 		whole, err := e.deepContent(base.Value)
@@ -297,8 +297,8 @@ func (e *env) indexText(x *syntax.Index, steps []syntax.Step) string {
 
 // stepText shows a computed step, which may hold sensitive text.
 func (e *env) stepText(s syntax.Step) string {
-	if !s.IsIndex && e.Settings.Sensitive {
-		return "[<string>]"
+	if e.Settings.Sensitive {
+		return "[…]"
 	}
 	return syntax.StepText(s)
 }
@@ -338,5 +338,5 @@ func appendStep(steps []syntax.Step, v value.Value, lists bool) ([]syntax.Step, 
 		}
 		return steps, nil
 	}
-	return nil, fail("index must be a string, an integer or a list of them, not a %s", value.TypeName(v))
+	return nil, fail("index must be a string, an integer or a list of them, not %s", value.A(v))
 }

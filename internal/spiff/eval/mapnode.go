@@ -115,7 +115,7 @@ func (m *mapping) insert(key string, raw *value.Node) (bool, error) {
 	case *value.Map:
 		m.inserted = v
 	default:
-		return false, m.task.insertFailed("a map can only insert a map, but the value of %s is a %s", key, v.TypeName())
+		return false, m.task.insertFailed("a map can only insert a map, but the value of %s is %s", key, value.A(v))
 	}
 	return false, nil
 }

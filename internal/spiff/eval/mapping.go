@@ -50,7 +50,7 @@ func (e *env) function(fn syntax.Expr) (function, error) {
 	}
 	l, ok := v.(*lambda)
 	if !ok {
-		return nil, fail("a lambda is needed, but %s is a %s", describe(fn), value.TypeName(v))
+		return nil, fail("a lambda is needed, but %s is %s", describe(fn), value.A(v))
 	}
 	return computed{env: e, lambda: l}, nil
 }
@@ -138,7 +138,7 @@ func checkSource(x *syntax.Mapping, source value.Value) error {
 	}
 	switch {
 	case !isList && !isMap:
-		return fail("%s needs a list or map, not a %s", word, source.TypeName())
+		return fail("%s needs a list or map, not %s", word, value.A(source))
 	case isList && x.Curly && x.Kind != syntax.MapKind:
 		return fail("%s does not support a list", word)
 	case isMap && !x.Curly && x.Kind == syntax.FilterKind:
@@ -194,7 +194,7 @@ func (e *env) mapped(x *syntax.Mapping, source value.Value, pairs []pair, result
 				return nil, waiting(err, "'%s' unresolved", describe(x.Source))
 			}
 			if key, ok = v.(value.String); !ok {
-				return nil, fail("map{} over a list needs strings, but found a %s", value.TypeName(v))
+				return nil, fail("map{} over a list needs strings, but found %s", value.A(v))
 			}
 		}
 		if !value.IsUndefined(results[i]) && !value.IsNull(results[i]) {

@@ -29,7 +29,7 @@ func (e *env) mergeCall(args []syntax.Expr) (value.Value, error) {
 			contents[i] = value.New(v.content)
 		}
 		if contents[i] == nil || value.TypeName(contents[i].Value) != "map" {
-			return nil, fail("merge: argument %d must be a map or a map template, but is a %s", i+1, value.TypeName(n.Value))
+			return nil, fail("merge: argument %d must be a map or a map template, but is %s", i+1, value.A(n.Value))
 		}
 	}
 	if err := e.run.call(); err != nil {

@@ -131,7 +131,7 @@ func (w *waiter) limit() (time.Duration, error) {
 	}
 	n, ok := v.(value.Int)
 	if !ok || n < 0 || n > 1<<31 {
-		return 0, fail("timeout of sync must be a number of seconds, not a %s", value.TypeName(v))
+		return 0, fail("timeout of sync must be a number of seconds, not %s", value.A(v))
 	}
 	return time.Duration(n) * time.Second, nil
 }

@@ -58,7 +58,7 @@ func (e *env) instantiate(x *syntax.Instantiate) (value.Value, error) {
 	}
 	t, ok := v.(*template)
 	if !ok {
-		return nil, fail("template value required, but %s is a %s", describe(x.Operand), v.TypeName())
+		return nil, fail("template value required, but %s is %s", describe(x.Operand), value.A(v))
 	}
 	return e.instance(t, describe(x.Operand))
 }

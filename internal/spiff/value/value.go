@@ -82,6 +82,20 @@ func TypeName(v Value) string {
 	return v.TypeName()
 }
 
+// A is the type name with its article, for messages.
+func A(v Value) string {
+	switch name := TypeName(v); name {
+	case "nil":
+		return name
+	case "undef":
+		return "undefined"
+	case "int":
+		return "an int"
+	default:
+		return "a " + name
+	}
+}
+
 // IsUndefined tells whether v is missing or undefined.
 func IsUndefined(v Value) bool {
 	if v == nil {
