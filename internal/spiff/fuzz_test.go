@@ -86,8 +86,8 @@ func checkFuzzError(t *testing.T, err error) bool {
 	if err == nil {
 		return false
 	}
-	if errors.Is(err, spiff.ErrTimeLimit) {
-		t.Fatalf("time limit is exceeded: %v", err)
+	if errors.Is(err, spiff.ErrTimeLimit) || errors.Is(err, spiff.ErrInternal) {
+		t.Fatalf("evaluation is aborted: %v", err)
 	}
 	if strings.Contains(err.Error(), canary) {
 		t.Fatalf("message holds a bound value: %v", err)

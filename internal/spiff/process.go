@@ -157,6 +157,9 @@ const (
 // ErrTimeLimit is in the chain of the error if the time limit was exceeded.
 var ErrTimeLimit = eval.ErrTimeLimit
 
+// ErrInternal is in the chain of an error that a defect of the engine caused.
+var ErrInternal = eval.ErrInternal
+
 // report gives callers an *Error, or the reason of an abort.
 func report(err error) error {
 	var abort *eval.Abort

@@ -77,7 +77,7 @@ func TestSensitiveBindings(t *testing.T) {
 		`base64_decode(secret)`, `nope[secret]`, `map[secret]`, `list[secret]`, `list[n]`, `.[secret]`, `element(map, secret "x")`,
 		`read(secret)`, `list_files(secret)`, `semver(secret)`, `semvermatch("1.0.0", secret)`, `min_ip(secret)`,
 		`contains_ip("10.0.0.0/8", secret)`, `ipset(secret, 1)`, `match(secret "(", "x")`, `hash("x", secret)`,
-		`rand("[" secret)`, `parse("{" secret)`, `parse("a", secret)`, `eval(secret " (")`, `lambda secret`,
+		`rand(secret "\\p{Nope}")`, `parse("{" secret)`, `parse("a", secret)`, `eval(secret " (")`, `lambda secret`,
 		`validate(secret, ["value", "x"])`, `validate(n, ["lt", 2000000])`, `validate(1, ["gt", n])`,
 		`validate(secret, ["match", "^$"])`, `validate(map, ["mapfield", secret "x"])`, `validate(1, secret)`,
 		`validate(secret, |x|->[false, "bad " x])`, `validate(map, ["map", "ip", nil])`, `x509publickey(secret)`, `decrypt(secret, secret)`,

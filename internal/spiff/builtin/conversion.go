@@ -42,17 +42,20 @@ var conversionFunctions = []Function{
 
 // mathFunctions share one implementation.
 var mathFunctions = []Function{
-	trigonometry("sin", math.Sin, "sine"), trigonometry("cos", math.Cos, "cosine"),
-	trigonometry("sinh", math.Sinh, "hyperbolic sine"), trigonometry("cosh", math.Cosh, "hyperbolic cosine"),
-	trigonometry("asin", math.Asin, "inverse sine"), trigonometry("acos", math.Acos, "inverse cosine"),
-	trigonometry("asinh", math.Asinh, "inverse hyperbolic sine"),
-	trigonometry("acosh", math.Acosh, "inverse hyperbolic cosine"),
-	trigonometry("sqrt", math.Sqrt, "square root"), trigonometry("exp", math.Exp, "power of e"),
-	trigonometry("log", math.Log, "natural logarithm"), trigonometry("log10", math.Log10, "decimal logarithm"),
+	mathFunction("sin", math.Sin, "sine", "0", "0"), mathFunction("cos", math.Cos, "cosine", "0", "1"),
+	mathFunction("sinh", math.Sinh, "hyperbolic sine", "0", "0"),
+	mathFunction("cosh", math.Cosh, "hyperbolic cosine", "0", "1"),
+	mathFunction("asin", math.Asin, "inverse sine", "0", "0"), mathFunction("acos", math.Acos, "inverse cosine", "1", "0"),
+	mathFunction("asinh", math.Asinh, "inverse hyperbolic sine", "0", "0"),
+	mathFunction("acosh", math.Acosh, "inverse hyperbolic cosine", "1", "0"),
+	mathFunction("sqrt", math.Sqrt, "square root", "9", "3"), mathFunction("exp", math.Exp, "power of e", "0", "1"),
+	mathFunction("log", math.Log, "natural logarithm", "1", "0"),
+	mathFunction("log10", math.Log10, "decimal logarithm", "1000", "3"),
 }
 
-func trigonometry(name string, f func(float64) float64, what string) Function {
+func mathFunction(name string, f func(float64) float64, what, of, gives string) Function {
 	return Function{
+		Example: name + "(" + of + ")", Gives: gives,
 		Name: name, Tier: 3, Usage: name + "(x)", Result: "float", Min: 1, Max: 1,
 		Doc: fmt.Sprintf("The %s of a number. A result that is no number is an error.", what),
 		Run: func(c *Call) (value.Value, error) {

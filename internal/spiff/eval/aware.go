@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"strconv"
+
 	"go.landscaper.dev/internal/spiff/builtin"
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
@@ -41,11 +43,14 @@ func (e *env) callAware(x *syntax.Call, f aware) (value.Value, error) {
 		}
 		args[i] = a.Value
 	}
-	if doc := builtin.Lookup(x.Builtin); doc != nil {
-		c := &builtin.Call{Host: host{e}, Function: doc, Args: make([]value.Value, len(args))}
-		if err := c.Check(); err != nil {
-			return nil, clean(err)
-		}
+	return e.applyAware(x, f, args)
+}
+
+// applyAware calls the implementation after a look at the number of arguments.
+func (e *env) applyAware(x *syntax.Call, f aware, args []syntax.Expr) (value.Value, error) {
+	c := &builtin.Call{Host: host{e}, Function: builtin.Lookup(x.Builtin), Args: make([]value.Value, len(args))}
+	if err := c.Check(); err != nil {
+		return nil, clean(err)
 	}
 	return f(e, args)
 }
@@ -59,11 +64,11 @@ func (e *env) callAwareSpread(x *syntax.Call, f aware) (value.Value, error) {
 	names := make([]local, len(nodes))
 	args := make([]syntax.Expr, len(nodes))
 	for i, n := range nodes {
-		name := "..." + string(rune('a'+i%26)) + string(rune('a'+i/26%26))
+		name := "..." + strconv.Itoa(i) // no name of a document
 		names[i] = local{name: name, node: n}
 		args[i] = &syntax.Ref{Steps: []syntax.Step{{Key: name}}}
 	}
-	return f(e.within(e.scope.push(names)), args)
+	return e.within(e.scope.push(names)).applyAware(x, f, args)
 }
 
 func (e *env) isDefined(args []syntax.Expr) (value.Value, error) {

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -124,9 +125,10 @@ type Prepared struct {
 
 // Prepare processes stubs from the last one to the first, each one with the
 // ones behind it as its stubs.
-func Prepare(ctx context.Context, config *Config, stubs []Input, bindings value.Value, tags map[string]value.Value) (*Prepared, error) {
+func Prepare(ctx context.Context, config *Config, stubs []Input, bindings value.Value, tags map[string]value.Value) (p *Prepared, err error) {
+	defer guard(&err)
 	r := newRun(ctx, config)
-	p := &Prepared{global: map[string]*tag{}}
+	p = &Prepared{global: map[string]*tag{}}
 	for name, v := range tags {
 		p.global[name] = &tag{node: value.New(v), path: "predefined"}
 	}
@@ -185,7 +187,8 @@ type Result struct {
 
 // Process evaluates the next document. With partial set, nodes without a value
 // stay in the result as their text.
-func (s *Stream) Process(ctx context.Context, doc Input, partial bool) (*Result, error) {
+func (s *Stream) Process(ctx context.Context, doc Input, partial bool) (result *Result, err error) {
+	defer guard(&err)
 	r := newRun(ctx, s.config)
 	s.tags.doc++
 	s.tags.candidates = map[string][][]syntax.Step{}
@@ -204,4 +207,15 @@ func (s *Stream) Process(ctx context.Context, doc Input, partial bool) (*Result,
 	number := strconv.Itoa(s.tags.doc)
 	s.tags.local["doc."+number] = &tag{node: value.New(dropFlagged(v, 0)), path: "document " + number, doc: s.tags.doc}
 	return &Result{Value: v, Root: d.root.Flags}, nil
+}
+
+// ErrInternal is in the chain of an error that a defect of the engine caused.
+var ErrInternal = errors.New("internal error")
+
+// guard turns a panic into an error: whatever a template does, the process
+// that evaluates it goes on.
+func guard(err *error) {
+	if p := recover(); p != nil {
+		*err = &Abort{Err: fmt.Errorf("%w: %v", ErrInternal, p)}
+	}
 }

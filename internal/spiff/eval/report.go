@@ -120,6 +120,9 @@ func (w *reporter) blocked(n *value.Node, t *task, line int32) {
 	default:
 		node.Message = err.Error()
 	}
+	if node.Message == "" {
+		node.Message = "failed without a message"
+	}
 	w.nodes = append(w.nodes, node)
 }
 
