@@ -51,7 +51,7 @@ func (e *Engine) Prepare(ctx context.Context, in Input) (*Prepared, error) {
 	for _, s := range in.Stubs {
 		stubs = append(stubs, s.input())
 	}
-	if in.State != nil {
+	if in.State != nil && !in.State.empty() {
 		state := in.State.input()
 		state.Content = value.New(value.MarkData(state.Content.Value))
 		stubs = append(stubs, state)

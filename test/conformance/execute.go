@@ -122,7 +122,6 @@ func (c *testCase) expectedDocs() ([]any, error) {
 	return []any{doc}, c.Expected.Decode(&doc)
 }
 
-
 func decodeAll(text []byte) ([]any, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var docs []any

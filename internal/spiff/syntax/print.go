@@ -159,13 +159,28 @@ func StepText(s Step) string {
 	return s.Key
 }
 
+// operand prints the base of a chain. Computed bases are put into brackets.
 func (p *printer) operand(e Expr) {
-	switch e.(type) {
-	case *Ref, *Group, Element:
+	if chained(e) {
 		p.expr(e)
-	default:
-		p.wrap("(", e, ")")
+		return
 	}
+	p.wrap("(", e, ")")
+}
+
+// chained tells whether a path can follow without brackets.
+func chained(e Expr) bool {
+	switch e := e.(type) {
+	case *Ref, *Group, Element:
+		return true
+	case *Qualify:
+		return chained(e.Base)
+	case *Index:
+		return e.Base == nil || chained(e.Base)
+	case *Project:
+		return chained(e.Base)
+	}
+	return false
 }
 
 func (p *printer) indexed(x *Index) {
