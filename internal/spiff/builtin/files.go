@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -34,7 +35,7 @@ func (c *Call) content(name string) ([]byte, error) {
 		return content, nil
 	}
 	if s.Files == nil {
-		return nil, c.failf("no OS operations supported in this execution environment")
+		return nil, c.failf("%w", errNoFiles)
 	}
 	f, err := s.Files.Open(inside(name))
 	if err != nil {
@@ -64,13 +65,32 @@ func reason(err error) error {
 	return err
 }
 
-// root is what the directory functions see.
-func (c *Call) root() (fs.FS, error) {
-	if files := c.Settings().Files; files != nil {
-		return files, nil
+// entries lists a directory.
+func (c *Call) entries(name string) ([]fs.DirEntry, error) {
+	s := c.Settings()
+	switch {
+	case s.Access >= Full:
+		return s.System.ReadDir(name)
+	case s.Files == nil:
+		return nil, errNoFiles
 	}
-	return nil, c.failf("no OS operations supported in this execution environment")
+	return fs.ReadDir(s.Files, directory(name))
 }
+
+// exists tells whether a path is there, and whether it is a directory.
+func (c *Call) exists(name string) (dir, ok bool) {
+	s := c.Settings()
+	var info fs.FileInfo
+	var err error
+	if s.Access >= Full {
+		info, err = s.System.Stat(name)
+	} else {
+		info, err = fs.Stat(s.Files, directory(name))
+	}
+	return err == nil && info.IsDir(), err == nil
+}
+
+var errNoFiles = errors.New("no OS operations supported in this execution environment")
 
 func directory(name string) string {
 	if name = inside(name); name == "" {
@@ -85,11 +105,7 @@ func listDir(dirs bool) func(*Call) (value.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := c.root()
-		if err != nil {
-			return nil, err
-		}
-		entries, err := fs.ReadDir(files, directory(name))
+		entries, err := c.entries(name)
 		if err != nil {
 			return nil, c.failf("%s: %w", c.text(name), reason(err))
 		}
@@ -110,9 +126,8 @@ func lookup(dirs bool) func(*Call) (value.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := c.root()
-		if err != nil {
-			return nil, err
+		if c.Settings().Files == nil && c.Settings().Access < Full {
+			return nil, c.failf("%w", errNoFiles)
 		}
 		candidates := []string{name}
 		if !path.IsAbs(name) {
@@ -129,8 +144,7 @@ func lookup(dirs bool) func(*Call) (value.Value, error) {
 		}
 		var found []string
 		for _, candidate := range candidates {
-			info, err := fs.Stat(files, directory(candidate))
-			if err == nil && info.IsDir() == dirs {
+			if dir, ok := c.exists(candidate); ok && dir == dirs {
 				found = append(found, candidate)
 			}
 		}

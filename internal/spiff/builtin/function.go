@@ -91,6 +91,8 @@ type System interface {
 	MakeDir(path string, perm fs.FileMode) error
 	TempFile(data []byte, perm fs.FileMode) (string, error)
 	ReadFile(path string) ([]byte, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
+	Stat(path string) (fs.FileInfo, error)
 	Run(ctx context.Context, stdin []byte, command []string) ([]byte, error)
 	Env(name string) (string, bool)
 	Fetch(ctx context.Context, url string) ([]byte, error)

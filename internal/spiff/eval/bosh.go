@@ -21,7 +21,7 @@ func (e *env) auto() (value.Value, error) {
 		return nil, fail("auto only allowed for the size of a resource pool")
 	}
 	_, pool := keyStep(place[1], "")
-	e.site.task.refers = joinSteps(place)
+	e.site.task.refers = e.shownStub(e.site.task.path)
 	v, err := e.whole(&syntax.Ref{Absolute: true, Steps: steps("jobs")})
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (e *env) staticIPs(args []syntax.Expr) (value.Value, error) {
 	if err != nil || undefined {
 		return value.Undefined{}, err
 	}
-	e.site.task.refers = e.site.task.path.stubString()
+	e.site.task.refers = e.shownStub(e.site.task.path)
 	positions := make([]value.Value, len(nodes))
 	for i, n := range nodes {
 		positions[i] = n.Value

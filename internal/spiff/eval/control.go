@@ -166,7 +166,7 @@ func (c *control) settleBranch(n *value.Node) (value.Value, error) {
 				return nil, err
 			}
 		}
-		return nil, waiting(err, "'%s' not complete", c.task.path)
+		return nil, waiting(err, "'%s' not complete", c.shown(c.task.path))
 	}
 	return v, nil
 }

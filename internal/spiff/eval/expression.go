@@ -59,7 +59,7 @@ func (r *run) evaluateText(n *value.Node, t *task) (value.Value, error) {
 	if m, ok := expr.(*syntax.Merge); ok && m.Redirect {
 		t.refers = stepsText(m.Path)
 	} else if ok {
-		t.refers = t.stubPath.stubString()
+		t.refers = r.shownStub(t.stubPath)
 	}
 	e := &env{run: r, doc: t.doc, scope: t.scope, site: &site{node: n, task: t}}
 	return e.whole(expr)

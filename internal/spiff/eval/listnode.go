@@ -148,7 +148,7 @@ func (l *listing) entry(i int, item *value.Node) error {
 	v, err := l.run.deep(n)
 	if err != nil {
 		l.task.inserts = append(l.task.inserts, n)
-		return waiting(err, "'%s' not complete", l.level.path)
+		return waiting(err, "'%s' not complete", l.shown(l.level.path))
 	}
 	switch v := v.(type) {
 	case value.Undefined:
@@ -331,7 +331,7 @@ func (l *listing) ownKey(item *value.Node) (string, error) {
 	n := l.place(field, inner)
 	v, err := l.run.deep(n)
 	if err != nil {
-		return "", waiting(err, "'%s' not complete", l.level.path)
+		return "", waiting(err, "'%s' not complete", l.shown(l.level.path))
 	}
 	if text, ok := v.(value.String); ok {
 		return text.Text, nil

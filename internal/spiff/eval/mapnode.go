@@ -211,7 +211,7 @@ func (r *run) insertValue(host *value.Node, t *task, raw *value.Node, level slot
 		return value.Null{}, work.info, nil
 	}
 	if err != nil {
-		return nil, nil, waiting(err, "'%s' not complete", level.path.parent)
+		return nil, nil, waiting(err, "'%s' not complete", r.shown(level.path.parent))
 	}
 	if work.info == nil {
 		work.info = &info{}
@@ -244,7 +244,7 @@ func (t *task) insertFailed(format string, args ...any) error {
 	}
 	work.state, work.err = blocked, err
 	t.inserts = append(t.inserts, &value.Node{Work: work})
-	return waiting(err, "'%s' not complete", t.path)
+	return waiting(err, "map not complete")
 }
 
 // isKeyTag splits "key:field" and "key:!field".

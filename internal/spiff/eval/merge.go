@@ -21,7 +21,7 @@ func (e *env) merge(x *syntax.Merge) (value.Value, error) {
 	}
 	n := found.first()
 	if n == nil || value.IsUndefined(n.Value) {
-		return nil, fail("'%s' not found in any stub", where.stubString())
+		return nil, fail("'%s' not found in any stub", e.shownStub(where))
 	}
 	in.merged = true
 	in.replace = x.Replace

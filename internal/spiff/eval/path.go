@@ -78,6 +78,18 @@ func (p *path) report(sensitive bool) string {
 	return strings.Join(steps, ".")
 }
 
+// shown is a path in a message.
+func (r *run) shown(p *path) string { return p.report(r.Settings.Sensitive) }
+
+// shownStub is a path in the stubs in a message. Key values of lists can come
+// from bindings, so they are left out if these are sensitive.
+func (r *run) shownStub(p *path) string {
+	if r.Settings.Sensitive {
+		return p.report(true)
+	}
+	return p.stubString()
+}
+
 // stepsText is the dotted form of static steps.
 func stepsText(steps []syntax.Step) string {
 	parts := make([]string, len(steps))

@@ -34,7 +34,7 @@ func newTagTable(global map[string]*tag) *tagTable {
 }
 
 func (t *tagTable) define(name string, n *value.Node, p *path, global bool) error {
-	where := p.String()
+	where := p.report(true)
 	for _, table := range []map[string]*tag{t.local, t.global} {
 		if other := table[name]; other != nil && other.node != n && (other.doc != t.doc || other.path != where) {
 			return fail("duplicate tag %q: %s <-> %s", name, where, other.path)

@@ -81,7 +81,7 @@ func (e *env) instance(t *template, name string) (value.Value, error) {
 // instantiateAt evaluates a dynamic template at its node.
 func (r *run) instantiateAt(n *value.Node, t *task, tmpl *template) (value.Value, error) {
 	e := &env{run: r, doc: t.doc, scope: t.scope, site: &site{node: n, task: t}}
-	return e.instance(tmpl, t.path.String())
+	return e.instance(tmpl, r.shown(t.path))
 }
 
 // content evaluates unevaluated content as a document part of its own.

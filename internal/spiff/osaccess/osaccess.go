@@ -47,6 +47,12 @@ func (s *System) TempFile(data []byte, perm fs.FileMode) (string, error) {
 // ReadFile reads a file.
 func (*System) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
 
+// ReadDir lists a directory.
+func (*System) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
+
+// Stat describes a file or directory.
+func (*System) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
 // Run runs a command and returns its output.
 func (*System) Run(ctx context.Context, stdin []byte, command []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
