@@ -52,6 +52,13 @@ func hostileTemplates() []hostile {
 		{"a wide format", `x: (( format("%999999999d", 1) ))`, "width"},
 		{"a replacement between all characters",
 			"a: (( &temporary(sum[[1..20]|\"a\"|s,i|->s s]) ))\nx: (( replace(a, \"\", a) ))", "longer than"},
+		{"a long separator", "a: (( &temporary(sum[[1..20]|\"a\"|s,i|->s s]) ))\nx: (( join(a, [1..100000]) ))", "longer than"},
+		{"a long operand many times", "a: (( &temporary(sum[[1..20]|\"a\"|s,i|->s s]) ))\n" +
+			"f: (( &temporary(sum[[1..10]|\"%[1]s\"|s,i|->s s]) ))\nx: (( format(f, a) ))", "too long"},
+		{"writing a large value again and again",
+			"l: (( &temporary([1..500000]) ))\nx: (( sum[[1..1000]|0|s,i|->s + length(asyaml(l))] ))", "steps"},
+		{"comparing a large value again and again",
+			"l: (( &temporary([1..500000]) ))\nx: (( sum[[1..100000]|0|s,i|->l == l ? s :s] ))", "steps"},
 		{"loops in loops", "x:\n  <<for:\n    a: (( [1..1000] ))\n    b: (( [1..1000] ))\n    c: (( [1..1000] ))\n  <<do: 1", "longer than"},
 		{"text that is an expression again and again", `x: (( sum[[1..200]|"1"|s,i|->"(( " asjson(s) " ))"] ))`, ""},
 		{"many key derivations", `x: (( map[[1..1000]|i|->x509genkey(4096)] ))`, "steps"},

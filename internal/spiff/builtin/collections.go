@@ -92,11 +92,10 @@ func position(c *Call, last bool) (int, error) {
 	if value.IsNull(c.Args[1]) {
 		return -1, nil
 	}
-	if err := c.Spend(int64(len(list.Items)/8), 0); err != nil {
-		return -1, err
-	}
 	found := -1
+	var work int64
 	for i, n := range list.Items {
+		work += value.ShapeOf(n.Value).Size
 		if same, err := value.Equal(n.Value, c.Args[1]); err != nil || !same {
 			continue
 		}
@@ -105,7 +104,7 @@ func position(c *Call, last bool) (int, error) {
 			break
 		}
 	}
-	return found, nil
+	return found, c.Spend(work/16, 0)
 }
 
 func textPosition(c *Call, last bool) (int, error) {

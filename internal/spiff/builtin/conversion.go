@@ -192,6 +192,9 @@ func abs(c *Call) (value.Value, error) {
 }
 
 func asJSON(c *Call) (value.Value, error) {
+	if err := c.SpendWriting(c.Args[0]); err != nil {
+		return nil, err
+	}
 	text, err := yamlio.JSON(c.Args[0])
 	if err != nil {
 		return nil, c.failf("%w", err)
@@ -200,6 +203,9 @@ func asJSON(c *Call) (value.Value, error) {
 }
 
 func asYAML(c *Call) (value.Value, error) {
+	if err := c.SpendWriting(c.Args[0]); err != nil {
+		return nil, err
+	}
 	text, err := yamlio.YAML(c.Args[0])
 	if err != nil {
 		return nil, c.failf("%w", err)

@@ -76,6 +76,9 @@ func encrypt(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.SpendWriting(c.Args[0]); err != nil {
+		return nil, err
+	}
 	plain, err := yamlio.YAML(c.Args[0])
 	if err != nil {
 		return nil, c.failf("%w", err)

@@ -9,6 +9,9 @@ import (
 )
 
 func format(c *Call) (value.Value, error) {
+	if err := c.SpendWriting(c.Args...); err != nil {
+		return nil, err
+	}
 	text, err := Format(c.Args)
 	if err != nil {
 		return nil, c.failf("%w", err)
@@ -18,6 +21,10 @@ func format(c *Call) (value.Value, error) {
 
 // maxWidth bounds widths and precisions in a format.
 const maxWidth = 4
+
+// maxFormatted bounds the length of the operands of a format, counted for every
+// verb.
+const maxFormatted = 16 << 20
 
 // Format formats the values behind the first one, which is the format.
 func Format(args []value.Value) (string, error) {
@@ -29,12 +36,19 @@ func Format(args []value.Value) (string, error) {
 		return "", fmt.Errorf("the format has a width or precision of more than %d digits", maxWidth)
 	}
 	operands := make([]any, len(args)-1)
+	longest := 0
 	for i, a := range args[1:] {
 		operand, err := formatOperand(a)
 		if err != nil {
 			return "", err
 		}
 		operands[i] = operand
+		if text, ok := operand.(string); ok {
+			longest = max(longest, len(text))
+		}
+	}
+	if strings.Count(layout.Text, "%")*longest > maxFormatted {
+		return "", fmt.Errorf("the result is too long")
 	}
 	return fmt.Sprintf(layout.Text, operands...), nil
 }

@@ -151,6 +151,17 @@ func (c *Call) failf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.Function.Name, fmt.Errorf(format, args...))
 }
 
+// SpendWriting books the work of writing values as text.
+func (c *Call) SpendWriting(values ...value.Value) error {
+	var size int64
+	for _, v := range values {
+		if shape := value.ShapeOf(v); shape.Size > 1 {
+			size += 2*shape.Size + shape.Bytes/256
+		}
+	}
+	return c.Spend(size, 0)
+}
+
 // because passes on a reason from outside, which may name arguments.
 func (c *Call) because(err error) error {
 	if c.Settings().Sensitive {

@@ -22,6 +22,9 @@ func sortList(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.Spend(int64(len(l.Items)), 0); err != nil {
+		return nil, err
+	}
 	items := append([]*value.Node(nil), l.Items...)
 	var failed error
 	sort.SliceStable(items, func(i, j int) bool {

@@ -89,6 +89,16 @@ func join(c *Call) (value.Value, error) {
 			parts = append(parts, text)
 		}
 	}
+	total := int64(len(separator)) * int64(len(parts))
+	for _, p := range parts {
+		total += int64(len(p))
+	}
+	if total > c.Settings().MaxText {
+		return nil, c.failf("result is longer than %d bytes", c.Settings().MaxText)
+	}
+	if err := c.Spend(int64(len(parts))/8, 0); err != nil {
+		return nil, err
+	}
 	return value.Text(strings.Join(parts, separator)), nil
 }
 
@@ -265,6 +275,11 @@ func encodeBase64(c *Call) (value.Value, error) {
 	width, err := c.IntOr(1, 0)
 	if err != nil {
 		return nil, err
+	}
+	if width > 0 {
+		if err := c.Spend(int64(len(s))/width, 0); err != nil {
+			return nil, err
+		}
 	}
 	return value.Text(lines(base64.StdEncoding.EncodeToString([]byte(s)), width)), nil
 }

@@ -22,6 +22,13 @@ func (e *env) join(a, b value.Value) (value.Value, error) {
 		if !isOpaque || b.TypeName() != "lambda" {
 			return nil, cannotJoin(a, b)
 		}
+		weight := opaque.Weight()
+		if weight.Bytes+weight.Size > e.Limits.Text {
+			return nil, fail("text is longer than %d bytes", e.Limits.Text)
+		}
+		if err := e.step(weight.Size + weight.Bytes/256); err != nil {
+			return nil, err
+		}
 		text, _ := opaque.Plain().(value.String)
 		right = value.LambdaText(text.Text)
 	}

@@ -153,6 +153,9 @@ func (e *env) apply(op syntax.Op, a, b value.Value) (value.Value, error) {
 	case syntax.Join:
 		return e.join(a, b)
 	case syntax.Equal, syntax.Unequal:
+		if err := e.step(value.ShapeOf(a).Size / 16); err != nil {
+			return nil, err
+		}
 		same, err := value.Equal(a, b)
 		if err != nil {
 			return nil, fail("%s: %s %s %s", err, a.TypeName(), op, b.TypeName())

@@ -1,232 +1,169 @@
 package yamlio
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
+	"bufio"
 	"io"
-	"math"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
 
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-// WriteYAML writes a value in block style with sorted keys.
+// WriteYAML writes a value in block style with sorted keys. It writes as it
+// goes, so that large values need no second tree in memory.
 func WriteYAML(w io.Writer, v value.Value) error {
-	enc := yaml.NewEncoder(w)
-	enc.SetIndent(2)
-	enc.CompactSeqIndent()
-	if err := enc.Encode(yamlNode(v)); err != nil {
-		return fmt.Errorf("writing YAML: %w", err)
-	}
-	return enc.Close()
+	b := &blockWriter{Writer: bufio.NewWriter(w)}
+	b.node(v, 0, atStart)
+	return b.Flush()
 }
 
 // YAML returns a value as YAML text.
 func YAML(v value.Value) (string, error) {
-	var b bytes.Buffer
+	var b strings.Builder
 	err := WriteYAML(&b, v)
 	return b.String(), err
 }
 
-func scalarNode(tag, text string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
+// position is what stands on the line before a node.
+type position int
+
+const (
+	atStart   position = iota // nothing
+	afterKey                  // "key:"
+	afterDash                 // "- "
+)
+
+// indentStep is the indentation of one level.
+const indentStep = 2
+
+// blockWriter writes block style. Errors are kept by the bufio.Writer.
+type blockWriter struct{ *bufio.Writer }
+
+func (b *blockWriter) add(parts ...string) {
+	for _, s := range parts {
+		_, _ = b.WriteString(s)
+	}
 }
 
-func yamlNode(v value.Value) *yaml.Node {
+func (b *blockWriter) indent(n int) {
+	for range n {
+		_ = b.WriteByte(' ')
+	}
+}
+
+// node writes a node whose lines are indented by n.
+func (b *blockWriter) node(v value.Value, n int, at position) {
 	switch v := v.(type) {
-	case value.Bool:
-		return scalarNode("!!bool", strconv.FormatBool(bool(v)))
-	case value.Int:
-		return scalarNode("!!int", strconv.FormatInt(int64(v), 10))
-	case value.Float:
-		return scalarNode("!!float", yamlFloat(float64(v)))
-	case value.String:
-		return stringNode(v.Text)
-	case value.Bytes:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!binary", Style: yaml.TaggedStyle,
-			Value: base64.StdEncoding.EncodeToString(v)}
 	case *value.List:
-		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for _, item := range v.Items {
-			if !value.IsUndefined(item.Value) {
-				n.Content = append(n.Content, yamlNode(item.Value))
-			}
+		if items := live(v.Items); len(items) > 0 {
+			b.list(items, n, at)
+			return
 		}
-		return n
 	case *value.Map:
-		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		for i, key := range v.Keys {
-			if !value.IsUndefined(v.Items[i].Value) {
-				n.Content = append(n.Content, stringNode(key), yamlNode(v.Items[i].Value))
-			}
+		if keys, items := liveFields(v); len(keys) > 0 {
+			b.fields(keys, items, n, at)
+			return
 		}
-		return n
 	case value.Opaque:
-		return yamlNode(v.Plain())
+		b.node(v.Plain(), n, at)
+		return
 	}
-	return scalarNode("!!null", "null")
+	if at == afterKey {
+		b.add(" ")
+	}
+	if s, ok := v.(value.String); ok && strings.Contains(s.Text, "\n") && literalSafe(s.Text) {
+		b.literal(s.Text, n, at)
+		return
+	}
+	b.add(scalarText(v), "\n")
 }
 
-func yamlFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return ".nan"
-	case math.IsInf(f, 1):
-		return ".inf"
-	case math.IsInf(f, -1):
-		return "-.inf"
+// list writes entries. Below a key the dashes stand at the indentation of the
+// key.
+func (b *blockWriter) list(items []*value.Node, n int, at position) {
+	if at == afterKey {
+		b.add("\n")
+		n -= indentStep
 	}
-	text := strconv.FormatFloat(f, 'g', -1, 64)
-	if !strings.ContainsAny(text, ".e") {
-		return text
-	}
-	if strings.Contains(text, "e") && !strings.Contains(text, ".") {
-		text = strings.Replace(text, "e", ".0e", 1) // YAML 1.1 wants the point
-	}
-	return text
-}
-
-// stringNode chooses a style that every YAML reader takes for this string.
-func stringNode(s string) *yaml.Node {
-	n := scalarNode("!!str", s)
-	switch {
-	case strings.Contains(s, "\n") && literalSafe(s):
-		n.Style = yaml.LiteralStyle
-	case !plainSafe(s):
-		n.Style = yaml.DoubleQuotedStyle
-	}
-	return n
-}
-
-// literalSafe tells whether a block scalar keeps the text as it is.
-func literalSafe(s string) bool {
-	if !utf8.ValidString(s) || strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") {
-		return false
-	}
-	for _, line := range strings.Split(s, "\n") {
-		if strings.HasSuffix(line, " ") {
-			return false
+	for i, item := range items {
+		if i > 0 || at != afterDash {
+			b.indent(n)
 		}
+		b.add("- ")
+		b.node(item.Value, n+indentStep, afterDash)
 	}
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return r != '\n' && (r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffd)
-	})
 }
 
-// plainSafe tells whether the string may stand without quotes: it must not
-// read as another type in YAML 1.1 or 1.2 (dates and base 60 included).
-func plainSafe(s string) bool {
-	if s == "" || !utf8.ValidString(s) {
-		return false
-	}
-	if _, isText := Plain(s).(value.String); !isText {
-		return false
-	}
-	c := s[0]
-	if strings.ContainsRune("+-.0123456789=<", rune(c)) {
-		return !strings.ContainsAny(s[:1], "+-.=<") && strings.ContainsFunc(s, func(r rune) bool {
-			return (r < '0' || r > '9') && !strings.ContainsRune("-+:._, TZtzeExXoObBaAcCdDfF", r)
-		})
-	}
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x85 })
-}
+// longestKey is the length up to which a key may stand in front of its colon.
+const longestKey = 1000
 
-// WriteJSON writes a value as one line of JSON.
-func WriteJSON(w io.Writer, v value.Value) error {
-	text, err := JSON(v)
-	if err != nil {
-		return err
+func (b *blockWriter) fields(keys []string, items []*value.Node, n int, at position) {
+	if at == afterKey {
+		b.add("\n")
 	}
-	_, err = io.WriteString(w, text+"\n")
-	return err
-}
-
-// JSON returns a value as compact JSON with sorted keys.
-func JSON(v value.Value) (string, error) {
-	var b bytes.Buffer
-	err := jsonValue(&b, v)
-	return b.String(), err
-}
-
-func jsonValue(b *bytes.Buffer, v value.Value) error {
-	switch v := v.(type) {
-	case value.Bool, value.Int:
-		text, _ := value.SimpleText(v)
-		b.WriteString(text)
-	case value.Float:
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("JSON cannot express the number %v", float64(v))
+	for i, key := range keys {
+		if i > 0 || at != afterDash {
+			b.indent(n)
 		}
-		return jsonScalar(b, float64(v))
-	case value.String:
-		return jsonScalar(b, v.Text)
-	case value.Bytes:
-		return jsonScalar(b, base64.StdEncoding.EncodeToString(v))
-	case *value.List:
-		return jsonList(b, v)
-	case *value.Map:
-		return jsonMap(b, v)
-	case value.Opaque:
-		return jsonValue(b, v.Plain())
+		text := stringText(key)
+		if len(text) > longestKey {
+			b.add("? ", text, "\n")
+			b.indent(n)
+			text = ""
+		}
+		b.add(text, ":")
+		b.node(items[i].Value, n+indentStep, afterKey)
+	}
+}
+
+// literal writes a text as a block scalar.
+func (b *blockWriter) literal(text string, n int, at position) {
+	body := strings.TrimRight(text, "\n")
+	switch len(text) - len(body) {
+	case 0:
+		b.add("|-\n")
+	case 1:
+		b.add("|\n")
 	default:
-		b.WriteString("null")
+		b.add("|+\n")
 	}
-	return nil
+	if at == atStart {
+		n += indentStep
+	}
+	for _, line := range strings.Split(body, "\n") {
+		if line != "" {
+			b.indent(n)
+		}
+		b.add(line, "\n")
+	}
+	for range len(text) - len(body) - 1 {
+		b.add("\n")
+	}
 }
 
-func jsonScalar(b *bytes.Buffer, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("writing JSON: %w", err)
-	}
-	b.Write(text)
-	return nil
-}
-
-func jsonList(b *bytes.Buffer, l *value.List) error {
-	b.WriteByte('[')
-	first := true
-	for _, item := range l.Items {
+// live leaves out the undefined entries.
+func live(items []*value.Node) []*value.Node {
+	for _, item := range items {
 		if value.IsUndefined(item.Value) {
-			continue
-		}
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-		if err := jsonValue(b, item.Value); err != nil {
-			return err
+			var kept []*value.Node
+			for _, item := range items {
+				if !value.IsUndefined(item.Value) {
+					kept = append(kept, item)
+				}
+			}
+			return kept
 		}
 	}
-	b.WriteByte(']')
-	return nil
+	return items
 }
 
-func jsonMap(b *bytes.Buffer, m *value.Map) error {
-	b.WriteByte('{')
-	first := true
-	for i, key := range m.Keys {
-		if value.IsUndefined(m.Items[i].Value) {
-			continue
-		}
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-		if err := jsonScalar(b, key); err != nil {
-			return err
-		}
-		b.WriteByte(':')
-		if err := jsonValue(b, m.Items[i].Value); err != nil {
-			return err
+func liveFields(m *value.Map) (keys []string, items []*value.Node) {
+	if len(live(m.Items)) == len(m.Items) {
+		return m.Keys, m.Items
+	}
+	for i, item := range m.Items {
+		if !value.IsUndefined(item.Value) {
+			keys, items = append(keys, m.Keys[i]), append(items, item)
 		}
 	}
-	b.WriteByte('}')
-	return nil
+	return keys, items
 }
