@@ -63,7 +63,7 @@ func genKey(c *Call) (value.Value, error) {
 		return nil, c.failf("number of bits must be between %d and %d", minBits, maxBits)
 	}
 	// The work grows with the fourth power of the size.
-	if err := c.Spend((bits/256)*(bits/256)*(bits/256)*(bits/256)*30, 0); err != nil {
+	if err := c.Spend((bits/256)*(bits/256)*(bits/256)*(bits/256)*50, 0); err != nil {
 		return nil, err
 	}
 	key, err := rsa.GenerateKey(c.Settings().Random, int(bits))
