@@ -50,10 +50,7 @@ func joinable(v value.Value) (string, bool) {
 	return value.SimpleText(v)
 }
 
-func isData(v value.Value) bool {
-	s, ok := v.(value.String)
-	return ok && s.Data
-}
+func isData(v value.Value) bool { return value.ShapeOf(v).Data }
 
 func (e *env) appendTo(l *value.List, b value.Value) (value.Value, error) {
 	var more []*value.Node

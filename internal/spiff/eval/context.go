@@ -25,7 +25,7 @@ func (e *env) context() (value.Value, error) {
 		steps = steps[:len(steps)-1]
 	}
 	b.SetValue("PATH", texts(steps))
-	b.SetValue("PATHNAME", value.Text(joinSteps(steps)))
+	b.SetValue("PATHNAME", value.Data(joinSteps(steps)))
 	b.SetValue("STUBPATH", texts(t.stubPath.steps(true)))
 	if outer := e.outerDocuments(); len(outer) > 0 {
 		b.Set("OUTER", value.New(value.NewList(outer)))
@@ -62,7 +62,7 @@ func (e *env) outermostBindings() *value.Node {
 func texts(list []string) *value.List {
 	values := make([]value.Value, len(list))
 	for i, s := range list {
-		values[i] = value.Text(s)
+		values[i] = value.Data(s) // steps can be keys from outside
 	}
 	return value.ListOf(values...)
 }
