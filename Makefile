@@ -10,10 +10,10 @@ TOOLS := $(CURDIR)/tools
 # Go's own packages of the main module. Modules in subfolders (lab, tools) are
 # not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... 2>/dev/null | grep -v -e /test/ )
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/lab)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
--include internal/spiff/spiff.mk
+include internal/spiff/spiff.mk
 
 .PHONY: help
 help: ## List the targets.
@@ -52,8 +52,9 @@ test-e2e: build lab ## Whole scenarios on several clusters.
 	go test -count=1 ./test/e2e/...
 
 .PHONY: bench
-bench: build lab ## Benchmarks: counted work and times.
-	$(MAKE) --no-print-directory -C lab bench
+bench: build lab spiff-bench ## Benchmarks: counted work and times.
+	@$(MAKE) --no-print-directory -C lab bench
+	go run ./test/bench -json out/bench.json
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Write what is made from other files: deep copies, CRDs, policies, references.
@@ -61,6 +62,7 @@ generate: $(BIN)/controller-gen ## Write what is made from other files: deep cop
 	@rm -f api/crds/*.yaml api/policies/*.yaml
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
 	@go run ./internal/generate
+	@go run ./internal/spiff/docgen
 
 .PHONY: verify
 verify: ## Check that generated files and go.mod are in step.

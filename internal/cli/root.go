@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
+
+	"go.landscaper.dev/internal/cli/spiff"
 )
 
 // strictAnnotation marks commands that no older release had: their exit codes
@@ -42,6 +44,7 @@ given or ` + exitCodesVariable + ` is 2.`,
 		newInstallationsCommand(streams),
 		newVersionCommand(),
 		newCompletionCommand(),
+		spiff.NewCommand(),
 	)
 	// The short forms of what is used most.
 	root.AddCommand(installationCommands(streams, shortForm)...)

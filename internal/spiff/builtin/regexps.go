@@ -1,0 +1,213 @@
+package builtin
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"time"
+
+	"go.landscaper.dev/internal/spiff/value"
+)
+
+var regexpFunctions = []Function{
+	{Name: "match", Usage: "match(regexp, text [, n])", Result: "list", Min: 2, Max: 3, Run: match,
+		Doc: "The first match as a list of the whole match and its groups, an empty list if there is none. With an " +
+			"integer `n` a list of up to n matches (negative: all), with a boolean all (true) or one. A nil text gives false.",
+		Example: `match("(o+)b", "foobar")`, Gives: `["oob","oo"]`},
+	{Name: "split_match", Usage: "split_match(regexp, text [, n])", Result: "list", Min: 2, Max: 3, Run: splitMatch,
+		Doc: "As `split`, with a regular expression as separator.", Example: `split_match(" *, *", "a , b")`, Gives: `["a","b"]`},
+	{Name: "replace_match", Usage: "replace_match(text, regexp, new [, n])", Result: "string", Min: 3, Max: 4, Run: replaceMatch,
+		Doc: "Replaces matches by a text, in which `$1`, `${1}` and `${name}` are groups, or by the result of a " +
+			"lambda called with a list of the whole match and its groups.",
+		Example: `replace_match("key=val", "(\\w+)=(\\w+)", "${2}=${1}")`, Gives: `val=key`},
+}
+
+// Bounds of regular expressions: the size of the compiled program, and the
+// work of one search, which is the product of program and text.
+const (
+	maxProgram    = 10_000
+	maxSearchWork = 20_000_000
+	maxSearchTime = 200 * time.Millisecond
+)
+
+// compiled is a regular expression with the size of its program.
+type compiled struct {
+	*regexp.Regexp
+	size int64
+}
+
+func (c *Call) compile(pattern string) (*compiled, error) {
+	if len(pattern) > maxProgram {
+		return nil, c.failf("regular expression is too long")
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, c.failf("invalid regular expression %s", c.text(pattern))
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, c.failf("invalid regular expression %s", c.text(pattern))
+	}
+	if len(prog.Inst) > maxProgram {
+		return nil, c.failf("regular expression is too complex")
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, c.failf("invalid regular expression %s", c.text(pattern))
+	}
+	return &compiled{Regexp: re, size: int64(len(prog.Inst))}, nil
+}
+
+// search returns up to n matches (all if negative). Matches are looked for in
+// growing portions, so that a costly search can be given up.
+func (c *Call) search(re *compiled, text string, n int) ([][]int, error) {
+	work := re.size * int64(len(text)+1)
+	if work > maxSearchWork {
+		return nil, c.failf("regular expression is too costly for a text of %d bytes", len(text))
+	}
+	if err := c.Spend(1+work/1000, 0); err != nil {
+		return nil, err
+	}
+	for portion := 1; ; portion *= 2 {
+		if n >= 0 {
+			portion = min(portion, n)
+		}
+		start := time.Now()
+		found := re.FindAllStringSubmatchIndex(text, portion)
+		if len(found) < portion || portion == n {
+			return found, nil
+		}
+		if time.Since(start) > maxSearchTime {
+			return nil, c.failf("regular expression is too costly for a text of %d bytes", len(text))
+		}
+		if err := c.Spend(int64(len(found)), 0); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func groups(text string, m []int) []string {
+	list := make([]string, len(m)/2)
+	for i := range list {
+		if m[2*i] >= 0 {
+			list[i] = text[m[2*i]:m[2*i+1]]
+		}
+	}
+	return list
+}
+
+func match(c *Call) (value.Value, error) {
+	pattern, err := c.Text(0)
+	if err != nil {
+		return nil, err
+	}
+	if value.IsNull(c.Args[1]) {
+		return value.Bool(false), nil
+	}
+	text, err := c.Simple(1)
+	if err != nil {
+		return nil, err
+	}
+	n, many := 1, false
+	if c.Len() == 3 {
+		switch v := c.Args[2].(type) {
+		case value.Int:
+			if v == 0 {
+				return nil, c.failf("number of matches must not be 0")
+			}
+			n, many = int(v), true
+		case value.Bool:
+			if v {
+				n, many = -1, true
+			}
+		default:
+			return nil, c.wrong(2, "an integer or boolean")
+		}
+	}
+	re, err := c.compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.search(re, text, n)
+	if err != nil {
+		return nil, err
+	}
+	if many {
+		lists := make([]value.Value, len(found))
+		for i, m := range found {
+			lists[i] = textList(groups(text, m))
+		}
+		return value.ListOf(lists...), nil
+	}
+	if len(found) == 0 {
+		return value.NewList(nil), nil
+	}
+	return textList(groups(text, found[0])), nil
+}
+
+func splitMatch(c *Call) (value.Value, error) {
+	pattern, err := c.Text(0)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.Text(1)
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.IntOr(2, -1)
+	if err != nil {
+		return nil, err
+	}
+	re, err := c.compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.search(re, text, -1); err != nil {
+		return nil, err
+	}
+	return textList(re.Split(text, int(n))), nil
+}
+
+func replaceMatch(c *Call) (value.Value, error) {
+	text, err := c.Text(0)
+	if err != nil {
+		return nil, err
+	}
+	pattern, err := c.Text(1)
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.IntOr(3, -1)
+	if err != nil {
+		return nil, err
+	}
+	re, err := c.compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.search(re, text, int(n))
+	if err != nil {
+		return nil, err
+	}
+	template, isText := c.Args[2].(value.String)
+	if _, _, isLambda := c.Arity(c.Args[2]); !isText && !isLambda {
+		return nil, c.wrong(2, "a string or a lambda")
+	}
+	var b strings.Builder
+	last := 0
+	for _, m := range found {
+		with := ""
+		if isText {
+			with = string(re.ExpandString(nil, template.Text, text, m))
+			err = c.Spend(1, int64(len(with)))
+		} else {
+			with, err = c.replacement(c.Args[2], groups(text, m))
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(text[last:m[0]] + with)
+		last = m[1]
+	}
+	return value.Text(b.String() + text[last:]), nil
+}

@@ -1,0 +1,220 @@
+package eval
+
+import (
+	"fmt"
+
+	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/syntax"
+	"go.landscaper.dev/internal/spiff/value"
+)
+
+func (e *env) call(x *syntax.Call) (value.Value, error) {
+	if x.Builtin != "" {
+		return e.callNamed(x)
+	}
+	fn, err := e.shallow(x.Fn)
+	if err != nil || value.IsUndefined(fn) {
+		return fn, err
+	}
+	l, ok := fn.(*lambda)
+	if !ok {
+		return nil, fail("only functions and lambdas can be called, but %s is %s", describe(x.Fn), value.A(fn))
+	}
+	args, undefined, err := e.items(x.Args)
+	if err != nil {
+		return nil, err
+	}
+	var given []named
+	for _, n := range x.Named {
+		v, err := e.whole(n.Value)
+		if err != nil {
+			return nil, err
+		}
+		undefined = undefined || value.IsUndefined(v)
+		given = append(given, named{name: n.Name, node: value.New(v)})
+	}
+	if undefined {
+		return value.Undefined{}, nil
+	}
+	if x.Curry || len(given) == 0 && l.autoCurries(len(args)) {
+		curried, err := l.curry(args, given)
+		if err != nil {
+			return nil, fail("%s: %s", describe(x.Fn), err)
+		}
+		return curried, nil
+	}
+	names, err := l.bind(args, given)
+	if err != nil {
+		return nil, fail("%s: %s", describe(x.Fn), err)
+	}
+	return e.enter(l, names)
+}
+
+// callNamed calls or curries a builtin or host function.
+func (e *env) callNamed(x *syntax.Call) (value.Value, error) {
+	if len(x.Named) > 0 {
+		return nil, fail("%s: named arguments are for lambdas only", x.Builtin)
+	}
+	if aware, ok := awareFunctions[x.Builtin]; ok {
+		if x.Curry {
+			return nil, fail("%s cannot be curried", x.Builtin)
+		}
+		return e.callAware(x, aware)
+	}
+	args, undefined, err := e.items(x.Args)
+	if err != nil {
+		return nil, err
+	}
+	if undefined {
+		return value.Undefined{}, nil
+	}
+	if x.Curry {
+		return e.curryNamed(x.Builtin, args)
+	}
+	values := make([]value.Value, len(args))
+	for i, a := range args {
+		values[i] = a.Value
+	}
+	return e.callFunction(x, values)
+}
+
+func (e *env) callFunction(x *syntax.Call, values []value.Value) (v value.Value, err error) {
+	name := x.Builtin
+	if err := e.run.call(); err != nil {
+		return nil, err
+	}
+	defer func() { e.run.calls-- }()
+	if f := builtin.Lookup(name); f != nil {
+		return e.callBuiltin(f, values)
+	}
+	if host, ok := e.Functions[name]; ok {
+		return e.callHost(name, host, values)
+	}
+	return nil, fail("unknown function '%s'", name)
+}
+
+func (e *env) callBuiltin(f *builtin.Function, values []value.Value) (value.Value, error) {
+	c := &builtin.Call{Host: host{e}, Function: f, Args: values}
+	if err := c.Check(); err != nil {
+		return nil, clean(err)
+	}
+	v, err := f.Run(c)
+	if err != nil {
+		return nil, clean(err)
+	}
+	if !f.Keeps && anyData(values) {
+		v = value.MarkData(v)
+	}
+	return e.booked(v)
+}
+
+// booked checks a result of a function against the limits.
+func (e *env) booked(v value.Value) (value.Value, error) {
+	if s, ok := v.(value.String); ok {
+		return v, e.text(len(s.Text))
+	}
+	shape := value.ShapeOf(v)
+	if err := e.step(shape.Size / 16); err != nil {
+		return nil, err
+	}
+	return e.bounded(v)
+}
+
+func anyData(values []value.Value) bool {
+	for _, v := range values {
+		if value.ShapeOf(v).Data {
+			return true
+		}
+	}
+	return false
+}
+
+// callHost calls a function of the embedder. Its errors and panics are
+// ordinary failures.
+func (e *env) callHost(name string, fn HostFunction, values []value.Value) (v value.Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, fail("%s: the function crashed", name)
+		}
+	}()
+	v, err = fn(e.ctx, values)
+	if err != nil && e.Settings.Sensitive {
+		return nil, fail("%s: the function failed, details are left out because they may hold bound values", name)
+	}
+	if err != nil {
+		return nil, fail("%s: %s", name, err)
+	}
+	if v == nil {
+		v = value.Null{}
+	}
+	return e.booked(value.MarkData(v))
+}
+
+// curryNamed binds leading arguments of a builtin.
+func (e *env) curryNamed(name string, args []*value.Node) (value.Value, error) {
+	const rest = "__args"
+	call := &syntax.Call{Builtin: name}
+	captured := map[string]*value.Node{}
+	for k, n := range e.scope.locals() {
+		captured[k] = n
+	}
+	for i, a := range args {
+		var item syntax.Expr = literal(a.Value)
+		if item == nil {
+			bound := fmt.Sprintf("__arg%d", i+1)
+			captured[bound] = a
+			item = &syntax.Ref{Steps: []syntax.Step{{Key: bound}}}
+		}
+		call.Args = append(call.Args, syntax.Item{Value: item})
+	}
+	more := syntax.Item{Value: &syntax.Ref{Steps: []syntax.Step{{Key: rest}}}, Spread: true}
+	call.Args = append(call.Args, more)
+	l := &lambda{
+		def:      &syntax.Lambda{Params: []syntax.Param{{Name: rest}}, Variadic: true, Body: call},
+		defaults: make([]*value.Node, 1),
+		captured: captured,
+		place:    e.scope,
+	}
+	l.weigh()
+	return l, nil
+}
+
+// literal is the expression for a value that can be written as a literal, or
+// nil. Text from outside is not, it would lose its mark.
+func literal(v value.Value) syntax.Expr {
+	switch v := v.(type) {
+	case value.Null:
+		return syntax.Nil{}
+	case value.Bool:
+		return syntax.Bool{Value: bool(v)}
+	case value.Int:
+		return syntax.Int{Value: int64(v)}
+	case value.Float:
+		return syntax.Float{Value: float64(v)}
+	case value.String:
+		if !v.Data {
+			return syntax.Text{Value: v.Text}
+		}
+	case *value.List:
+		list := &syntax.List{}
+		for _, n := range v.Items {
+			item := literal(n.Value)
+			if item == nil {
+				return nil
+			}
+			list.Items = append(list.Items, syntax.Item{Value: item})
+		}
+		return list
+	case *value.Map:
+		m := &syntax.Map{}
+		for i, k := range v.Keys {
+			item := literal(v.Items[i].Value)
+			if item == nil || v.Data {
+				return nil
+			}
+			m.Entries = append(m.Entries, syntax.Entry{Key: syntax.Text{Value: k}, Value: item})
+		}
+		return m
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package eval
+
+import (
+	"go.landscaper.dev/internal/spiff/syntax"
+	"go.landscaper.dev/internal/spiff/value"
+)
+
+// function is what a mapping applies to each element.
+type function interface {
+	arity() (smallest, largest int)
+	invoke(args []*value.Node) (value.Value, error)
+}
+
+// inline is a lambda written inside a mapping. It is no value: "_" keeps its
+// meaning, and nothing is captured.
+type inline struct {
+	env    *env
+	lambda *syntax.Lambda
+}
+
+func (f inline) arity() (int, int) { return len(f.lambda.Params), len(f.lambda.Params) }
+
+func (f inline) invoke(args []*value.Node) (value.Value, error) {
+	names := make([]local, len(args))
+	for i, a := range args {
+		names[i] = local{name: f.lambda.Params[i].Name, node: a}
+	}
+	return f.env.within(f.env.scope.push(names)).whole(f.lambda.Body)
+}
+
+// computed is a lambda value used by a mapping.
+type computed struct {
+	env    *env
+	lambda *lambda
+}
+
+func (f computed) arity() (int, int) { return f.lambda.arity() }
+
+func (f computed) invoke(args []*value.Node) (value.Value, error) {
+	return f.env.apply1(f.lambda, args)
+}
+
+func (e *env) function(fn syntax.Expr) (function, error) {
+	if l, ok := fn.(*syntax.Lambda); ok && l.Inline && !l.Variadic {
+		return inline{env: e, lambda: l}, nil
+	}
+	v, err := e.whole(fn)
+	if err != nil {
+		return nil, err
+	}
+	l, ok := v.(*lambda)
+	if !ok {
+		return nil, fail("a lambda is needed, but %s is %s", describe(fn), value.A(v))
+	}
+	return computed{env: e, lambda: l}, nil
+}
+
+// pairs are the elements of a list or map with their index or key.
+type pair struct {
+	key  value.Value
+	node *value.Node
+}
+
+func pairsOf(v value.Value) []pair {
+	var list []pair
+	switch v := v.(type) {
+	case *value.List:
+		for i, n := range v.Items {
+			if !finishedUndefined(n) {
+				list = append(list, pair{key: value.Int(i), node: n})
+			}
+		}
+	case *value.Map:
+		for i, n := range v.Items {
+			if !finishedUndefined(n) {
+				list = append(list, pair{key: value.String{Text: v.Keys[i], Data: v.Data}, node: n})
+			}
+		}
+	}
+	return list
+}
+
+func finishedUndefined(n *value.Node) bool {
+	_, undefined := n.Value.(value.Undefined)
+	return undefined
+}
+
+func (e *env) mapping(x *syntax.Mapping) (value.Value, error) {
+	if x.Kind == syntax.CatchKind {
+		return e.catch(x)
+	}
+	source, err := e.shallow(x.Source)
+	if err != nil || value.IsUndefined(source) {
+		return source, err
+	}
+	if err := checkSource(x, source); err != nil {
+		return nil, err
+	}
+	fn, err := e.function(x.Fn)
+	if err != nil {
+		return nil, err
+	}
+	smallest, largest := 1, 2
+	if x.Kind == syntax.SumKind {
+		smallest, largest = 2, 3
+	}
+	low, high := fn.arity()
+	if low > largest || high >= 0 && high < smallest {
+		return nil, fail("%s[] needs a lambda with %d to %d parameters", x.Kind, smallest, largest)
+	}
+	pairs := pairsOf(source)
+	if err := e.elements(len(pairs)); err != nil {
+		return nil, err
+	}
+	withKey := low == largest || high == largest
+	if x.Kind == syntax.SumKind {
+		return e.sum(x, fn, pairs, withKey)
+	}
+	results := make([]value.Value, len(pairs))
+	for i, p := range pairs {
+		args := []*value.Node{p.node}
+		if withKey {
+			args = []*value.Node{value.New(p.key), p.node}
+		}
+		if results[i], err = fn.invoke(args); err != nil {
+			return nil, err
+		}
+	}
+	return e.mapped(x, source, pairs, results)
+}
+
+func checkSource(x *syntax.Mapping, source value.Value) error {
+	_, isList := source.(*value.List)
+	_, isMap := source.(*value.Map)
+	word := string(x.Kind) + "[]"
+	if x.Curly {
+		word = string(x.Kind) + "{}"
+	}
+	switch {
+	case !isList && !isMap:
+		return fail("%s needs a list or map, not %s", word, value.A(source))
+	case isList && x.Curly && x.Kind != syntax.MapKind:
+		return fail("%s does not support a list", word)
+	case isMap && !x.Curly && x.Kind == syntax.FilterKind:
+		return fail("%s does not support a map, use filter{}", word)
+	}
+	return nil
+}
+
+func (e *env) sum(x *syntax.Mapping, fn function, pairs []pair, withKey bool) (value.Value, error) {
+	acc, err := e.whole(x.Init)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pairs {
+		if value.IsUndefined(acc) {
+			acc = value.Null{}
+		}
+		args := []*value.Node{value.New(acc), p.node}
+		if withKey {
+			args = []*value.Node{args[0], value.New(p.key), p.node}
+		}
+		if acc, err = fn.invoke(args); err != nil {
+			return nil, err
+		}
+	}
+	if value.IsUndefined(acc) {
+		return value.Null{}, nil
+	}
+	return acc, nil
+}
+
+// mapped builds the result of map, select and filter.
+func (e *env) mapped(x *syntax.Mapping, source value.Value, pairs []pair, results []value.Value) (value.Value, error) {
+	if x.Kind != syntax.MapKind {
+		return e.selected(x, source, pairs, results)
+	}
+	if !x.Curly {
+		var nodes []*value.Node
+		for _, v := range results {
+			if !value.IsUndefined(v) && !value.IsNull(v) {
+				nodes = append(nodes, value.New(v))
+			}
+		}
+		return e.bounded(value.NewList(nodes))
+	}
+	b := value.NewBuilder(len(pairs))
+	_, fromList := source.(*value.List)
+	for i, p := range pairs {
+		key, ok := p.key.(value.String)
+		if fromList {
+			v, err := e.deep(p.node)
+			if err != nil {
+				return nil, waiting(err, "'%s' unresolved", describe(x.Source))
+			}
+			if key, ok = v.(value.String); !ok {
+				return nil, fail("map{} over a list needs strings, but found %s", value.A(v))
+			}
+		}
+		if !value.IsUndefined(results[i]) && !value.IsNull(results[i]) {
+			b.Data = b.Data || key.Data
+			b.SetValue(key.Text, results[i])
+		}
+	}
+	return e.bounded(b.Map())
+}
+
+func (e *env) selected(x *syntax.Mapping, source value.Value, pairs []pair, results []value.Value) (value.Value, error) {
+	b := value.NewBuilder(len(pairs))
+	if m, ok := source.(*value.Map); ok {
+		b.Data = m.Data
+	}
+	var nodes []*value.Node
+	for i, p := range pairs {
+		if !value.Truth(results[i]) {
+			continue
+		}
+		v, err := e.deep(p.node)
+		if err != nil {
+			return nil, waiting(err, "'%s' unresolved", describe(x.Source))
+		}
+		if x.Curly {
+			b.SetValue(p.key.(value.String).Text, v)
+		} else {
+			nodes = append(nodes, value.New(v))
+		}
+	}
+	if x.Curly {
+		return e.bounded(b.Map())
+	}
+	return e.bounded(value.NewList(nodes))
+}
+
+// catch evaluates catch[e|v,err|->…].
+func (e *env) catch(x *syntax.Mapping) (value.Value, error) {
+	v, message, err := e.attempt(x.Source)
+	if err != nil {
+		return nil, err
+	}
+	fn, err := e.function(x.Fn)
+	if err != nil {
+		return nil, err
+	}
+	low, high := fn.arity()
+	if low > 2 || high == 0 {
+		return nil, fail("catch[] needs a lambda with 1 or 2 parameters")
+	}
+	args := []*value.Node{value.New(v), value.New(message)}
+	if high == 1 {
+		args = args[:1]
+	}
+	return fn.invoke(args)
+}
+
+// attempt evaluates an expression and turns a failure into a message.
+func (e *env) attempt(x syntax.Expr) (v, message value.Value, err error) {
+	v, err = e.whole(x)
+	if err == nil {
+		if value.IsUndefined(v) {
+			v = value.Null{}
+		}
+		return v, value.Null{}, nil
+	}
+	if failed := failure(err); failed != nil {
+		return value.Null{}, value.Data(failed.Issue.Message), nil
+	}
+	return nil, nil, err
+}

@@ -1,0 +1,82 @@
+package network_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.landscaper.dev/internal/spiff/network"
+)
+
+func TestShift(t *testing.T) {
+	tests := []struct {
+		reason, op, text string
+		n                int64
+		want             string
+		err              error
+	}{
+		{"carry over all bytes", "+", "10.0.0.255", 1, "10.0.1.0", nil},
+		{"borrow over all bytes", "-", "10.1.0.0", 1, "10.0.255.255", nil},
+		{"host part and prefix stay", "+", "10.0.0.5/24", 3, "10.0.0.8/24", nil},
+		{"a range is not left", "+", "10.0.0.5/24", 251, "", network.ErrOutside},
+		{"the address space is not left", "+", "255.255.255.255", 1, "", network.ErrOutside},
+		{"nor below its start", "-", "0.0.0.0", 1, "", network.ErrOutside},
+		{"next networks, host part masked", "*", "10.0.0.5/24", 3, "10.0.3.0/24", nil},
+		{"first part of a split", "/", "10.0.0.0/22", 4, "10.0.0.0/24", nil},
+		{"parts are rounded up to a power of two", "/", "10.0.0.0/22", 3, "10.0.0.0/24", nil},
+		{"one part is the network", "/", "10.0.0.7/22", 1, "10.0.0.0/22", nil},
+		{"too many parts", "/", "10.0.0.0/24", 257, "", network.ErrTooLarge},
+		{"no parts", "/", "10.0.0.0/24", 0, "", network.ErrDivisor},
+		{"an address is no network", "*", "10.0.0.1", 2, "", network.ErrNoRange},
+		{"text is no address", "+", "lol", 2, "", network.ErrNoAddress},
+		{"IPv6 addresses", "+", "fe80::ffff", 1, "fe80::1:0", nil},
+		{"IPv6 networks", "/", "2001:db8::/64", 2, "2001:db8::/65", nil},
+	}
+	for _, tt := range tests {
+		got, err := network.Shift(tt.op, tt.text, tt.n)
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s: %s %s %d gives %q, %v", tt.reason, tt.text, tt.op, tt.n, got, err)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want int64
+		err  error
+	}{
+		{"10.0.1.0", "10.0.0.0", 256, nil},
+		{"10.0.0.0/8", "10.0.0.9/16", -9, nil},
+		{"::1:0", "::", 65536, nil},
+		{"10.0.0.0", "::", 0, network.ErrFamily},
+		{"ffff::", "::", 0, network.ErrNumber},
+		{"x", "10.0.0.1", 0, network.ErrNoAddress},
+	}
+	for _, tt := range tests {
+		if got, err := network.Distance(tt.a, tt.b); got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s - %s gives %d, %v", tt.a, tt.b, got, err)
+		}
+	}
+}
+
+func TestRanges(t *testing.T) {
+	var ranges []network.Range
+	for _, text := range []string{"10.0.0.250 - 10.0.0.251", "10.1.0.0/31", "10.2.0.9", "10.0.0.9-10.0.0.1"} {
+		r, err := network.ParseRange(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		ranges = append(ranges, r)
+	}
+	want := []string{"10.0.0.250", "10.0.0.251", "10.1.0.0", "10.1.0.1", "10.2.0.9"}
+	for i, w := range want {
+		if got, ok := network.At(ranges, int64(i)); !ok || got != w {
+			t.Errorf("address %d is %q", i, got)
+		}
+	}
+	for _, position := range []int64{-1, 5, 1 << 62} {
+		if got, ok := network.At(ranges, position); ok {
+			t.Errorf("address %d is %q", position, got)
+		}
+	}
+}

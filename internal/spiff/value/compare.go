@@ -1,0 +1,210 @@
+package value
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// ErrUncomparable is returned where the language refuses a comparison.
+var ErrUncomparable = errors.New("types uncomparable")
+
+// Equal compares by the rules of the language; the left operand decides.
+func Equal(a, b Value) (bool, error) {
+	switch a := a.(type) {
+	case Null:
+		return IsNull(b), nil
+	case String:
+		return equalText(a.Text, b)
+	case Int:
+		return equalInt(a, b), nil
+	case Float:
+		f, ok := Number(b)
+		return ok && float64(a) == f, nil
+	case Bool:
+		return equalBool(a, b), nil
+	case *List:
+		return equalList(a, b), nil
+	case *Map:
+		return equalMap(a, b), nil
+	case Opaque:
+		other, ok := b.(Opaque)
+		return ok && a.Same(other), nil
+	}
+	return false, ErrUncomparable
+}
+
+func equalText(a string, b Value) (bool, error) {
+	switch b := b.(type) {
+	case Null:
+		return false, nil
+	case String, Int, Bool:
+		return a == plainText(b), nil
+	case Opaque:
+		if text, ok := b.Plain().(String); ok && b.TypeName() == "lambda" {
+			return a == LambdaText(text.Text), nil
+		}
+	}
+	return false, ErrUncomparable
+}
+
+// LambdaText strips the brackets of a printed lambda.
+func LambdaText(s string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(s, "(( "), " ))")
+}
+
+func plainText(v Value) string {
+	text, _ := SimpleText(v)
+	return text
+}
+
+// SimpleText renders a string, integer or boolean; ok is false for others.
+func SimpleText(v Value) (text string, ok bool) {
+	switch v := v.(type) {
+	case String:
+		return v.Text, true
+	case Bytes:
+		return string(v), true
+	case Int:
+		return strconv.FormatInt(int64(v), 10), true
+	case Bool:
+		return strconv.FormatBool(bool(v)), true
+	}
+	return "", false
+}
+
+// FloatText renders a float in its shortest form.
+func FloatText(f Float) string {
+	if math.IsInf(float64(f), 0) || math.IsNaN(float64(f)) {
+		return strconv.FormatFloat(float64(f), 'g', -1, 64)
+	}
+	return strconv.FormatFloat(float64(f), 'f', -1, 64)
+}
+
+// Number returns the numeric value of an int or float.
+func Number(v Value) (float64, bool) {
+	switch v := v.(type) {
+	case Int:
+		return float64(v), true
+	case Float:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+func equalInt(a Int, b Value) bool {
+	switch b := b.(type) {
+	case Int:
+		return a == b
+	case Float:
+		return CompareIntFloat(a, b) == 0
+	case String:
+		n, err := strconv.ParseInt(b.Text, 10, 64)
+		return err == nil && int64(a) == n
+	case Bool:
+		return a == 1 && bool(b) || a == 0 && !bool(b)
+	}
+	return false
+}
+
+// CompareIntFloat orders an int and a float without losing digits.
+func CompareIntFloat(a Int, b Float) int {
+	f := float64(b)
+	switch {
+	case math.IsNaN(f):
+		return 2
+	case f >= 1<<63:
+		return -1
+	case f < -(1 << 63):
+		return 1
+	}
+	whole := Int(math.Floor(f))
+	switch {
+	case a < whole:
+		return -1
+	case a > whole:
+		return 1
+	case f > math.Floor(f):
+		return -1
+	}
+	return 0
+}
+
+func equalBool(a Bool, b Value) bool {
+	switch b := b.(type) {
+	case Bool:
+		return a == b
+	case String:
+		word, err := strconv.ParseBool(strings.ToLower(b.Text))
+		return err == nil && bool(a) == word
+	}
+	return false
+}
+
+func equalList(a *List, b Value) bool {
+	other, ok := b.(*List)
+	if !ok || len(a.Items) != len(other.Items) {
+		return false
+	}
+	for i, n := range a.Items {
+		if same, err := Equal(n.Value, other.Items[i].Value); err != nil || !same {
+			return false
+		}
+	}
+	return true
+}
+
+func equalMap(a *Map, b Value) bool {
+	other, ok := b.(*Map)
+	if !ok || a.Len() != other.Len() {
+		return false
+	}
+	for i, k := range a.Keys {
+		if k != other.Keys[i] {
+			return false
+		}
+		if same, err := Equal(a.Items[i].Value, other.Items[i].Value); err != nil || !same {
+			return false
+		}
+	}
+	return true
+}
+
+// Identical compares type and content.
+func Identical(a, b Value) bool {
+	switch a := a.(type) {
+	case *List:
+		other, ok := b.(*List)
+		if !ok || len(a.Items) != len(other.Items) {
+			return false
+		}
+		for i, n := range a.Items {
+			if !Identical(n.Value, other.Items[i].Value) {
+				return false
+			}
+		}
+		return true
+	case *Map:
+		other, ok := b.(*Map)
+		if !ok || a.Len() != other.Len() {
+			return false
+		}
+		for i, k := range a.Keys {
+			if k != other.Keys[i] || !Identical(a.Items[i].Value, other.Items[i].Value) {
+				return false
+			}
+		}
+		return true
+	case String:
+		other, ok := b.(String)
+		return ok && a.Text == other.Text
+	case Bytes:
+		other, ok := b.(Bytes)
+		return ok && string(a) == string(other)
+	case Opaque:
+		other, ok := b.(Opaque)
+		return ok && a.Same(other)
+	}
+	return a == b
+}

@@ -1,0 +1,122 @@
+package yamlio
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"go.landscaper.dev/internal/spiff/value"
+)
+
+// FromGo turns plain Go data (as encoding/json produces it) into a value. With
+// data set, its texts are never expressions.
+func FromGo(v any, data bool) (value.Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return value.Null{}, nil
+	case bool:
+		return value.Bool(v), nil
+	case string:
+		return value.String{Text: v, Data: data}, nil
+	case []byte:
+		return value.Bytes(v), nil
+	case int:
+		return value.Int(v), nil
+	case int32:
+		return value.Int(v), nil
+	case int64:
+		return value.Int(v), nil
+	case uint64:
+		if v > math.MaxInt64 {
+			return value.Float(v), nil
+		}
+		return value.Int(v), nil
+	case float64:
+		return fromFloat(v), nil
+	case json.Number:
+		return Plain(v.String()), nil
+	case []any:
+		return fromList(v, data)
+	case []string:
+		items := make([]any, len(v))
+		for i, s := range v {
+			items[i] = s
+		}
+		return fromList(items, data)
+	case map[string]any:
+		return fromMap(v, data)
+	case value.Value:
+		return v, nil
+	}
+	return nil, fmt.Errorf("data of type %T is not supported", v)
+}
+
+// fromFloat keeps integral numbers of data structures as integers, because
+// JSON knows only one kind of number.
+func fromFloat(f float64) value.Value {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return value.Int(f)
+	}
+	return value.Float(f)
+}
+
+func fromList(list []any, data bool) (value.Value, error) {
+	items := make([]*value.Node, len(list))
+	for i, entry := range list {
+		v, err := FromGo(entry, data)
+		if err != nil {
+			return nil, fmt.Errorf("[%d]: %w", i, err)
+		}
+		items[i] = value.New(v)
+	}
+	return value.NewList(items), nil
+}
+
+func fromMap(m map[string]any, data bool) (value.Value, error) {
+	b := value.NewBuilder(len(m))
+	b.Data = data
+	for k, entry := range m {
+		v, err := FromGo(entry, data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k, err)
+		}
+		b.SetValue(k, v)
+	}
+	return b.Map(), nil
+}
+
+// ToGo turns a value into plain Go data: nil, bool, int64, float64, string,
+// []any and map[string]any.
+func ToGo(v value.Value) any {
+	switch v := v.(type) {
+	case value.Bool:
+		return bool(v)
+	case value.Int:
+		return int64(v)
+	case value.Float:
+		return float64(v)
+	case value.String:
+		return v.Text
+	case value.Bytes:
+		return []byte(v)
+	case *value.List:
+		list := make([]any, 0, len(v.Items))
+		for _, n := range v.Items {
+			if !value.IsUndefined(n.Value) {
+				list = append(list, ToGo(n.Value))
+			}
+		}
+		return list
+	case *value.Map:
+		m := make(map[string]any, v.Len())
+		for i, k := range v.Keys {
+			if !value.IsUndefined(v.Items[i].Value) {
+				m[k] = ToGo(v.Items[i].Value)
+			}
+		}
+		return m
+	case value.Opaque:
+		return ToGo(v.Plain())
+	}
+	return nil
+}
