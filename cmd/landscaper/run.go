@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"os"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"go.landscaper.dev/internal/server"
+	"go.landscaper.dev/internal/validation"
 )
 
 func newRunCommand() *cobra.Command {
@@ -42,30 +44,10 @@ go before the file.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			log := newLogger(logFormat, verbose)
-			if configFile != "" {
-				fromFlags := config
-				warnings, err := config.Load(configFile)
-				if err != nil {
-					return err
-				}
-				for _, warning := range warnings {
-					log.Info("configuration", "warning", warning)
-				}
-				keepFlags(command, &config, &fromFlags)
-			}
-			for name, count := range workers {
-				config.Workers[name] = count
-			}
-			sources, err := parseSourceNamespaces(allowed)
-			if err != nil {
+			if err := complete(command, &config, configFile, workers, allowed, log); err != nil {
 				return err
 			}
-			for source, namespaces := range sources {
-				if config.SourceNamespaces == nil {
-					config.SourceNamespaces = sources
-				}
-				config.SourceNamespaces[source] = namespaces
-			}
+			var err error
 			if config.Cluster, err = restConfig(kubeconfig); err != nil {
 				return err
 			}
@@ -87,6 +69,33 @@ go before the file.`,
 	flags.StringVar(&logFormat, "log-format", "text", "text or json")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
 	return command
+}
+
+// complete adds the file and the remaining flags to the configuration.
+func complete(command *cobra.Command, config *server.Config, file string, workers map[string]int, allowed []string, log logr.Logger) error {
+	if file != "" {
+		fromFlags := *config
+		warnings, err := config.Load(file)
+		if err != nil {
+			return err
+		}
+		for _, warning := range warnings {
+			log.Info("configuration", "warning", warning)
+		}
+		keepFlags(command, config, &fromFlags)
+	}
+	for name, count := range workers {
+		config.Workers[name] = count
+	}
+	sources, err := parseSourceNamespaces(allowed)
+	if err != nil {
+		return err
+	}
+	if config.SourceNamespaces == nil {
+		config.SourceNamespaces = validation.SourceNamespaces{}
+	}
+	maps.Copy(config.SourceNamespaces, sources)
+	return nil
 }
 
 // keepFlags puts back what the user gave as a flag after a file was read.

@@ -63,7 +63,7 @@ func decide(s snapshot) step {
 		return rest
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
 		return begin
-	case needsAcceptance(s.inst, operation):
+	case needsAcceptance(s.inst):
 		return accept
 	}
 	return decidePhase(s)
@@ -85,13 +85,10 @@ func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation) bool {
 		inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true" && inst.Generation != inst.Status.ObservedGeneration
 }
 
-// needsAcceptance reports whether the admission of the running job was cut short:
-// the finalizer is missing, or the request for this very job is still there.
-func needsAcceptance(inst *v1alpha1.Installation, operation v1alpha1.Operation) bool {
-	if inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Init {
-		return false
-	}
-	return !deleted(inst) && !hasFinalizer(inst)
+// needsAcceptance reports whether the admission of the running job was cut short
+// before the finalizer was set.
+func needsAcceptance(inst *v1alpha1.Installation) bool {
+	return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Init && !deleted(inst) && !hasFinalizer(inst)
 }
 
 // decidePhase chooses the step of a running job.

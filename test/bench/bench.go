@@ -147,10 +147,8 @@ func (b *bench) calibrate(ctx context.Context, duration time.Duration) (float64,
 		}
 		for n := 0; ctx.Err() == nil; n++ {
 			inst.Status.ObservedGeneration, inst.Status.JobIDFinished = 1, strconv.Itoa(n)
-			if err := b.admin.Status().Update(ctx, inst); err != nil {
-				if ctx.Err() != nil {
-					return nil
-				}
+			err := b.admin.Status().Update(ctx, inst)
+			if err != nil && ctx.Err() == nil {
 				return err
 			}
 			count.Add(1)
