@@ -99,9 +99,17 @@ func (i *Item) Checkpoint(ctx context.Context, name string) error {
 		return ErrInterrupted
 	}
 	if i.Expired() {
-		return timeoutError(name, nil)
+		return timeoutError(name, i.lastProblem())
 	}
 	return nil
+}
+
+// lastProblem is what kept the job from ending, as far as the status tells.
+func (i *Item) lastProblem() error {
+	if i.Status.LastError == nil {
+		return nil
+	}
+	return errors.New(i.Status.LastError.Message)
 }
 
 // endedElsewhere reports whether somebody has ended the job of the item.

@@ -67,6 +67,12 @@ func New(target *cluster.Connection, inventory apply.Inventory, owner Owner, wak
 	return d
 }
 
+// Await adds an object that somebody else is deleting.
+func (d *Deletion) Await(mapping *meta.RESTMapping, left *unstructured.Unstructured) {
+	ref := corev1.ObjectReference{APIVersion: left.GetAPIVersion(), Kind: left.GetKind(), Namespace: left.GetNamespace(), Name: left.GetName()}
+	d.groups[0] = append(d.groups[0], &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, mapping: mapping, left: left})
+}
+
 // groupOf returns the place of an object in the order: what is in namespaces
 // first, the definitions of kinds last.
 func groupOf(ref corev1.ObjectReference) int {

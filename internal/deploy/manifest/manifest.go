@@ -84,6 +84,7 @@ func begin(ctx context.Context, item *deployer.Item, target *deployer.Connection
 		objects:   objects,
 		applied:   make([]bool, len(objects)),
 		inventory: recorded.With(objects),
+		ending:    deletion.New(target, nil, deletion.Owner{}, item.Wake),
 		checks:    !config.ReadinessChecks.DisableDefault,
 	}
 	if len(work.inventory) > 0 {
