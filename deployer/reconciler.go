@@ -256,7 +256,7 @@ func (i *Item) afterWrite(err error) (ctrl.Result, error) {
 // is on its way and wakes us before; the timer is for a conflict that is none.
 func (i *Item) again() ctrl.Result {
 	i.run.woken.Store(true)
-	return ctrl.Result{RequeueAfter: i.run.backoff()}
+	return ctrl.Result{RequeueAfter: i.run.conflictBackoff()}
 }
 
 // announce tells about an error that the job did not have before.
