@@ -235,7 +235,7 @@ func (d *Deletion) look(ctx context.Context, object *doomed) error {
 		object.left = state.Object
 	}
 	if object.gone {
-		object.subscription.Close()
+		_ = object.subscription.Close()
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (d *Deletion) ask(ctx context.Context, object *doomed) error {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && live.GetUID() != object.left.GetUID():
 		object.gone = true
-		object.subscription.Close()
+		_ = object.subscription.Close()
 		return nil
 	case err != nil:
 		return err
@@ -261,7 +261,7 @@ func (d *Deletion) Close() {
 	for _, group := range d.groups {
 		for _, object := range group {
 			if object.subscription != nil {
-				object.subscription.Close()
+				_ = object.subscription.Close()
 			}
 		}
 	}

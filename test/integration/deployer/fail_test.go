@@ -130,12 +130,14 @@ func TestUnreachableTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	defer func() { _ = silent.Close() }()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed.Close()
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
 	server := func(address string) []byte {
 		return altered(t, func(kubeconfig map[string]any) { ofCluster(kubeconfig)["server"] = "https://" + address })
 	}
