@@ -56,12 +56,7 @@ type decision struct {
 
 // decide says what to do about an item of our type.
 func decide(s snapshot) decision {
-	if s.item == nil || !s.responsible || !asksForWork(s.item) {
-		return decision{do: leave}
-	}
-	deleted := s.item.DeletionTimestamp != nil
-	if deleted && !controllerutil.ContainsFinalizer(s.item, v1alpha1.Finalizer) {
-		// It waits for others; our part is done.
+	if s.item == nil || !s.responsible || !asksForWork(s.item) || waitsForOthers(s.item) {
 		return decision{do: leave}
 	}
 	d := decision{
@@ -70,22 +65,42 @@ func decide(s snapshot) decision {
 		consumeOperation: wantsTest(s.item),
 	}
 	switch {
-	case d.start && !deleted && !wantsTest(s.item) && unchanged(s.item):
+	case s.item.DeletionTimestamp != nil:
+		d.do = decideDeletion(s, d.start)
+	case d.start && !wantsTest(s.item) && unchanged(s.item):
 		d.do = finishUnchanged
-	case deleted && s.item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true":
-		d.do = release
-	case deleted && !d.start && !s.item.Status.Phase.IsDeletion():
-		// Who deletes an item hands it a job of its own when its turn has come, so the
-		// job that still runs must neither go on deploying nor begin to remove.
-		d.do = failSuperseded
-	case s.target == nil && hasTarget(s.item):
-		d.do = failWithoutTarget
-	case !d.start && s.now.Before(s.notBefore):
-		d.do = sleep
 	default:
-		d.do = work
+		d.do = decideWork(s, d.start)
 	}
 	return d
+}
+
+func decideDeletion(s snapshot, start bool) action {
+	switch {
+	case s.item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true":
+		return release
+	case !start && !s.item.Status.Phase.IsDeletion():
+		// Who deletes an item hands it a job of its own when its turn has come, so the
+		// job that still runs must neither go on deploying nor begin to remove.
+		return failSuperseded
+	}
+	return decideWork(s, start)
+}
+
+func decideWork(s snapshot, start bool) action {
+	switch {
+	case s.target == nil && hasTarget(s.item):
+		return failWithoutTarget
+	case !start && s.now.Before(s.notBefore):
+		return sleep
+	}
+	return work
+}
+
+// waitsForOthers reports whether an item is being deleted and our part in that is
+// done.
+func waitsForOthers(item *v1alpha1.DeployItem) bool {
+	return item.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer)
 }
 
 // asksForWork reports whether an item has a job, or asks for one. An item without

@@ -33,12 +33,17 @@ type Item struct {
 	deadline time.Time
 }
 
-// Cluster returns the connection to the cluster of the item's Target.
+// Cluster returns the connection to the cluster of the item's Target. A cluster
+// that does not answer is a wait that ends by itself.
 func (i *Item) Cluster(ctx context.Context) (*Connection, error) {
 	if i.Target == nil {
 		return nil, job.NewError("reconcile", "ValidateTarget", "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
 	}
-	return i.reconciler.options.Clusters.Connect(ctx, i.Target)
+	connection, err := i.reconciler.options.Clusters.Connect(ctx, i.Target)
+	if err != nil {
+		return nil, err
+	}
+	return connection, connection.Contact(ctx, i.Wake)
 }
 
 // Context returns the Context of the item. It is read when it is asked for: an
@@ -99,13 +104,13 @@ func (i *Item) Checkpoint(ctx context.Context, name string) error {
 		return ErrInterrupted
 	}
 	if i.Expired() {
-		return timeoutError(name, i.lastFailure())
+		return timeoutError(name, i.lastProblem())
 	}
 	return nil
 }
 
-// lastFailure returns what the attempt before said, or nil.
-func (i *Item) lastFailure() error {
+// lastProblem is what kept the job from ending, as far as the status tells.
+func (i *Item) lastProblem() error {
 	if i.Status.LastError == nil {
 		return nil
 	}

@@ -117,11 +117,8 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	result, err := r.carryOut(ctx, item, decision)
 	switch {
 	case errors.Is(err, errOutdated):
-		return outdated, nil
-	case errors.Is(err, ErrInterrupted):
-		// The version of the item that says so is on its way and wakes us.
-		return ctrl.Result{}, nil
-	case job.IsShutdown(ctx, err):
+		return item.again(), nil
+	case errors.Is(err, ErrInterrupted), job.IsShutdown(ctx, err):
 		return ctrl.Result{}, nil
 	}
 	ended, shown := judge(result, err, item.Expired(), item.run.checkpoint)
@@ -207,14 +204,16 @@ func protect(ctx context.Context, item *Item, call func(context.Context, *Item) 
 func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err error) (ctrl.Result, error) {
 	key := keyOf(item.DeployItem)
 	if ended == succeeded && item.Status.Phase.IsDeletion() {
+		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
+		if err != nil {
+			return item.afterWrite(err)
+		}
 		r.runs.end(key)
-		return r.ignoreOutdated(item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) {
-			controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer)
-		}))
+		return ctrl.Result{}, nil
 	}
 	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
 	if writeErr := item.write(ctx); writeErr != nil {
-		return r.ignoreOutdated(writeErr)
+		return item.afterWrite(writeErr)
 	}
 	if isNew {
 		r.announce(ctx, item, ended)
@@ -245,17 +244,19 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 // never is the time that a job without limit is left to those who wake it.
 const never = 100 * 365 * 24 * time.Hour
 
-// outdated is the result of an attempt that could not be stored because the item
-// is said to be newer. Its newer version wakes us; we look again ourselves in case
-// there is none, because an API server also answers so for other reasons, such as a
-// quota that has just changed.
-var outdated = ctrl.Result{RequeueAfter: 250 * time.Millisecond}
-
-func (r *reconciler) ignoreOutdated(err error) (ctrl.Result, error) {
+// afterWrite says when to go on after a write did not succeed.
+func (i *Item) afterWrite(err error) (ctrl.Result, error) {
 	if errors.Is(err, errOutdated) {
-		return outdated, nil
+		return i.again(), nil
 	}
 	return ctrl.Result{}, err
+}
+
+// again lets the item be looked at again after a conflict. A newer version of it
+// is on its way and wakes us before; the timer is for a conflict that is none.
+func (i *Item) again() ctrl.Result {
+	i.run.woken.Store(true)
+	return ctrl.Result{RequeueAfter: i.run.conflictBackoff()}
 }
 
 // announce tells about an error that the job did not have before.

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	firstBackoff = time.Second
-	maxBackoff   = time.Minute
+	firstBackoff  = time.Second
+	firstConflict = 100 * time.Millisecond
+	maxBackoff    = time.Minute
 )
 
 // run is what this process knows about the job of an item beyond what is stored.
@@ -24,6 +25,7 @@ type run struct {
 	generation int64
 
 	failures   int
+	conflicts  int
 	notBefore  time.Time
 	checkpoint string
 	memory     io.Closer
@@ -33,9 +35,18 @@ type run struct {
 // backoff returns the pause after another failure; each is longer than the one
 // before.
 func (r *run) backoff() time.Duration {
-	pause := firstBackoff << min(r.failures, 16)
 	r.failures++
-	return min(pause, maxBackoff)
+	return pause(firstBackoff, r.failures)
+}
+
+// conflictBackoff returns the pause after another conflict.
+func (r *run) conflictBackoff() time.Duration {
+	r.conflicts++
+	return pause(firstConflict, r.conflicts)
+}
+
+func pause(first time.Duration, nth int) time.Duration {
+	return min(first<<min(nth-1, 16), maxBackoff)
 }
 
 // wait returns when the run wants to go on, or zero if something has woken it.

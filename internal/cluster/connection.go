@@ -14,11 +14,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"go.landscaper.dev/internal/job"
 )
 
 // dialTimeout limits the time for reaching a server at all.
@@ -34,6 +38,7 @@ type Connection struct {
 	dynamic    dynamic.Interface
 	metadata   metadata.Interface
 	rest       rest.Interface
+	discovery  *discovery.DiscoveryClient
 	kinds      *kinds
 	health     *health
 	watches    *watches
@@ -61,11 +66,10 @@ func newConnection(key string, config *rest.Config) (*Connection, error) {
 	if c.rest, err = rest.UnversionedRESTClientForConfigAndClient(dynamic.ConfigFor(config), httpClient); err != nil {
 		return nil, err
 	}
-	discovery, err := discovery.NewDiscoveryClientForConfigAndClient(config, httpClient)
-	if err != nil {
+	if c.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(config, httpClient); err != nil {
 		return nil, err
 	}
-	c.kinds = &kinds{discovery: discovery}
+	c.kinds = &kinds{fetch: c.fetchKinds}
 	c.watches = newWatches(c.dynamic, c.metadata)
 	return c, nil
 }
@@ -100,13 +104,53 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 // Mapping returns the resource of a kind. A kind that is not known is looked for
 // once more on the cluster; meta.IsNoMatchError recognises one that does not exist.
 func (c *Connection) Mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
-	var mapping *meta.RESTMapping
-	err := c.kinds.lookUp(kind, &mapping)
+	before := c.kinds.known()
+	mapping, err := c.kinds.lookUp(kind)
 	if err == nil {
 		return mapping, nil
 	}
-	err = c.try(ctx, func(ctx context.Context) error { return c.kinds.find(ctx, kind, &mapping) })
-	return mapping, err
+	return c.kinds.find(ctx, kind, before)
+}
+
+// contactPatience is how long somebody is held up by a cluster that was never
+// reached before.
+const contactPatience = time.Second
+
+// Contact makes the first contact with a cluster. A cluster that does not answer
+// soon is no reason to hold others up: then it returns a wait, and calls wake when
+// the cluster has answered or the attempt has failed.
+func (c *Connection) Contact(ctx context.Context, wake func()) error {
+	if c.kinds.known() != nil {
+		return nil
+	}
+	asked := c.kinds.ask(nil)
+	if asked == nil {
+		return nil
+	}
+	patience := time.NewTimer(contactPatience)
+	defer patience.Stop()
+	select {
+	case <-asked.done:
+		return asked.err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+	}
+	if c.kinds.afterwards(asked, wake) {
+		<-asked.done
+		return asked.err
+	}
+	return job.NewWaiting("ContactCluster", "Waiting", "waiting for the cluster at "+c.server+" to answer")
+}
+
+// fetchKinds asks the cluster for its kinds.
+func (c *Connection) fetchKinds(ctx context.Context) (mapper meta.RESTMapper, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, c.discovery)
+		mapper = restmapper.NewDiscoveryRESTMapper(resources)
+		return err
+	})
+	return mapper, err
 }
 
 func (c *Connection) objects(mapping *meta.RESTMapping, namespace string) dynamic.ResourceInterface {
@@ -146,7 +190,7 @@ func (c *Connection) Update(ctx context.Context, mapping *meta.RESTMapping, obje
 // MergePatch merges a patch into an object and returns what is stored.
 func (c *Connection) MergePatch(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, patch []byte, owner string) (stored *unstructured.Unstructured, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
-		stored, err = c.objects(mapping, namespace).Patch(ctx, name, mergePatch, patch, metav1.PatchOptions{FieldManager: owner})
+		stored, err = c.objects(mapping, namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: owner})
 		return err
 	})
 	return stored, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"syscall"
 
@@ -95,7 +96,7 @@ func isTLS(err error) bool {
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
 	var operation *net.OpError
-	if errors.As(err, &operation) && operation.Op == "remote error" {
+	if errors.As(err, &operation) && operation.Op == "remote error" || errors.Is(err, http.ErrSchemeMismatch) {
 		return true
 	}
 	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &hostname) ||
@@ -104,7 +105,7 @@ func isTLS(err error) bool {
 
 func tlsText(err error) string {
 	var record tls.RecordHeaderError
-	if errors.As(err, &record) {
+	if errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) {
 		return "the server does not speak TLS"
 	}
 	return innermost(err).Error()

@@ -19,6 +19,8 @@ type health struct {
 	down  error
 	pause time.Duration
 	until time.Time
+	// probing says that somebody finds out whether it answers again.
+	probing bool
 }
 
 // refuse returns the failure of the last attempt if it is too early for another.
@@ -33,7 +35,7 @@ func (h *health) refuse() error {
 		return h.down
 	}
 	// This caller tries; the others get the known answer until it is back.
-	h.until = now.Add(requestTimeout)
+	h.until, h.probing = now.Add(requestTimeout), true
 	return nil
 }
 
@@ -42,9 +44,14 @@ func (h *health) learn(err error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if !silent(err) {
-		h.down, h.pause = nil, 0
+		h.down, h.pause, h.probing = nil, 0, false
 		return
 	}
+	if h.down != nil && !h.probing {
+		// One of several requests that were under way; the first one has told it.
+		return
+	}
+	h.probing = false
 	h.pause = min(max(2*h.pause, firstPause), maxPause)
 	h.down, h.until = err, h.now().Add(h.pause)
 }

@@ -6,57 +6,98 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/restmapper"
 )
 
-const mergePatch = types.MergePatchType
-
-// kinds maps kinds to resources, as the cluster said when it was asked last.
+// kinds maps kinds to resources, as the cluster said when it was asked last. Of
+// those who ask at the same time, one makes the requests, in the background: the
+// others must be able to leave when the cluster does not answer.
 type kinds struct {
-	discovery *discovery.DiscoveryClient
+	// fetch asks the cluster.
+	fetch func(context.Context) (meta.RESTMapper, error)
 
 	mutex   sync.Mutex
 	current meta.RESTMapper
+	asking  *question
+}
+
+// question is a request for all kinds that is under way.
+type question struct {
+	done chan struct{}
+	// err may be read when it is done.
+	err   error
+	wakes []func()
+}
+
+func (k *kinds) known() meta.RESTMapper {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	return k.current
 }
 
 // lookUp finds a kind among those that are known.
-func (k *kinds) lookUp(kind schema.GroupVersionKind, mapping **meta.RESTMapping) (err error) {
-	k.mutex.Lock()
-	current := k.current
-	k.mutex.Unlock()
+func (k *kinds) lookUp(kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	current := k.known()
 	if current == nil {
-		return &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+		return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 	}
-	*mapping, err = current.RESTMapping(kind.GroupKind(), kind.Version)
-	return err
+	return current.RESTMapping(kind.GroupKind(), kind.Version)
 }
 
-// find asks the cluster and finds a kind in its answer. Of those who ask at the
-// same time, one makes the requests.
-func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, mapping **meta.RESTMapping) error {
-	k.mutex.Lock()
-	before := k.current
-	k.mutex.Unlock()
-	current, err := k.load(ctx, before)
-	if err != nil {
-		return err
+// find asks the cluster, unless its answer is newer than the one before, and finds
+// a kind in its answer.
+func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, before meta.RESTMapper) (*meta.RESTMapping, error) {
+	if asked := k.ask(before); asked != nil {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-asked.done:
+		}
+		if asked.err != nil {
+			return nil, asked.err
+		}
 	}
-	*mapping, err = current.RESTMapping(kind.GroupKind(), kind.Version)
-	return err
+	return k.lookUp(kind)
 }
 
-func (k *kinds) load(ctx context.Context, before meta.RESTMapper) (meta.RESTMapper, error) {
+// ask asks the cluster in the background, or joins those who do. It returns nil if
+// there is an answer newer than the one before.
+func (k *kinds) ask(before meta.RESTMapper) *question {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	if k.current != before {
-		return k.current, nil
+		return nil
 	}
-	resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, k.discovery)
-	if err != nil {
-		return nil, err
+	if k.asking == nil {
+		k.asking = &question{done: make(chan struct{})}
+		go k.answer(k.asking)
 	}
-	k.current = restmapper.NewDiscoveryRESTMapper(resources)
-	return k.current, nil
+	return k.asking
+}
+
+// answer carries a question out.
+func (k *kinds) answer(asked *question) {
+	// The question is everybody's, so nobody's context may end it.
+	mapper, err := k.fetch(context.Background())
+	k.mutex.Lock()
+	if err == nil {
+		k.current = mapper
+	}
+	k.asking, asked.err = nil, err
+	wakes := asked.wakes
+	k.mutex.Unlock()
+	close(asked.done)
+	for _, wake := range wakes {
+		wake()
+	}
+}
+
+// afterwards lets a question wake somebody, unless it is answered already.
+func (k *kinds) afterwards(asked *question, wake func()) (answered bool) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if k.asking != asked {
+		return true
+	}
+	asked.wakes = append(asked.wakes, wake)
+	return false
 }

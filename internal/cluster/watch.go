@@ -66,6 +66,15 @@ type Subscription struct {
 	once    sync.Once
 }
 
+// anyObject stands for all objects that a watch sees.
+const anyObject = "*"
+
+// SubscribeAny calls wake whenever there is news about any object of a
+// cluster-scoped kind.
+func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *Subscription {
+	return c.Subscribe(mapping, "", anyObject, true, wake)
+}
+
 // Subscribe watches an object and calls wake whenever there is news about it: at
 // the latest when its state is known, and when the watch fails. With metadataOnly
 // the object has no more than its metadata.
@@ -138,8 +147,10 @@ func (w *watch) tell(object any) {
 	w.mutex.Lock()
 	w.failure = nil
 	var wakes []func()
-	for s := range w.waiting[key] {
-		wakes = append(wakes, s.wake)
+	for _, waiting := range []map[*Subscription]struct{}{w.waiting[key], w.waiting[anyObject]} {
+		for s := range waiting {
+			wakes = append(wakes, s.wake)
+		}
 	}
 	w.mutex.Unlock()
 	for _, wake := range wakes {
@@ -218,8 +229,8 @@ func (s *Subscription) State() (State, error) {
 	return state, nil
 }
 
-// Close ends the subscription. It may be called again.
-func (s *Subscription) Close() {
+// Close ends the subscription. It may be called again, and never fails.
+func (s *Subscription) Close() error {
 	s.once.Do(func() {
 		s.watches.mutex.Lock()
 		defer s.watches.mutex.Unlock()
@@ -234,6 +245,7 @@ func (s *Subscription) Close() {
 			delete(s.watches.running, s.key)
 		}
 	})
+	return nil
 }
 
 // AtLeast reports whether a version is as new as another one. Versions that

@@ -83,7 +83,7 @@ func (a *Applier) applyOnce(ctx context.Context, object Object, manifest *unstru
 // change deals with an object that exists.
 func (a *Applier) change(ctx context.Context, object Object, live, manifest *unstructured.Unstructured) (Outcome, error) {
 	if live.GetDeletionTimestamp() != nil {
-		return Outcome{}, errTerminating
+		return Outcome{}, &Terminating{Left: live}
 	}
 	switch object.Policy {
 	case deployer.ImmutablePolicy:
@@ -132,9 +132,17 @@ func (a *Applier) patch(ctx context.Context, object Object, live, desired *unstr
 	return a.Target.MergePatch(ctx, object.Mapping, live.GetNamespace(), live.GetName(), difference, a.FieldManager)
 }
 
-// errTerminating says that an object is being deleted, so that a change would be
-// lost with it.
-var errTerminating = fmt.Errorf("it is being deleted; it will be created again once it is gone")
+// Terminating says that an object is being deleted, so that a change would be lost
+// with it. It has to be created again once it is gone.
+type Terminating struct {
+	// Left is what is left of the object.
+	Left *unstructured.Unstructured
+}
+
+// Error implements error.
+func (t *Terminating) Error() string {
+	return "it is being deleted; it will be created again once it is gone"
+}
 
 // explain says which object an error is about.
 func explain(object Object, err error) error {

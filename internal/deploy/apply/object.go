@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -166,14 +167,26 @@ func findMapping(ctx context.Context, target *cluster.Connection, entry Entry, d
 	}
 	mapping, err := target.Mapping(ctx, kind)
 	if meta.IsNoMatchError(err) {
-		return nil, job.NewError("GetApiResource", "GetApiResource",
-			fmt.Sprintf("%s: the cluster at %s does not know kind %s in %s: install its CustomResourceDefinition, or correct apiVersion and kind", entry.Position, target.Server(), kind.Kind, kind.GroupVersion()))
+		return nil, job.Wrap(unknownKind{}, "GetApiResource", "GetApiResource",
+			fmt.Sprintf("%s: the cluster at %s does not know kind %s in %s", entry.Position, target.Server(), kind.Kind, kind.GroupVersion()))
 	}
 	if err != nil {
 		return nil, job.Wrap(err, "GetApiResource", "GetApiResourceList", "find kind "+kind.Kind)
 	}
 	return mapping, nil
 }
+
+// unknownKind marks the error about a kind that the cluster does not know.
+type unknownKind struct{}
+
+// Error implements error.
+func (unknownKind) Error() string {
+	return "install its CustomResourceDefinition, or correct apiVersion and kind"
+}
+
+// IsUnknownKind reports whether an error is about a kind that the cluster does not
+// know.
+func IsUnknownKind(err error) bool { return errors.As(err, &unknownKind{}) }
 
 // definitions returns the kinds that the objects themselves define.
 func definitions(entries []Entry) map[schema.GroupVersionKind]*meta.RESTMapping {

@@ -67,6 +67,12 @@ func New(target *cluster.Connection, inventory apply.Inventory, owner Owner, wak
 	return d
 }
 
+// Await adds an object that somebody else is deleting.
+func (d *Deletion) Await(mapping *meta.RESTMapping, left *unstructured.Unstructured) {
+	ref := corev1.ObjectReference{APIVersion: left.GetAPIVersion(), Kind: left.GetKind(), Namespace: left.GetNamespace(), Name: left.GetName()}
+	d.groups[0] = append(d.groups[0], &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, mapping: mapping, left: left})
+}
+
 // groupOf returns the place of an object in the order: what is in namespaces
 // first, the definitions of kinds last.
 func groupOf(ref corev1.ObjectReference) int {
@@ -229,7 +235,7 @@ func (d *Deletion) look(ctx context.Context, object *doomed) error {
 		object.left = state.Object
 	}
 	if object.gone {
-		object.subscription.Close()
+		_ = object.subscription.Close()
 	}
 	return nil
 }
@@ -241,7 +247,7 @@ func (d *Deletion) ask(ctx context.Context, object *doomed) error {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && live.GetUID() != object.left.GetUID():
 		object.gone = true
-		object.subscription.Close()
+		_ = object.subscription.Close()
 		return nil
 	case err != nil:
 		return err
@@ -255,7 +261,7 @@ func (d *Deletion) Close() {
 	for _, group := range d.groups {
 		for _, object := range group {
 			if object.subscription != nil {
-				object.subscription.Close()
+				_ = object.subscription.Close()
 			}
 		}
 	}

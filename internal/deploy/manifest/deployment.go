@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,9 @@ type deployment struct {
 	stored []result
 	checks bool
 
-	stage       apply.Stage
+	stage apply.Stage
+	// ending are objects that somebody is deleting although they are wanted.
+	ending      *deletion.Deletion
 	definitions *readiness.Check
 	orphans     *deletion.Deletion
 	readiness   *readiness.Check
@@ -49,8 +52,8 @@ func (d *deployment) advance(ctx context.Context, item *deployer.Item) ([]string
 				return waiting, err
 			}
 		}
-		if err := d.applyStage(ctx, item); err != nil {
-			return nil, err
+		if waiting, err := d.applyStage(ctx, item); err != nil || len(waiting) > 0 {
+			return waiting, err
 		}
 	}
 	if waiting, err := d.removeOrphans(ctx, item); err != nil || len(waiting) > 0 {
@@ -60,36 +63,54 @@ func (d *deployment) advance(ctx context.Context, item *deployer.Item) ([]string
 }
 
 // applyStage applies the objects of a stage. The next one needs all of them.
-func (d *deployment) applyStage(ctx context.Context, item *deployer.Item) error {
+func (d *deployment) applyStage(ctx context.Context, item *deployer.Item) ([]string, error) {
+	if waiting, err := d.ending.Continue(ctx); err != nil || len(waiting) > 0 {
+		return waiting, err
+	}
+	todo := d.todo()
+	if len(todo) == 0 {
+		return nil, nil
+	}
+	if err := item.Checkpoint(ctx, "deployer: apply manifests"); err != nil {
+		return nil, err
+	}
+	outcomes, errs := make([]apply.Outcome, len(todo)), make([]error, len(todo))
+	parallel.Do(len(todo), func(i int) { outcomes[i], errs[i] = d.applier.Apply(ctx, d.objects[todo[i]]) })
+	var failures several
+	for i, at := range todo {
+		if errs[i] == nil {
+			d.applied[at] = true
+			d.take(d.objects[at], outcomes[i])
+			continue
+		}
+		// It may exist nevertheless: the answer can have been lost.
+		d.objects[at].Known = true
+		var terminating *apply.Terminating
+		if errors.As(errs[i], &terminating) {
+			d.ending.Await(d.objects[at].Mapping, terminating.Left)
+			continue
+		}
+		failures = append(failures, errs[i])
+	}
+	if len(failures) > 0 {
+		return nil, job.Wrap(failures, "ApplyObjects", "ApplyNewObject", "")
+	}
+	waiting, err := d.ending.Continue(ctx)
+	if err == nil && len(waiting) == 0 && len(d.todo()) > 0 {
+		return d.applyStage(ctx, item)
+	}
+	return waiting, err
+}
+
+// todo returns the objects of the stage that are not applied yet.
+func (d *deployment) todo() []int {
 	var todo []int
 	for i, object := range d.objects {
 		if object.Stage() == d.stage && !d.applied[i] {
 			todo = append(todo, i)
 		}
 	}
-	if len(todo) == 0 {
-		return nil
-	}
-	if err := item.Checkpoint(ctx, "deployer: apply manifests"); err != nil {
-		return err
-	}
-	outcomes, errs := make([]apply.Outcome, len(todo)), make([]error, len(todo))
-	parallel.Do(len(todo), func(i int) { outcomes[i], errs[i] = d.applier.Apply(ctx, d.objects[todo[i]]) })
-	var failures several
-	for i, at := range todo {
-		if errs[i] != nil {
-			failures = append(failures, errs[i])
-			// It may exist nevertheless: the answer can have been lost.
-			d.objects[at].Known = true
-			continue
-		}
-		d.applied[at] = true
-		d.take(d.objects[at], outcomes[i])
-	}
-	if len(failures) == 0 {
-		return nil
-	}
-	return job.Wrap(failures, "ApplyObjects", "ApplyNewObject", "")
+	return todo
 }
 
 // take notes what became of an object.
@@ -196,6 +217,7 @@ func (d *deployment) Close() error {
 			check.Close()
 		}
 	}
+	d.ending.Close()
 	if d.orphans != nil {
 		d.orphans.Close()
 	}

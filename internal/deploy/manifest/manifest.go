@@ -4,6 +4,9 @@ package manifest
 
 import (
 	"context"
+	"io"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
@@ -38,6 +41,7 @@ func (Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Re
 	work, ok := item.Remembered().(*deployment)
 	if !ok || work.target != target {
 		if work, err = begin(ctx, item, target); err != nil {
+			awaitKinds(ctx, item, target, err)
 			return deployer.Result{}, err
 		}
 		item.Remember(work)
@@ -84,6 +88,7 @@ func begin(ctx context.Context, item *deployer.Item, target *deployer.Connection
 		objects:   objects,
 		applied:   make([]bool, len(objects)),
 		inventory: recorded.With(objects),
+		ending:    deletion.New(target, nil, deletion.Owner{}, item.Wake),
 		checks:    !config.ReadinessChecks.DisableDefault,
 	}
 	if len(work.inventory) > 0 {
@@ -93,6 +98,27 @@ func begin(ctx context.Context, item *deployer.Item, target *deployer.Connection
 	}
 	return work, nil
 }
+
+// awaitKinds looks out for new kinds if an error says that one is not known. The
+// error is tried again later in any case: kinds also come in other ways.
+func awaitKinds(ctx context.Context, item *deployer.Item, target *deployer.Connection, err error) {
+	if !apply.IsUnknownKind(err) {
+		return
+	}
+	if _, ok := item.Remembered().(*kindsToCome); ok {
+		return
+	}
+	definitions, err := target.Mapping(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: apply.CRDKind})
+	if err == nil {
+		item.Remember(&kindsToCome{target.SubscribeAny(definitions, item.Wake)})
+	}
+}
+
+// kindsToCome wakes an item when the cluster learns a new kind.
+type kindsToCome struct{ subscription io.Closer }
+
+// Close implements io.Closer.
+func (k *kindsToCome) Close() error { return k.subscription.Close() }
 
 // Delete removes the objects that an item has deployed.
 func (Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Result, error) {

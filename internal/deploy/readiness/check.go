@@ -57,7 +57,7 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 			return nil, err
 		}
 		if w.why == "" {
-			w.subscription.Close()
+			_ = w.subscription.Close()
 			continue
 		}
 		left = append(left, w)
@@ -121,7 +121,7 @@ func (n notWatchable) Error() string {
 func (c *Check) Close() {
 	for _, w := range c.waiting {
 		if w.subscription != nil {
-			w.subscription.Close()
+			_ = w.subscription.Close()
 		}
 	}
 	c.waiting = nil

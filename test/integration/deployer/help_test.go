@@ -230,3 +230,36 @@ func unstructuredFrom(t *testing.T, text string) *unstructured.Unstructured {
 func hasCode(e *v1alpha1.Error, code v1alpha1.ErrorCode) bool {
 	return e != nil && slices.Contains(e.Codes, code)
 }
+
+// duration returns the Duration of a text.
+func duration(text string) *v1alpha1.Duration {
+	d := &v1alpha1.Duration{}
+	if err := json.Unmarshal([]byte(`"`+text+`"`), d); err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// managed returns the names of the recorded objects in their order.
+func managed(t *testing.T, item *v1alpha1.DeployItem) []string {
+	t.Helper()
+	var status struct {
+		ManagedResources []struct {
+			Resource struct {
+				Name string `json:"name"`
+				UID  string `json:"uid"`
+			} `json:"resource"`
+		} `json:"managedResources"`
+	}
+	if err := json.Unmarshal(item.Status.ProviderStatus.Raw, &status); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, managed := range status.ManagedResources {
+		if managed.Resource.UID == "" {
+			t.Errorf("%s is recorded without its UID", managed.Resource.Name)
+		}
+		names = append(names, managed.Resource.Name)
+	}
+	return names
+}

@@ -1,0 +1,136 @@
+package deployer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+func TestDecide(t *testing.T) {
+	now := time.Unix(1000, 0)
+	past := metav1.NewTime(now.Add(-time.Minute))
+	taken := &v1alpha1.TransitionTimes{InitTime: &past}
+	handedOver := &v1alpha1.TransitionTimes{TriggerTime: &past}
+	type status = v1alpha1.DeployItemStatus
+	tests := []struct {
+		reason      string
+		status      status
+		deleted     bool
+		annotations map[string]string
+		finalizers  []string
+		change      func(*snapshot)
+		want        decision
+	}{
+		{reason: "an item without a job is idle", want: decision{do: leave}},
+		{reason: "a finished job is not done again", status: status{JobID: "a", JobIDFinished: "a", Phase: "Succeeded", TransitionTimes: taken}, want: decision{do: leave}},
+		{reason: "an interrupted job stops", status: status{JobID: "a", JobIDFinished: "a", Phase: "Failed", TransitionTimes: taken}, want: decision{do: leave}},
+		{reason: "the item is gone", change: func(s *snapshot) { s.item = nil }, want: decision{do: leave}},
+		{reason: "another process serves the target", status: status{JobID: "a"}, change: func(s *snapshot) { s.responsible = false }, want: decision{do: leave}},
+		{reason: "a first job, handed over without a parent", status: status{JobID: "a"}, want: decision{do: work, start: true}},
+		{reason: "a further job", status: status{JobID: "b", JobIDFinished: "a", Phase: "Failed", TransitionTimes: handedOver}, want: decision{do: work, start: true}},
+		{reason: "a further job after a phase of an old release", status: status{JobID: "b", JobIDFinished: "a", Phase: "Completed", TransitionTimes: handedOver}, want: decision{do: work, start: true}},
+		{reason: "a job goes on", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, want: decision{do: work}},
+		{reason: "a job that waits sleeps", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.notBefore = now.Add(time.Second) }, want: decision{do: sleep}},
+		{reason: "its time has come", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.notBefore = now }, want: decision{do: work}},
+		{reason: "a new job was handed over while another one ran: the times are reset", status: status{JobID: "b", Phase: "Progressing", TransitionTimes: handedOver}, change: func(s *snapshot) { s.notBefore = now.Add(time.Hour) }, want: decision{do: work, start: true}},
+		{reason: "the target is missing", status: status{JobID: "a"}, change: func(s *snapshot) { s.target = nil }, want: decision{do: failWithoutTarget, start: true}},
+		{reason: "the target went while the job ran", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.target = nil }, want: decision{do: failWithoutTarget}},
+		{reason: "an item without a target needs none", status: status{JobID: "a"}, change: func(s *snapshot) { s.target, s.item.Spec.Target = nil, nil }, want: decision{do: work, start: true}},
+
+		{reason: "nothing has changed since the last success", status: status{JobID: "b", JobIDFinished: "a", Phase: "Succeeded", ObservedGeneration: 3}, change: onChangeOnly, want: decision{do: finishUnchanged, start: true}},
+		{reason: "the last job has failed", status: status{JobID: "b", JobIDFinished: "a", Phase: "Failed", ObservedGeneration: 3}, change: onChangeOnly, want: decision{do: work, start: true}},
+		{reason: "the specification has changed", status: status{JobID: "b", JobIDFinished: "a", Phase: "Succeeded", ObservedGeneration: 2}, change: onChangeOnly, want: decision{do: work, start: true}},
+		{reason: "a deletion is a change", status: status{JobID: "b", JobIDFinished: "a", Phase: "Succeeded", ObservedGeneration: 3}, deleted: true, change: onChangeOnly, want: decision{do: work, start: true}},
+
+		{reason: "a test starts a job of its own", status: status{JobID: "a", JobIDFinished: "a", Phase: "Succeeded", TransitionTimes: taken}, annotations: test, want: decision{do: work, start: true, ownJob: true, consumeOperation: true}},
+		{reason: "a test of a new item", annotations: test, want: decision{do: work, start: true, ownJob: true, consumeOperation: true}},
+		{reason: "a test of a job that was handed over is that job", status: status{JobID: "a"}, annotations: test, want: decision{do: work, start: true, consumeOperation: true}},
+		{reason: "the job of a test has begun, the annotation is still there", status: status{JobID: "b", JobIDFinished: "a", Phase: "Init", TransitionTimes: taken}, annotations: test, want: decision{do: work, consumeOperation: true}},
+		{reason: "a test is made although nothing has changed", status: status{JobID: "a", JobIDFinished: "a", Phase: "Succeeded", ObservedGeneration: 3}, annotations: test, change: onChangeOnly, want: decision{do: work, start: true, ownJob: true, consumeOperation: true}},
+		{reason: "other operations are for others", status: status{JobID: "a", JobIDFinished: "a"}, annotations: map[string]string{v1alpha1.OperationAnnotation: "reconcile"}, want: decision{do: leave}},
+
+		{reason: "a deletion has a job", status: status{JobID: "b", JobIDFinished: "a", Phase: "Succeeded"}, deleted: true, want: decision{do: work, start: true}},
+		{reason: "a deletion without a job is not ours to begin", status: status{JobID: "a", JobIDFinished: "a", Phase: "Succeeded"}, deleted: true, want: decision{do: leave}},
+		{reason: "a deletion goes on", status: status{JobID: "b", Phase: "Deleting", TransitionTimes: taken}, deleted: true, want: decision{do: work}},
+		{reason: "a job that deploys ends when its item is deleted", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, deleted: true, change: func(s *snapshot) { s.notBefore = now.Add(time.Hour) }, want: decision{do: failSuperseded}},
+		{reason: "the job of the deletion was handed over while another one ran", status: status{JobID: "b", Phase: "Progressing", TransitionTimes: handedOver}, deleted: true, want: decision{do: work, start: true}},
+		{reason: "our finalizer is gone: others keep the item", status: status{JobID: "b", Phase: "Deleting", TransitionTimes: taken}, deleted: true, finalizers: []string{"acme.example/other"}, want: decision{do: leave}},
+		{reason: "nothing is to be uninstalled", status: status{JobID: "b"}, deleted: true, annotations: keep, want: decision{do: release, start: true}},
+		{reason: "nothing is to be uninstalled, with or without a target", status: status{JobID: "b"}, deleted: true, annotations: keep, change: func(s *snapshot) { s.target = nil }, want: decision{do: release, start: true}},
+		{reason: "nothing is to be uninstalled, but nobody deletes", status: status{JobID: "b"}, annotations: keep, want: decision{do: work, start: true}},
+		{reason: "the target of a deletion is missing", status: status{JobID: "b"}, deleted: true, change: func(s *snapshot) { s.target = nil }, want: decision{do: failWithoutTarget, start: true}},
+	}
+	for _, test := range tests {
+		item := &v1alpha1.DeployItem{Status: test.status}
+		item.Generation, item.Annotations, item.Finalizers = 3, test.annotations, []string{v1alpha1.Finalizer}
+		item.Spec.Target = &v1alpha1.ObjectReference{Name: "cluster"}
+		if test.deleted {
+			item.DeletionTimestamp = &past
+		}
+		if test.finalizers != nil {
+			item.Finalizers = test.finalizers
+		}
+		s := snapshot{item: item, target: &v1alpha1.Target{}, responsible: true, now: now}
+		if test.change != nil {
+			test.change(&s)
+		}
+		if diff := cmp.Diff(test.want, decide(s), cmp.AllowUnexported(decision{})); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.reason, diff)
+		}
+	}
+}
+
+var (
+	test = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.TestReconcileOperation)}
+	keep = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
+)
+
+func onChangeOnly(s *snapshot) { s.item.Spec.UpdateOnChangeOnly = true }
+
+func TestResponsible(t *testing.T) {
+	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "edge", Labels: map[string]string{"size": "7"}, Annotations: map[string]string{"zone": "north"},
+	}}
+	require := func(key, operator string, values ...string) []v1alpha1.Requirement {
+		return []v1alpha1.Requirement{{Key: key, Operator: operator, Values: values}}
+	}
+	type selector = v1alpha1.TargetSelector
+	tests := []struct {
+		reason    string
+		selectors []selector
+		want      bool
+	}{
+		{"no selectors take everything", nil, true},
+		{"the name and any namespace", []selector{{Targets: []v1alpha1.ObjectReference{{Name: "edge"}}}}, true},
+		{"the name and the namespace", []selector{{Targets: []v1alpha1.ObjectReference{{Name: "edge", Namespace: "shop"}}}}, true},
+		{"another namespace", []selector{{Targets: []v1alpha1.ObjectReference{{Name: "edge", Namespace: "other"}}}}, false},
+		{"an annotation", []selector{{Annotations: require("zone", "in", "north", "south")}}, true},
+		{"an annotation that must not be there", []selector{{Annotations: require("zone", "!")}}, false},
+		{"a label by size", []selector{{Labels: require("size", "gt", "6")}}, true},
+		{"a label by size that is too small", []selector{{Labels: require("size", "gt", "7")}}, false},
+		{"all parts of a selector count", []selector{{Annotations: require("zone", "=", "north"), Labels: require("size", "=", "8")}}, false},
+		{"one of several selectors is enough", []selector{{Annotations: require("zone", "=", "south")}, {Annotations: require("zone", "exists")}}, true},
+		{"the other spelling of operator", []selector{{Annotations: []v1alpha1.Requirement{{Key: "zone", Operation: "=", Values: []string{"north"}}}}}, true},
+	}
+	for _, test := range tests {
+		selectors, err := newSelectors(test.selectors)
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+		if got := responsible(selectors, target); got != test.want {
+			t.Errorf("%s: %t", test.reason, got)
+		}
+	}
+	if !responsible([]selectorOfTests{{}}, nil) {
+		t.Error("an item whose target is missing is everybody's")
+	}
+	if _, err := newSelectors([]selector{{Labels: require("a", "like", "b")}}); err == nil {
+		t.Error("an unknown operator was accepted")
+	}
+}
+
+type selectorOfTests = selector

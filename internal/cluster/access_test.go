@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+const secretWord = "top-secret-word"
+
+// kubeconfig returns a kubeconfig whose cluster and user have the given fields.
+func kubeconfig(cluster, user string) string {
+	return `{"apiVersion":"v1","kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],` +
+		`"clusters":[{"name":"c","cluster":{` + cluster + `}}],"users":[{"name":"u","user":{` + user + `}},{"name":"other","user":{}}]}`
+}
+
+const server = `"server":"https://api.example.org"`
+
+func TestParseKubeconfig(t *testing.T) {
+	tests := []struct{ reason, text, want string }{
+		{"a token", kubeconfig(server, `"token":"t"`), ""},
+		{"a user and a password", kubeconfig(server, `"username":"a","password":"b"`), ""},
+		{"no user at all", kubeconfig(server, ``), ""},
+		{"a server certificate that nobody checks is the user's business", kubeconfig(server+`,"insecure-skip-tls-verify":true`, `"token":"t"`), ""},
+		{"a plugin", kubeconfig(server, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"`+secretWord+`"}`), "users[u].user.exec"},
+		{"a plugin of a user that is not used", strings.Replace(kubeconfig(server, ""), `"name":"other","user":{}`, `"name":"other","user":{"exec":{"command":"x"}}`, 1), "users[other].user.exec"},
+		{"an auth provider", kubeconfig(server, `"auth-provider":{"name":"`+secretWord+`"}`), "users[u].user.auth-provider"},
+		{"a certificate file", kubeconfig(server, `"client-certificate":"`+secretWord+`"`), "users[u].user.client-certificate"},
+		{"a key file", kubeconfig(server, `"client-key":"`+secretWord+`"`), "users[u].user.client-key"},
+		{"a token file", kubeconfig(server, `"tokenFile":"`+secretWord+`"`), "users[u].user.tokenFile"},
+		{"impersonation", kubeconfig(server, `"as":"`+secretWord+`"`), "users[u].user.as"},
+		{"impersonation of groups", kubeconfig(server, `"as-groups":["`+secretWord+`"]`), "users[u].user.as-groups"},
+		{"impersonation by identity", kubeconfig(server, `"as-uid":"`+secretWord+`"`), "users[u].user.as-uid"},
+		{"impersonation with further properties", kubeconfig(server, `"as-user-extra":{"a":["`+secretWord+`"]}`), "users[u].user.as-user-extra"},
+		{"a file with the authority", kubeconfig(server+`,"certificate-authority":"`+secretWord+`"`, ``), "clusters[c].cluster.certificate-authority"},
+		{"a password in the address", kubeconfig(`"server":"https://a:`+secretWord+`@api.example.org"`, ``), "clusters[c].cluster.server"},
+		{"an address that is none", kubeconfig(`"server":"`+secretWord+`"`, ``), "https://api.example.org:6443"},
+		{"no address: the library would take localhost", kubeconfig(``, ``), "https://api.example.org:6443"},
+		{"another scheme", kubeconfig(`"server":"file:///`+secretWord+`"`, ``), "https://api.example.org:6443"},
+		{"a key that is none", kubeconfig(server, `"client-certificate-data":"`+base64.StdEncoding.EncodeToString([]byte(secretWord))+`"`), "check the certificates"},
+		{"no current context", `{"apiVersion":"v1","kind":"Config"}`, "no current-context"},
+		{"a context that does not exist", `{"apiVersion":"v1","kind":"Config","current-context":"` + secretWord + `"}`, "no context with the name"},
+		{"a cluster that does not exist", `{"apiVersion":"v1","kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"` + secretWord + `"}}]}`, "no cluster with the name"},
+		{"a user that does not exist", strings.Replace(kubeconfig(server, ""), `"user":"u"`, `"user":"`+secretWord+`"`, 1), "no user with the name"},
+		{"another kind", `{"apiVersion":"v1","kind":"Secret","data":"` + secretWord + `"}`, "cannot be decoded"},
+		{"no document", secretWord + ": [", "cannot be decoded"},
+		{"nothing", "", "no current-context"},
+	}
+	for _, test := range tests {
+		_, err := parseKubeconfig([]byte(test.text))
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%s: %v", test.reason, err)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: %v, want %q", test.reason, err, test.want)
+		case err != nil && strings.Contains(err.Error(), secretWord):
+			t.Errorf("%s: the message shows a value: %v", test.reason, err)
+		}
+	}
+}
+
+func TestNewAccess(t *testing.T) {
+	self := &rest.Config{Host: "https://self.example.org", BearerToken: secretWord, TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}}
+	tests := []struct{ reason, content, host, token, err string }{
+		{"a kubeconfig goes before all others", `{"kubeconfig":` + kubeconfig(server, "") + `,"selfConfig":{"serviceAccount":{"name":"a"}}}`, "https://api.example.org", "", ""},
+		{"a bare kubeconfig", kubeconfig(server, ""), "https://api.example.org", "", ""},
+		{"the resource cluster itself", `{"selfConfig":{"serviceAccount":{"name":"a"}}}`, "https://self.example.org", "shop/a", ""},
+		{"a cluster that trusts our tokens", `{"oidcConfig":{"server":"https://edge.example.org","audience":["edge"],"serviceAccount":{"name":"a"}}}`, "https://edge.example.org", "shop/a", ""},
+		{"a cluster without an address", `{"oidcConfig":{"serviceAccount":{"name":"a"}}}`, "", "", "oidcConfig.server"},
+		{"nobody to ask a token for", `{"oidcConfig":{"server":"https://edge.example.org"}}`, "", "", "oidcConfig.serviceAccount.name"},
+		{"nobody to ask a token for on ourselves", `{"selfConfig":{}}`, "", "", "selfConfig.serviceAccount.name"},
+		{"an empty kubeconfig still counts", `{"kubeconfig":{}}`, "", "", "no current-context"},
+		{"nothing", `null`, "", "", "set one of kubeconfig, oidcConfig and selfConfig"},
+	}
+	for _, test := range tests {
+		config, err := v1alpha1.ParseKubernetesClusterTargetConfig([]byte(test.content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := newAccess(config, "shop", self)
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: %v, want %q", test.reason, err, test.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+			continue
+		}
+		token := ""
+		if got.token != nil {
+			token = got.token.Namespace + "/" + got.token.Name
+		}
+		if got.config.Host != test.host || token != test.token || got.config.BearerToken != "" {
+			t.Errorf("%s: host %s, token of %s", test.reason, got.config.Host, token)
+		}
+	}
+}
+
+func TestAccessKeys(t *testing.T) {
+	key := func(content, namespace string) string {
+		config, err := v1alpha1.ParseKubernetesClusterTargetConfig([]byte(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		access, err := newAccess(config, namespace, &rest.Config{Host: "https://self.example.org"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return access.key
+	}
+	if key(kubeconfig(server, ""), "a") != key(kubeconfig(server, ""), "b") {
+		t.Error("the same kubeconfig is the same access, wherever the Target is")
+	}
+	if key(kubeconfig(server, ""), "a") == key(kubeconfig(server, `"token":"t"`), "a") {
+		t.Error("other credentials are another access")
+	}
+	if self := `{"selfConfig":{"serviceAccount":{"name":"a"}}}`; key(self, "a") == key(self, "b") {
+		t.Error("a ServiceAccount of another namespace is another access")
+	}
+}

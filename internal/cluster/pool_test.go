@@ -1,0 +1,245 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+func targetOf(kubeconfig string) *v1alpha1.Target {
+	return &v1alpha1.Target{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "edge"},
+		Spec:       v1alpha1.TargetSpec{Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":` + kubeconfig + `}`))},
+	}
+}
+
+func TestPoolIsBounded(t *testing.T) {
+	pool := NewPool(PoolOptions{Size: 3})
+	connect := func(i int) *Connection {
+		connection, err := pool.Connect(t.Context(), targetOf(kubeconfig(server, fmt.Sprintf(`"token":"%d"`, i))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return connection
+	}
+	first := connect(0)
+	if connect(0) != first {
+		t.Error("the same access has two connections")
+	}
+	mapping := &meta.RESTMapping{Resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Scope: meta.RESTScopeNamespace}
+	subscription := first.Subscribe(mapping, "a", "b", true, func() {})
+	second := connect(1)
+	for i := 2; i < 20; i++ {
+		connect(i)
+	}
+	if got := pool.recent.Len(); got != 3 || len(pool.connections) != 3 {
+		t.Errorf("%d connections, want 3", got)
+	}
+	if connect(0) != first {
+		t.Error("a connection that somebody watches was dropped")
+	}
+	if connect(1) == second {
+		t.Error("the connection that was not used for the longest time is still there")
+	}
+	_ = subscription.Close()
+	_ = subscription.Close()
+	for i := 2; i < 20; i++ {
+		connect(i)
+	}
+	if connect(0) == first {
+		t.Error("a connection that nobody watches any more was never dropped")
+	}
+}
+
+func TestTokens(t *testing.T) {
+	now := time.Unix(1000, 0)
+	requests := 0
+	var failure error
+	source := &tokens{
+		spec: tokenSpec{Namespace: "shop", Name: "edge", Audience: []string{"a"}, Expiration: 1000},
+		now:  func() time.Time { return now },
+		request: func(_ context.Context, namespace, name string, request *authenticationv1.TokenRequest) error {
+			requests++
+			if namespace != "shop" || name != "edge" || request.Spec.Audiences[0] != "a" || *request.Spec.ExpirationSeconds != 1000 {
+				t.Errorf("request for %s/%s: %+v", namespace, name, request.Spec)
+			}
+			request.Status.Token = fmt.Sprintf("token-%d", requests)
+			request.Status.ExpirationTimestamp = metav1.NewTime(now.Add(1000 * time.Second))
+			return failure
+		},
+	}
+	status := http.StatusOK
+	var seen string
+	cluster := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		seen = request.Header.Get("Authorization")
+		response.WriteHeader(status)
+	}))
+	defer cluster.Close()
+	client := &http.Client{Transport: source.wrap(http.DefaultTransport)}
+	steps := []struct {
+		reason string
+		before func()
+		want   string
+	}{
+		{"the first request", func() {}, "Bearer token-1"},
+		{"79 % of the lifetime", func() { now = now.Add(790 * time.Second) }, "Bearer token-1"},
+		{"80 % of the lifetime", func() { now = now.Add(10 * time.Second) }, "Bearer token-2"},
+		{"the cluster does not accept it", func() { status = http.StatusUnauthorized }, "Bearer token-2"},
+		{"then it is not used again", func() {}, "Bearer token-3"},
+	}
+	for _, step := range steps {
+		step.before()
+		response, err := client.Get(cluster.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if seen != step.want {
+			t.Errorf("%s: %s, want %s", step.reason, seen, step.want)
+		}
+	}
+	source.drop("token-3")
+	failure = errors.New("forbidden")
+	response, err := client.Get(cluster.URL)
+	if err == nil {
+		_ = response.Body.Close()
+	}
+	var token tokenError
+	if !errors.As(err, &token) {
+		t.Errorf("a refused token request: %v", err)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	now := time.Unix(1000, 0)
+	h := &health{now: func() time.Time { return now }}
+	silence := fmt.Errorf("get: %w", context.DeadlineExceeded)
+	if h.refuse() != nil {
+		t.Error("a cluster that nobody talked to was refused")
+	}
+	for range 30 {
+		h.learn(silence)
+	}
+	if h.refuse() == nil {
+		t.Error("nobody should try right after a failure")
+	}
+	now = now.Add(firstPause)
+	if err := h.refuse(); err != nil {
+		t.Errorf("failures at the same time count once; the pause should be over: %v", err)
+	}
+	if h.refuse() == nil {
+		t.Error("one attempt is enough")
+	}
+	h.learn(silence)
+	now = now.Add(firstPause)
+	if h.refuse() == nil {
+		t.Error("the second pause is as short as the first one")
+	}
+	now = now.Add(firstPause)
+	if h.refuse() != nil {
+		t.Error("the second pause is over")
+	}
+	h.learn(apierrors.NewUnauthorized("no"))
+	if h.refuse() != nil {
+		t.Error("an answer of any kind is an answer")
+	}
+}
+
+// TestKindsAreAskedForOnce shows that those who ask at the same time share one
+// request, and that a later one asks again.
+func TestKindsAreAskedForOnce(t *testing.T) {
+	kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	var asked atomic.Int32
+	k := &kinds{fetch: func(context.Context) (meta.RESTMapper, error) {
+		if asked.Add(1) == 1 {
+			close(begun)
+			<-goOn
+		}
+		mapper := meta.NewDefaultRESTMapper(nil)
+		mapper.Add(kind, meta.RESTScopeNamespace)
+		return mapper, nil
+	}}
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			if mapping, err := k.find(t.Context(), kind, nil); err != nil || mapping.Resource.Resource != "configmaps" {
+				t.Errorf("%v, %v", mapping, err)
+			}
+		})
+	}
+	<-begun
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := k.find(impatient, kind, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("who must leave is held up: %v", err)
+	}
+	close(goOn)
+	group.Wait()
+	if asked.Load() != 1 {
+		t.Errorf("asked %d times", asked.Load())
+	}
+	if _, err := k.find(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "Unknown"}, k.known()); !meta.IsNoMatchError(err) || asked.Load() != 2 {
+		t.Errorf("a kind that is not known: %v after %d requests", err, asked.Load())
+	}
+}
+
+func TestExplain(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	// It would tell about the handshakes that the test wants to fail.
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	defer plain.Close()
+	defer secure.Close()
+	tests := []struct{ reason, server, want, message string }{
+		{"nobody listens", closed.URL, ReasonRefused, "connection refused"},
+		{"nobody knows the authority", secure.URL, ReasonTLS, "unknown authority"},
+		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), ReasonTLS, "does not speak TLS"},
+	}
+	for _, test := range tests {
+		connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = connection.Mapping(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
+		var explained *job.Error
+		if !errors.As(err, &explained) || explained.Reason != test.want || !strings.Contains(err.Error(), test.message) || strings.Contains(err.Error(), secretWord) {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
+	lookup := Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "nobody.invalid", Err: "no such host"}}, "op", "https://a")
+	if !IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
+		t.Errorf("a name that does not exist: %v", lookup)
+	}
+	unauthorized := Explain(apierrors.NewUnauthorized("no"), "op", "https://a")
+	if job.OutcomeOf(unauthorized) != job.Terminal || job.Codes(unauthorized)[0] != v1alpha1.ErrorUnauthorized {
+		t.Errorf("credentials that are not accepted end a job: %v", unauthorized)
+	}
+	if other := errors.New("about an object"); !errors.Is(Explain(other, "op", "s"), other) || IsConnection(other) {
+		t.Error("an error about an object is not about the connection")
+	}
+}

@@ -1,0 +1,70 @@
+package readiness
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// parse reads an object as clients do: whole numbers stay whole.
+func parse(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	asJSON, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(asJSON, &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func TestUnready(t *testing.T) {
+	tests := []struct{ reason, object, want string }{
+		{"anything else is ready when it is there", `{apiVersion: v1, kind: ConfigMap}`, ""},
+		{"a kind of another group has no rule", `{apiVersion: acme.example/v1, kind: Deployment, metadata: {generation: 2}}`, ""},
+		{"a pod without a condition", `{apiVersion: v1, kind: Pod}`, "no condition Ready"},
+		{"a pod that is ready", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "True"}]}}`, ""},
+		{"a pod that has done its work", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "False", reason: PodCompleted}]}}`, ""},
+		{"a pod that is not ready tells why", `{apiVersion: v1, kind: Pod, status: {conditions: [{type: Ready, status: "False", message: no image}]}}`, "no image"},
+		{"the controller has not seen the change", `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, spec: {replicas: 0}, status: {observedGeneration: 1}}`, "has seen generation 1, not yet 2"},
+		{"a deployment of nothing", `{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 0}}`, ""},
+		{"a deployment with old pods left", `{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 1}, status: {replicas: 2, updatedReplicas: 1, availableReplicas: 1}}`, "status.replicas is 2"},
+		{"a deployment that is being rolled out", `{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 2}, status: {replicas: 2, updatedReplicas: 1, availableReplicas: 2}}`, "status.updatedReplicas is 1"},
+		{"a deployment that is rolled out", `{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 1}, status: {replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`, ""},
+		{"a stateful set has one replica by default", `{apiVersion: apps/v1, kind: StatefulSet, status: {updatedReplicas: 0}}`, "spec.replicas is 1"},
+		{"a stateful set that is rolled out", `{apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 2}, status: {updatedReplicas: 2, availableReplicas: 2}}`, ""},
+		{"a daemon set may miss a share of its pods, rounded down", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 50%}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 2}}`, ""},
+		{"a daemon set that misses too many", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 1}}`, "2 are needed"},
+		{"a daemon set that is updated on deletion may miss none", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: OnDelete, rollingUpdate: {maxUnavailable: 3}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 2}}`, "3 are needed"},
+		{"a replica set that cannot make pods", `{apiVersion: apps/v1, kind: ReplicaSet, status: {readyReplicas: 1, conditions: [{type: ReplicaFailure, status: "True", message: quota}]}}`, "quota"},
+		{"a replica set", `{apiVersion: apps/v1, kind: ReplicaSet, status: {readyReplicas: 1}}`, ""},
+		{"a replication controller", `{apiVersion: v1, kind: ReplicationController, spec: {replicas: 2}, status: {readyReplicas: 1}}`, "status.readyReplicas is 1"},
+	}
+	for _, test := range tests {
+		object := parse(t, test.object)
+		got := Unready(object)
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+		}
+	}
+}
+
+func TestEstablished(t *testing.T) {
+	tests := []struct{ reason, object, want string }{
+		{"it was just created", `{}`, "not established"},
+		{"its names are taken", `{status: {conditions: [{type: NamesAccepted, status: "False", message: taken}]}}`, "taken"},
+		{"it is served", `{status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, ""},
+	}
+	for _, test := range tests {
+		object := parse(t, test.object)
+		got := Established(object)
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package deployer_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// TestTargetForms deploys through each form in which a Target can hold a
+// kubeconfig.
+func TestTargetForms(t *testing.T) {
+	namespace := namespaces(t)
+	var object map[string]any
+	if err := yaml.Unmarshal(access, &object); err != nil {
+		t.Fatal(err)
+	}
+	quoted, err := json.Marshal(string(access))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "access"},
+		Data:       map[string][]byte{"bare": access, "kubeconfig": access, "whole": []byte("kubeconfig: " + string(quoted))},
+	}
+	only := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "only"}, Data: map[string][]byte{"kubeconfig": asJSON}}
+	for _, object := range []client.Object{secret, only} {
+		if err := items.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inline := func(content string) v1alpha1.TargetSpec {
+		return v1alpha1.TargetSpec{Configuration: v1alpha1.NewAnyJSONPointer([]byte(content))}
+	}
+	reference := func(name, key string) v1alpha1.TargetSpec {
+		return v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: name, Key: key}}
+	}
+	tests := []struct {
+		name, reason string
+		spec         v1alpha1.TargetSpec
+		err          string
+	}{
+		{"object", "a kubeconfig that is written as an object", inline(`{"kubeconfig":` + string(asJSON) + `}`), ""},
+		{"bare", "a kubeconfig without anything around it", inline(string(asJSON)), ""},
+		{"secretbare", "a key of a Secret that holds a kubeconfig", reference("access", "bare"), ""},
+		{"secretwhole", "a key of a Secret that holds a target", reference("access", "whole"), ""},
+		{"secretall", "a whole Secret", reference("only", ""), ""},
+		{"nested", "the Secret of a kubeconfig, as old releases wrote it", inline(`{"kubeconfig":{"secretRef":{"name":"access"}}}`), ""},
+		{"foreign", "the Secret of another namespace", inline(`{"kubeconfig":{"secretRef":{"name":"access","namespace":"kube-system"}}}`), "must be the namespace of the Target"},
+		{"empty", "nothing", v1alpha1.TargetSpec{}, "neither spec.config nor spec.secretRef"},
+	}
+	for _, test := range tests {
+		test.spec.Type = v1alpha1.KubernetesClusterTargetType
+		made := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: test.name}, Spec: test.spec}
+		if err := items.Create(t.Context(), made); err != nil {
+			t.Fatal(err)
+		}
+		item := newItem(t, namespace, test.name, strings.ReplaceAll(oneConfigMap, "smallest", test.name))
+		item.Spec.Target.Name = test.name
+		create(t, item)
+		if test.err == "" {
+			awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+			continue
+		}
+		last := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed).Status.LastError
+		if !hasCode(last, v1alpha1.ErrorConfigurationProblem) || !strings.Contains(last.Message, test.err) {
+			t.Errorf("%s: %+v", test.reason, last)
+		}
+	}
+}
+
+// TestSelfTarget deploys to the resource cluster itself, with the rights of a
+// ServiceAccount.
+func TestSelfTarget(t *testing.T) {
+	namespace := namespaces(t)
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: "writer"}
+	self := &v1alpha1.Target{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cluster"},
+		Spec: v1alpha1.TargetSpec{
+			Type:          v1alpha1.KubernetesClusterTargetType,
+			Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"selfConfig":{"serviceAccount":{"name":"writer"}}}`)),
+		},
+	}
+	for _, object := range []client.Object{
+		self,
+		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}}},
+		&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "writer"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "writer", Namespace: namespace}}},
+	} {
+		if err := items.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	item := newItem(t, namespace, "item", oneConfigMap)
+	create(t, item)
+	failing := awaitItem(t, item, "the error", func(item *v1alpha1.DeployItem) bool { return item.Status.LastError != nil })
+	if message := failing.Status.LastError.Message; !strings.Contains(message, "request a token of ServiceAccount "+namespace+"/writer") {
+		t.Errorf("message %s", message)
+	}
+	if err := items.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}); err != nil {
+		t.Fatal(err)
+	}
+	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	if err := items.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "smallest"}, &corev1.ConfigMap{}); err != nil {
+		t.Error(err)
+	}
+	second := newItem(t, namespace, "second", strings.ReplaceAll(oneConfigMap, "smallest", "second"))
+	before := mark(t, resource)
+	create(t, second)
+	awaitEnd(t, second, v1alpha1.DeployItemPhases.Succeeded)
+	if got := count(t, resource, before); got["create serviceaccounts/token"] != 0 {
+		t.Errorf("a token that is still good is requested again: %v", got)
+	}
+}
+
+// TestDeletionWithoutCluster ends a deletion when its time is over and the cluster
+// does not answer; without uninstalling it can be finished.
+func TestDeletionWithoutCluster(t *testing.T) {
+	namespace := namespaces(t)
+	made := createTarget(t, namespace, "cluster", access)
+	item := newItem(t, namespace, "item", oneConfigMap)
+	item.Spec.Timeout = duration("2s")
+	create(t, item)
+	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	content, err := json.Marshal(map[string]any{"kubeconfig": string(altered(t, func(kubeconfig map[string]any) { ofCluster(kubeconfig)["server"] = "https://127.0.0.1:1" }))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Spec.Configuration = v1alpha1.NewAnyJSONPointer(content)
+	if err := items.Update(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, ended)
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.DeleteFailed)
+	if last := ended.Status.LastError; !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, "connection refused") {
+		t.Errorf("last error %+v", last)
+	}
+	ended.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
+	if err := items.Update(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	handOver(t, ended)
+	awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
+}
