@@ -113,7 +113,7 @@ func (n *Node) Why() string {
 		return "the object does not exist"
 	case n.JobID == "":
 		return "no job was started yet"
-	case n.JobID != n.JobIDFinished && v1alpha1.InstallationPhase(n.Phase).IsFinal():
+	case n.JobID != n.JobIDFinished && (n.Phase == "" || v1alpha1.InstallationPhase(n.Phase).IsFinal()):
 		return "the job has not begun yet"
 	case n.State == Waiting:
 		return "the last job was for an earlier state of the object"

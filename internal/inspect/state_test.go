@@ -27,6 +27,7 @@ func running(i *v1alpha1.Installation)     { i.Status.JobIDFinished = "j1" }
 func fresh(i *v1alpha1.Installation)       { i.Status = v1alpha1.InstallationStatus{} }
 func newSpec(i *v1alpha1.Installation)     { i.Generation = 4 }
 func deleting(i *v1alpha1.Installation)    { i.DeletionTimestamp = &metav1.Time{} }
+func handedOver(i *v1alpha1.Installation)  { i.Status.JobID = "j1" }
 func otherObject(i *v1alpha1.Installation) { i.UID = "uid-2" }
 
 func asked(operation string) func(*v1alpha1.Installation) {
@@ -59,6 +60,7 @@ func TestState(t *testing.T) {
 		{"its deletion is due", object("Succeeded", deleting), Waiting, "the last job was for an earlier state of the object"},
 		{"the object itself does not call itself ready", object("Succeeded", says(condition(ready, "False", "ExportsMissing", "no exports"))), Waiting, "no exports"},
 		{"a job was handed over and not begun, so the phase is that of the last one", object("Failed", running), Waiting, "the job has not begun yet"},
+		{"the first job was handed over and not begun", object("", fresh, handedOver), Waiting, "the job has not begun yet"},
 		{"work is under way", object("Progressing", running), Running, ""},
 		{"work is under way, with news", object("Progressing", running, says(condition(reconciling, "True", "Progressing", "2 of 3"))), Running, "2 of 3"},
 		{"our controllers name what they wait for", object("Init", running, says(condition(ready, "False", "Init", "b is not finished"), condition(reconciling, "True", "Waiting", "b is not finished"))), Waiting, "b is not finished"},
