@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -47,12 +48,29 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err != nil {
 		return err
 	}
+	if err := checkInstalled(manager.GetRESTMapper()); err != nil {
+		return err
+	}
 	if err := addControllers(ctx, manager, config); err != nil {
 		return err
 	}
 	log.Info("starting", "controllers", config.Controllers)
 	if err := manager.Start(ctx); err != nil {
 		return fmt.Errorf("run controllers: %w", err)
+	}
+	return nil
+}
+
+// checkInstalled finds out early whether the cluster serves our kinds.
+func checkInstalled(mapper meta.RESTMapper) error {
+	for _, kind := range []string{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context"} {
+		_, err := mapper.RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.GroupVersion.Version)
+		if meta.IsNoMatchError(err) {
+			return fmt.Errorf("the cluster does not serve kind %s: run \"landscaper install\" with the same kubeconfig first", kind)
+		}
+		if err != nil {
+			return fmt.Errorf("look for kind %s: %w", kind, err)
+		}
 	}
 	return nil
 }

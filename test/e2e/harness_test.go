@@ -108,12 +108,13 @@ func chartRules() (string, error) {
 		return "", err
 	}
 	var manifest bytes.Buffer
-	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+	fmt.Fprintf(&manifest, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", chart.Namespace)
+	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
 		object, err := chart.Find(objects, kind, chart.Release)
 		if err != nil {
 			return "", err
 		}
-		if kind == "ClusterRoleBinding" {
+		if strings.HasSuffix(kind, "Binding") {
 			object.Object["subjects"] = []any{map[string]any{"kind": "User", "name": serverUser, "apiGroup": "rbac.authorization.k8s.io"}}
 		}
 		text, err := yaml.Marshal(object.Object)
@@ -159,6 +160,14 @@ type serverProcess struct {
 // test.
 func startServer(t *testing.T, kubeconfig string, args ...string) *serverProcess {
 	t.Helper()
+	s := launchServer(t, kubeconfig, args...)
+	s.waitReady()
+	return s
+}
+
+// launchServer starts the server without waiting for it.
+func launchServer(t *testing.T, kubeconfig string, args ...string) *serverProcess {
+	t.Helper()
 	program, err := filepath.Abs(filepath.Join("..", "..", "bin", "landscaper"))
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +198,6 @@ func startServer(t *testing.T, kubeconfig string, args ...string) *serverProcess
 			t.Logf("the server said:\n%s", s.output.tail(100))
 		}
 	})
-	s.waitReady()
 	return s
 }
 

@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/chart"
+)
+
+// TestControllersInSeveralProcesses shows that a deployer can run alone.
+func TestControllersInSeveralProcesses(t *testing.T) {
+	startServer(t, env.serverKubeconfig, "--controllers", "installation,execution,context")
+	space := namespace(t)
+	inst := create(t, newInstallation(space, "split", oneConfigMap))
+	waitFor(t, client.ObjectKeyFromObject(inst), "progressing", func(inst *v1alpha1.Installation) bool {
+		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing
+	})
+	startServer(t, env.serverKubeconfig, "--controllers", "manifest")
+	waitSucceeded(t, inst)
+}
+
+// TestLeaderElection shows that a second replica waits, and takes over when the
+// first one ends.
+func TestLeaderElection(t *testing.T) {
+	elect := []string{"--leader-elect", "--leader-election-namespace", chart.Namespace}
+	first := startServer(t, env.serverKubeconfig, elect...)
+	space := namespace(t)
+	waitSucceeded(t, create(t, newInstallation(space, "before", oneConfigMap)))
+
+	second := launchServer(t, env.serverKubeconfig, elect...)
+	inst := create(t, newInstallation(space, "between", oneConfigMap))
+	waitSucceeded(t, inst)
+	if log := second.output.String(); strings.Contains(log, "step=admit") {
+		t.Errorf("the second replica works beside the first:\n%s", second.output.tail(20))
+	}
+	first.signal(syscall.SIGTERM)
+	waitSucceeded(t, create(t, newInstallation(space, "after", oneConfigMap)))
+	if log := second.output.String(); !strings.Contains(log, "step=admit") {
+		t.Errorf("the second replica did not take over:\n%s", second.output.tail(20))
+	}
+}
+
+// TestEndpoints asks for health, readiness and metrics.
+func TestEndpoints(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server := startServer(t, env.serverKubeconfig, "--metrics-address", metrics)
+	space := namespace(t)
+	waitSucceeded(t, create(t, newInstallation(space, "counted", oneConfigMap)))
+	for url, want := range map[string]string{
+		"http://" + server.health + "/healthz": "ok",
+		"http://" + server.health + "/readyz":  "ok",
+		"http://" + metrics + "/metrics":       `controller_runtime_reconcile_total{controller="installation",result="success"}`,
+	} {
+		if body := get(t, url); !strings.Contains(body, want) {
+			t.Errorf("%s does not say %q", url, want)
+		}
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // ReadAll reports what matters
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// TestMissingCRDs shows what the server says where nothing is installed.
+func TestMissingCRDs(t *testing.T) {
+	content := strings.ReplaceAll(env.targetKubeconfig, "\t", " ")
+	path := t.TempDir() + "/kubeconfig"
+	if err := writeFile(path, content); err != nil {
+		t.Fatal(err)
+	}
+	server := launchServer(t, path)
+	<-server.ended
+	if code, log := server.command.ProcessState.ExitCode(), server.output.String(); code == 0 || !strings.Contains(log, "landscaper install") {
+		t.Errorf("exit code %d, and no word of how to install:\n%s", code, server.output.tail(10))
+	}
+}
+
+func writeFile(path, content string) error {
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
