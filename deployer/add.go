@@ -50,7 +50,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 	options.Identity = cmp.Or(options.Identity, fmt.Sprintf("%s-%d", options.Name, time.Now().Unix()))
 	options.MaxConcurrent = cmp.Or(options.MaxConcurrent, defaultConcurrency)
 	if options.Clusters == nil {
-		options.Clusters = NewClusters(mgr, options.Name)
+		options.Clusters = NewClusters(mgr, "landscaper/"+cmp.Or(options.Version, "unknown"))
 	}
 	r := &reconciler{
 		options:   options,

@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -27,6 +28,8 @@ type Item struct {
 
 	reconciler *reconciler
 	run        *run
+	// key is the name of the object. Those who wake the item use it at any time.
+	key types.NamespacedName
 	// stored is the object as it is stored.
 	stored *v1alpha1.DeployItem
 	// deadline is when the time of the job is over; zero if it has no limit.
@@ -99,7 +102,7 @@ func (i *Item) providerStatusChanged() bool {
 func (i *Item) Checkpoint(ctx context.Context, name string) error {
 	i.run.checkpoint = name
 	current := &v1alpha1.DeployItem{}
-	err := i.reconciler.client.Get(ctx, keyOf(i.DeployItem), current)
+	err := i.reconciler.client.Get(ctx, i.key, current)
 	if apierrors.IsNotFound(err) || (err == nil && i.endedElsewhere(current)) {
 		return ErrInterrupted
 	}
@@ -129,7 +132,7 @@ func (i *Item) Expired() bool {
 
 // Wake lets the deployer go on with the item. It may be called at any time and
 // from anywhere.
-func (i *Item) Wake() { i.reconciler.wake(keyOf(i.DeployItem)) }
+func (i *Item) Wake() { i.reconciler.wake(i.key) }
 
 // Remember keeps a value in memory until the job ends or the specification
 // changes; it is closed then. It is lost in a restart.

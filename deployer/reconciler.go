@@ -52,7 +52,10 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	decision := decide(*seen)
 	switch decision.do {
 	case leave:
-		r.runs.end(request.NamespacedName)
+		uid := r.runs.end(request.NamespacedName)
+		if seen.item == nil {
+			r.written.Forget(uid)
+		}
 		return ctrl.Result{}, nil
 	case sleep:
 		return ctrl.Result{RequeueAfter: seen.notBefore.Sub(seen.now)}, nil
@@ -108,7 +111,7 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 
 // attempt carries out a decision and reports.
 func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
-	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, stored: seen.item}
+	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.item}
 	if decision.start {
 		takeUp(item.DeployItem, v1alpha1.DeployerInformation{Identity: r.options.Identity, Name: r.options.Name, Version: r.options.Version}, decision.ownJob, stamp(seen.now))
 	}
@@ -202,13 +205,13 @@ func protect(ctx context.Context, item *Item, call func(context.Context, *Item) 
 
 // report stores how an attempt ended and says when to go on.
 func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err error) (ctrl.Result, error) {
-	key := keyOf(item.DeployItem)
 	if ended == succeeded && item.Status.Phase.IsDeletion() {
 		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
 		if err != nil {
 			return item.afterWrite(err)
 		}
-		r.runs.end(key)
+		// The run itself ends when the cache knows that the item is gone.
+		item.run.forget()
 		return ctrl.Result{}, nil
 	}
 	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
@@ -231,7 +234,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 			item.run.notBefore = item.deadline
 		}
 	default:
-		r.runs.end(key)
+		r.runs.end(item.key)
 		return ctrl.Result{}, nil
 	}
 	if item.run.woken.Load() {

@@ -97,14 +97,17 @@ func (r *runs) begin(item *v1alpha1.DeployItem) *run {
 	return begun
 }
 
-// end drops what is remembered of an item.
-func (r *runs) end(key types.NamespacedName) {
+// end drops what is remembered of an item and returns its UID, if it is known.
+func (r *runs) end(key types.NamespacedName) types.UID {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if old := r.byKey[key]; old != nil {
-		old.forget()
-		delete(r.byKey, key)
+	old := r.byKey[key]
+	if old == nil {
+		return ""
 	}
+	old.forget()
+	delete(r.byKey, key)
+	return old.uid
 }
 
 // wake lets the run of an item go on at once, whatever it waits for.

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -158,15 +159,12 @@ func explain(object Object, err error) error {
 
 // withoutValues takes the values out of what an API server says about a Secret.
 func withoutValues(err error) error {
-	status := apierrors.APIStatus(nil)
 	if !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
 		return err
 	}
-	if found, ok := asStatus(err); ok {
-		status = found
-	}
+	var status apierrors.APIStatus
 	fields := ""
-	if status != nil && status.Status().Details != nil {
+	if errors.As(err, &status) && status.Status().Details != nil {
 		for _, cause := range status.Status().Details.Causes {
 			fields += " " + cause.Field
 		}
