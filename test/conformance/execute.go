@@ -34,7 +34,7 @@ func (c *testCase) run(binary string) outcome {
 	if err != nil {
 		return outcome{detail: err.Error()}
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what stays behind says nothing about the case
 	args, err := c.prepare(dir)
 	if err != nil {
 		return outcome{detail: err.Error()}

@@ -41,7 +41,7 @@ func (c *Call) content(name string) ([]byte, error) {
 	if err != nil {
 		return nil, c.failf("%s: %w", c.text(name), reason(err))
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // nothing was written that could get lost
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, c.failf("%s: %w", c.text(name), reason(err))
@@ -59,7 +59,7 @@ func inside(name string) string {
 
 // reason leaves the path out of a file error.
 func reason(err error) error {
-	if e, ok := err.(*fs.PathError); ok {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
 	return err

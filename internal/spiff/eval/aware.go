@@ -105,10 +105,13 @@ func (e *env) require(args []syntax.Expr) (value.Value, error) {
 
 func (e *env) optional(args []syntax.Expr) (value.Value, error) {
 	cond, err := e.whole(args[0])
-	if err != nil && failure(err) == nil {
+	if failure(err) != nil {
+		return value.Undefined{}, nil //nolint:nilerr // the language takes a condition that fails for one that is not met
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err != nil || !value.Truth(cond) {
+	if !value.Truth(cond) {
 		return value.Undefined{}, nil
 	}
 	return e.whole(args[1])

@@ -159,7 +159,7 @@ func (e *env) curryNamed(name string, args []*value.Node) (value.Value, error) {
 		captured[k] = n
 	}
 	for i, a := range args {
-		var item syntax.Expr = literal(a.Value)
+		item := literal(a.Value)
 		if item == nil {
 			bound := fmt.Sprintf("__arg%d", i+1)
 			captured[bound] = a

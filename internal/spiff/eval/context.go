@@ -7,7 +7,7 @@ import (
 )
 
 // context is the value of __ctx.
-func (e *env) context() (value.Value, error) {
+func (e *env) context() value.Value {
 	t := e.site.task
 	name := e.doc.name
 	resolved := name
@@ -35,7 +35,7 @@ func (e *env) context() (value.Value, error) {
 	} else {
 		b.SetValue("BINDINGS", value.NewList(nil))
 	}
-	return b.Map(), nil
+	return b.Map()
 }
 
 // outerDocuments lists the roots of the outer documents, nearest first; the

@@ -1,3 +1,6 @@
+// Package eval evaluates documents of the spiff language: it settles the nodes
+// of a document in the order in which they need each other, merges the stubs in
+// and reports every node that got no value.
 package eval
 
 import (

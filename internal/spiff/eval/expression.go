@@ -93,36 +93,43 @@ func (r *run) adopt(n *value.Node, t *task, v value.Value) error {
 	if hit := t.replacement(); hit != nil && !t.info.prefer {
 		return r.replaceByStub(n, t, hit)
 	}
+	if tmpl, ok := v.(*template); ok && n.Flags.Has(value.Dynamic) && t.doc.final {
+		instance, err := r.instantiateAt(n, t, tmpl)
+		if err != nil {
+			return err
+		}
+		n.Value = instance
+		return nil
+	}
+	if inner := t.innerSlot(); t.completes(inner, v) {
+		switch raw := v.(type) {
+		case *value.Map:
+			t.slot, t.raw = inner, v
+			return r.settleMap(n, t, raw)
+		case *value.List:
+			t.slot, t.raw = inner, v
+			return r.settleList(n, t, raw)
+		}
+	}
+	n.Value = v
+	return nil
+}
+
+// innerSlot is the slot in which a computed structure is completed.
+func (t *task) innerSlot() slot {
 	inner := t.slot
 	if t.info.redirect != nil {
 		inner.stubPath, inner.stubs = t.info.redirect.path, t.info.redirect.stubs
 	}
 	inner.override = false
 	inner.inner = (t.inner || t.info.prefer) && !t.info.none
-	shape := value.ShapeOf(v)
-	open := !t.info.merged && (shape.Active || inner.inner && inner.stubs != nil)
-	switch raw := v.(type) {
-	case *value.Map:
-		if open {
-			t.slot, t.raw = inner, v
-			return r.settleMap(n, t, raw)
-		}
-	case *value.List:
-		if open {
-			t.slot, t.raw = inner, v
-			return r.settleList(n, t, raw)
-		}
-	case *template:
-		if n.Flags.Has(value.Dynamic) && t.doc.final {
-			instance, err := r.instantiateAt(n, t, raw)
-			if err != nil {
-				return err
-			}
-			v = instance
-		}
-	}
-	n.Value = v
-	return nil
+	return inner
+}
+
+// completes tells whether a computed structure still has something to
+// evaluate or to take over from the stubs.
+func (t *task) completes(inner slot, v value.Value) bool {
+	return !t.info.merged && (value.ShapeOf(v).Active || inner.inner && inner.stubs != nil)
 }
 
 func (r *run) replaceByStub(n *value.Node, t *task, hit *value.Node) error {

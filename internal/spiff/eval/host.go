@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 
 	"go.landscaper.dev/internal/spiff/builtin"
 	"go.landscaper.dev/internal/spiff/syntax"
@@ -108,7 +109,7 @@ func (h host) Cached(key string, make func() (value.Value, error)) (value.Value,
 		return c.value, c.err
 	}
 	v, err := make()
-	if _, pending := clean(err).(*Pending); err == nil || !pending {
+	if _, pending := errors.AsType[*Pending](clean(err)); !pending {
 		h.cache[key] = cached{v, err}
 	}
 	return v, err

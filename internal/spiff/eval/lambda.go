@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,7 @@ func (l *lambda) weigh() {
 
 func (l *lambda) arity() (smallest, largest int) {
 	for i, p := range l.def.Params {
-		if p.Default == nil && !(l.def.Variadic && i == len(l.def.Params)-1) {
+		if p.Default == nil && (!l.def.Variadic || i < len(l.def.Params)-1) {
 			smallest++
 		}
 	}
@@ -195,7 +196,7 @@ func (e *env) enter(l *lambda, names []local) (value.Value, error) {
 	inner.scope = s
 	inner.element = nil
 	v, err := inner.whole(l.def.Body)
-	if failed, ok := err.(*Failure); ok {
+	if failed, ok := errors.AsType[*Failure](err); ok {
 		return nil, e.traced(l, names, failed)
 	}
 	return v, err

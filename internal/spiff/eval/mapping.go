@@ -187,15 +187,17 @@ func (e *env) mapped(x *syntax.Mapping, source value.Value, pairs []pair, result
 	b := value.NewBuilder(len(pairs))
 	_, fromList := source.(*value.List)
 	for i, p := range pairs {
-		key, ok := p.key.(value.String)
+		key, _ := p.key.(value.String)
 		if fromList {
 			v, err := e.deep(p.node)
 			if err != nil {
 				return nil, waiting(err, "'%s' unresolved", describe(x.Source))
 			}
-			if key, ok = v.(value.String); !ok {
+			text, ok := v.(value.String)
+			if !ok {
 				return nil, fail("map{} over a list needs strings, but found %s", value.A(v))
 			}
+			key = text
 		}
 		if !value.IsUndefined(results[i]) && !value.IsNull(results[i]) {
 			b.Data = b.Data || key.Data
@@ -255,14 +257,14 @@ func (e *env) catch(x *syntax.Mapping) (value.Value, error) {
 // attempt evaluates an expression and turns a failure into a message.
 func (e *env) attempt(x syntax.Expr) (v, message value.Value, err error) {
 	v, err = e.whole(x)
-	if err == nil {
-		if value.IsUndefined(v) {
-			v = value.Null{}
-		}
-		return v, value.Null{}, nil
-	}
 	if failed := failure(err); failed != nil {
-		return value.Null{}, value.Data(failed.Issue.Message), nil
+		return value.Null{}, value.Data(failed.Issue.Message), nil //nolint:nilerr // catching failures is what this is for
 	}
-	return nil, nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if value.IsUndefined(v) {
+		v = value.Null{}
+	}
+	return v, value.Null{}, nil
 }

@@ -31,7 +31,7 @@ func (e *env) marked(x *syntax.Marked) (value.Value, error) {
 	if _, isTemplate := v.(*template); in.flags.Has(value.Dynamic) && !isTemplate && marker == nil {
 		return nil, fail("&dynamic needs a template")
 	}
-	return v, e.defineTags(x, v)
+	return v, e.defineTags(x)
 }
 
 func (e *env) markedValue(x *syntax.Marked, marker *templateMarker) (value.Value, error) {
@@ -48,7 +48,7 @@ func (e *env) markedValue(x *syntax.Marked, marker *templateMarker) (value.Value
 }
 
 // defineTags gives the node its tags; for an insert key that is the host.
-func (e *env) defineTags(x *syntax.Marked, v value.Value) error {
+func (e *env) defineTags(x *syntax.Marked) error {
 	for _, m := range x.Markers {
 		if m.Name != "tag" {
 			continue

@@ -74,7 +74,7 @@ func (e *env) alternative(x *syntax.Binary, left value.Value, err error) (value.
 	if x.Op == syntax.LogOr || x.Op == syntax.LogAnd {
 		return e.logical(x, left, err)
 	}
-	usable := err == nil && !value.IsUndefined(left) && !(x.Op == syntax.OrNil && value.IsNull(left))
+	usable := err == nil && !value.IsUndefined(left) && (x.Op != syntax.OrNil || !value.IsNull(left))
 	if usable {
 		return left, nil
 	}

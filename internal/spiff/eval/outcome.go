@@ -59,11 +59,14 @@ func fail(format string, args ...any) error {
 
 // failure returns err as a Failure, or nil if it is pending or an abort.
 func failure(err error) *Failure {
+	if err == nil { // the usual case allocates nothing
+		return nil
+	}
 	var f *Failure
 	var p *Pending
 	var a *Abort
 	switch {
-	case err == nil, errors.As(err, &a), errors.As(err, &p):
+	case errors.As(err, &a), errors.As(err, &p):
 		return nil
 	case errors.As(err, &f):
 		if direct, ok := err.(*Failure); ok {

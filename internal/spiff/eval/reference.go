@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"strings"
 
 	"go.landscaper.dev/internal/spiff/syntax"
@@ -54,7 +55,7 @@ func (e *env) reference(ref *syntax.Ref) (*value.Node, error) {
 		return nil, fail("'%s' not found", name(1))
 	}
 	n, err := e.walk(first, ref.Steps[1:], func(i int) string { return name(i + 1) })
-	if f, ok := err.(*Failure); ok && first != e.binding(ref.Steps[0].Key) {
+	if f, ok := errors.AsType[*Failure](err); ok && first != e.binding(ref.Steps[0].Key) {
 		return nil, fail("%s%s", f.Issue.Message, e.hint(ref))
 	}
 	return n, err
@@ -81,11 +82,9 @@ func (e *env) special(ref *syntax.Ref) (n *value.Node, ok bool, err error) {
 	case selfName:
 		return e.self(ref)
 	case contextName:
-		v, err := e.context()
-		return value.New(v), true, err
+		return value.New(e.context()), true, nil
 	case hostName, outerName:
-		n, err := e.skipLocals(key, len(ref.Steps) == 1)
-		return n, true, err
+		return e.skipLocals(key, len(ref.Steps) == 1), true, nil
 	}
 	return nil, false, nil
 }
@@ -115,21 +114,21 @@ type view struct {
 // TypeName implements value.Value.
 func (v *view) TypeName() string { return "map" }
 
-func (e *env) skipLocals(key string, alone bool) (*value.Node, error) {
+func (e *env) skipLocals(key string, alone bool) *value.Node {
 	if key == outerName {
 		outer := e
 		for outer.doc.outer != nil {
 			outer = outer.doc.outer
 		}
 		if outer.doc.bindings != nil {
-			return outer.doc.bindings, nil
+			return outer.doc.bindings
 		}
-		return outer.doc.root, nil
+		return outer.doc.root
 	}
 	if s := e.scope.document(); alone && s != nil {
-		return s.owner, nil
+		return s.owner
 	}
-	return value.New(&view{scope: documents(e.scope), env: e}), nil
+	return value.New(&view{scope: documents(e.scope), env: e})
 }
 
 // documents is the chain of scopes without the local ones.

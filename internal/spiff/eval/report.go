@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -112,13 +113,12 @@ func (w *reporter) blocked(n *value.Node, t *task, line int32) {
 	if n.Source != nil {
 		node.Source = n.Source.Name
 	}
-	switch err := t.err.(type) {
-	case *Pending:
-		node.Class, node.Message, node.Nested = err.Class, err.Issue.Message, err.Issue.Nested
-	case *Failure:
-		node.Message, node.Nested = err.Issue.Message, err.Issue.Nested
-	default:
-		node.Message = err.Error()
+	if pending, ok := errors.AsType[*Pending](t.err); ok {
+		node.Class, node.Message, node.Nested = pending.Class, pending.Issue.Message, pending.Issue.Nested
+	} else if failed, ok := errors.AsType[*Failure](t.err); ok {
+		node.Message, node.Nested = failed.Issue.Message, failed.Issue.Nested
+	} else {
+		node.Message = t.err.Error()
 	}
 	if node.Message == "" {
 		node.Message = "failed without a message"

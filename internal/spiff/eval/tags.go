@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"regexp"
 	"sort"
 	"strconv"
@@ -100,7 +101,7 @@ func (e *env) tagged(ref *syntax.Ref) (*value.Node, error) {
 	}
 	if exact := e.doc.tags.get(name); exact != nil {
 		n, err := e.tagContent(ref, exact)
-		if failed, ok := err.(*Failure); !ok || failed == nil {
+		if _, failed := errors.AsType[*Failure](err); !failed {
 			return n, err
 		}
 		if len(e.doc.tags.below(name)) == 0 {

@@ -77,11 +77,11 @@ func (r *run) place(raw *value.Node, s slot) *value.Node {
 	n := &value.Node{Value: raw.Value, Source: raw.Source, Line: raw.Line, Flags: raw.Flags}
 	switch v := raw.Value.(type) {
 	case *value.Map:
-		if !v.Shape.Active && s.stubs == nil && !(s.doc.final && v.Shape.Marked) {
+		if s.leaves(v.Shape) {
 			return raw
 		}
 	case *value.List:
-		if !v.Shape.Active && s.stubs == nil && !(s.doc.final && v.Shape.Marked) {
+		if s.leaves(v.Shape) {
 			return raw
 		}
 	case value.String:
@@ -94,6 +94,11 @@ func (r *run) place(raw *value.Node, s slot) *value.Node {
 	n.Work = &task{slot: s, raw: raw.Value}
 	n.Value = nil
 	return n
+}
+
+// leaves tells whether nothing can happen in a structure of that shape.
+func (s slot) leaves(shape value.Shape) bool {
+	return !shape.Active && s.stubs == nil && (!s.doc.final || !shape.Marked)
 }
 
 // placeScalar applies the stubs to a value that needs no evaluation.

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"errors"
+
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -69,7 +71,7 @@ func (e *env) instance(t *template, name string) (value.Value, error) {
 	level.scope = e.scope.withSelf(t)
 	level.override, level.inner, level.host, level.inDefault = false, false, nil, false
 	v, err := e.content(t.content, level)
-	if failed, ok := err.(*Failure); ok {
+	if failed, ok := errors.AsType[*Failure](err); ok {
 		return nil, &Failure{Issue: Issue{
 			Message: "resolution of template '" + name + "' failed",
 			Nested:  nested(failed.Issue),
@@ -108,12 +110,12 @@ func (r *run) content(content value.Value, level slot) (value.Value, error) {
 	if err == nil {
 		return v, nil
 	}
-	return nil, r.contentError(root, level, err)
+	return nil, r.contentError(root, err)
 }
 
 // contentError explains why content has no value: by its failed nodes, or by
 // what it waits for.
-func (r *run) contentError(root *value.Node, level slot, err error) error {
+func (r *run) contentError(root *value.Node, err error) error {
 	if aborted(err) || again(err) {
 		return err
 	}
@@ -124,7 +126,7 @@ func (r *run) contentError(root *value.Node, level slot, err error) error {
 	if cause == nil {
 		return err
 	}
-	failed, ok := cause.(*Failure)
+	failed, ok := errors.AsType[*Failure](cause)
 	if !ok || r.calls > maxTrace {
 		return cause
 	}
@@ -158,13 +160,14 @@ func (r *run) cause(n *value.Node) error {
 	}
 	var pending error
 	for _, item := range items {
-		switch err := r.cause(item).(type) {
-		case nil:
-		case *Failure, *Abort:
-			return err
-		default:
-			pending = err
+		err := r.cause(item)
+		if err == nil {
+			continue
 		}
+		if _, waits := errors.AsType[*Pending](err); !waits {
+			return err
+		}
+		pending = err
 	}
 	return pending
 }

@@ -86,7 +86,7 @@ func (*System) Fetch(ctx context.Context, url string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetching: %w", err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // nothing was written that could get lost
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("fetching: server answers %s", resp.Status)
 	}

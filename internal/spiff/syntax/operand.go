@@ -98,15 +98,14 @@ func (p *parser) merge() Expr {
 		return m
 	case p.spacedWord("on"):
 		start := p.pos
-		if p.space() && isSymbol(p.peek()) {
-			end := nameEnd(p.src, p.pos)
-			m.On = p.src[p.pos:end]
-			p.pos = end
-		} else {
+		if !p.space() || !isSymbol(p.peek()) {
 			p.pos = start - len("on")
 			p.mergePath(m)
 			return m
 		}
+		end := nameEnd(p.src, p.pos)
+		m.On = p.src[p.pos:end]
+		p.pos = end
 	}
 	start := p.pos
 	if p.space() {
@@ -120,7 +119,7 @@ func (p *parser) merge() Expr {
 
 func (p *parser) mergePath(m *Merge) {
 	first := p.peek()
-	if !isSymbol(first) && !(first == '.' && isSymbol(p.at(1))) {
+	if !isSymbol(first) && (first != '.' || !isSymbol(p.at(1))) {
 		return
 	}
 	p.accept(".")

@@ -69,8 +69,6 @@ func (p *printer) composite(e Expr) {
 		p.project(e)
 	case *Call:
 		p.call(e)
-	case *Group:
-		p.wrap("( ", e.Body, " )")
 	case *List:
 		p.add("[")
 		p.items(e.Items)
@@ -90,16 +88,26 @@ func (p *printer) composite(e Expr) {
 		p.expr(e.If)
 		p.wrap(" ? ", e.Then, " : ")
 		p.expr(e.Else)
+	case *Scope:
+		p.add("(")
+		p.entries(e.Entries)
+		p.wrap(") ", e.Body, "")
+	default:
+		p.wrapped(e)
+	}
+}
+
+// wrapped writes an expression that puts fixed text around another one.
+func (p *printer) wrapped(e Expr) {
+	switch e := e.(type) {
+	case *Group:
+		p.wrap("( ", e.Body, " )")
 	case *Not:
 		p.wrap("!(", e.Operand, ")")
 	case *Instantiate:
 		p.wrap("*(", e.Operand, ")")
 	case *LambdaOf:
 		p.wrap("lambda ", e.Operand, "")
-	case *Scope:
-		p.add("(")
-		p.entries(e.Entries)
-		p.wrap(") ", e.Body, "")
 	case *Prefer:
 		p.wrap("prefer ", e.Body, "")
 	}

@@ -175,27 +175,9 @@ func equalMap(a *Map, b Value) bool {
 func Identical(a, b Value) bool {
 	switch a := a.(type) {
 	case *List:
-		other, ok := b.(*List)
-		if !ok || len(a.Items) != len(other.Items) {
-			return false
-		}
-		for i, n := range a.Items {
-			if !Identical(n.Value, other.Items[i].Value) {
-				return false
-			}
-		}
-		return true
+		return identicalList(a, b)
 	case *Map:
-		other, ok := b.(*Map)
-		if !ok || a.Len() != other.Len() {
-			return false
-		}
-		for i, k := range a.Keys {
-			if k != other.Keys[i] || !Identical(a.Items[i].Value, other.Items[i].Value) {
-				return false
-			}
-		}
-		return true
+		return identicalMap(a, b)
 	case String:
 		other, ok := b.(String)
 		return ok && a.Text == other.Text
@@ -207,4 +189,30 @@ func Identical(a, b Value) bool {
 		return ok && a.Same(other)
 	}
 	return a == b
+}
+
+func identicalList(a *List, b Value) bool {
+	other, ok := b.(*List)
+	if !ok || len(a.Items) != len(other.Items) {
+		return false
+	}
+	for i, n := range a.Items {
+		if !Identical(n.Value, other.Items[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+func identicalMap(a *Map, b Value) bool {
+	other, ok := b.(*Map)
+	if !ok || a.Len() != other.Len() {
+		return false
+	}
+	for i, k := range a.Keys {
+		if k != other.Keys[i] || !Identical(a.Items[i].Value, other.Items[i].Value) {
+			return false
+		}
+	}
+	return true
 }

@@ -27,10 +27,7 @@ func FromGo(v any, data bool) (value.Value, error) {
 	case int64:
 		return value.Int(v), nil
 	case uint64:
-		if v > math.MaxInt64 {
-			return value.Float(v), nil
-		}
-		return value.Int(v), nil
+		return fromUnsigned(v), nil
 	case float64:
 		return fromFloat(v), nil
 	case json.Number:
@@ -38,17 +35,21 @@ func FromGo(v any, data bool) (value.Value, error) {
 	case []any:
 		return fromList(v, data)
 	case []string:
-		items := make([]any, len(v))
-		for i, s := range v {
-			items[i] = s
-		}
-		return fromList(items, data)
+		return fromTexts(v, data), nil
 	case map[string]any:
 		return fromMap(v, data)
 	case value.Value:
 		return v, nil
 	}
 	return nil, fmt.Errorf("data of type %T is not supported", v)
+}
+
+// fromUnsigned makes a float of what is too large for an integer.
+func fromUnsigned(u uint64) value.Value {
+	if u > math.MaxInt64 {
+		return value.Float(u)
+	}
+	return value.Int(u)
 }
 
 // fromFloat keeps integral numbers of data structures as integers, because
@@ -70,6 +71,14 @@ func fromList(list []any, data bool) (value.Value, error) {
 		items[i] = value.New(v)
 	}
 	return value.NewList(items), nil
+}
+
+func fromTexts(texts []string, data bool) value.Value {
+	items := make([]*value.Node, len(texts))
+	for i, s := range texts {
+		items[i] = value.New(value.String{Text: s, Data: data})
+	}
+	return value.NewList(items)
 }
 
 func fromMap(m map[string]any, data bool) (value.Value, error) {

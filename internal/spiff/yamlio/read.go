@@ -78,7 +78,6 @@ type reader struct {
 	data    bool
 	anchors map[*yaml.Node]*value.Node // nil while the anchor is being read
 	depth   int
-	shared  int64
 }
 
 func (r *reader) document(doc *yaml.Node) (*value.Node, error) {
