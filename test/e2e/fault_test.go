@@ -92,7 +92,11 @@ func TestFaults(t *testing.T) {
 		{"writes whose answer is lost", []lab.Rule{{Name: "lost", Verbs: writes, Share: 0.25, Action: "lose"}}},
 		{"an API server that is busy or broken", []lab.Rule{{Name: "busy", Verbs: writes, Share: 0.2, Action: "status", Status: 429}, {Name: "broken", Verbs: writes, Share: 0.2, Action: "status", Status: 500}}},
 	}
-	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: serverUser + "-proxied", ThroughProxy: true, ClusterRoles: []string{"cluster-admin"}})
+	rules, err := chartRules(serverUser + "-proxied")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: serverUser + "-proxied", ThroughProxy: true, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}

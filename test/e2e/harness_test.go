@@ -83,7 +83,7 @@ func (e *environment) setUp(ctx context.Context, started *lab.Lab) error {
 	if err := install.Run(ctx, e.admin, install.Options{}, &bytes.Buffer{}); err != nil {
 		return err
 	}
-	rules, err := chartRules()
+	rules, err := chartRules(serverUser)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (e *environment) setUp(ctx context.Context, started *lab.Lab) error {
 	return err
 }
 
-// chartRules writes the rules of the chart, bound to the server's user, to a file.
-func chartRules() (string, error) {
+// chartRules writes the rules of the chart, bound to a user, to a file.
+func chartRules(user string) (string, error) {
 	objects, err := chart.Render(nil)
 	if err != nil {
 		return "", err
@@ -115,7 +115,8 @@ func chartRules() (string, error) {
 			return "", err
 		}
 		if strings.HasSuffix(kind, "Binding") {
-			object.Object["subjects"] = []any{map[string]any{"kind": "User", "name": serverUser, "apiGroup": "rbac.authorization.k8s.io"}}
+			object.SetName(user)
+			object.Object["subjects"] = []any{map[string]any{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}}
 		}
 		text, err := yaml.Marshal(object.Object)
 		if err != nil {

@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// twoItems deploys two ConfigMaps, the second one after the first. The second one
+// has a finalizer that nobody removes.
+const twoItems = `deployItems:
+- name: foundation
+  type: landscaper.gardener.cloud/kubernetes-manifest
+  target: {import: cluster}
+  config:
+    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+    kind: ProviderConfiguration
+    manifests:
+    - manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: foundation, namespace: NAMESPACE}}
+- name: house
+  dependsOn: [foundation]
+  type: landscaper.gardener.cloud/kubernetes-manifest
+  target: {import: cluster}
+  config:
+    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+    kind: ProviderConfiguration
+    manifests:
+    - manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: house, namespace: NAMESPACE, finalizers: [acme.example/hold]}}
+`
+
+// TestOrder shows that items are deployed in the order of their dependencies and
+// deleted in the reverse one.
+func TestOrder(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	inst := waitSucceeded(t, create(t, newInstallation(space, "ordered", twoItems)))
+	foundation, house := &corev1.ConfigMap{}, &corev1.ConfigMap{}
+	for name, object := range map[string]*corev1.ConfigMap{"foundation": foundation, "house": house} {
+		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	items := itemsByName(t, space)
+	if !items["foundation"].Status.TransitionTimes.FinishedTime.Time.Before(items["house"].Status.TransitionTimes.TriggerTime.Time.Add(1)) {
+		t.Errorf("the house was begun before the foundation was finished: %+v, %+v", items["foundation"].Status.TransitionTimes, items["house"].Status.TransitionTimes)
+	}
+
+	if err := env.admin.Delete(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	// The house is held by its finalizer; its item says so, and the foundation stays.
+	waitItem(t, items["house"], "waiting", func(item *v1alpha1.DeployItem) bool {
+		return item.Status.Phase == v1alpha1.DeployItemPhases.Deleting
+	})
+	if err := env.workload.Get(t.Context(), client.ObjectKeyFromObject(foundation), foundation); err != nil || foundation.DeletionTimestamp != nil {
+		t.Errorf("the foundation went before the house: %v, %v", foundation.DeletionTimestamp, err)
+	}
+	if held := itemsByName(t, space)["foundation"]; held.Status.JobIDFinished != held.Status.JobID {
+		t.Error("the foundation's item got its job before the house was gone")
+	}
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+	if err := env.workload.Patch(t.Context(), house, patch); err != nil {
+		t.Fatal(err)
+	}
+	waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+	if err := env.workload.Get(t.Context(), client.ObjectKeyFromObject(foundation), foundation); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the foundation is still there (%v)", err)
+	}
+}
+
+func itemsByName(t *testing.T, space string) map[string]*v1alpha1.DeployItem {
+	t.Helper()
+	list := &v1alpha1.DeployItemList{}
+	if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+		t.Fatal(err)
+	}
+	items := map[string]*v1alpha1.DeployItem{}
+	for i := range list.Items {
+		items[list.Items[i].Labels[v1alpha1.ExecutionManagedNameLabel]] = &list.Items[i]
+	}
+	return items
+}
+
+// waitItem watches a DeployItem, or those of a namespace if no name is given, until a condition holds.
+func waitItem(t *testing.T, item *v1alpha1.DeployItem, what string, condition func(*v1alpha1.DeployItem) bool) {
+	t.Helper()
+	options := []client.ListOption{client.InNamespace(item.Namespace)}
+	if item.Name != "" {
+		options = append(options, client.MatchingFields{"metadata.name": item.Name})
+	}
+	events, err := env.admin.Watch(t.Context(), &v1alpha1.DeployItemList{}, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		if current, ok := event.Object.(*v1alpha1.DeployItem); ok && condition(current) {
+			return
+		}
+	}
+	t.Fatalf("%s is not %s", item.Name, what)
+}
+
+// TestWaitingMakesNoRequests lets an Installation wait for a deployer that does not
+// exist while others do their work, and shows that it costs nothing meanwhile.
+func TestWaitingMakesNoRequests(t *testing.T) {
+	startServer(t, env.serverKubeconfig, "--pickup-timeout", "0")
+	space := namespace(t)
+	inst := create(t, newInstallation(space, "patient", "deployItems:\n- name: a\n  type: acme.example/unknown\n  config: {apiVersion: v1, kind: Any}\n"))
+	waitFor(t, client.ObjectKeyFromObject(inst), "waiting", func(inst *v1alpha1.Installation) bool {
+		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing
+	})
+	waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: space}}, "triggered", func(item *v1alpha1.DeployItem) bool {
+		return item.Status.JobID != ""
+	})
+	mark, err := env.resource.Mark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := namespace(t)
+	waitForContext(t, others)
+	for i := range 5 {
+		waitSucceeded(t, create(t, newInstallation(others, fmt.Sprintf("busy-%d", i), oneConfigMap)))
+	}
+	requests, err := env.resource.Requests(t.Context(), mark, serverUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(requests) < 50 {
+		t.Errorf("only %d requests of the others: this shows nothing", len(requests))
+	}
+	for _, request := range requests {
+		if request.Namespace == space || strings.Contains(request.Path, "/"+space+"/") {
+			t.Errorf("a request although nothing has changed: %s %s", request.Verb, request.Path)
+		}
+	}
+}
