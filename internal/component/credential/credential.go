@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -169,4 +170,19 @@ func splitHost(hostport string) (string, string) {
 		host = "docker.io"
 	}
 	return host, port
+}
+
+// Fingerprint tells stores with other credentials apart, like that of properties.
+func (s *Store) Fingerprint() string {
+	sum := sha256.New()
+	for _, list := range [][]entry{s.consumers, s.docker} {
+		lines := make([]string, 0, len(list))
+		for _, e := range list {
+			lines = append(lines, strings.Join([]string{e.consumer, e.scheme, e.host, e.port, e.path, e.properties.Fingerprint()}, " "))
+		}
+		// Entries of a Docker configuration come in any order.
+		slices.Sort(lines)
+		_, _ = sum.Write([]byte(strings.Join(lines, "\n") + "\n\n"))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
