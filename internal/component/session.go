@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/component/ocmconfig"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/component/signature"
 )
 
 // Shared is what all sessions of a process have in common.
@@ -294,4 +295,24 @@ func (s *Session) repository(context descriptor.Typed) (repository.Repository, e
 	}
 	s.open[key] = opened
 	return opened, nil
+}
+
+// Verify checks the signature of a component version and of all that belongs to
+// it. Overwrites do not count: what was signed is checked.
+func (s *Session) Verify(ctx context.Context, version *repository.Version, name string, trust signature.Trust) error {
+	plain := s
+	if len(s.options.Overwrites) > 0 {
+		options := s.options
+		options.Overwrites = nil
+		plain = NewSession(s.shared, options)
+		plain.inline = s.inline
+		defer plain.Close() //nolint:errcheck // only archives, which are read
+	}
+	verifier := signature.Verifier{
+		Referenced: func(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
+			return plain.Referenced(ctx, from, reference, version.Context)
+		},
+		Digest: plain.reader.Digest,
+	}
+	return verifier.Verify(ctx, version, name, trust) //nolint:wrapcheck // tells what it did
 }
