@@ -72,6 +72,9 @@ type Session struct {
 	tenant  string
 	reader  *access.Reader
 	inline  repository.Repository
+	// found remembers component versions, so that what was verified is what is
+	// used, even if a tag is moved in between.
+	found *found
 
 	mu   sync.Mutex
 	open map[string]repository.Repository
@@ -90,6 +93,7 @@ func NewSession(shared *Shared, options Options) *Session {
 	s := &Session{
 		shared: shared, options: options, client: registry.NewClient(shared.Pool, options.Registry),
 		tenant: options.Tenant + " " + credentials.Fingerprint(), open: map[string]repository.Repository{},
+		found: &found{versions: map[string]*repository.Version{}},
 	}
 	s.reader = &access.Reader{Registry: s.store, HTTP: shared.HTTP, Credentials: credentials, Lookup: s.lookupFor}
 	return s
@@ -115,7 +119,7 @@ func (s *Session) SetInline(top *descriptor.Descriptor, blobs fs.FS) (Reference,
 	if err != nil {
 		return Reference{}, fmt.Errorf("inline component descriptor %s:%s: %w", top.Name, top.Version, err)
 	}
-	s.inline = repository.Inline(all, blobs)
+	s.inline, s.found = repository.Inline(all, blobs), &found{versions: map[string]*repository.Version{}}
 	return Reference{Context: top.EffectiveContext(), Name: top.Name, Version: top.Version}, nil
 }
 
@@ -169,7 +173,34 @@ func (s *Session) resolve(ctx context.Context, reference Reference) (*repository
 	for _, context := range contexts {
 		chain = append(chain, lazy{session: s, context: context})
 	}
-	return repository.Chain(chain...).Lookup(ctx, reference.Name, reference.Version) //nolint:wrapcheck // tells what it did
+	return s.found.lookup(ctx, repository.Chain(chain...), contexts, reference)
+}
+
+// found remembers component versions for the life of a session.
+type found struct {
+	mu       sync.Mutex
+	versions map[string]*repository.Version
+}
+
+func (f *found) lookup(ctx context.Context, in repository.Repository, contexts []descriptor.Typed, reference Reference) (*repository.Version, error) {
+	key := fmt.Sprintf("%s %s", reference, contexts)
+	f.mu.Lock()
+	version, known := f.versions[key]
+	f.mu.Unlock()
+	if known {
+		return version, nil
+	}
+	version, err := in.Lookup(ctx, reference.Name, reference.Version)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells what it did
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if earlier, known := f.versions[key]; known {
+		return earlier, nil
+	}
+	f.versions[key] = version
+	return version, nil
 }
 
 // lazy opens a repository when it is asked: one that is broken does no harm
@@ -305,7 +336,7 @@ func (s *Session) Verify(ctx context.Context, version *repository.Version, name 
 		options := s.options
 		options.Overwrites = nil
 		plain = NewSession(s.shared, options)
-		plain.inline = s.inline
+		plain.inline, plain.found = s.inline, s.found
 		defer plain.Close() //nolint:errcheck // only archives, which are read
 	}
 	verifier := signature.Verifier{

@@ -55,7 +55,13 @@ func (v *Verifier) verify(ctx context.Context, version *repository.Version, name
 	if found != strings.ToLower(signed.Digest.Value) {
 		return fmt.Errorf("signature digest (%s) does not match found digest (%s)", signed.Digest.Value, found)
 	}
-	return trust.check(signed)
+	if err := trust.check(signed); err != nil {
+		return err
+	}
+	for _, pin := range run.pins {
+		pin()
+	}
+	return nil
 }
 
 // DescriptorDigest returns the digest of a component version that is to be signed.
@@ -77,6 +83,9 @@ type run struct {
 	nested map[string]descriptor.NestedDigest
 	// done has the digests of component versions; "" while one is taken.
 	done map[string]string
+	// pins put digests that were verified where a descriptor has none, so that
+	// later reads get the same content.
+	pins []func()
 }
 
 // digest takes the digest of a component version in which all digests are set to
@@ -101,6 +110,9 @@ func (r *run) digest(ctx context.Context, version *repository.Version, normalisa
 	for i := range working.Resources {
 		if err := r.resource(ctx, version, &working.Resources[i]); err != nil {
 			return "", err
+		}
+		if stored := &version.Resources[i]; stored.Digest == nil {
+			r.pins = append(r.pins, func() { stored.Digest = working.Resources[i].Digest })
 		}
 	}
 	normal, err := Normalise(&working, normalisation)
