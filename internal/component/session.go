@@ -269,6 +269,12 @@ func (c *closure) add(ctx context.Context, root *repository.Version) error {
 // Referenced finds the component version behind a reference of another one. The
 // descriptor may be in a label of the reference.
 func (s *Session) Referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, context descriptor.Typed) (*repository.Version, error) {
+	return referenced(ctx, from, reference, context, s.Resolve)
+}
+
+func referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, in descriptor.Typed,
+	resolve func(context.Context, Reference) (*repository.Version, error),
+) (*repository.Version, error) {
 	fail := func(err error) (*repository.Version, error) {
 		return nil, fmt.Errorf("unable to resolve component reference %s with component name %s and version %s of component %s:%s: %w",
 			reference.Name, reference.ComponentName, reference.Version, from.Name, from.Version, err)
@@ -281,7 +287,7 @@ func (s *Session) Referenced(ctx context.Context, from *repository.Version, refe
 			return found, nil
 		}
 	}
-	found, err := s.Resolve(ctx, Reference{Context: context, Name: reference.ComponentName, Version: reference.Version})
+	found, err := resolve(ctx, Reference{Context: in, Name: reference.ComponentName, Version: reference.Version})
 	if err != nil {
 		return fail(err)
 	}
@@ -331,19 +337,11 @@ func (s *Session) repository(context descriptor.Typed) (repository.Repository, e
 // Verify checks the signature of a component version and of all that belongs to
 // it. Overwrites do not count: what was signed is checked.
 func (s *Session) Verify(ctx context.Context, version *repository.Version, name string, trust signature.Trust) error {
-	plain := s
-	if len(s.options.Overwrites) > 0 {
-		options := s.options
-		options.Overwrites = nil
-		plain = NewSession(s.shared, options)
-		plain.inline, plain.found = s.inline, s.found
-		defer plain.Close() //nolint:errcheck // only archives, which are read
-	}
 	verifier := signature.Verifier{
 		Referenced: func(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
-			return plain.Referenced(ctx, from, reference, version.Context)
+			return referenced(ctx, from, reference, version.Context, s.resolve)
 		},
-		Digest: plain.reader.Digest,
+		Digest: s.reader.Digest,
 	}
 	return verifier.Verify(ctx, version, name, trust) //nolint:wrapcheck // tells what it did
 }
