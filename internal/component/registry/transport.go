@@ -254,3 +254,9 @@ func (s *stallReader) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (s *stallReader) Close() error { return s.body.Close() } //nolint:wrapcheck // nothing to add
+
+// TransportWith returns a transport of its own that trusts further certificate
+// authorities (PEM).
+func TransportWith(authorities string) (*http.Transport, error) {
+	return NewPool(DefaultTimeouts()).transport(trust{authorities: authorities})
+}
