@@ -1,7 +1,6 @@
 package component
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -105,5 +104,5 @@ func Context(object *v1alpha1.UnstructuredTypedObject) descriptor.Typed {
 	if object == nil || len(object.Raw) == 0 {
 		return nil
 	}
-	return descriptor.Typed(json.RawMessage(object.Raw))
+	return descriptor.Typed(object.Raw)
 }

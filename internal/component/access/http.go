@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -57,13 +58,13 @@ type request struct {
 
 // fetch sends a request. Neither credentials nor given headers follow a redirect
 // to another host.
-func (r *Reader) fetch(ctx context.Context, wanted request) (*http.Response, error) {
+func (r *Reader) fetch(ctx context.Context, wanted request) (io.ReadCloser, http.Header, error) {
 	address, err := url.Parse(wanted.url)
 	if err != nil || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
-		return nil, fmt.Errorf("%q is no address with http or https", repository.Redact(wanted.url))
+		return nil, nil, fmt.Errorf("%q is no address with http or https", repository.Redact(wanted.url))
 	}
 	if r.HTTP == nil {
-		return nil, fmt.Errorf("fetch from %s: downloads are switched off", address.Host)
+		return nil, nil, fmt.Errorf("fetch from %s: downloads are switched off", address.Host)
 	}
 	method := wanted.method
 	if method == "" {
@@ -71,7 +72,7 @@ func (r *Reader) fetch(ctx context.Context, wanted request) (*http.Response, err
 	}
 	sent, err := http.NewRequestWithContext(ctx, method, address.String(), strings.NewReader(wanted.body))
 	if err != nil {
-		return nil, fmt.Errorf("fetch from %s: %w", address.Host, err)
+		return nil, nil, fmt.Errorf("fetch from %s: %w", address.Host, err)
 	}
 	for name, values := range wanted.header {
 		sent.Header[http.CanonicalHeaderKey(name)] = values
@@ -90,19 +91,19 @@ func (r *Reader) fetch(ctx context.Context, wanted request) (*http.Response, err
 		}
 		return follow(next, via)
 	}
-	response, err := client.Do(sent)
+	response, err := client.Do(sent) //nolint:bodyclose // whoever asked closes it
 	if err != nil {
 		// The error repeats the address, whose query may be a credential.
 		var failed *url.Error
 		if errors.As(err, &failed) {
 			err = failed.Err
 		}
-		return nil, fmt.Errorf("fetch from %s: %w", address.Host, err)
+		return nil, nil, fmt.Errorf("fetch from %s: %w", address.Host, err)
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return nil, errors.Join(fmt.Errorf("fetch from %s: the server answers %s", address.Host, response.Status), response.Body.Close())
+		return nil, nil, errors.Join(fmt.Errorf("fetch from %s: the server answers %s", address.Host, response.Status), response.Body.Close())
 	}
-	return response, nil
+	return response.Body, response.Header, nil
 }
 
 const maxRedirects = 5
@@ -132,13 +133,13 @@ func (r *Reader) wget(ctx context.Context, _ *repository.Version, access descrip
 	if err := access.Decode(&spec); err != nil {
 		return nil, err
 	}
-	response, err := r.fetch(ctx, request{
+	body, header, err := r.fetch(ctx, request{
 		consumer: credential.TypeWget, url: spec.URL, method: spec.Verb, header: spec.Header, body: string(spec.Body), noRedirect: spec.NoRedirect,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &repository.Blob{ReadCloser: response.Body, MediaType: firstOf(spec.MediaType, response.Header.Get("Content-Type"), "application/octet-stream")}, nil
+	return &repository.Blob{ReadCloser: body, MediaType: firstOf(spec.MediaType, header.Get("Content-Type"), "application/octet-stream")}, nil
 }
 
 func firstOf(texts ...string) string {
@@ -181,11 +182,11 @@ func (r *Reader) gitHub(ctx context.Context, _ *repository.Version, access descr
 		api = url.URL{Scheme: "https", Host: "api.github.com", Path: "/"}
 	}
 	archiveAt := api.JoinPath("repos", parts[0], parts[1], "tarball", revision)
-	response, err := r.fetch(ctx, request{consumer: credential.TypeGitHub, url: archiveAt.String()})
+	body, _, err := r.fetch(ctx, request{consumer: credential.TypeGitHub, url: archiveAt.String()})
 	if err != nil {
 		return nil, err
 	}
-	return &repository.Blob{ReadCloser: response.Body, MediaType: "application/x-tgz"}, nil
+	return &repository.Blob{ReadCloser: body, MediaType: "application/x-tgz"}, nil
 }
 
 const chartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
@@ -217,21 +218,21 @@ func (r *Reader) helm(ctx context.Context, version *repository.Version, access d
 	if err != nil {
 		return nil, err
 	}
-	response, err := r.fetch(ctx, request{consumer: credential.TypeHelmRepository, url: address})
+	body, _, err := r.fetch(ctx, request{consumer: credential.TypeHelmRepository, url: address})
 	if err != nil {
 		return nil, err
 	}
-	return &repository.Blob{ReadCloser: response.Body, MediaType: chartMediaType}, nil
+	return &repository.Blob{ReadCloser: body, MediaType: chartMediaType}, nil
 }
 
 // chartAddress looks a chart up in the index of its repository.
 func (r *Reader) chartAddress(ctx context.Context, base, chart, version string) (string, error) {
-	response, err := r.fetch(ctx, request{consumer: credential.TypeHelmRepository, url: base + "index.yaml"})
+	body, _, err := r.fetch(ctx, request{consumer: credential.TypeHelmRepository, url: base + "index.yaml"})
 	if err != nil {
 		return "", err
 	}
-	defer response.Body.Close() //nolint:errcheck // nothing is written
-	raw, err := archive.ReadAll(response.Body, maxChartIndex)
+	defer body.Close() //nolint:errcheck // nothing is written
+	raw, err := archive.ReadAll(body, maxChartIndex)
 	if err != nil {
 		return "", fmt.Errorf("read the index of chart repository %s: %w", repository.Redact(base), err)
 	}

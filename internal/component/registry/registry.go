@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	orascontent "oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
 	orasregistry "oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
@@ -260,24 +261,21 @@ func (r *Registry) Open(ctx context.Context, name string, content ocispec.Descri
 	if err != nil {
 		return nil, err
 	}
-	var reader io.ReadCloser
+	var from interface {
+		orascontent.Fetcher
+		orascontent.Resolver
+	} = repository.Blobs()
 	if oci.IsManifest(content.MediaType) {
-		if content.Size < 0 {
-			if content, err = repository.Manifests().Resolve(ctx, content.Digest.String()); err != nil {
-				return nil, r.explain(err, what)
-			}
-		}
-		reader, err = repository.Manifests().Fetch(ctx, content)
-	} else {
-		if content.Size < 0 {
-			mediaType := content.MediaType
-			if content, err = repository.Blobs().Resolve(ctx, content.Digest.String()); err != nil {
-				return nil, r.explain(err, what)
-			}
-			content.MediaType = mediaType
-		}
-		reader, err = repository.Blobs().Fetch(ctx, content)
+		from = repository.Manifests()
 	}
+	if content.Size < 0 {
+		found, err := from.Resolve(ctx, content.Digest.String())
+		if err != nil {
+			return nil, r.explain(err, what)
+		}
+		content.Size = found.Size
+	}
+	reader, err := from.Fetch(ctx, content)
 	if err != nil {
 		return nil, r.explain(err, what)
 	}

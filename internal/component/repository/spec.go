@@ -187,8 +187,9 @@ const buildMark = ".build-"
 
 // Tag returns the tag of a version.
 func Tag(version string) (string, error) {
-	if err := descriptor.CheckVersion(version); err != nil {
-		return "", err
+	// Somebody may have copied the tag instead of the version.
+	if err := descriptor.CheckVersion(VersionOf(version)); err != nil {
+		return "", fmt.Errorf("it cannot become a tag: %w", err)
 	}
 	return strings.ReplaceAll(version, "+", buildMark), nil
 }
