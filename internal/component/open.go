@@ -3,6 +3,7 @@ package component
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -35,10 +36,11 @@ func (s *Session) openRepository(spec repository.Spec, context descriptor.Typed)
 		if !s.options.Files {
 			return nil, errFiles
 		}
-		files, err := openFiles(spec.FilePath)
+		files, closer, err := openFiles(spec.FilePath)
 		if err != nil {
 			return nil, err
 		}
+		s.archives = append(s.archives, closer)
 		return repository.ComponentArchive(files, context) //nolint:wrapcheck // the caller tells where
 	case repository.KindLocal:
 		return s.openLocal(spec, context)
@@ -64,27 +66,30 @@ func (s *Session) openLocal(spec repository.Spec, context descriptor.Typed) (rep
 }
 
 // openFiles opens a directory, or a tar of one.
-func openFiles(name string) (fs.FS, error) {
+func openFiles(name string) (fs.FS, io.Closer, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, fmt.Errorf("open the archive: %w", err)
+		return nil, nil, fmt.Errorf("open the archive: %w", err)
 	}
 	if info.IsDir() {
-		// The root keeps links inside; it lives as long as the process.
+		// The root keeps links inside.
 		root, err := os.OpenRoot(name)
 		if err != nil {
-			return nil, fmt.Errorf("open the archive: %w", err)
+			return nil, nil, fmt.Errorf("open the archive: %w", err)
 		}
-		return root.FS(), nil
+		return root.FS(), root, nil
 	}
 	file, err := os.Open(name) //nolint:gosec // the user named it
 	if err != nil {
-		return nil, fmt.Errorf("open the archive: %w", err)
+		return nil, nil, fmt.Errorf("open the archive: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // nothing is written
 	limits := archive.DefaultLimits()
 	limits.Bytes = 1 << 30
-	return archive.Unpack(file, limits) //nolint:wrapcheck // the caller tells where
+	files, err := archive.Unpack(file, limits)
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return files, file, nil
 }
 
 // Overwrites returns the rules of an object as plain values.

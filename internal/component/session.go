@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"sync"
@@ -15,7 +16,6 @@ import (
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/ctf"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/ocmconfig"
@@ -79,7 +79,7 @@ type Session struct {
 	mu   sync.Mutex
 	open map[string]repository.Repository
 	// archives are to be closed.
-	archives []*ctf.Archive
+	archives []io.Closer
 }
 
 // NewSession returns a session. It is to be closed at the end.

@@ -12,6 +12,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
@@ -176,11 +177,11 @@ func (p *publication) content(ctx context.Context, input *Input) (content, error
 		return content{}, err
 	}
 	defer blob.Close() //nolint:errcheck // nothing is written
-	var out bytes.Buffer
-	if _, err := out.ReadFrom(blob); err != nil {
+	data, err := archive.ReadAll(blob, maxInput)
+	if err != nil {
 		return content{}, fmt.Errorf("read image %s: %w", input.Path, err)
 	}
-	return content{out.Bytes(), blob.MediaType}, nil
+	return content{data, blob.MediaType}, nil
 }
 
 // addLayer notes a layer and what it is for. Two resources with the same content
