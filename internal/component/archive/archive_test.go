@@ -1,0 +1,195 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+func tarOf(t testing.TB, headers ...tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	writer := tar.NewWriter(&out)
+	for _, header := range headers {
+		content := strings.Repeat("x", int(header.Size))
+		if err := writer.WriteHeader(&header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(writer, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func file(name string, size int64) tar.Header {
+	return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644}
+}
+
+func gzipped(t testing.TB, content []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Gzip(&out, func(to io.Writer) error { _, err := to.Write(content); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestUnpackRefuses(t *testing.T) {
+	limits := Limits{Bytes: 1 << 20, Files: 5, Ratio: 100, Depth: 4}
+	link := func(kind byte, name, to string) tar.Header {
+		return tar.Header{Typeflag: kind, Name: name, Linkname: to}
+	}
+	for _, test := range []struct {
+		reason  string
+		content []byte
+		want    string
+	}{
+		{"a path that leads out", tarOf(t, file("../evil", 1)), "leads out of it"},
+		{"a path that leads out on its way", tarOf(t, file("a/../../evil", 1)), "leads out of it"},
+		{"a path with back slashes", tarOf(t, file(`..\evil`, 1)), "is no path"},
+		{"a link to the host", tarOf(t, link(tar.TypeSymlink, "a", "/etc/passwd")), "which is outside"},
+		{"a link that leads out", tarOf(t, link(tar.TypeSymlink, "a/b", "../../evil")), "which is outside"},
+		{"a file below a link", tarOf(t, link(tar.TypeSymlink, "a", "b"), file("a/c", 1)), "which is no directory"},
+		{"a hard link to nothing", tarOf(t, link(tar.TypeLink, "a", "/etc/passwd")), "no file before it"},
+		{"a character device", tarOf(t, tar.Header{Typeflag: tar.TypeChar, Name: "null", Devmajor: 1, Devminor: 3}), "device"},
+		{"a block device", tarOf(t, tar.Header{Typeflag: tar.TypeBlock, Name: "sda"}), "device"},
+		{"a pipe, which would hang", tarOf(t, tar.Header{Typeflag: tar.TypeFifo, Name: "pipe"}), "device"},
+		{"too many files", tarOf(t, file("a", 0), file("b", 0), file("c", 0), file("d", 0), file("e", 0), file("f", 0)), "the number of files"},
+		{"too many bytes", tarOf(t, file("a", 1<<20), file("b", 1)), "number of bytes"},
+		{"too deep", tarOf(t, file("1/2/3/4/5/6", 0)), "the depth of entry"},
+		{"a file in the place of a directory", tarOf(t, file("a/b", 0), file("a/b", 0), tar.Header{Typeflag: tar.TypeDir, Name: "a/b/"}), "a file and a directory"},
+		{"a cut archive", tarOf(t, file("a", 5000))[:1000], "unexpected EOF"},
+		{"no archive", []byte(strings.Repeat("hello ", 200)), "read the archive"},
+	} {
+		if _, err := Unpack(bytes.NewReader(test.content), limits); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+	roomy := Limits{Bytes: 16 << 20, Files: 5, Ratio: 100, Depth: 4}
+	if _, err := Unpack(bytes.NewReader(gzipped(t, tarOf(t, file("bomb", 8<<20)))), roomy); !isTooLarge(err) || !strings.Contains(err.Error(), "ratio") {
+		t.Errorf("a bomb: %v", err)
+	}
+	// Zeros are an empty archive; only the byte limit can stop an endless one.
+	endless := Limits{Bytes: 1 << 20, Files: 5, Ratio: 1 << 40, Depth: 4}
+	header := tarOf(t, file("a", 1<<19))
+	if _, err := Unpack(io.MultiReader(bytes.NewReader(header[:512]), zeros{}), endless); err != nil {
+		t.Errorf("an archive may be followed by padding: %v", err)
+	}
+	if _, err := Inflate(zeros{}, endless); !isTooLarge(err) {
+		t.Errorf("an endless content must be stopped: %v", err)
+	}
+}
+
+func isTooLarge(err error) bool {
+	var tooLarge *TooLargeError
+	return errors.As(err, &tooLarge)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestUnpack(t *testing.T) {
+	content := tarOf(t,
+		tar.Header{Typeflag: tar.TypeDir, Name: "./"}, file("./blueprint.yaml", 3), file("/rooted", 2), tar.Header{Typeflag: tar.TypeDir, Name: "dir/"},
+		file("dir/a", 4), tar.Header{Typeflag: tar.TypeSymlink, Name: "link", Linkname: "dir/a"}, tar.Header{Typeflag: tar.TypeLink, Name: "hard", Linkname: "dir/a"})
+	var zstdOut, xzOut bytes.Buffer
+	zw, err := zstd.NewWriter(&zstdOut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	xw, err := xz.NewWriter(&xzOut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, writer := range []io.WriteCloser{zw, xw} {
+		if _, err := writer.Write(content); err != nil {
+			t.Fatal(err)
+		}
+		if err := writer.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for reason, packed := range map[string][]byte{"plain": content, "gzip": gzipped(t, content), "zstd": zstdOut.Bytes(), "xz": xzOut.Bytes()} {
+		files, err := Unpack(bytes.NewReader(packed), DefaultLimits())
+		if err != nil {
+			t.Errorf("%s: %v", reason, err)
+			continue
+		}
+		for name, want := range map[string]string{"blueprint.yaml": "xxx", "rooted": "xx", "dir/a": "xxxx", "link": "xxxx", "hard": "xxxx"} {
+			if got, err := fs.ReadFile(files, name); err != nil || string(got) != want {
+				t.Errorf("%s: %s holds %q (%v), want %q", reason, name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestDecompressRefusesGreedyXZ(t *testing.T) {
+	var out bytes.Buffer
+	writer, err := xz.WriterConfig{DictCap: 1 << 20}.NewWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content := append([]byte{0xfd, '7', 'z', 'X', 'Z', 0, 0, 4, 0, 0, 0, 0, 2, 0, 0x21, 0x01, 40}, make([]byte, 32)...)
+	if _, err := Decompress(bytes.NewReader(content)); err == nil || !strings.Contains(err.Error(), "64 MiB of memory") {
+		t.Errorf("a content that asks for 4 GiB: %v", err)
+	}
+}
+
+func TestPackIsReproducible(t *testing.T) {
+	tree := fstest.MapFS{"b/c": {Data: []byte("2")}, "a": {Data: []byte("1")}}
+	pack := func() []byte {
+		var out bytes.Buffer
+		if err := Gzip(&out, func(to io.Writer) error { return PackTree(to, tree, DefaultLimits()) }); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	first := pack()
+	if !bytes.Equal(first, pack()) {
+		t.Error("the same tree gave different bytes")
+	}
+	files, err := Unpack(bytes.NewReader(first), DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := fs.ReadFile(files, "b/c"); err != nil || string(got) != "2" {
+		t.Errorf("b/c holds %q (%v)", got, err)
+	}
+	if err := PackTree(io.Discard, tree, Limits{Bytes: 1, Files: 10}); !isTooLarge(err) {
+		t.Errorf("a tree above the limit: %v", err)
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	content := tarOf(f, file("blueprint.yaml", 3), tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: "blueprint.yaml"})
+	f.Add(content)
+	f.Add(gzipped(f, content))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		files, err := Unpack(bytes.NewReader(data), Limits{Bytes: 1 << 16, Files: 20, Ratio: 100, Depth: 5})
+		if err != nil {
+			return
+		}
+		// Nothing may hide behind a name that leads out.
+		for name := range files.(fstest.MapFS) {
+			if !fs.ValidPath(name) {
+				t.Fatalf("unpacked to %q", name)
+			}
+		}
+	})
+}

@@ -1,0 +1,285 @@
+// Package cache keeps immutable content in memory, by its digest. Content is
+// shared between tenants, but a tenant gets it only after the registry has
+// accepted the tenant's credentials for the repository that it is in.
+package cache
+
+import (
+	"bytes"
+	"container/list"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/component/oci"
+)
+
+// Defaults.
+const (
+	DefaultBytes    = 256 << 20
+	DefaultValidity = time.Minute
+)
+
+// maxAnswers bounds how many answers of registries are remembered.
+const maxAnswers = 100_000
+
+// entryOverhead is what an entry costs beside its content, roughly.
+const entryOverhead = 512
+
+// Cache holds content. It is shared by all tenants.
+type Cache struct {
+	max      int64
+	validity time.Duration
+	now      func() time.Time
+	locks    keyedLocks
+
+	mu      sync.Mutex
+	used    int64
+	order   *list.List // of *content, the last used first
+	content map[digest.Digest]*list.Element
+	// answers of registries to a tenant.
+	tags     map[tagKey]answer
+	accepted map[place]time.Time
+}
+
+type content struct {
+	digest digest.Digest
+	data   []byte
+	// in are the repositories where the content was seen.
+	in map[string]bool
+}
+
+// place is a repository as a tenant sees it.
+type place struct{ tenant, repository string }
+
+type tagKey struct {
+	place
+	reference string
+}
+
+type answer struct {
+	manifest ocispec.Descriptor
+	until    time.Time
+}
+
+// New returns a cache of at most max bytes. What a registry said to a tenant is
+// asked again after the validity.
+func New(max int64, validity time.Duration, now func() time.Time) *Cache {
+	return &Cache{
+		max: max, validity: validity, now: now, order: list.New(),
+		content: map[digest.Digest]*list.Element{}, tags: map[tagKey]answer{}, accepted: map[place]time.Time{},
+	}
+}
+
+// Used returns how many bytes the cache holds.
+func (c *Cache) Used() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used
+}
+
+// Store returns a store that asks the cache first. The registry names the store
+// behind it. The tenant stands for a namespace together with its credentials:
+// other credentials are another tenant.
+func (c *Cache) Store(behind oci.Store, registry, tenant string) oci.Store {
+	if c == nil {
+		return behind
+	}
+	return &store{cache: c, behind: behind, registry: registry, tenant: tenant}
+}
+
+type store struct {
+	cache            *Cache
+	behind           oci.Store
+	registry, tenant string
+}
+
+func (s *store) place(repository string) place {
+	return place{tenant: s.tenant, repository: s.registry + "/" + repository}
+}
+
+// Resolve implements oci.Store.
+func (s *store) Resolve(ctx context.Context, repository, reference string) (ocispec.Descriptor, error) {
+	at := s.place(repository)
+	key := tagKey{place: at, reference: reference}
+	if manifest, known := s.cache.tag(key); known {
+		return manifest, nil
+	}
+	unlock, err := s.cache.locks.lock(ctx, fmt.Sprint(key))
+	if err != nil {
+		return ocispec.Descriptor{}, fmt.Errorf("wait for %s:%s: %w", at.repository, reference, err)
+	}
+	defer unlock()
+	if manifest, known := s.cache.tag(key); known {
+		return manifest, nil
+	}
+	manifest, err := s.behind.Resolve(ctx, repository, reference)
+	if err != nil {
+		return ocispec.Descriptor{}, err //nolint:wrapcheck // the store tells what it did
+	}
+	s.cache.remember(key, manifest)
+	return manifest, nil
+}
+
+// Open implements oci.Store.
+func (s *store) Open(ctx context.Context, repository string, wanted ocispec.Descriptor) (io.ReadCloser, error) {
+	at := s.place(repository)
+	if data, found := s.cache.get(at, wanted.Digest); found {
+		return io.NopCloser(bytes.NewReader(data)), nil
+	}
+	if wanted.Size > s.cache.largest() {
+		return s.behind.Open(ctx, repository, wanted) //nolint:wrapcheck // the store tells what it did
+	}
+	unlock, err := s.cache.locks.lock(ctx, fmt.Sprint(at, wanted.Digest))
+	if err != nil {
+		return nil, fmt.Errorf("wait for %s of %s: %w", wanted.Digest, at.repository, err)
+	}
+	defer unlock()
+	if data, found := s.cache.get(at, wanted.Digest); found {
+		return io.NopCloser(bytes.NewReader(data)), nil
+	}
+	return s.fetch(ctx, repository, wanted)
+}
+
+// fetch reads a content of moderate size and keeps it. Where the size is not
+// known, a content that turns out to be large is handed on.
+func (s *store) fetch(ctx context.Context, repository string, wanted ocispec.Descriptor) (io.ReadCloser, error) {
+	reader, err := s.behind.Open(ctx, repository, wanted)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the store tells what it did
+	}
+	start, err := io.ReadAll(io.LimitReader(reader, s.cache.largest()+1))
+	if err == nil && int64(len(start)) > s.cache.largest() {
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(start), reader), reader}, nil
+	}
+	_ = reader.Close()
+	if err != nil {
+		return nil, fmt.Errorf("read %s of %s: %w", wanted.Digest, repository, err)
+	}
+	s.cache.put(s.place(repository), wanted.Digest, start)
+	return io.NopCloser(bytes.NewReader(start)), nil
+}
+
+// largest is the size of the largest content that is kept.
+func (c *Cache) largest() int64 { return min(c.max/4, archive.DefaultLimits().Bytes) }
+
+func (c *Cache) tag(key tagKey) (ocispec.Descriptor, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, exists := c.tags[key]
+	return known.manifest, exists && c.now().Before(known.until)
+}
+
+// remember notes what a registry said to a tenant.
+func (c *Cache) remember(key tagKey, manifest ocispec.Descriptor) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	until := c.now().Add(c.validity)
+	c.forgetOld()
+	c.tags[key] = answer{manifest: manifest, until: until}
+	c.accepted[key.place] = until
+	if element, exists := c.content[manifest.Digest]; exists {
+		element.Value.(*content).in[key.repository] = true
+	}
+}
+
+// forgetOld keeps the answers bounded.
+func (c *Cache) forgetOld() {
+	if len(c.tags)+len(c.accepted) < maxAnswers {
+		return
+	}
+	now := c.now()
+	for key, known := range c.tags {
+		if !now.Before(known.until) {
+			delete(c.tags, key)
+		}
+	}
+	for at, until := range c.accepted {
+		if !now.Before(until) {
+			delete(c.accepted, at)
+		}
+	}
+	if len(c.tags)+len(c.accepted) >= maxAnswers {
+		clear(c.tags)
+		clear(c.accepted)
+	}
+}
+
+// get returns a content if the tenant may have it.
+func (c *Cache) get(at place, d digest.Digest) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	element, exists := c.content[d]
+	if !exists || !c.now().Before(c.accepted[at]) {
+		return nil, false
+	}
+	found := element.Value.(*content)
+	if !found.in[at.repository] {
+		return nil, false
+	}
+	c.order.MoveToFront(element)
+	return found.data, true
+}
+
+// put keeps a content that a registry has just given to a tenant.
+func (c *Cache) put(at place, d digest.Digest, data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgetOld()
+	c.accepted[at] = c.now().Add(c.validity)
+	if element, exists := c.content[d]; exists {
+		element.Value.(*content).in[at.repository] = true
+		c.order.MoveToFront(element)
+		return
+	}
+	c.content[d] = c.order.PushFront(&content{digest: d, data: data, in: map[string]bool{at.repository: true}})
+	c.used += int64(len(data)) + entryOverhead
+	for c.used > c.max {
+		last := c.order.Back()
+		old := last.Value.(*content)
+		c.order.Remove(last)
+		delete(c.content, old.digest)
+		c.used -= int64(len(old.data)) + entryOverhead
+	}
+}
+
+// keyedLocks lets one at a time do the work for a key.
+type keyedLocks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{}
+}
+
+func (l *keyedLocks) lock(ctx context.Context, key string) (func(), error) {
+	for {
+		l.mu.Lock()
+		free, held := l.held[key]
+		if !held {
+			if l.held == nil {
+				l.held = map[string]chan struct{}{}
+			}
+			done := make(chan struct{})
+			l.held[key] = done
+			l.mu.Unlock()
+			return func() {
+				l.mu.Lock()
+				delete(l.held, key)
+				l.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		l.mu.Unlock()
+		select {
+		case <-free:
+		case <-ctx.Done():
+			return nil, ctx.Err() //nolint:wrapcheck // the caller tells what was waited for
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package descriptor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+)
+
+// MaxSize is the size of the largest descriptor that is read.
+const MaxSize = 32 << 20
+
+// maxDepth bounds how deep objects and lists may be nested in a descriptor.
+const maxDepth = 200
+
+// Decode reads a descriptor of any schema, in YAML or JSON, and checks it.
+func Decode(data []byte) (*Descriptor, error) {
+	raw, err := toJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decodeJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Validate(); err != nil {
+		return nil, fmt.Errorf("the component descriptor of %s:%s is not valid: %w", d.Name, d.Version, err)
+	}
+	return d, nil
+}
+
+// toJSON returns a YAML or JSON document as JSON.
+func toJSON(data []byte) ([]byte, error) {
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("the component descriptor has %d bytes, at most %d are read", len(data), MaxSize)
+	}
+	raw := bytes.TrimSpace(data)
+	if len(raw) == 0 {
+		return nil, errors.New("the component descriptor is empty")
+	}
+	// JSON does not go through the YAML parser, which rounds large numbers.
+	if !json.Valid(raw) {
+		var err error
+		if raw, err = yaml.YAMLToJSONStrict(data); err != nil {
+			return nil, fmt.Errorf("the component descriptor is neither YAML nor JSON: %w", err)
+		}
+		if len(raw) > MaxSize {
+			return nil, fmt.Errorf("the component descriptor has %d bytes as JSON, at most %d are read", len(raw), MaxSize)
+		}
+	}
+	if depth(raw) > maxDepth {
+		return nil, fmt.Errorf("the component descriptor is nested deeper than %d levels", maxDepth)
+	}
+	return raw, nil
+}
+
+func depth(raw []byte) int {
+	deepest, level, inText := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '{' || c == '[':
+			level++
+			deepest = max(deepest, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return deepest
+}
+
+func decodeJSON(raw []byte) (*Descriptor, error) {
+	var probe struct {
+		Meta *struct {
+			SchemaVersion string `json:"schemaVersion"`
+		} `json:"meta"`
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if err := json.Unmarshal(raw, &probe); err != nil {
+		return nil, fmt.Errorf("decode the component descriptor: %w", err)
+	}
+	schema := ""
+	if probe.Meta != nil {
+		schema = probe.Meta.SchemaVersion
+	}
+	switch {
+	case schema != "" && probe.APIVersion != "":
+		return nil, fmt.Errorf("the component descriptor has both meta.schemaVersion %q and apiVersion %q: keep one", schema, probe.APIVersion)
+	case schema == "" && probe.APIVersion == "":
+		return nil, errors.New("the component descriptor has neither meta.schemaVersion nor apiVersion: set meta.schemaVersion to v2")
+	case schema == SchemaV2:
+		return decodeV2(raw)
+	case probe.APIVersion == SchemaV3Alpha1, probe.APIVersion == schemaV3Alias:
+		if probe.Kind != kindV3 {
+			return nil, fmt.Errorf("the component descriptor has kind %q, expected %s", probe.Kind, kindV3)
+		}
+		return decodeV3(raw)
+	}
+	return nil, fmt.Errorf("the component descriptor has schema %q: %s and %s are known", schema+probe.APIVersion, SchemaV2, SchemaV3Alpha1)
+}
+
+// Encode writes the descriptor as JSON in its schema.
+func (d *Descriptor) Encode() ([]byte, error) {
+	form, err := d.form()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(form)
+	if err != nil {
+		return nil, fmt.Errorf("encode the component descriptor of %s:%s: %w", d.Name, d.Version, err)
+	}
+	return raw, nil
+}
+
+// EncodeYAML writes the descriptor as YAML in its schema.
+func (d *Descriptor) EncodeYAML() ([]byte, error) {
+	raw, err := d.Encode()
+	if err != nil {
+		return nil, err
+	}
+	text, err := yaml.JSONToYAML(raw)
+	if err != nil {
+		return nil, fmt.Errorf("encode the component descriptor of %s:%s: %w", d.Name, d.Version, err)
+	}
+	return text, nil
+}
+
+func (d *Descriptor) form() (any, error) {
+	switch d.Schema {
+	case "", SchemaV2:
+		return d.formV2(), nil
+	case SchemaV3Alpha1, schemaV3Alias:
+		return d.formV3(), nil
+	}
+	return nil, fmt.Errorf("the component descriptor of %s:%s has schema %q: %s and %s are known", d.Name, d.Version, d.Schema, SchemaV2, SchemaV3Alpha1)
+}
+
+// As returns the descriptor in another schema.
+func (d *Descriptor) As(schema string) *Descriptor {
+	converted := *d
+	converted.Schema = schema
+	return &converted
+}

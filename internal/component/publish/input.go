@@ -1,0 +1,194 @@
+package publish
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/component/archive"
+)
+
+// maxInput is the size of the largest content that is published.
+const maxInput = 1 << 30
+
+// content is what an input delivers.
+type content struct {
+	data      []byte
+	mediaType string
+}
+
+// read reads an input. Relative paths are looked for in the working directory,
+// then beside the constructor file.
+func (i *Input) read(base string) (content, error) {
+	data, mediaType, err := i.plain(base)
+	if err != nil {
+		return content{}, fmt.Errorf("input of type %q: %w", i.Type, err)
+	}
+	if i.MediaType != "" {
+		mediaType = i.MediaType
+	}
+	if !i.Compress {
+		return content{data, mediaType}, nil
+	}
+	var out bytes.Buffer
+	err = archive.Gzip(&out, func(to io.Writer) error {
+		_, err := to.Write(data)
+		return err //nolint:wrapcheck // a buffer takes everything
+	})
+	if i.MediaType == "" {
+		mediaType = compressed(mediaType)
+	}
+	return content{out.Bytes(), mediaType}, err
+}
+
+func compressed(mediaType string) string {
+	if mediaType == "application/x-tar" {
+		return "application/x-tgz"
+	}
+	return mediaType + "+gzip"
+}
+
+func (i *Input) plain(base string) ([]byte, string, error) {
+	switch i.Type {
+	case "dir":
+		data, err := i.directory(base)
+		return data, "application/x-tar", err
+	case "file":
+		data, err := readInput(base, i.Path)
+		return data, "application/octet-stream", err
+	case "utf8":
+		return i.inPlace()
+	case "binary":
+		return i.Data, "application/octet-stream", nil
+	}
+	return nil, "", errors.New("use dir, file, utf8, binary or ociImage")
+}
+
+// inPlace returns a content that is written into the constructor file.
+func (i *Input) inPlace() ([]byte, string, error) {
+	switch {
+	case i.FormattedJSON != nil:
+		var out bytes.Buffer
+		err := json.Indent(&out, i.FormattedJSON, "", "  ")
+		return out.Bytes(), "application/json", err //nolint:wrapcheck // the caller tells which
+	case i.JSON != nil:
+		return i.JSON, "application/json", nil
+	case i.YAML != nil:
+		text, err := yaml.JSONToYAML(i.YAML)
+		return text, "application/x-yaml", err //nolint:wrapcheck // the caller tells which
+	}
+	return []byte(i.Text), "text/plain", nil
+}
+
+// locate finds a path of an input.
+func locate(base, name string) (string, error) {
+	if name == "" {
+		return "", errors.New("the path is missing")
+	}
+	if _, err := os.Stat(name); err == nil || filepath.IsAbs(name) {
+		return name, nil
+	}
+	beside := filepath.Join(base, name)
+	if _, err := os.Stat(beside); err != nil {
+		return "", fmt.Errorf("%s is neither in the working directory nor beside the constructor file: %w", name, err)
+	}
+	return beside, nil
+}
+
+func readInput(base, name string) ([]byte, error) {
+	found, err := locate(base, name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(found) //nolint:gosec // the user named it
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // nothing is written
+	data, err := archive.ReadAll(file, maxInput)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", found, err)
+	}
+	return data, nil
+}
+
+// directory packs a directory. Times and owners are left out, so that the same
+// files give the same digest.
+func (i *Input) directory(base string) ([]byte, error) {
+	found, err := locate(base, i.Path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(found)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written
+	prefix := ""
+	if i.PreserveDir {
+		prefix = filepath.Base(found)
+	}
+	var out bytes.Buffer
+	writer := tar.NewWriter(&out)
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || (name == "." && prefix == "") {
+			return err
+		}
+		return i.pack(writer, root.FS(), name, path.Join(prefix, name), entry)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pack %s: %w", found, err)
+	}
+	if err := writer.Close(); err != nil {
+		return nil, fmt.Errorf("pack %s: %w", found, err)
+	}
+	return out.Bytes(), nil
+}
+
+func (i *Input) pack(writer *tar.Writer, files fs.FS, name, as string, entry fs.DirEntry) error {
+	if name != "." && matchesAny(i.ExcludeFiles, name) {
+		if entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if entry.IsDir() {
+		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: as + "/", Mode: 0o755, Format: tar.FormatPAX}) //nolint:wrapcheck // wrapped above
+	}
+	if len(i.IncludeFiles) > 0 && !matchesAny(i.IncludeFiles, name) {
+		return nil
+	}
+	// A link is followed as long as it stays inside; the root sees to that.
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped above
+	}
+	if err := writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: as, Size: int64(len(data)), Mode: 0o644, Format: tar.FormatPAX}); err != nil {
+		return err //nolint:wrapcheck // wrapped above
+	}
+	_, err = writer.Write(data)
+	return err //nolint:wrapcheck // wrapped above
+}
+
+// matchesAny compares a path, and its last part, with patterns.
+func matchesAny(patterns []string, name string) bool {
+	for _, pattern := range patterns {
+		pattern = strings.TrimPrefix(pattern, "./")
+		for _, candidate := range []string{name, path.Base(name)} {
+			if matched, err := path.Match(pattern, candidate); err == nil && matched {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+package publish
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/component/ctf"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/repository"
+)
+
+func TestParse(t *testing.T) {
+	for _, test := range []struct{ reason, text, want string }{
+		{"one component", "{name: example.org/a, version: 1.0.0, provider: {name: p}}", ""},
+		{"a list, provider as a text", "components: [{name: example.org/a, version: 1.0.0, provider: p}]", ""},
+		{"an empty list", "components: []", "has no components"},
+		{"a field that does not exist", "{name: example.org/a, version: 1.0.0, provider: p, resource: []}", "resource"},
+		{"a version that is none", "{name: example.org/a, version: latest, provider: p}", `component version "latest"`},
+		{"a name that is none", "{name: a, version: 1.0.0, provider: p}", `component name "a"`},
+		{"no provider", "{name: example.org/a, version: 1.0.0}", "provider.name is missing"},
+		{"neither access nor input", "{name: example.org/a, version: 1.0.0, provider: p, resources: [{name: r, type: t}]}", `resource "r" needs either`},
+		{"both access and input", "{name: example.org/a, version: 1.0.0, provider: p, sources: [{name: r, type: t, access: {type: none}, input: {type: utf8}}]}", `source "r" needs either`},
+		{"no YAML", "a: [", "constructor file"},
+	} {
+		_, err := Parse([]byte(test.text))
+		if test.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", test.reason, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+}
+
+func directory(t *testing.T) string {
+	t.Helper()
+	base := t.TempDir()
+	for name, content := range map[string]string{"dir/a.yaml": "a", "dir/sub/b.txt": "b", "dir/c.log": "c", "file": "f"} {
+		path := filepath.Join(base, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return base
+}
+
+func TestInputs(t *testing.T) {
+	base := directory(t)
+	for _, test := range []struct {
+		reason, mediaType string
+		input             Input
+		want              []string
+		text              string
+	}{
+		{"a directory", "application/x-tar", Input{Type: "dir", Path: "dir"}, []string{"a.yaml", "c.log", "sub/b.txt"}, ""},
+		{"a directory itself", "application/x-tar", Input{Type: "dir", Path: "dir", PreserveDir: true}, []string{"dir/a.yaml", "dir/c.log", "dir/sub/b.txt"}, ""},
+		{"a directory without some files", "application/x-tgz", Input{Type: "dir", Path: "dir", Compress: true, ExcludeFiles: []string{"*.log", "sub"}}, []string{"a.yaml"}, ""},
+		{"some files of a directory", "application/x-tar", Input{Type: "dir", Path: "dir", IncludeFiles: []string{"*.txt"}}, []string{"sub/b.txt"}, ""},
+		{"a media type of one's own", "application/vnd.gardener.landscaper.blueprint.v1+tar+gzip", Input{Type: "dir", Path: "dir", Compress: true, MediaType: "application/vnd.gardener.landscaper.blueprint.v1+tar+gzip"}, []string{"a.yaml", "c.log", "sub/b.txt"}, ""},
+		{"a file", "application/octet-stream", Input{Type: "file", Path: "file"}, nil, "f"},
+		{"a text", "text/plain", Input{Type: "utf8", Text: "t"}, nil, "t"},
+		{"a value as JSON", "application/json", Input{Type: "utf8", JSON: json.RawMessage(`{"a":1}`)}, nil, `{"a":1}`},
+		{"a value as YAML", "application/x-yaml", Input{Type: "utf8", YAML: json.RawMessage(`{"a":1}`)}, nil, "a: 1\n"},
+		{"bytes", "application/octet-stream", Input{Type: "binary", Data: []byte{1}}, nil, "\x01"},
+	} {
+		got, err := test.input.read(base)
+		if err != nil || got.mediaType != test.mediaType {
+			t.Errorf("%s: %s, %v", test.reason, got.mediaType, err)
+			continue
+		}
+		again, err := test.input.read(base)
+		if err != nil || !bytes.Equal(got.data, again.data) {
+			t.Errorf("%s: the same input gives other bytes (%v)", test.reason, err)
+		}
+		if test.want == nil {
+			if string(got.data) != test.text {
+				t.Errorf("%s: got %q", test.reason, got.data)
+			}
+			continue
+		}
+		var names []string
+		if err := archive.Walk(bytes.NewReader(got.data), archive.DefaultLimits(), func(entry archive.Entry) error {
+			names = append(names, entry.Path)
+			return nil
+		}); err != nil || strings.Join(names, " ") != strings.Join(test.want, " ") {
+			t.Errorf("%s: the archive has %v (%v), want %v", test.reason, names, err, test.want)
+		}
+	}
+	for _, test := range []struct {
+		reason string
+		input  Input
+		want   string
+	}{
+		{"not there", Input{Type: "file", Path: "nowhere"}, "neither in the working directory nor beside"},
+		{"no path", Input{Type: "dir"}, "path is missing"},
+		{"unknown", Input{Type: "spiff"}, `input of type "spiff"`},
+	} {
+		if _, err := test.input.read(base); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+}
+
+// TestLayout compares what is stored with the published layout.
+func TestLayout(t *testing.T) {
+	target, err := ctf.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close() //nolint:errcheck // a directory
+	constructor, err := Parse([]byte(`
+name: example.org/shop/web
+version: 1.0.0+x
+provider: {name: p}
+resources:
+- {name: one, type: t, extraIdentity: {arch: arm}, input: {type: utf8, text: same}}
+- {name: two, type: t, version: "2", input: {type: utf8, text: same}}
+sources: [{name: code, type: t, input: {type: utf8, text: source}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	context := descriptor.Typed(`{"type":"OCIRegistry","baseUrl":"r.example.org"}`)
+	var progress []string
+	options := Options{Target: target, Spec: repository.Spec{Kind: repository.KindOCI, Host: "r.example.org"}, Context: context, Progress: func(m string) { progress = append(progress, m) }}
+	if _, err := Publish(t.Context(), constructor, options); err != nil {
+		t.Fatal(err)
+	}
+	const name = "component-descriptors/example.org/shop/web"
+	at, err := target.Resolve(t.Context(), name, "1.0.0.build-x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := oci.ReadManifest(t.Context(), target, name, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := oci.Read(t.Context(), target, name, manifest.Config, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := manifest.Layers[0]
+	same := digest.FromString("same").String()
+	for _, test := range []struct{ reason, got, want string }{
+		{"media type of the manifest", manifest.MediaType, ocispec.MediaTypeImageManifest},
+		{"media type of the config", manifest.Config.MediaType, "application/vnd.ocm.software.component.config.v1+json"},
+		{"media type of the descriptor", layer.MediaType, "application/vnd.ocm.software.component-descriptor.v2+yaml+tar"},
+		{"the config names the descriptor", string(config), `{"componentDescriptorLayer":{"mediaType":"` + layer.MediaType + `","digest":"` + layer.Digest.String() + `","size":` + itoa(layer.Size) + `}}`},
+		{"annotation of the version", manifest.Annotations["software.ocm.componentversion"], "example.org/shop/web:1.0.0+x"},
+		{"annotation of the layers: equal contents share one", manifest.Layers[1].Annotations["software.ocm.artifact"], `[{"kind":"resource","identity":{"arch":"arm","name":"one"}},{"kind":"resource","identity":{"name":"two"}}]`},
+		{"annotation of a source", manifest.Layers[2].Annotations["software.ocm.artifact"], `[{"kind":"source","identity":{"name":"code"}}]`},
+		{"nothing else", itoa(int64(len(manifest.Layers))), "3"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.reason, test.got, test.want)
+		}
+	}
+	version, err := repository.OCI(target, options.Spec, context).Lookup(t.Context(), "example.org/shop/web", "1.0.0+x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := version.Resources[0]
+	if string(one.Access) != `{"localReference":"`+same+`","mediaType":"text/plain","type":"localBlob"}` || one.Relation != descriptor.RelationLocal || one.Version != "1.0.0+x" ||
+		*one.Digest != (descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: "genericBlobDigest/v1", Value: digest.FromString("same").Encoded()}) {
+		t.Errorf("the resource is %+v, digest %+v", one, one.Digest)
+	}
+	if len(progress) == 0 {
+		t.Error("no progress was told")
+	}
+	published, err := Publish(t.Context(), constructor, options)
+	if err != nil || !published[0].Unchanged {
+		t.Errorf("publishing the same again: %+v, %v", published, err)
+	}
+	constructor.Components[0].Labels = []descriptor.Label{{Name: "new", Value: json.RawMessage(`1`)}}
+	if _, err := Publish(t.Context(), constructor, options); !errors.Is(err, ErrExists) {
+		t.Errorf("a version must not change silently: %v", err)
+	}
+	options.Overwrite = true
+	if _, err := Publish(t.Context(), constructor, options); err != nil {
+		t.Errorf("unless that is allowed: %v", err)
+	}
+}
+
+func itoa(number int64) string {
+	text, _ := json.Marshal(number)
+	return string(text)
+}

@@ -1,0 +1,262 @@
+package registry
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+)
+
+// ErrRedirect is behind errors about a redirect that the policy refuses.
+var ErrRedirect = errors.New("refused by the redirect policy")
+
+// Redirects says where a registry may send its clients to. Credentials never go
+// along.
+type Redirects struct {
+	// Refuse allows no redirect to another host.
+	Refuse bool
+	// Hosts, if not empty, are the only other hosts that are allowed. A name that
+	// begins with a dot stands for all hosts below it.
+	Hosts []string
+}
+
+// maxRedirects is how often one request may be redirected.
+const maxRedirects = 5
+
+// Timeouts end requests to registries that do not answer.
+type Timeouts struct {
+	// Connect is how long a connection may take.
+	Connect time.Duration
+	// Answer is how long a registry may take until it begins to answer.
+	Answer time.Duration
+	// Stall is how long an answer may stand still.
+	Stall time.Duration
+}
+
+// DefaultTimeouts suit registries on the Internet.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{Connect: 15 * time.Second, Answer: 30 * time.Second, Stall: 30 * time.Second}
+}
+
+// Pool holds connections to registries. It is shared by all clients of a process.
+type Pool struct {
+	timeouts   Timeouts
+	mu         sync.Mutex
+	transports map[trust]*http.Transport
+	schemes    map[string]auth.Scheme
+	plain      map[string]bool
+}
+
+type trust struct {
+	authorities string
+	insecure    bool
+}
+
+// NewPool returns a pool without connections.
+func NewPool(timeouts Timeouts) *Pool {
+	return &Pool{timeouts: timeouts, transports: map[trust]*http.Transport{}, schemes: map[string]auth.Scheme{}, plain: map[string]bool{}}
+}
+
+// Close ends the connections that are idle.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, transport := range p.transports {
+		transport.CloseIdleConnections()
+	}
+}
+
+// maxTransports bounds how many sets of authorities are kept apart.
+const maxTransports = 100
+
+func (p *Pool) transport(t trust) (*http.Transport, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if transport, exists := p.transports[t]; exists {
+		return transport, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} //nolint:gosec // the administrator's choice
+	if t.authorities != "" {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM([]byte(t.authorities)) {
+			return nil, errors.New("the certificate authority is no PEM certificate")
+		}
+		config.RootCAs = pool
+	}
+	if len(p.transports) >= maxTransports {
+		for old, transport := range p.transports {
+			transport.CloseIdleConnections()
+			delete(p.transports, old)
+			break
+		}
+	}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: p.timeouts.Connect}).DialContext,
+		TLSClientConfig:        config,
+		TLSHandshakeTimeout:    p.timeouts.Connect,
+		ResponseHeaderTimeout:  p.timeouts.Answer,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConnsPerHost:    8,
+		MaxResponseHeaderBytes: 1 << 20,
+		ForceAttemptHTTP2:      true,
+	}
+	p.transports[t] = transport
+	return transport, nil
+}
+
+// guard keeps credentials at home and requests where the policy allows them.
+type guard struct {
+	next       http.RoundTripper
+	scheme     string
+	host       string
+	tokenHosts []string
+	redirects  Redirects
+	stall      time.Duration
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
+	redirected := request.Response != nil
+	if g.home(request.URL) || (!redirected && g.tokenHost(request.URL)) {
+		return g.send(request)
+	}
+	if redirected {
+		if err := g.checkRedirect(request); err != nil {
+			return nil, err
+		}
+		request = request.Clone(request.Context())
+		request.Header.Del("Authorization")
+		request.Header.Del("Cookie")
+		return g.send(request)
+	}
+	// An address that the registry named: the server of its tokens, or the place
+	// of an upload.
+	if request.Header.Get("Authorization") != "" || hasBody(request) {
+		return nil, fmt.Errorf("registry %s asks to send credentials or content to %s, which is another host: add it to the token hosts of the registry if that is right: %w", g.host, request.URL.Host, ErrRedirect)
+	}
+	return g.send(request)
+}
+
+func hasBody(request *http.Request) bool {
+	return request.Body != nil && request.Body != http.NoBody
+}
+
+func (g *guard) home(address *url.URL) bool {
+	return address.Scheme == g.scheme && strings.EqualFold(withPort(address.Scheme, address.Host), withPort(g.scheme, g.host))
+}
+
+func withPort(scheme, host string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	if scheme == "http" {
+		return host + ":80"
+	}
+	return host + ":443"
+}
+
+// tokenHost reports whether credentials may be exchanged for tokens there: on
+// the same machine, or where we were told.
+func (g *guard) tokenHost(address *url.URL) bool {
+	if address.Scheme != g.scheme && address.Scheme != "https" {
+		return false
+	}
+	if slices.Contains(g.tokenHosts, strings.ToLower(address.Host)) {
+		return true
+	}
+	home := url.URL{Host: g.host}
+	return strings.EqualFold(address.Hostname(), home.Hostname())
+}
+
+func (g *guard) checkRedirect(request *http.Request) error {
+	to := request.URL
+	refuse := func(why string) error {
+		return fmt.Errorf("registry %s redirects to %s: %s: %w", g.host, to.Host, why, ErrRedirect)
+	}
+	if request.Method != http.MethodGet && request.Method != http.MethodHead {
+		return refuse("only reading may be redirected")
+	}
+	if to.Scheme != "https" && (to.Scheme != "http" || g.scheme != "http") {
+		return refuse("the connection would no longer be encrypted")
+	}
+	home := url.URL{Host: g.host}
+	if internal(to.Hostname()) && !internal(home.Hostname()) {
+		return refuse("the host is an internal address")
+	}
+	if g.redirects.Refuse {
+		return refuse("redirects to other hosts are switched off")
+	}
+	if len(g.redirects.Hosts) > 0 && !slices.ContainsFunc(g.redirects.Hosts, func(allowed string) bool {
+		if strings.HasPrefix(allowed, ".") {
+			return strings.HasSuffix(strings.ToLower(to.Hostname()), strings.ToLower(allowed))
+		}
+		return strings.EqualFold(allowed, to.Host) || strings.EqualFold(allowed, to.Hostname())
+	}) {
+		return refuse("the host is not one of those allowed")
+	}
+	return nil
+}
+
+// internal reports whether a host is an address of this machine or its network.
+func internal(host string) bool {
+	address := net.ParseIP(host)
+	if address == nil {
+		return strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+	}
+	return address.IsLoopback() || address.IsPrivate() || address.IsLinkLocalUnicast() || address.IsUnspecified()
+}
+
+func (g *guard) send(request *http.Request) (*http.Response, error) {
+	response, err := g.next.RoundTrip(request)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
+	}
+	response.Body = &stallReader{body: response.Body, stall: g.stall}
+	return response, nil
+}
+
+// stallReader ends an answer that stands still.
+type stallReader struct {
+	body  io.ReadCloser
+	stall time.Duration
+}
+
+// ErrStalled tells that an answer stood still.
+var ErrStalled = errors.New("the registry stopped sending")
+
+// Read implements io.Reader.
+func (s *stallReader) Read(p []byte) (int, error) {
+	if s.stall <= 0 {
+		return s.body.Read(p) //nolint:wrapcheck // a reader hands on io.EOF as it is
+	}
+	// Closing the body ends the read.
+	timer := time.AfterFunc(s.stall, func() { _ = s.body.Close() })
+	n, err := s.body.Read(p)
+	if !timer.Stop() && err != nil && !errors.Is(err, io.EOF) {
+		return n, fmt.Errorf("nothing for %s: %w", s.stall, ErrStalled)
+	}
+	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+}
+
+// Close implements io.Closer.
+func (s *stallReader) Close() error { return s.body.Close() } //nolint:wrapcheck // nothing to add
+
+// TransportWith returns a transport of its own that trusts further certificate
+// authorities (PEM).
+func TransportWith(authorities string) (*http.Transport, error) {
+	return NewPool(DefaultTimeouts()).transport(trust{authorities: authorities})
+}

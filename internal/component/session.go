@@ -1,0 +1,347 @@
+// Package component finds component versions, everything that they refer to, and
+// the contents of their resources. Whoever asks brings credentials, overwrites
+// and configuration as plain values.
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/cache"
+	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/ocmconfig"
+	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/component/signature"
+)
+
+// Shared is what all sessions of a process have in common.
+type Shared struct {
+	Cache *cache.Cache
+	Pool  *registry.Pool
+	// HTTP fetches what is not in a registry; nil refuses it.
+	HTTP *http.Client
+}
+
+// NewShared returns what suits a process that serves many tenants.
+func NewShared() *Shared {
+	timeouts := registry.DefaultTimeouts()
+	return &Shared{
+		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now),
+		Pool:  registry.NewPool(timeouts),
+		HTTP:  access.NewHTTPClient(false, timeouts.Answer),
+	}
+}
+
+// Options are what belongs to one tenant.
+type Options struct {
+	// Tenant stands for whoever asks, usually a namespace.
+	Tenant string
+	// Registry says how registries are reached, and has the credentials.
+	Registry registry.Options
+	// Default is the repository context where a reference has none.
+	Default descriptor.Typed
+	// Config has further repositories; its credentials count less than those of
+	// Registry.
+	Config *ocmconfig.Config
+	// Overwrites replace references.
+	Overwrites []Overwrite
+	// Local is the root of repositories of type local; nil is an empty one.
+	Local fs.FS
+	// Files allows archives of the host's file system, for the command line.
+	Files bool
+}
+
+// ErrNoRepository tells that nothing says where components are.
+var ErrNoRepository = errors.New("no repository or ocm resolvers found: set a repositoryContext in the Installation or its Context, or resolvers in the OCM configuration of the Context")
+
+// Session resolves component versions for one tenant.
+type Session struct {
+	shared  *Shared
+	options Options
+	client  *registry.Client
+	tenant  string
+	reader  *access.Reader
+	inline  repository.Repository
+	// found remembers component versions, so that what was verified is what is
+	// used, even if a tag is moved in between.
+	found *found
+
+	mu   sync.Mutex
+	open map[string]repository.Repository
+	// archives are to be closed.
+	archives []io.Closer
+}
+
+// NewSession returns a session. It is to be closed at the end.
+func NewSession(shared *Shared, options Options) *Session {
+	credentials := &credential.Store{}
+	if options.Config != nil {
+		credentials.Add(options.Config.Credentials)
+	}
+	credentials.Add(options.Registry.Credentials)
+	options.Registry.Credentials = credentials
+	s := &Session{
+		shared: shared, options: options, client: registry.NewClient(shared.Pool, options.Registry),
+		tenant: options.Tenant + " " + credentials.Fingerprint(), open: map[string]repository.Repository{},
+		found: &found{versions: map[string]*repository.Version{}},
+	}
+	s.reader = &access.Reader{Registry: s.store, HTTP: shared.HTTP, Credentials: credentials, Lookup: s.lookupFor}
+	return s
+}
+
+// Close gives up what the session holds.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, archive := range s.archives {
+		errs = append(errs, archive.Close())
+	}
+	s.archives, s.open = nil, map[string]repository.Repository{}
+	return errors.Join(errs...)
+}
+
+// SetInline puts descriptors that are part of an object before all repositories,
+// together with those in the labels of their references, and returns the
+// reference to the top one. Blobs may be nil.
+func (s *Session) SetInline(top *descriptor.Descriptor, blobs fs.FS) (Reference, error) {
+	all, err := top.Nested()
+	if err != nil {
+		return Reference{}, fmt.Errorf("inline component descriptor %s:%s: %w", top.Name, top.Version, err)
+	}
+	s.inline, s.found = repository.Inline(all, blobs), &found{versions: map[string]*repository.Version{}}
+	return Reference{Context: top.EffectiveContext(), Name: top.Name, Version: top.Version}, nil
+}
+
+// Resolve finds a component version, after defaults and overwrites.
+func (s *Session) Resolve(ctx context.Context, reference Reference) (*repository.Version, error) {
+	if reference.Name == "" {
+		return nil, errors.New("component descriptor reference cannot be nil")
+	}
+	return s.resolve(ctx, s.Effective(reference))
+}
+
+// Effective returns a reference with the default repository context, after the
+// overwrites. An inline descriptor is not overwritten.
+func (s *Session) Effective(reference Reference) Reference {
+	if reference.Context.IsZero() {
+		reference.Context = s.options.Default
+	}
+	if s.isInline(reference) {
+		return reference
+	}
+	overwritten, _ := Apply(s.options.Overwrites, reference)
+	return overwritten
+}
+
+func (s *Session) isInline(reference Reference) bool {
+	if s.inline == nil {
+		return false
+	}
+	_, err := s.inline.Lookup(context.Background(), reference.Name, reference.Version)
+	return err == nil
+}
+
+func (s *Session) lookupFor(ctx context.Context, context descriptor.Typed, name, version string) (*repository.Version, error) {
+	return s.Resolve(ctx, Reference{Context: context, Name: name, Version: version})
+}
+
+// resolve finds a component version without overwrites: inline descriptors, then
+// the given repository, then those of the configuration.
+func (s *Session) resolve(ctx context.Context, reference Reference) (*repository.Version, error) {
+	var chain []repository.Repository
+	if s.inline != nil {
+		chain = append(chain, s.inline)
+	}
+	contexts := s.options.Config.Repositories(reference.Name)
+	if !reference.Context.IsZero() && reference.Context.Kind() != repository.KindEmpty {
+		contexts = append([]descriptor.Typed{reference.Context}, contexts...)
+	}
+	if len(contexts) == 0 && !s.isInline(reference) {
+		return nil, fmt.Errorf("find component version %s: %w", reference, ErrNoRepository)
+	}
+	for _, context := range contexts {
+		chain = append(chain, lazy{session: s, context: context})
+	}
+	return s.found.lookup(ctx, repository.Chain(chain...), contexts, reference)
+}
+
+// found remembers component versions for the life of a session.
+type found struct {
+	mu       sync.Mutex
+	versions map[string]*repository.Version
+}
+
+func (f *found) lookup(ctx context.Context, in repository.Repository, contexts []descriptor.Typed, reference Reference) (*repository.Version, error) {
+	key := fmt.Sprintf("%s %s", reference, contexts)
+	f.mu.Lock()
+	version, known := f.versions[key]
+	f.mu.Unlock()
+	if known {
+		return version, nil
+	}
+	version, err := in.Lookup(ctx, reference.Name, reference.Version)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells what it did
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if earlier, known := f.versions[key]; known {
+		return earlier, nil
+	}
+	f.versions[key] = version
+	return version, nil
+}
+
+// lazy opens a repository when it is asked: one that is broken does no harm
+// behind another that has the version.
+type lazy struct {
+	session *Session
+	context descriptor.Typed
+}
+
+// Lookup implements repository.Repository.
+func (l lazy) Lookup(ctx context.Context, name, version string) (*repository.Version, error) {
+	opened, err := l.session.repository(l.context)
+	if err != nil {
+		return nil, fmt.Errorf("find component version %s:%s: %w", name, version, err)
+	}
+	return opened.Lookup(ctx, name, version) //nolint:wrapcheck // tells what it did
+}
+
+// Closure returns a component version and all that it refers to, at any depth.
+// References are looked up in the given repository, after overwrites. Cycles end.
+func (s *Session) Closure(ctx context.Context, root *repository.Version, context descriptor.Typed) ([]*repository.Version, error) {
+	walk := closure{session: s, context: context, seen: map[string]bool{}}
+	if walk.context.IsZero() {
+		walk.context = root.Context
+	}
+	if err := walk.add(ctx, root); err != nil {
+		return nil, err
+	}
+	return walk.all, nil
+}
+
+// maxClosure bounds how many component versions may belong together.
+const maxClosure = 10_000
+
+type closure struct {
+	session *Session
+	context descriptor.Typed
+	seen    map[string]bool
+	all     []*repository.Version
+}
+
+func (c *closure) add(ctx context.Context, root *repository.Version) error {
+	// A list instead of recursion: a chain of components may be long.
+	for queue := []*repository.Version{root}; len(queue) > 0; queue = queue[1:] {
+		version := queue[0]
+		key := version.Name + ":" + version.Version
+		if c.seen[key] {
+			continue
+		}
+		if len(c.all) == maxClosure {
+			return fmt.Errorf("more than %d component versions belong to %s:%s", maxClosure, root.Name, root.Version)
+		}
+		c.seen[key] = true
+		c.all = append(c.all, version)
+		for _, reference := range version.References {
+			found, err := c.session.Referenced(ctx, version, &reference, c.context)
+			if err != nil {
+				return err
+			}
+			queue = append(queue, found)
+		}
+	}
+	return nil
+}
+
+// Referenced finds the component version behind a reference of another one. The
+// descriptor may be in a label of the reference.
+func (s *Session) Referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, context descriptor.Typed) (*repository.Version, error) {
+	return referenced(ctx, from, reference, context, s.Resolve)
+}
+
+func referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, in descriptor.Typed,
+	resolve func(context.Context, Reference) (*repository.Version, error),
+) (*repository.Version, error) {
+	fail := func(err error) (*repository.Version, error) {
+		return nil, fmt.Errorf("unable to resolve component reference %s with component name %s and version %s of component %s:%s: %w",
+			reference.Name, reference.ComponentName, reference.Version, from.Name, from.Version, err)
+	}
+	if reference.Label(descriptor.NestedLabel) != nil {
+		if found, err := nested(ctx, from, reference); found != nil || err != nil {
+			if err != nil {
+				return fail(err)
+			}
+			return found, nil
+		}
+	}
+	found, err := resolve(ctx, Reference{Context: in, Name: reference.ComponentName, Version: reference.Version})
+	if err != nil {
+		return fail(err)
+	}
+	return found, nil
+}
+
+// nested reads the descriptor in the label of one reference.
+func nested(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
+	alone := *from.Descriptor
+	alone.References = []descriptor.Reference{*reference}
+	all, err := alone.Nested()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller tells where
+	}
+	return repository.Inline(all, nil).Lookup(ctx, reference.ComponentName, reference.Version) //nolint:wrapcheck // the caller tells where
+}
+
+// Reader returns what reads the contents of resources.
+func (s *Session) Reader() *access.Reader { return s.reader }
+
+// store returns a registry behind the cache.
+func (s *Session) store(scheme, host string) oci.Store {
+	r := s.client.Registry(scheme, host)
+	return s.shared.Cache.Store(r, r.Name(), s.tenant)
+}
+
+// repository opens the repository of a context; once.
+func (s *Session) repository(context descriptor.Typed) (repository.Repository, error) {
+	spec, err := repository.ParseSpec(context)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells what is wrong
+	}
+	key := fmt.Sprintf("%+v", spec)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if opened, exists := s.open[key]; exists {
+		return opened, nil
+	}
+	opened, err := s.openRepository(spec, context)
+	if err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", spec, err)
+	}
+	s.open[key] = opened
+	return opened, nil
+}
+
+// Verify checks the signature of a component version and of all that belongs to
+// it. Overwrites do not count: what was signed is checked.
+func (s *Session) Verify(ctx context.Context, version *repository.Version, name string, trust signature.Trust) error {
+	verifier := signature.Verifier{
+		Referenced: func(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
+			return referenced(ctx, from, reference, version.Context, s.resolve)
+		},
+		Digest: s.reader.Digest,
+	}
+	return verifier.Verify(ctx, version, name, trust) //nolint:wrapcheck // tells what it did
+}

@@ -1,0 +1,289 @@
+package signature
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/repository"
+)
+
+const sample = `
+meta: {schemaVersion: v2}
+component:
+  name: example.org/shop/web
+  version: 1.4.2
+  provider: shop & co
+  repositoryContexts: [{type: OCIRegistry, baseUrl: r.example.org}]
+  labels: [{name: kept, value: {b: 1.0, a: "<x>"}, version: v1, signing: true, merge: {algorithm: x}}, {name: dropped, value: 1}]
+  sources: [{name: code, version: "1", type: git, access: {type: none}}]
+  componentReferences: [{name: db, componentName: example.org/shop/db, version: 3.1.0, labels: [{name: note, value: text}], digest: {hashAlgorithm: SHA-256, normalisationAlgorithm: alg, value: aa}}]
+  resources:
+  - {name: twin, version: "1", type: t, relation: local, access: {type: localBlob, localReference: one}, srcRefs: [{identitySelector: {name: code}}], digest: {hashAlgorithm: SHA-256, normalisationAlgorithm: genericBlobDigest/v1, value: bb}}
+  - {name: twin, version: "2", type: t, relation: external, access: {type: none}, digest: {hashAlgorithm: SHA-256, normalisationAlgorithm: x, value: cc}}
+signatures: [{name: s, digest: {hashAlgorithm: SHA-256, normalisationAlgorithm: alg, value: "00"}, signature: {algorithm: a, value: v, mediaType: m}}]
+nestedDigests: [{name: example.org/shop/db, version: 3.1.0}]
+`
+
+func decode(t testing.TB, text string) *descriptor.Descriptor {
+	t.Helper()
+	d, err := descriptor.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestNormalise(t *testing.T) {
+	const db = `{"componentName":"example.org/shop/db"},{"digest":[{"hashAlgorithm":"SHA-256"},{"normalisationAlgorithm":"alg"},{"value":"aa"}]}`
+	const labelV1 = `{"labels":[[{"name":"kept"},{"signing":true},{"value":[{"a":"\u003cx\u003e"},{"b":1}]},{"version":"v1"}]]},{"name":"example.org/shop/web"}`
+	const twinDigest = `{"digest":[{"hashAlgorithm":"SHA-256"},{"normalisationAlgorithm":"genericBlobDigest/v1"},{"value":"bb"}]}`
+	model := func(firstExtra string) string {
+		return `{"component":{"componentReferences":[{"componentName":"example.org/shop/db","digest":{"hashAlgorithm":"SHA-256","normalisationAlgorithm":"alg","value":"aa"},"labels":[{"name":"note","value":"text"}],"name":"db","version":"3.1.0"}],` +
+			`"labels":[{"name":"kept","signing":true,"value":{"a":"<x>","b":1},"version":"v1"}],"name":"example.org/shop/web","provider":{"name":"shop & co"},` +
+			`"resources":[{"digest":{"hashAlgorithm":"SHA-256","normalisationAlgorithm":"genericBlobDigest/v1","value":"bb"},` + firstExtra + `"name":"twin","relation":"local","type":"t","version":"1"},` +
+			`{"name":"twin","relation":"external","type":"t","version":"2"}],"sources":[{"name":"code","type":"git","version":"1"}],"version":"1.4.2"}}`
+	}
+	for _, test := range []struct {
+		reason, algorithm, schema, want string
+	}{
+		{"the stored form of schema v2: meta is part of it, sources are not; missing extra identity is null; only signed labels", JSONv1, descriptor.SchemaV2,
+			`[{"component":[{"componentReferences":[[` + db + `,{"extraIdentity":null},{"name":"db"},{"version":"3.1.0"}]]},` + labelV1 +
+				`,{"provider":"shop \u0026 co"},{"resources":[[` + twinDigest + `,{"extraIdentity":[{"version":"1"}]},{"name":"twin"},{"relation":"local"},{"type":"t"},{"version":"1"}],` +
+				`[{"extraIdentity":null},{"name":"twin"},{"relation":"external"},{"type":"t"},{"version":"2"}]]},{"version":"1.4.2"}]},{"meta":[{"schemaVersion":"v2"}]}]`},
+		{"the stored form of the third schema: sources are part of it, null is not", JSONv1, descriptor.SchemaV3Alpha1,
+			`[{"apiVersion":"ocm.software/v3alpha1"},{"kind":"ComponentVersion"},{"metadata":[` + labelV1 + `,{"provider":[{"name":"shop \u0026 co"}]},{"version":"1.4.2"}]},` +
+				`{"spec":[{"references":[[` + db + `,{"name":"db"},{"version":"3.1.0"}]]},{"resources":[[` + twinDigest + `,{"extraIdentity":[{"version":"1"}]},{"name":"twin"},{"relation":"local"},{"type":"t"},{"version":"1"}],` +
+				`[{"name":"twin"},{"relation":"external"},{"type":"t"},{"version":"2"}]]},{"sources":[[{"name":"code"},{"type":"git"},{"version":"1"}]]}]}]`},
+		{"the model: all labels of references", JSONv2, descriptor.SchemaV2, model(`"extraIdentity":{"version":"1"},`)},
+		{"the model does not depend on the schema", JSONv2, descriptor.SchemaV3Alpha1, model(`"extraIdentity":{"version":"1"},`)},
+		{"the third form does not tell twins apart", JSONv3, descriptor.SchemaV2, model("")},
+	} {
+		got, err := Normalise(decode(t, sample).As(test.schema), test.algorithm)
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s (%v):\ngot  %s\nwant %s", test.reason, err, got, test.want)
+		}
+	}
+	empty, err := Normalise(decode(t, "meta: {schemaVersion: v2}\ncomponent: {name: example.org/a, version: 1.0.0, provider: p}"), JSONv3)
+	if want := `{"component":{"componentReferences":[],"name":"example.org/a","provider":{"name":"p"},"resources":[],"sources":[],"version":"1.0.0"}}`; err != nil || string(empty) != want {
+		t.Errorf("missing lists are empty: %s, %v", empty, err)
+	}
+	if _, err := Normalise(decode(t, sample), "other"); err == nil || !strings.Contains(err.Error(), `"other"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for _, test := range []struct{ reason, in, want string }{
+		{"small and large numbers as ECMAScript writes them", `[1e21,1E-7,0.000001,100000000000000000000,-0,1.50,333333333.33333329,4.5e-10]`, `[1e+21,1e-7,0.000001,100000000000000000000,0,1.5,333333333.3333333,4.5e-10]`},
+		{"only what must be escaped is escaped", `["\u20ac$\u000f\u000aA'\u0042\u0022\u005c\\\"\/<&"]`, "[\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/<&\"]"},
+		{"keys are sorted by their UTF-16 code units", `{"\ufb33":1,"\ud83d\ude00":2,"\u20ac":3,"1":4}`, "{\"1\":4,\"€\":3,\"😀\":2,\"\ufb33\":1}"},
+		{"values without structure", `[true,false,null,{},[]]`, `[true,false,null,{},[]]`},
+	} {
+		var value any
+		if err := json.Unmarshal([]byte(test.in), &value); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := canonical(value); err != nil || string(got) != test.want {
+			t.Errorf("%s (%v):\ngot  %s\nwant %s", test.reason, err, got, test.want)
+		}
+	}
+}
+
+// signer signs descriptors in tests.
+type signer struct {
+	key   *rsa.PrivateKey
+	leaf  []byte
+	root  []byte
+	pub   []byte
+	other []byte
+}
+
+func newSigner(t *testing.T) signer {
+	t.Helper()
+	newKey := func() *rsa.PrivateKey {
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	public := func(key *rsa.PrivateKey) []byte {
+		der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	}
+	certificate := func(template, parent *x509.Certificate, key *rsa.PrivateKey, by *rsa.PrivateKey) []byte {
+		der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	}
+	rootKey, leafKey := newKey(), newKey()
+	begin := time.Now().Add(-48 * time.Hour)
+	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "root"}, NotBefore: begin.Add(-time.Hour), NotAfter: begin.Add(100 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	// The certificate has expired since: a signature outlives it.
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "release", Organization: []string{"shop"}}, NotBefore: begin, NotAfter: begin.Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature}
+	return signer{key: leafKey, pub: public(leafKey), other: public(rootKey),
+		root: certificate(root, root, rootKey, rootKey), leaf: certificate(leaf, root, leafKey, rootKey)}
+}
+
+func (s signer) sign(t *testing.T, d *descriptor.Digest, algorithm, mediaType, issuer string) descriptor.Signature {
+	t.Helper()
+	hash, err := access.Hash(d.HashAlgorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := hex.DecodeString(d.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := rsa.SignPKCS1v15(rand.Reader, s.key, hash, sum)
+	if algorithm == AlgorithmPSS {
+		value, err = rsa.SignPSS(rand.Reader, s.key, hash, sum, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := hex.EncodeToString(value)
+	if mediaType == mediaTypePEM {
+		block := &pem.Block{Type: "SIGNATURE", Headers: map[string]string{"Signature Algorithm": algorithm}, Bytes: value}
+		text = string(pem.EncodeToMemory(block)) + string(s.leaf)
+	}
+	return descriptor.Signature{Name: "release", Digest: *d, Signature: descriptor.SignatureValue{Algorithm: algorithm, Value: text, MediaType: mediaType, Issuer: issuer}}
+}
+
+// world is a component with another one behind it, with contents in memory.
+type world struct {
+	root, db *repository.Version
+	files    fstest.MapFS
+	verifier *Verifier
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{files: fstest.MapFS{"one": {Data: []byte("first")}, "two": {Data: []byte("second")}}}
+	version := func(text string) *repository.Version {
+		d := decode(t, text)
+		found, err := repository.Inline([]*descriptor.Descriptor{d}, w.files).Lookup(t.Context(), d.Name, d.Version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	w.root = version(`{meta: {schemaVersion: v2}, component: {name: example.org/shop/web, version: 1.0.0, provider: p,
+	  resources: [{name: one, version: "1", type: t, relation: local, access: {type: localBlob, localReference: one}}, {name: out, version: "1", type: t, access: {type: strange},
+	    digest: {hashAlgorithm: NO-DIGEST, normalisationAlgorithm: EXCLUDE-FROM-SIGNATURE, value: NO-DIGEST}}],
+	  componentReferences: [{name: db, componentName: example.org/shop/db, version: 1.0.0}]}}`)
+	w.db = version(`{meta: {schemaVersion: v2}, component: {name: example.org/shop/db, version: 1.0.0, provider: p,
+	  resources: [{name: two, version: "1", type: t, relation: local, access: {type: localBlob, localReference: two}}]}}`)
+	reader := &access.Reader{}
+	w.verifier = &Verifier{Digest: reader.Digest, Referenced: func(_ context.Context, _ *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
+		if reference.ComponentName == w.root.Name {
+			return w.root, nil
+		}
+		return w.db, nil
+	}}
+	return w
+}
+
+func TestVerify(t *testing.T) {
+	s := newSigner(t)
+	key, chain := Trust{PublicKey: s.pub}, Trust{Authorities: s.root}
+	for _, test := range []struct {
+		reason, hash, normalisation, algorithm, mediaType, issuer string
+		trust                                                     Trust
+		change                                                    func(*world)
+		want                                                      string
+	}{
+		{"the older algorithm", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, nil, ""},
+		{"PSS and the longer hash", "SHA-512", JSONv2, AlgorithmPSS, mediaTypePSS, "", key, nil, ""},
+		{"the old spelling of the hash", "sha256", JSONv3, AlgorithmPKCS1, mediaTypeRSA, "", key, nil, ""},
+		{"a certificate instead of a key", "SHA-256", JSONv3, AlgorithmPSS, mediaTypePEM, "CN=release,O=shop", chain, nil, ""},
+		{"a key, although there is a certificate", "SHA-256", JSONv3, AlgorithmPKCS1, mediaTypePEM, "", key, nil, ""},
+		{"another key", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", Trust{PublicKey: s.other}, nil, "was not made with this key"},
+		{"no key for a plain signature", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", chain, nil, "public key from signature"},
+		{"a certificate of another issuer", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "CN=somebody", chain, nil, "names the issuer"},
+		{"a certificate of an unknown authority", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{}, nil, "is not trusted"},
+		{"a key that is none", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", Trust{PublicKey: []byte("s3cr3t")}, nil, "failed parsing public key data"},
+		{"an unknown media type", "SHA-256", JSONv1, AlgorithmPKCS1, "text/plain", "", key, nil, "invalid signature mediaType"},
+		{"changed content", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.files["one"].Data = []byte("evil!") }, "does not match found digest"},
+		{"changed content of a referenced component", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.files["two"].Data = []byte("evil!") }, "does not match found digest"},
+		{"a changed reference", "SHA-256", JSONv3, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.root.References[0].Name = "other" }, "does not match found digest"},
+		{"a content that does not have its digest", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
+			w.root.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: "00"}
+		}, "mismatches existing digest (00) for one:1"},
+		{"a reference that does not have its digest", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
+			w.root.References[0].Digest = &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: JSONv1, Value: "00"}
+		}, "mismatches existing digest (00) for example.org/shop/db:1.0.0"},
+		{"nested digests of the root count for what is behind it", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
+			w.root.NestedDigests = []descriptor.NestedDigest{{Name: w.db.Name, Version: "1.0.0", ResourceDigests: []descriptor.ResourceDigest{{
+				Name: "two", Version: "1", Digest: &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: "00"},
+			}}}}
+		}, "mismatches existing digest (00) for two:1"},
+		{"a circle has no digest", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
+			w.db.References = []descriptor.Reference{{Element: descriptor.Element{Name: "up"}, ComponentName: w.root.Name}}
+		}, "refers to itself"},
+		{"no signature of the name", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.root.Signatures = nil }, `signature "release" not found`},
+		{"an unknown hash", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.root.Signatures[0].Digest.HashAlgorithm = "MD5" }, "unknown hash algorithm"},
+		{"an unknown algorithm", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.root.Signatures[0].Signature.Algorithm = "sigstore" }, "no verifiable signature found"},
+	} {
+		w := newWorld(t)
+		d, err := w.verifier.DescriptorDigest(t.Context(), w.root, test.hash, test.normalisation)
+		if err != nil {
+			t.Fatalf("%s: %v", test.reason, err)
+		}
+		w.root.Signatures = []descriptor.Signature{s.sign(t, d, test.algorithm, test.mediaType, test.issuer)}
+		if test.change != nil {
+			test.change(w)
+		}
+		err = w.verifier.Verify(t.Context(), w.root, "release", test.trust)
+		if test.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", test.reason, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "failed verifying signature: ") || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+}
+
+// TestSwappedAfterVerification: what was verified is what is used.
+func TestSwappedAfterVerification(t *testing.T) {
+	s, w := newSigner(t), newWorld(t)
+	d, err := w.verifier.DescriptorDigest(t.Context(), w.root, "SHA-256", JSONv1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.root.Signatures = []descriptor.Signature{s.sign(t, d, AlgorithmPKCS1, mediaTypeRSA, "")}
+	if err := w.verifier.Verify(t.Context(), w.root, "release", Trust{PublicKey: s.pub}); err != nil {
+		t.Fatal(err)
+	}
+	w.files["one"].Data = []byte("swapped")
+	_, _, err = (&access.Reader{}).Read(t.Context(), w.root, &w.root.Resources[0], 100)
+	if err == nil || !strings.Contains(err.Error(), "mismatches existing digest") {
+		t.Errorf("a content that was swapped after the verification was read: %v", err)
+	}
+	if errors.Is(err, context.Canceled) || bytes.Contains([]byte(err.Error()), []byte("swapped")) {
+		t.Errorf("the message shows the content: %v", err)
+	}
+}

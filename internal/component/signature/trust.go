@@ -1,0 +1,202 @@
+package signature
+
+import (
+	"crypto"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/descriptor"
+)
+
+// Signature algorithms and media types.
+const (
+	AlgorithmPKCS1 = "RSASSA-PKCS1-V1_5"
+	AlgorithmPSS   = "RSASSA-PSS"
+	mediaTypeRSA   = "application/vnd.ocm.signature.rsa"
+	mediaTypePSS   = "application/vnd.ocm.signature.rsa.pss"
+	mediaTypePEM   = "application/x-pem-file"
+)
+
+// Trust is what signatures are checked with.
+type Trust struct {
+	// PublicKey is the signer's key (PEM); without it the key comes from the
+	// certificate in the signature.
+	PublicKey []byte
+	// Authorities may issue such certificates (PEM); without any, those of the
+	// system may.
+	Authorities []byte
+}
+
+func (t Trust) check(signed *descriptor.Signature) error {
+	value, chain, err := decodeSignature(signed)
+	if err != nil {
+		return err
+	}
+	key, err := t.key(signed, chain)
+	if err != nil {
+		return err
+	}
+	hash, err := access.Hash(signed.Digest.HashAlgorithm)
+	if err != nil {
+		return err //nolint:wrapcheck // tells what is wrong
+	}
+	sum, err := hex.DecodeString(signed.Digest.Value)
+	if err != nil {
+		return fmt.Errorf("the digest of signature %q is not hexadecimal: %w", signed.Name, err)
+	}
+	switch signed.Signature.Algorithm {
+	case AlgorithmPKCS1:
+		err = rsa.VerifyPKCS1v15(key, hash, sum, value)
+	case AlgorithmPSS:
+		err = rsa.VerifyPSS(key, hash, sum, value, nil)
+	default:
+		return fmt.Errorf("signature %q uses algorithm %q, %s and %s are known: %w", signed.Name, signed.Signature.Algorithm, AlgorithmPKCS1, AlgorithmPSS, errNothing)
+	}
+	if err != nil {
+		return fmt.Errorf("signature %q was not made with this key: %w", signed.Name, err)
+	}
+	return nil
+}
+
+// decodeSignature returns the bytes of a signature and the certificates with it.
+func decodeSignature(signed *descriptor.Signature) ([]byte, []*x509.Certificate, error) {
+	switch signed.Signature.MediaType {
+	case mediaTypeRSA, mediaTypePSS:
+		value, err := hex.DecodeString(signed.Signature.Value)
+		if err != nil {
+			return nil, nil, fmt.Errorf("signature %q is not hexadecimal: %w", signed.Name, err)
+		}
+		return value, nil, nil
+	case mediaTypePEM:
+		return decodePEM(signed)
+	}
+	return nil, nil, fmt.Errorf("invalid signature mediaType %q", signed.Signature.MediaType)
+}
+
+func decodePEM(signed *descriptor.Signature) ([]byte, []*x509.Certificate, error) {
+	var value []byte
+	var chain []*x509.Certificate
+	for rest := []byte(signed.Signature.Value); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		switch block.Type {
+		case "SIGNATURE":
+			if algorithm := block.Headers["Signature Algorithm"]; algorithm != "" && algorithm != signed.Signature.Algorithm {
+				return nil, nil, fmt.Errorf("signature %q says that its algorithm is %q and in its text %q", signed.Name, signed.Signature.Algorithm, algorithm)
+			}
+			value = block.Bytes
+		case "CERTIFICATE":
+			certificate, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				return nil, nil, fmt.Errorf("a certificate in signature %q: %w", signed.Name, err)
+			}
+			chain = append(chain, certificate)
+		}
+	}
+	if value == nil {
+		return nil, nil, fmt.Errorf("signature %q has no block SIGNATURE: %w", signed.Name, errNothing)
+	}
+	return value, chain, nil
+}
+
+// key returns the signer's key.
+func (t Trust) key(signed *descriptor.Signature, chain []*x509.Certificate) (*rsa.PublicKey, error) {
+	var key crypto.PublicKey
+	var err error
+	if len(t.PublicKey) > 0 {
+		if key, err = parseKey(t.PublicKey); err != nil {
+			return nil, err
+		}
+	} else {
+		if len(chain) == 0 {
+			return nil, fmt.Errorf("public key from signature: %q not found: set a public key for this signature", signed.Name)
+		}
+		if err := t.checkChain(signed, chain); err != nil {
+			return nil, err
+		}
+		key = chain[0].PublicKey
+	}
+	found, isRSA := key.(*rsa.PublicKey)
+	if !isRSA {
+		return nil, fmt.Errorf("signature %q needs an RSA key, the key is a %T", signed.Name, key)
+	}
+	return found, nil
+}
+
+// parseKey reads a key. What a parser says about it is not repeated.
+func parseKey(text []byte) (crypto.PublicKey, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errors.New("failed parsing public key data: it is not PEM")
+	}
+	if key, err := x509.ParsePKIXPublicKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	if key, err := x509.ParsePKCS1PublicKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	if certificate, err := x509.ParseCertificate(block.Bytes); err == nil {
+		return certificate.PublicKey, nil
+	}
+	return nil, fmt.Errorf("failed parsing public key data: a PEM block %q is neither a PKIX nor a PKCS #1 public key", block.Type)
+}
+
+// checkChain checks the certificates of a signature. The signature must have been
+// possible when it was made, not today: it is checked at the beginning of the
+// certificate's life. Time stamps are not trusted: no authority for them is known.
+func (t Trust) checkChain(signed *descriptor.Signature, chain []*x509.Certificate) error {
+	var roots *x509.CertPool
+	if len(t.Authorities) > 0 {
+		roots = x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(t.Authorities) {
+			return errors.New("failed parsing ca cert data: failed generating ca cert pool: it has no PEM certificate")
+		}
+	}
+	intermediates := x509.NewCertPool()
+	for _, certificate := range chain[1:] {
+		intermediates.AddCert(certificate)
+	}
+	leaf := chain[0]
+	options := x509.VerifyOptions{Roots: roots, Intermediates: intermediates, CurrentTime: leaf.NotBefore.Add(time.Second), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
+	if _, err := leaf.Verify(options); err != nil {
+		return fmt.Errorf("the certificate of signature %q is not trusted: %w", signed.Name, err)
+	}
+	codeSigning := false
+	for _, usage := range leaf.ExtKeyUsage {
+		codeSigning = codeSigning || usage == x509.ExtKeyUsageCodeSigning
+	}
+	if !codeSigning && leaf.KeyUsage&x509.KeyUsageDigitalSignature == 0 {
+		return fmt.Errorf("the certificate of signature %q is not for signing", signed.Name)
+	}
+	if issuer := signed.Signature.Issuer; issuer != "" && !sameName(issuer, leaf) {
+		return fmt.Errorf("signature %q names the issuer %q, its certificate is for %q", signed.Name, issuer, leaf.Subject)
+	}
+	return nil
+}
+
+// sameName compares a distinguished name with that of a certificate: each part
+// that is given must be there.
+func sameName(issuer string, leaf *x509.Certificate) bool {
+	if issuer == leaf.Subject.String() || issuer == leaf.Subject.CommonName {
+		return true
+	}
+	have := map[string]bool{}
+	for _, part := range strings.FieldsFunc(leaf.Subject.String(), func(r rune) bool { return r == ',' || r == '+' }) {
+		have[strings.TrimSpace(part)] = true
+	}
+	for _, part := range strings.Split(issuer, ",") {
+		if !have[strings.TrimSpace(part)] {
+			return false
+		}
+	}
+	return true
+}
