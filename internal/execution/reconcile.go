@@ -11,7 +11,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -27,8 +26,6 @@ type Reconciler struct {
 	Client client.Client
 	// Reader reads from the API server what no cache holds: export Secrets.
 	Reader client.Reader
-	// Events tells users what happened.
-	Events events.EventRecorder
 	// Order lets older jobs go first.
 	Order *seniority.Order
 	// Now is the clock.

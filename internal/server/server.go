@@ -132,7 +132,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(),
 			Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {

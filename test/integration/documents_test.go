@@ -16,20 +16,20 @@ type correction struct {
 }
 
 const (
-	contextRoot = "kind: Installation\nmetadata: {name: seed}\nspec:\n  blueprint: {ref: {resourceName: a}}\n"
+	contextRoot = "kind: Installation\nmetadata: {name: document}\nspec:\n  blueprint: {ref: {resourceName: a}}\n"
 	twoTargets  = "a target named x stands for the imported one"
 )
 
 var (
-	fillName   = correction{why: "a placeholder", from: "<some name>", to: "seed"}
+	fillName   = correction{why: "a placeholder", from: "<some name>", to: "document"}
 	fillSpace  = correction{why: "a placeholder", from: "<Namespace 1>", to: "default"}
-	fillHash   = correction{why: "a placeholder", from: "<some hash>", to: "seed"}
-	fillLabels = correction{why: "placeholders", from: "Installation.<namespace>.<installation name>", to: "Installation.default.seed"}
+	fillHash   = correction{why: "a placeholder", from: "<some hash>", to: "document"}
+	fillLabels = correction{why: "placeholders", from: "Installation.<namespace>.<installation name>", to: "Installation.default.document"}
 )
 
-// TestSeedBlocks sends every YAML block of the users' documents to an API server:
+// TestDocumentBlocks sends every YAML block of the users' documents to an API server:
 // verbatim, or with the named corrections.
-func TestSeedBlocks(t *testing.T) {
+func TestDocumentBlocks(t *testing.T) {
 	tests := []struct {
 		block string
 		// before is put in front of the block, to make a whole object of a part.
@@ -155,7 +155,7 @@ func TestSeedBlocks(t *testing.T) {
 			}
 		})
 	}
-	files, err := filepath.Glob("testdata/seeds/*.yaml")
+	files, err := filepath.Glob("testdata/documents/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func targetSyncIndentation(expression, placeholder, value string) []correction {
 
 func readBlock(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("testdata", "seeds", name+".yaml"))
+	content, err := os.ReadFile(filepath.Join("testdata", "documents", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
