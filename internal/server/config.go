@@ -62,7 +62,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Controllers:     Controllers(),
-		Workers:         map[string]int{Installations: 4, Executions: 16, Contexts: 2, Manifests: 32},
+		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, Manifests: 32},
 		MetricsAddress:  "127.0.0.1:8080",
 		HealthAddress:   "127.0.0.1:8081",
 		ShutdownTimeout: 30 * time.Second,
