@@ -33,7 +33,7 @@ lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15
 
 .PHONY: demo
 demo: build lab ## Bring up the lab and run the main job.
-	@go run ./hack/demo
+	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo
 
 .PHONY: test
 test: verify lint test-unit test-integration test-e2e ## Everything: generated files, lint, all tests.
