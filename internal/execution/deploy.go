@@ -150,27 +150,14 @@ func whereabouts(item *v1alpha1.DeployItem) string {
 
 // interrupt fails every item that has not finished, so that the job ends.
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
-	now := metav1.NewTime(r.Now())
 	cause := job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted")
 	for _, item := range s.items {
 		if !job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished) || item.Status.JobIDFinished == s.exec.Status.JobID {
 			continue
 		}
-		item.Status.JobID, item.Status.JobIDFinished = s.exec.Status.JobID, s.exec.Status.JobID
-		item.Status.Phase = v1alpha1.DeployItemPhases.Failed
-		if item.DeletionTimestamp != nil {
-			item.Status.Phase = v1alpha1.DeployItemPhases.DeleteFailed
+		if err := r.endItem(ctx, item, s.exec.Status.JobID, cause); err != nil {
+			return err
 		}
-		item.Status.PhaseTransitionTime = &now
-		item.Status.LastError = job.StatusError(cause, item.Status.LastError, now)
-		if item.Status.TransitionTimes == nil {
-			item.Status.TransitionTimes = job.Triggered(now)
-		}
-		item.Status.TransitionTimes.FinishedTime = &now
-		if err := r.Client.Status().Update(ctx, item); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("interrupt DeployItem %s: %w", item.Name, err)
-		}
-		r.written.Record(item)
 	}
 	// The request goes last: if we stop before, it is found again.
 	patch := client.MergeFrom(s.exec.DeepCopy())

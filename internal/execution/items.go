@@ -145,6 +145,30 @@ func (r *Reconciler) trigger(ctx context.Context, exec *v1alpha1.Execution, item
 	return nil
 }
 
+// endItem fails the job of an item in place of its deployer.
+func (r *Reconciler) endItem(ctx context.Context, item *v1alpha1.DeployItem, jobID string, cause error) error {
+	now := metav1.NewTime(r.Now())
+	status := &item.Status
+	status.JobID, status.JobIDFinished = jobID, jobID
+	status.Phase = v1alpha1.DeployItemPhases.Failed
+	if item.DeletionTimestamp != nil {
+		status.Phase = v1alpha1.DeployItemPhases.DeleteFailed
+	}
+	status.PhaseTransitionTime = &now
+	status.ObservedGeneration = item.Generation
+	status.LastError = job.StatusError(cause, status.LastError, now)
+	if status.TransitionTimes == nil {
+		status.TransitionTimes = job.Triggered(now)
+	}
+	status.TransitionTimes.FinishedTime = &now
+	job.Summarize(&status.Conditions, job.Summary{Phase: string(status.Phase), Generation: item.Generation, Err: cause}, now)
+	if err := r.Client.Status().Update(ctx, item); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("end the job of DeployItem %s: %w", item.Name, err)
+	}
+	r.written.Record(item)
+	return nil
+}
+
 // dependsOn returns the names that an item depends on, as noted at its creation.
 func dependsOn(item *v1alpha1.DeployItem) []string {
 	noted := item.Annotations[v1alpha1.ExecutionDependsOnAnnotation]

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 )
@@ -50,28 +47,9 @@ func (r *Reconciler) watchPickup(ctx context.Context, s *snapshot) (time.Duratio
 
 // failPickup ends the job of an item that no deployer has taken up.
 func (r *Reconciler) failPickup(ctx context.Context, item *v1alpha1.DeployItem) error {
-	now := metav1.NewTime(r.Now())
 	message := fmt.Sprintf("no deployer has reconciled this deployitem within %d seconds: no running deployer serves type %s", int(r.PickupTimeout.Seconds()), item.Spec.Type)
 	if item.Spec.Target != nil {
 		message += " and Target " + item.Spec.Target.Name
 	}
-	status := &item.Status
-	status.Phase = v1alpha1.DeployItemPhases.Failed
-	if item.DeletionTimestamp != nil {
-		status.Phase = v1alpha1.DeployItemPhases.DeleteFailed
-	}
-	status.PhaseTransitionTime = &now
-	status.ObservedGeneration = item.Generation
-	status.JobIDFinished = status.JobID
-	status.LastError = job.StatusError(job.NewError("WaitingForPickup", "PickupTimeout", message, v1alpha1.ErrorTimeout), status.LastError, now)
-	if status.TransitionTimes == nil {
-		status.TransitionTimes = job.Triggered(now)
-	}
-	status.TransitionTimes.FinishedTime = &now
-	job.Summarize(&status.Conditions, job.Summary{Phase: string(status.Phase), Generation: item.Generation, Err: job.NewError("WaitingForPickup", "PickupTimeout", message)}, now)
-	if err := r.Client.Status().Update(ctx, item); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("report that nobody took DeployItem %s up: %w", item.Name, err)
-	}
-	r.written.Record(item)
-	return nil
+	return r.endItem(ctx, item, item.Status.JobID, job.NewError("WaitingForPickup", "PickupTimeout", message, v1alpha1.ErrorTimeout))
 }

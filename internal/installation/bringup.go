@@ -93,16 +93,23 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*dataflow.Imports, 
 
 // supported refuses what would otherwise be left out silently.
 func supported(inst *v1alpha1.Installation, info *v1alpha1.Blueprint) error {
-	for what, used := range map[string]bool{
-		"spec.imports.data": len(inst.Spec.Imports.Data) > 0, "spec.exports": len(inst.Spec.Exports.Data)+len(inst.Spec.Exports.Targets) > 0,
-		"spec.importDataMappings": len(inst.Spec.ImportDataMappings) > 0, "spec.exportDataMappings": len(inst.Spec.ExportDataMappings) > 0,
-		"spec.componentDescriptor": inst.Spec.ComponentDescriptor != nil, "spec.verification": inst.Spec.Verification != nil,
-		"blueprint.yaml: subinstallations":         len(info.Subinstallations)+len(info.SubinstallationExecutions) > 0,
-		"blueprint.yaml: importExecutions":         len(info.ImportExecutions) > 0,
-		"blueprint.yaml: exportExecutions/exports": len(info.ExportExecutions)+len(info.Exports) > 0,
-	} {
-		if used {
-			return fmt.Errorf("%s is not supported yet", what)
+	features := []struct {
+		name string
+		used bool
+	}{
+		{"spec.componentDescriptor", inst.Spec.ComponentDescriptor != nil},
+		{"spec.verification", inst.Spec.Verification != nil},
+		{"spec.imports.data", len(inst.Spec.Imports.Data) > 0},
+		{"spec.importDataMappings", len(inst.Spec.ImportDataMappings) > 0},
+		{"spec.exports", len(inst.Spec.Exports.Data)+len(inst.Spec.Exports.Targets) > 0},
+		{"spec.exportDataMappings", len(inst.Spec.ExportDataMappings) > 0},
+		{"blueprint.yaml: importExecutions", len(info.ImportExecutions) > 0},
+		{"blueprint.yaml: subinstallations", len(info.Subinstallations)+len(info.SubinstallationExecutions) > 0},
+		{"blueprint.yaml: exports", len(info.ExportExecutions)+len(info.Exports) > 0},
+	}
+	for _, feature := range features {
+		if feature.used {
+			return fmt.Errorf("%s is not supported yet", feature.name)
 		}
 	}
 	return nil

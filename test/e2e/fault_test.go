@@ -193,6 +193,10 @@ func TestInterrupt(t *testing.T) {
 	if done.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed || done.Annotations[v1alpha1.OperationAnnotation] != "" {
 		t.Errorf("phase %s, annotations %v", done.Status.InstallationPhase, done.Annotations)
 	}
+	item := itemsByName(t, space)["a"]
+	if item.Status.Phase != v1alpha1.DeployItemPhases.Failed || item.Status.LastError == nil || item.Status.LastError.Reason != "InterruptOperation" || len(item.Status.Conditions) == 0 {
+		t.Errorf("the item does not tell that it was interrupted: %+v", item.Status)
+	}
 }
 
 // TestDeleteWithoutUninstall removes Landscaper's objects and leaves what was

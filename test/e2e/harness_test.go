@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +25,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/test/chart"
 	"go.landscaper.dev/test/lab"
 )
@@ -205,25 +205,18 @@ func launchServer(t *testing.T, kubeconfig string, args ...string) *serverProces
 // waitReady returns when the server says that it is ready.
 func (s *serverProcess) waitReady() {
 	s.t.Helper()
-	deadline := time.After(60 * time.Second)
-	for {
-		request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.health+"/readyz", nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if response, err := http.DefaultClient.Do(request); err == nil {
-			_ = response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return
-			}
-		}
+	ctx, cancel := context.WithCancel(s.t.Context())
+	defer cancel()
+	go func() {
+		// A server that has ended is not waited for.
 		select {
-		case <-deadline:
-			s.t.Fatalf("the server is not ready:\n%s", s.output.tail(50))
 		case <-s.ended:
-			s.t.Fatalf("the server has ended:\n%s", s.output.tail(50))
-		case <-time.After(20 * time.Millisecond):
+			cancel()
+		case <-ctx.Done():
 		}
+	}()
+	if err := server.WaitReady(ctx, s.health); err != nil {
+		s.t.Fatalf("the server is not ready: %v\n%s", err, s.output.tail(50))
 	}
 }
 

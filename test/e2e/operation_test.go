@@ -1,11 +1,11 @@
 package e2e
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,9 +93,8 @@ func get(t *testing.T, url string) string {
 
 // TestMissingCRDs shows what the server says where nothing is installed.
 func TestMissingCRDs(t *testing.T) {
-	content := strings.ReplaceAll(env.targetKubeconfig, "\t", " ")
-	path := t.TempDir() + "/kubeconfig"
-	if err := writeFile(path, content); err != nil {
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(env.targetKubeconfig), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := launchServer(t, path)
@@ -103,11 +102,4 @@ func TestMissingCRDs(t *testing.T) {
 	if code, log := server.command.ProcessState.ExitCode(), server.output.String(); code == 0 || !strings.Contains(log, "landscaper install") {
 		t.Errorf("exit code %d, and no word of how to install:\n%s", code, server.output.tail(10))
 	}
-}
-
-func writeFile(path, content string) error {
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
 }
