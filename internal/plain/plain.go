@@ -1,0 +1,98 @@
+// Package plain holds values in the form in which templates and mappings see
+// them: what JSON can say, and integers stay integers.
+//
+// A plain value is nil, a bool, a string, an int64, a float64, a json.Number (an
+// integer of more than 64 bits), a []any or a map[string]any of plain values.
+package plain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// FromJSON returns the value of a JSON text.
+func FromJSON(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("decode JSON: %w", err)
+	}
+	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // the decoder returns it as it is
+		return nil, fmt.Errorf("decode JSON: there is more after the first value")
+	}
+	return exact(value), nil
+}
+
+// FromYAML returns the value of a YAML text of one document.
+func FromYAML(text []byte) (any, error) {
+	raw, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("decode YAML: %w", err)
+	}
+	return FromJSON(raw)
+}
+
+// Of returns an object as a value: what its JSON says.
+func Of(object any) (any, error) {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encode as JSON: %w", err)
+	}
+	return FromJSON(raw)
+}
+
+// Clone returns a deep copy.
+func Clone(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		clone := make(map[string]any, len(value))
+		for key, field := range value {
+			clone[key] = Clone(field)
+		}
+		return clone
+	case []any:
+		clone := make([]any, len(value))
+		for i, element := range value {
+			clone[i] = Clone(element)
+		}
+		return clone
+	}
+	return value
+}
+
+// exact replaces the literals of a decoder in place.
+func exact(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		return number(value)
+	case map[string]any:
+		for key, field := range value {
+			value[key] = exact(field)
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = exact(element)
+		}
+	}
+	return value
+}
+
+func number(literal json.Number) any {
+	if i, err := strconv.ParseInt(literal.String(), 10, 64); err == nil {
+		return i
+	}
+	if !strings.ContainsAny(literal.String(), ".eE") {
+		return literal
+	}
+	if f, err := literal.Float64(); err == nil {
+		return f
+	}
+	return literal
+}
