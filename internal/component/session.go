@@ -131,6 +131,15 @@ func (s *Session) Resolve(ctx context.Context, reference Reference) (*repository
 	return s.resolve(ctx, s.Effective(reference))
 }
 
+// ResolveEffective finds a component version by a reference that Effective has
+// returned: overwrites are not applied a second time.
+func (s *Session) ResolveEffective(ctx context.Context, reference Reference) (*repository.Version, error) {
+	if reference.Name == "" {
+		return nil, errors.New("component descriptor reference cannot be nil")
+	}
+	return s.resolve(ctx, reference)
+}
+
 // Effective returns a reference with the default repository context, after the
 // overwrites. An inline descriptor is not overwritten.
 func (s *Session) Effective(reference Reference) Reference {

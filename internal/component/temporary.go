@@ -1,0 +1,39 @@
+package component
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+
+	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/registry"
+)
+
+// IsTemporary reports whether another attempt may go better: somebody did not
+// answer, or not completely. What was refused or is not there stays so.
+func IsTemporary(err error) bool {
+	for _, final := range []error{oci.ErrNotFound, oci.ErrDigest, registry.ErrDenied, registry.ErrRedirect, access.ErrInternal, context.Canceled} {
+		if errors.Is(err, final) {
+			return false
+		}
+	}
+	if errors.Is(err, registry.ErrStalled) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var answer *errcode.ErrorResponse
+	if errors.As(err, &answer) {
+		return answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests
+	}
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network)
+}
