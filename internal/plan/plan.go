@@ -1,185 +1,109 @@
 // Package plan works out what an Installation brings up: from its blueprint and
-// its imports to its children. Nothing here reads or writes a cluster, so that the
-// controller and the command line get the same answer.
+// its imports to its children and its exports. Nothing here reads or writes a
+// cluster, so that the controller and the command line get the same answer.
 package plan
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/blueprint/schema"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/render/componentfunc"
 )
 
-// Plan is what an Installation brings up.
+// Component is the component version that an Installation refers to.
+type Component struct {
+	Session *component.Session
+	Version *repository.Version
+	// Context is where component references are looked for.
+	Context descriptor.Typed
+	// Reference is the reference after defaults and overwrites. It is not set for
+	// an inline descriptor.
+	Reference *v1alpha1.ComponentDescriptorReference
+}
+
+// Input is what the children of an Installation follow from.
+type Input struct {
+	Installation *v1alpha1.Installation
+	Blueprint    *blueprint.Blueprint
+	// Component is nil without a component.
+	Component *Component
+	Imports   dataflow.Imports
+	// Functions reach clusters and tokens; they come from whoever has clients.
+	Functions map[string]render.Function
+	// States are what executors stored in earlier jobs; nil is nothing.
+	States States
+}
+
+// Plan is an Installation whose imports are known and checked. Its children and
+// exports follow from it.
 type Plan struct {
-	// DeployItems are the items of its Execution.
-	DeployItems v1alpha1.DeployItemTemplateList
-	// TargetCopies are the imported Targets in its own scope.
-	TargetCopies []*v1alpha1.Target
+	// Imports are the values by the names of the blueprint, after defaults, mappings
+	// and import executions.
+	Imports dataflow.Values
+	// Warnings tell what is probably not meant.
+	Warnings []string
+
+	in        Input
+	component *componentfunc.Component
+	compile   dataflow.Compile
+	engine    *render.Engine
+	bindings  map[string]any
 }
 
-// Make works out the plan.
-func Make(ctx context.Context, inst *v1alpha1.Installation, blueprint *blueprint.Blueprint, imports dataflow.Imports) (*Plan, error) {
-	bindings, err := bindings(inst, imports)
-	if err != nil {
+// New works out and checks the imports.
+func New(ctx context.Context, in Input) (*Plan, error) {
+	p := &Plan{in: in}
+	if err := p.prepare(); err != nil {
 		return nil, err
 	}
-	plan := &Plan{TargetCopies: dataflow.TargetCopies(inst, blueprint.Info.Imports, imports)}
-	for i := range blueprint.Info.DeployExecutions {
-		items, err := deployItems(ctx, inst, &blueprint.Info.DeployExecutions[i], blueprint.Files, bindings, imports)
-		if err != nil {
-			return nil, err
-		}
-		plan.DeployItems = append(plan.DeployItems, items...)
-	}
-	if errs := validation.DeployItemTemplates(plan.DeployItems, field.NewPath("deployItems")); len(errs) > 0 {
-		return nil, fmt.Errorf("error validating deployitem templates: %w", errs.ToAggregate())
-	}
-	return plan, nil
-}
-
-// bindings returns what templates see.
-func bindings(inst *v1alpha1.Installation, imports dataflow.Imports) (map[string]any, error) {
-	values := make(map[string]any, len(imports.Targets))
-	for name, target := range imports.Targets {
-		value, err := asValue(target)
-		if err != nil {
-			return nil, fmt.Errorf("import %q: %w", name, err)
-		}
-		values[name] = value
-	}
-	definition, err := asValue(inst.Spec.Blueprint)
-	if err != nil {
+	if err := p.construct(ctx); err != nil {
 		return nil, err
 	}
-	bindings := map[string]any{"imports": values, "cd": nil, "components": nil, "blueprint": definition, "blueprintDef": definition}
-	if inst.Spec.ComponentDescriptor != nil {
-		component, err := asValue(inst.Spec.ComponentDescriptor)
-		if err != nil {
-			return nil, err
-		}
-		bindings["componentDescriptorDef"] = component
+	if err := p.bind(ctx); err != nil {
+		return nil, err
 	}
-	return bindings, nil
+	return p, p.runImportExecutions(ctx)
 }
 
-// asValue returns an object in the form in which templates see it: as JSON.
-func asValue(object any) (any, error) {
-	raw, err := json.Marshal(object)
+// prepare sets up what templates and schemas may use.
+func (p *Plan) prepare() error {
+	blueprint := p.in.Blueprint
+	p.Warnings = append(p.Warnings, blueprint.Warnings...)
+	options := componentfunc.Options{Schema: blueprint.Info.Annotations[v1alpha1.OCMSchemaVersionAnnotation]}
+	compiler := schema.Compiler{Local: blueprint.Info.LocalTypes, Files: blueprint.Files}
+	if c := p.in.Component; c != nil {
+		options.Session, options.Version, options.Context = c.Session, c.Version, c.Context
+		compiler.Version, compiler.Context, compiler.Finder, compiler.Reader = c.Version, c.Context, c.Session, c.Session.Reader()
+	}
+	functions, err := componentfunc.New(options)
 	if err != nil {
-		return nil, fmt.Errorf("encode for templates: %w", err)
+		return fmt.Errorf("component functions of templates: %w", err)
 	}
-	var value any
-	if err := yaml.Unmarshal(raw, &value); err != nil {
-		return nil, fmt.Errorf("decode for templates: %w", err)
+	p.component = functions
+	p.compile = func(ctx context.Context, definition v1alpha1.JSONSchemaDefinition) (dataflow.Validator, error) {
+		return compiler.Compile(ctx, definition.RawMessage)
 	}
-	return value, nil
+	p.engine = &render.Engine{Files: blueprint.Files, Functions: render.Functions{
+		GoTemplate: joined(functions.GoTemplate(), p.in.Functions),
+		Spiff:      joined(functions.Spiff(), p.in.Functions),
+	}}
+	return nil
 }
 
-// itemSpecification is what a template writes for a deploy item.
-type itemSpecification struct {
-	Name               string                   `json:"name"`
-	Type               v1alpha1.DeployItemType  `json:"type"`
-	Target             *targetReference         `json:"target"`
-	Labels             map[string]string        `json:"labels"`
-	Configuration      *runtime.RawExtension    `json:"config"`
-	DependsOn          []string                 `json:"dependsOn"`
-	Timeout            *v1alpha1.Duration       `json:"timeout"`
-	UpdateOnChangeOnly bool                     `json:"updateOnChangeOnly"`
-	OnDelete           *v1alpha1.OnDeleteConfig `json:"onDelete"`
-}
-
-// targetReference names a Target by the import that holds it, or by itself.
-type targetReference struct {
-	Name   string  `json:"name"`
-	Import string  `json:"import"`
-	Index  *int    `json:"index"`
-	Key    *string `json:"key"`
-}
-
-func deployItems(ctx context.Context, inst *v1alpha1.Installation, executor *v1alpha1.TemplateExecutor, files fs.FS, bindings map[string]any, imports dataflow.Imports) (v1alpha1.DeployItemTemplateList, error) {
-	source, err := templateSource(executor, files)
-	if err != nil {
-		return nil, fmt.Errorf("deploy execution %q: %w", executor.Name, err)
-	}
-	output, err := render.GoTemplate(ctx, source, bindings)
-	if err != nil {
-		return nil, fmt.Errorf("unable to template executions: %w", err)
-	}
-	var result struct {
-		DeployItems []itemSpecification `json:"deployItems"`
-	}
-	if err := yaml.Unmarshal(output, &result); err != nil {
-		return nil, fmt.Errorf("unable to template executions: %w", render.DecodeError(err, source, output, bindings))
-	}
-	items := make(v1alpha1.DeployItemTemplateList, 0, len(result.DeployItems))
-	for i := range result.DeployItems {
-		item := &result.DeployItems[i]
-		target, err := item.Target.resolve(inst.Namespace, imports)
-		if err != nil {
-			return nil, fmt.Errorf("invalid deployitem specification %q: %w", item.Name, err)
+func joined(maps ...map[string]render.Function) map[string]render.Function {
+	all := map[string]render.Function{}
+	for _, functions := range maps {
+		for name, function := range functions {
+			all[name] = function
 		}
-		items = append(items, v1alpha1.DeployItemTemplate{
-			Name: item.Name, Type: item.Type, Target: target, Labels: item.Labels, Configuration: item.Configuration,
-			DependsOn: item.DependsOn, Timeout: item.Timeout, UpdateOnChangeOnly: item.UpdateOnChangeOnly, OnDelete: item.OnDelete,
-		})
 	}
-	return items, nil
-}
-
-// templateSource returns the template of an execution.
-func templateSource(executor *v1alpha1.TemplateExecutor, files fs.FS) (render.Source, error) {
-	source := render.Source{Execution: executor.Name, Files: files}
-	if executor.Type != v1alpha1.GOTemplateType {
-		return source, fmt.Errorf("template type %s is not supported", executor.Type)
-	}
-	switch {
-	case len(executor.Template.RawMessage) > 0:
-		if err := json.Unmarshal(executor.Template.RawMessage, &source.Text); err != nil {
-			return source, errors.New("the template is not a text: write template: | and the template below it")
-		}
-	case executor.File != "":
-		source.File = strings.TrimPrefix(executor.File, "/")
-		content, err := fs.ReadFile(files, source.File)
-		if err != nil {
-			return source, fmt.Errorf("read template: %w", err)
-		}
-		source.Text = string(content)
-	}
-	if source.Text == "" {
-		return source, errors.New("no template found: give template or file")
-	}
-	return source, nil
-}
-
-func (r *targetReference) resolve(namespace string, imports dataflow.Imports) (*v1alpha1.ObjectReference, error) {
-	switch {
-	case r == nil:
-		return nil, nil
-	case r.Index != nil:
-		return nil, fmt.Errorf("targetlist import %q not found", r.Import)
-	case r.Key != nil:
-		return nil, fmt.Errorf("targetmap import %q not found", r.Import)
-	case r.Import != "":
-		target, ok := imports.Targets[r.Import]
-		if !ok {
-			return nil, fmt.Errorf("target import %q not found", r.Import)
-		}
-		return &v1alpha1.ObjectReference{Name: target.Name, Namespace: namespace}, nil
-	case r.Name != "":
-		return &v1alpha1.ObjectReference{Name: r.Name, Namespace: namespace}, nil
-	}
-	return nil, errors.New("empty target reference: give import or name")
+	return all
 }

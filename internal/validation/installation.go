@@ -16,8 +16,8 @@ var targetMapKey = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
 // import Secrets and ConfigMaps from a source namespace.
 type SourceNamespaces map[string][]string
 
-// allows reports whether Installations of a namespace may import from a source.
-func (s SourceNamespaces) allows(source, namespace string) bool {
+// Allows reports whether Installations of a namespace may import from a source.
+func (s SourceNamespaces) Allows(source, namespace string) bool {
 	if source == "" || source == namespace {
 		return true
 	}
@@ -92,7 +92,7 @@ func importReference(name, source, namespace string, sources SourceNamespaces, p
 	if name == "" {
 		errs = append(errs, field.Required(path.Child("name"), "give the name of an object of this namespace"))
 	}
-	if !sources.allows(source, namespace) {
+	if !sources.Allows(source, namespace) {
 		errs = append(errs, field.Invalid(path.Child("namespace"), source,
 			"the administrator has not allowed imports from this namespace: copy the object or ask for permission"))
 	}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/plain"
+)
+
+// Names of the bindings of templates.
+const (
+	bindImports       = "imports"
+	bindDescriptor    = "cd"
+	bindComponents    = "components"
+	bindBlueprint     = "blueprint"
+	bindBlueprintDef  = "blueprintDef"
+	bindDescriptorDef = "componentDescriptorDef"
+	bindValues        = "values"
+	bindDeployItems   = "deployitems"
+	bindDataObjects   = "dataobjects"
+	bindTargets       = "targets"
+)
+
+// bind collects what all templates see.
+func (p *Plan) bind(ctx context.Context) error {
+	definition, err := plain.Of(p.in.Installation.Spec.Blueprint)
+	if err != nil {
+		return fmt.Errorf("spec.blueprint: %w", err)
+	}
+	own, err := p.component.Descriptor()
+	if err != nil {
+		return fmt.Errorf("component descriptor for templates: %w", err)
+	}
+	p.bindings = map[string]any{
+		bindImports: p.Imports.Map(), bindDescriptor: own, bindComponents: nil, bindBlueprint: definition, bindBlueprintDef: definition,
+	}
+	if mentions(p.in.Blueprint.Files, bindComponents) {
+		if p.bindings[bindComponents], err = p.component.Components(ctx); err != nil {
+			return fmt.Errorf("components for templates: %w", err)
+		}
+	}
+	return p.bindDescriptorDef(p.in.Component.effective())
+}
+
+// bindDescriptorDef binds spec.componentDescriptor; its reference may be replaced
+// by the one that is in effect.
+func (p *Plan) bindDescriptorDef(reference *v1alpha1.ComponentDescriptorReference) error {
+	written := p.in.Installation.Spec.ComponentDescriptor
+	if written == nil {
+		return nil
+	}
+	definition := written.DeepCopy()
+	if reference != nil {
+		definition.Reference = reference
+	}
+	value, err := plain.Of(definition)
+	if err != nil {
+		return fmt.Errorf("spec.componentDescriptor: %w", err)
+	}
+	p.bindings[bindDescriptorDef] = value
+	return nil
+}
+
+func (c *Component) effective() *v1alpha1.ComponentDescriptorReference {
+	if c == nil {
+		return nil
+	}
+	return c.Reference
+}
+
+// mentions reports whether a file of a blueprint has a word in it. To load all
+// component versions that belong together takes time and can fail, and few
+// templates want to know them.
+func mentions(files fs.FS, word string) bool {
+	found := false
+	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil //nolint:nilerr // what cannot be read cannot be rendered either
+		}
+		content, err := fs.ReadFile(files, path)
+		if err == nil && bytes.Contains(content, []byte(word)) {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}

@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/validation"
+)
+
+// itemSpecification is what a template writes for a deploy item.
+type itemSpecification struct {
+	Name               string                   `json:"name"`
+	Type               v1alpha1.DeployItemType  `json:"type"`
+	Target             *targetReference         `json:"target"`
+	Labels             map[string]string        `json:"labels"`
+	Configuration      *runtime.RawExtension    `json:"config"`
+	DependsOn          []string                 `json:"dependsOn"`
+	Timeout            *v1alpha1.Duration       `json:"timeout"`
+	UpdateOnChangeOnly bool                     `json:"updateOnChangeOnly"`
+	OnDelete           *v1alpha1.OnDeleteConfig `json:"onDelete"`
+}
+
+// targetReference names a Target by the import that holds it, or by itself.
+type targetReference struct {
+	Name   string  `json:"name"`
+	Import string  `json:"import"`
+	Index  *int    `json:"index"`
+	Key    *string `json:"key"`
+}
+
+// deployItems renders all deploy executions.
+func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.DeployItemTemplateList, error) {
+	var items v1alpha1.DeployItemTemplateList
+	for i := range p.in.Blueprint.Info.DeployExecutions {
+		executor := &p.in.Blueprint.Info.DeployExecutions[i]
+		var result struct {
+			DeployItems []itemSpecification `json:"deployItems"`
+		}
+		if err := p.execute(ctx, render.DeployExecution, executor, states, &result); err != nil {
+			return nil, fmt.Errorf("unable to template executions: %w", err)
+		}
+		for j := range result.DeployItems {
+			item, err := result.DeployItems[j].resolve(p.in.Installation.Namespace, p.in.Imports)
+			if err != nil {
+				return nil, fmt.Errorf("invalid deployitem specification %q: %w", result.DeployItems[j].Name, err)
+			}
+			items = append(items, item)
+		}
+	}
+	if errs := validation.DeployItemTemplates(items, field.NewPath("deployItems")); len(errs) > 0 {
+		return nil, fmt.Errorf("error validating deployitem templates: %w", errs.ToAggregate())
+	}
+	return items, nil
+}
+
+func (i *itemSpecification) resolve(namespace string, imports dataflow.Imports) (v1alpha1.DeployItemTemplate, error) {
+	target, err := i.Target.resolve(namespace, imports)
+	return v1alpha1.DeployItemTemplate{
+		Name: i.Name, Type: i.Type, Target: target, Labels: i.Labels, Configuration: i.Configuration,
+		DependsOn: i.DependsOn, Timeout: i.Timeout, UpdateOnChangeOnly: i.UpdateOnChangeOnly, OnDelete: i.OnDelete,
+	}, err
+}
+
+func (r *targetReference) resolve(namespace string, imports dataflow.Imports) (*v1alpha1.ObjectReference, error) {
+	if r == nil {
+		return nil, nil
+	}
+	if r.Index == nil && r.Key == nil && r.Import == "" {
+		if r.Name == "" {
+			return nil, errors.New("empty target reference: give import or name")
+		}
+		return &v1alpha1.ObjectReference{Name: r.Name, Namespace: namespace}, nil
+	}
+	target, err := r.find(imports)
+	if err != nil {
+		return nil, err
+	}
+	return &v1alpha1.ObjectReference{Name: target.Name, Namespace: target.Namespace}, nil
+}
+
+func (r *targetReference) find(imports dataflow.Imports) (*v1alpha1.Target, error) {
+	switch {
+	case r.Index != nil:
+		list, ok := imports.TargetLists[r.Import]
+		if !ok {
+			return nil, fmt.Errorf("targetlist import %q not found", r.Import)
+		}
+		if *r.Index < 0 || *r.Index >= len(list) {
+			return nil, fmt.Errorf("index %d out of bounds: targetlist import %q has %d elements", *r.Index, r.Import, len(list))
+		}
+		return list[*r.Index], nil
+	case r.Key != nil:
+		targets, ok := imports.TargetMaps[r.Import]
+		if !ok {
+			return nil, fmt.Errorf("targetmap import %q not found", r.Import)
+		}
+		target, ok := targets[*r.Key]
+		if !ok {
+			return nil, fmt.Errorf("key %q not found in targetmap import %q: it has the keys %q", *r.Key, r.Import, sortedKeys(targets))
+		}
+		return target, nil
+	}
+	target, ok := imports.Targets[r.Import]
+	if !ok {
+		return nil, fmt.Errorf("target import %q not found: the Installation imports the Targets %q", r.Import, sortedKeys(imports.Targets))
+	}
+	return target, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

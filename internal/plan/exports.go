@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/render"
+)
+
+// Results are what the children of an Installation have brought about, as plain
+// values.
+type Results struct {
+	// DeployItems are the exports of the items, by their names.
+	DeployItems map[string]any
+	// DataObjects and Targets are those of the Installation's own scope, by key:
+	// its imports and the exports of its subinstallations.
+	DataObjects, Targets map[string]any
+}
+
+// Exports are what an Installation hands on.
+type Exports struct {
+	// Values are the exports of the blueprint and of the mappings, by name.
+	Values map[string]any
+	// Exports are the objects for what the Installation publishes.
+	dataflow.Exports
+	States   []State
+	Warnings []string
+}
+
+// Exports renders the export executions, checks what they give and maps it.
+func (p *Plan) Exports(ctx context.Context, results Results) (*Exports, error) {
+	if err := p.bindResults(results); err != nil {
+		return nil, err
+	}
+	rendered := map[string]any{}
+	states := &newStates{}
+	for i := range p.in.Blueprint.Info.ExportExecutions {
+		var result struct {
+			Exports map[string]any `json:"exports"`
+		}
+		if err := p.execute(ctx, render.ExportExecution, &p.in.Blueprint.Info.ExportExecutions[i], states, &result); err != nil {
+			return nil, err
+		}
+		dataflow.MergeExports(rendered, result.Exports)
+	}
+	exports, err := p.finishExports(ctx, rendered)
+	if err != nil {
+		return nil, err
+	}
+	exports.States = states.list
+	return exports, nil
+}
+
+// finishExports checks the exports of the blueprint, maps them, and makes the
+// objects of what the Installation hands on.
+func (p *Plan) finishExports(ctx context.Context, rendered map[string]any) (*Exports, error) {
+	inst := p.in.Installation
+	values, warnings, err := dataflow.CheckExports(ctx, inst.Name, p.in.Blueprint.Info.Exports, rendered, p.compile)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names each export
+	}
+	more, err := dataflow.ApplyExportMappings(ctx, inst, values, evaluate)
+	if err != nil {
+		return nil, fmt.Errorf("spec.exportDataMappings: %w", err)
+	}
+	objects, err := dataflow.MakeExports(inst, values)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names each export
+	}
+	return &Exports{Values: values, Exports: objects, Warnings: append(warnings, more...)}, nil
+}
+
+// bindResults adds what only export executions see.
+func (p *Plan) bindResults(results Results) error {
+	values := map[string]any{
+		bindDeployItems: orEmpty(results.DeployItems), bindDataObjects: orEmpty(results.DataObjects), bindTargets: orEmpty(results.Targets),
+	}
+	p.bindings = maps.Clone(p.bindings)
+	maps.Copy(p.bindings, values)
+	p.bindings[bindValues] = values
+	// In this phase the reference is that of the Installation, as it is written.
+	return p.bindDescriptorDef(nil)
+}
+
+func orEmpty(values map[string]any) map[string]any {
+	if values == nil {
+		return map[string]any{}
+	}
+	return values
+}

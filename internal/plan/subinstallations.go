@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/component/uri"
+	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/validation"
+)
+
+// Subinstallation is a child that is an Installation.
+type Subinstallation struct {
+	// Name is its name in the blueprint. That of the object is up to the writer.
+	Name string
+	// Installation is what the object has to look like.
+	Installation *v1alpha1.Installation
+	// Template is what it was made from.
+	Template *v1alpha1.InstallationTemplate
+}
+
+// subinstallations renders the subinstallation executions and adds those that are
+// written into the blueprint.
+func (p *Plan) subinstallations(ctx context.Context, states *newStates) ([]Subinstallation, error) {
+	templates, err := p.renderedTemplates(ctx, states)
+	if err != nil {
+		return nil, err
+	}
+	static, errs := p.staticTemplates()
+	templates = append(templates, static...)
+	for _, template := range templates {
+		p.dropUnsatisfied(template)
+	}
+	for i, template := range templates {
+		errs = append(errs, validation.InstallationTemplate(template, field.NewPath("subinstallations").Index(i))...)
+	}
+	if len(errs) == 0 {
+		errs = validation.InstallationTemplates(templates, p.Imports.InForce(p.in.Blueprint.Info.Imports))
+	}
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("the subinstallations are not valid: %w", errs.ToAggregate())
+	}
+	subs := make([]Subinstallation, 0, len(templates))
+	for _, template := range templates {
+		inst, err := p.installation(ctx, template)
+		if err != nil {
+			return nil, fmt.Errorf("subinstallation %q: %w", template.Name, err)
+		}
+		subs = append(subs, Subinstallation{Name: template.Name, Installation: inst, Template: template})
+	}
+	return subs, nil
+}
+
+func (p *Plan) renderedTemplates(ctx context.Context, states *newStates) ([]*v1alpha1.InstallationTemplate, error) {
+	var templates []*v1alpha1.InstallationTemplate
+	for i := range p.in.Blueprint.Info.SubinstallationExecutions {
+		executor := &p.in.Blueprint.Info.SubinstallationExecutions[i]
+		var result struct {
+			Subinstallations []*v1alpha1.InstallationTemplate `json:"subinstallations"`
+		}
+		if err := p.execute(ctx, render.SubinstallationExecution, executor, states, &result); err != nil {
+			return nil, fmt.Errorf("unable to template subinstallations: %w", err)
+		}
+		for j, template := range result.Subinstallations {
+			if err := checkHeader(template); err != nil {
+				return nil, fmt.Errorf("unable to decode installation template %d of execution %q: %w", j, executor.Name, err)
+			}
+		}
+		templates = append(templates, result.Subinstallations...)
+	}
+	return templates, nil
+}
+
+// staticTemplates returns the templates that are in the blueprint or in its files.
+func (p *Plan) staticTemplates() ([]*v1alpha1.InstallationTemplate, field.ErrorList) {
+	var templates []*v1alpha1.InstallationTemplate
+	var errs field.ErrorList
+	for i := range p.in.Blueprint.Info.Subinstallations {
+		entry := &p.in.Blueprint.Info.Subinstallations[i]
+		path := field.NewPath("subinstallations").Index(i)
+		template := entry.InstallationTemplate
+		if entry.File != "" {
+			var err *field.Error
+			if template, err = ReadTemplate(p.in.Blueprint.Files, entry.File, path.Child("file")); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		if template == nil {
+			errs = append(errs, field.Required(path, fmt.Sprintf("neither a inline installation template nor a file is defined in index %d", i)))
+			continue
+		}
+		templates = append(templates, template.DeepCopy())
+	}
+	return templates, errs
+}
+
+// ReadTemplate reads an installation template from a file of a blueprint.
+func ReadTemplate(files fs.FS, name string, path *field.Path) (*v1alpha1.InstallationTemplate, *field.Error) {
+	content, err := fs.ReadFile(files, render.Path(name))
+	if err != nil {
+		return nil, field.NotFound(path, name)
+	}
+	template := &v1alpha1.InstallationTemplate{}
+	if err := yaml.Unmarshal(content, template); err != nil {
+		return nil, field.Invalid(path, name, fmt.Sprintf("unable to decode installation template: %v", err))
+	}
+	if err := checkHeader(template); err != nil {
+		return nil, field.Invalid(path, name, fmt.Sprintf("unable to decode installation template: %v", err))
+	}
+	return template, nil
+}
+
+// checkHeader accepts a template without a header, but not with a wrong one.
+func checkHeader(template *v1alpha1.InstallationTemplate) error {
+	if template == nil {
+		return errors.New("the entry is empty")
+	}
+	if template.Kind != "" && template.Kind != "InstallationTemplate" {
+		return fmt.Errorf("kind is %q, not InstallationTemplate", template.Kind)
+	}
+	if template.APIVersion != "" && template.APIVersion != v1alpha1.GroupVersion.String() {
+		return fmt.Errorf("apiVersion is %q, not %s", template.APIVersion, v1alpha1.GroupVersion)
+	}
+	return nil
+}
+
+// dropUnsatisfied removes imports that refer to imports of the parent which may be
+// missing and are: the blueprint of the child has to cope without them, too.
+func (p *Plan) dropUnsatisfied(template *v1alpha1.InstallationTemplate) {
+	missing := p.Imports.Missing(p.in.Blueprint.Info.Imports)
+	if len(missing) == 0 {
+		return
+	}
+	data := template.Imports.Data[:0:0]
+	for _, item := range template.Imports.Data {
+		if !missing[item.DataRef] {
+			data = append(data, item)
+		}
+	}
+	targets := template.Imports.Targets[:0:0]
+	for _, item := range template.Imports.Targets {
+		name, _, _ := strings.Cut(item.Target, "[")
+		if !missing[name] && !missing[item.TargetListReference] && !missing[item.TargetMapReference] {
+			targets = append(targets, item)
+		}
+	}
+	template.Imports.Data, template.Imports.Targets = data, targets
+}
+
+// installation builds the object of a child.
+func (p *Plan) installation(ctx context.Context, template *v1alpha1.InstallationTemplate) (*v1alpha1.Installation, error) {
+	parent := p.in.Installation
+	inst := &v1alpha1.Installation{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:   parent.Namespace,
+			Labels:      map[string]string{v1alpha1.EncompassedByLabel: parent.Name},
+			Annotations: map[string]string{v1alpha1.SubinstallationNameAnnotation: template.Name},
+		},
+		Spec: v1alpha1.InstallationSpec{
+			Context: parent.Spec.Context,
+			Imports: template.Imports, ImportDataMappings: template.ImportDataMappings,
+			Exports: template.Exports, ExportDataMappings: template.ExportDataMappings,
+			Optimization: template.Optimization,
+		},
+	}
+	if value, ok := parent.Annotations[v1alpha1.CacheHelmChartsAnnotation]; ok {
+		inst.Annotations[v1alpha1.CacheHelmChartsAnnotation] = value
+	}
+	if len(template.Blueprint.Filesystem.RawMessage) > 0 {
+		inst.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{Filesystem: template.Blueprint.Filesystem}
+		inst.Spec.ComponentDescriptor = parent.Spec.ComponentDescriptor.DeepCopy()
+		return inst, nil
+	}
+	resource, definition, err := p.referencedBlueprint(ctx, template.Blueprint.Reference)
+	if err != nil {
+		return nil, fmt.Errorf("blueprint.ref: %w", err)
+	}
+	inst.Spec.Blueprint.Reference = &v1alpha1.RemoteBlueprintReference{ResourceName: resource}
+	inst.Spec.ComponentDescriptor = definition
+	return inst, nil
+}
+
+// referencedBlueprint finds the resource behind a cd:// reference, and says how
+// the child refers to the component version that has it: as it is written in the
+// component reference, because overwrites are applied when the child resolves it.
+func (p *Plan) referencedBlueprint(ctx context.Context, reference string) (string, *v1alpha1.ComponentDescriptorDefinition, error) {
+	if p.in.Component == nil {
+		return "", nil, errors.New("no component descriptor defined to resolve the blueprint ref: set spec.componentDescriptor of the Installation, or use blueprint.filesystem")
+	}
+	parsed, err := uri.Parse(reference)
+	if err != nil {
+		return "", nil, err //nolint:wrapcheck // names the reference
+	}
+	written := &lastReference{Finder: p.in.Component.Session}
+	parsed.Context = p.in.Component.Context
+	_, resource, err := parsed.Resource(ctx, written, p.in.Component.Version)
+	if err != nil {
+		return "", nil, fmt.Errorf("unable to resolve blueprint ref in component descriptor %s: %w", p.in.Component.Version.Name, err)
+	}
+	if written.reference == nil {
+		return resource.Name, p.in.Installation.Spec.ComponentDescriptor.DeepCopy(), nil
+	}
+	return resource.Name, written.definition(p.in), nil
+}
+
+// lastReference remembers the last component reference that was followed.
+type lastReference struct {
+	uri.Finder
+	reference *descriptor.Reference
+}
+
+// Referenced implements uri.Finder.
+func (l *lastReference) Referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, context descriptor.Typed) (*repository.Version, error) {
+	l.reference = reference
+	return l.Finder.Referenced(ctx, from, reference, context) //nolint:wrapcheck // tells what it looked for
+}
+
+func (l *lastReference) definition(in Input) *v1alpha1.ComponentDescriptorDefinition {
+	if nested := l.reference.Label(descriptor.NestedLabel); nested != nil {
+		inline := v1alpha1.NewAnyJSON(nested)
+		return &v1alpha1.ComponentDescriptorDefinition{Inline: &inline}
+	}
+	definition := &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{
+		ComponentName: l.reference.ComponentName, Version: l.reference.Version,
+	}}
+	if !in.Component.Context.IsZero() {
+		definition.Reference.RepositoryContext = &v1alpha1.UnstructuredTypedObject{}
+		definition.Reference.RepositoryContext.Raw = []byte(in.Component.Context)
+	}
+	return definition
+}

@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+)
+
+// maxTreeDepth bounds how deep subinstallations may be nested: blueprints may
+// refer to each other in a circle.
+const maxTreeDepth = 32
+
+// Node is an Installation in a tree that was worked out without a cluster.
+type Node struct {
+	// Path leads from the root to the Installation: root/network/dns.
+	Path string
+	*Plan
+	*Children
+	// Nodes are the subinstallations that could be worked out, in the order of the
+	// blueprint.
+	Nodes []*Node
+	// Waiting are those that could not.
+	Waiting []Waiting
+	// Exports are set if the exports of all children are known.
+	Exports *Exports
+}
+
+// Name is the last part of the path.
+func (n *Node) Name() string { return n.Path[strings.LastIndex(n.Path, "/")+1:] }
+
+// Waiting is a subinstallation whose imports are not known.
+type Waiting struct {
+	Path string
+	// Missing are the names that nobody exports yet.
+	Missing []string
+}
+
+// Simulation knows exports that only a real deployment could tell.
+type Simulation interface {
+	// Item returns the exports of a deploy item; nil if it has none.
+	Item(ctx context.Context, node *Node, item *v1alpha1.DeployItemTemplate) (any, error)
+	// Installation returns the exports of an Installation that is not to be worked
+	// out any further; nil if it is.
+	Installation(ctx context.Context, node *Node) (*SimulatedExports, error)
+}
+
+// SimulatedExports are the exports of a blueprint by their names.
+type SimulatedExports struct {
+	Data    map[string]any `json:"dataExports"`
+	Targets map[string]any `json:"targetExports"`
+}
+
+// Tree works out an Installation and all that is below it.
+type Tree struct {
+	// Open finds what a subinstallation consists of.
+	Open func(ctx context.Context, parent Input, inst *v1alpha1.Installation) (Input, error)
+	// Simulation tells exports; nil if nobody knows them.
+	Simulation Simulation
+}
+
+// Grow works out the tree.
+func (t *Tree) Grow(ctx context.Context, root Input) (*Node, error) {
+	return t.grow(ctx, root, root.Installation.Name)
+}
+
+func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
+	if strings.Count(path, "/") > maxTreeDepth {
+		return nil, fmt.Errorf("%s: subinstallations are nested more than %d levels deep: a blueprint seems to contain itself", path, maxTreeDepth)
+	}
+	node := &Node{Path: path, Children: &Children{}}
+	var err error
+	if node.Plan, err = New(ctx, in); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if simulated, err := t.simulate(ctx, node); simulated || err != nil {
+		return node, err
+	}
+	if node.Children, err = node.Plan.Children(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	scope, err := newScope(node.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := t.growChildren(ctx, node, scope); err != nil {
+		return nil, err
+	}
+	if t.Simulation == nil || len(node.Waiting) > 0 {
+		return node, nil
+	}
+	if node.Exports, err = t.exports(ctx, node, scope); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return node, nil
+}
+
+// simulate takes the exports of an Installation from the simulation, if it has them.
+func (t *Tree) simulate(ctx context.Context, node *Node) (bool, error) {
+	if t.Simulation == nil {
+		return false, nil
+	}
+	given, err := t.Simulation.Installation(ctx, node)
+	if err != nil || given == nil {
+		return false, err //nolint:wrapcheck // names the template
+	}
+	values := map[string]any{}
+	dataflow.MergeExports(values, given.Data)
+	dataflow.MergeExports(values, given.Targets)
+	if node.Exports, err = node.Plan.finishExports(ctx, values); err != nil {
+		return false, fmt.Errorf("%s: %w", node.Path, err)
+	}
+	return true, nil
+}
+
+// growChildren works out the subinstallations: each one when those before it have
+// given what it imports.
+func (t *Tree) growChildren(ctx context.Context, node *Node, scope *scope) error {
+	rest := slices.Clone(node.Subinstallations)
+	for grown := true; grown && len(rest) > 0; {
+		grown = false
+		node.Waiting = nil
+		var later []Subinstallation
+		for _, sub := range rest {
+			inst := child(node.in.Installation, sub)
+			imports, missing, err := scope.imports(inst)
+			if err != nil {
+				return fmt.Errorf("%s/%s: %w", node.Path, sub.Name, err)
+			}
+			if len(missing) > 0 {
+				later = append(later, sub)
+				node.Waiting = append(node.Waiting, Waiting{Path: node.Path + "/" + sub.Name, Missing: missing})
+				continue
+			}
+			if err := t.growChild(ctx, node, inst, imports, scope); err != nil {
+				return err
+			}
+			grown = true
+		}
+		rest = later
+	}
+	inOrder(node.Nodes, node.Subinstallations)
+	return nil
+}
+
+func (t *Tree) growChild(ctx context.Context, parent *Node, inst *v1alpha1.Installation, imports dataflow.Imports, scope *scope) error {
+	path := parent.Path + "/" + inst.Name
+	in, err := t.Open(ctx, parent.in, inst)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	in.Installation, in.Imports = inst, imports
+	node, err := t.grow(ctx, in, path)
+	if err != nil {
+		return err
+	}
+	parent.Nodes = append(parent.Nodes, node)
+	if node.Exports != nil {
+		scope.add(node.Exports.Exports)
+	}
+	return nil
+}
+
+// child returns the object of a subinstallation with what the writer of a real one
+// adds.
+func child(parent *v1alpha1.Installation, sub Subinstallation) *v1alpha1.Installation {
+	inst := sub.Installation.DeepCopy()
+	inst.Name = sub.Name
+	inst.UID = types.UID(string(parent.UID) + "/" + sub.Name)
+	inst.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(parent, v1alpha1.GroupVersion.WithKind("Installation"))}
+	return inst
+}
+
+// exports works out the exports from those of all children.
+func (t *Tree) exports(ctx context.Context, node *Node, scope *scope) (*Exports, error) {
+	results, err := scope.results()
+	if err != nil {
+		return nil, err
+	}
+	results.DeployItems = map[string]any{}
+	for i := range node.DeployItems {
+		exports, err := t.Simulation.Item(ctx, node, &node.DeployItems[i])
+		if err != nil {
+			return nil, err //nolint:wrapcheck // names the template
+		}
+		results.DeployItems[node.DeployItems[i].Name] = exports
+	}
+	return node.Plan.Exports(ctx, results)
+}

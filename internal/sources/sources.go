@@ -1,0 +1,183 @@
+// Package sources reads from a Context where the component versions of a namespace
+// come from: repositories, credentials, overwrites, and whose signatures count.
+package sources
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/component/ocmconfig"
+	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/validation"
+)
+
+// ocmConfigKey is the key of an OCM configuration in its ConfigMap.
+const ocmConfigKey = ".ocmconfig"
+
+// Reader reads Contexts and what they refer to.
+type Reader struct {
+	// Client reads from the resource cluster: Contexts and overwrites from caches,
+	// Secrets and ConfigMaps when they are needed.
+	Client client.Reader
+	// Base is what all namespaces have in common: how registries are reached, and
+	// the default repository.
+	Base component.Options
+	// Foreign are the administrator's permissions to use Secrets of other
+	// namespaces.
+	Foreign validation.SourceNamespaces
+}
+
+// Sources are where the component versions of an Installation come from.
+type Sources struct {
+	Context *v1alpha1.Context
+	Options component.Options
+	// Overwritten tells that the Context names overwrites.
+	Overwritten bool
+	// Warnings tell what is passed over.
+	Warnings []string
+
+	reader *Reader
+}
+
+// Read reads what a Context of a namespace refers to.
+func (r *Reader) Read(ctx context.Context, landscape *v1alpha1.Context) (*Sources, error) {
+	s := &Sources{Context: landscape, Options: r.Base, reader: r}
+	s.Options.Tenant = landscape.Namespace
+	if own := component.Context(landscape.RepositoryContext); !own.IsZero() {
+		s.Options.Default = own
+	}
+	for _, step := range []func(context.Context) error{s.readOCMConfig, s.readCredentials, s.readOverwrites} {
+		if err := step(ctx); err != nil {
+			return nil, fmt.Errorf("Context %s: %w", landscape.Name, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Sources) readCredentials(ctx context.Context) error {
+	credentials := &credential.Store{}
+	credentials.Add(s.Options.Registry.Credentials)
+	for _, reference := range s.Context.RegistryPullSecrets {
+		data, err := s.reader.secret(ctx, s.Context.Namespace, reference.Name)
+		if err != nil {
+			return fmt.Errorf("registryPullSecrets: %w", err)
+		}
+		warnings, err := credentials.AddSecret(reference.Name, data)
+		if err != nil {
+			return fmt.Errorf("registryPullSecrets: %w", err)
+		}
+		s.Warnings = append(s.Warnings, warnings...)
+	}
+	s.Options.Registry.Credentials = credentials
+	return nil
+}
+
+func (s *Sources) readOCMConfig(ctx context.Context) error {
+	if s.Context.OCMConfig == nil {
+		return nil
+	}
+	name := s.Context.OCMConfig.Name
+	configMap := &corev1.ConfigMap{}
+	if err := s.reader.Client.Get(ctx, client.ObjectKey{Namespace: s.Context.Namespace, Name: name}, configMap); err != nil {
+		return notFound(err, "ocmConfig", "ConfigMap", name)
+	}
+	text, ok := configMap.Data[ocmConfigKey]
+	if !ok {
+		return &NotFoundError{fmt.Sprintf("ocmConfig: ocm configuration config map %s does not contain key %q", name, ocmConfigKey)}
+	}
+	config, err := ocmconfig.Parse([]byte(text))
+	if err != nil {
+		return fmt.Errorf("invalid ocm config in %q in namespace %q: %w", name, s.Context.Namespace, err)
+	}
+	s.Options.Config = config
+	s.Warnings = append(s.Warnings, config.Warnings...)
+	return nil
+}
+
+func (s *Sources) readOverwrites(ctx context.Context) error {
+	name := s.Context.ComponentVersionOverwritesReference
+	if name == "" {
+		return nil
+	}
+	overwrites := &v1alpha1.ComponentVersionOverwrites{}
+	if err := s.reader.Client.Get(ctx, client.ObjectKey{Namespace: s.Context.Namespace, Name: name}, overwrites); err != nil {
+		return notFound(err, "componentVersionOverwrites", "ComponentVersionOverwrites", name)
+	}
+	s.Overwritten = true
+	s.Options.Overwrites = component.Overwrites(overwrites.Overwrites)
+	return nil
+}
+
+// HasRepository reports whether anything says where components are.
+func (s *Sources) HasRepository() bool {
+	return !s.Options.Default.IsZero() || s.Options.Config != nil
+}
+
+// Trust returns what a signature is checked with.
+func (s *Sources) Trust(ctx context.Context, name string) (signature.Trust, error) {
+	var trust signature.Trust
+	references, ok := s.Context.VerificationSignatures[name]
+	if !ok {
+		return trust, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures does not contain a key for signature name %q", s.Context.Name, name)}
+	}
+	var err error
+	if trust.PublicKey, err = s.reader.secretKey(ctx, s.Context.Namespace, references.PublicKeySecretReference); err != nil {
+		return trust, fmt.Errorf("Context %s: verificationSignatures.%s.publicKeySecretReference: %w", s.Context.Name, name, err)
+	}
+	if trust.Authorities, err = s.reader.secretKey(ctx, s.Context.Namespace, references.CaCertificateSecretReference); err != nil {
+		return trust, fmt.Errorf("Context %s: verificationSignatures.%s.caCertificateSecretReference: %w", s.Context.Name, name, err)
+	}
+	return trust, nil
+}
+
+func (r *Reader) secretKey(ctx context.Context, namespace string, reference *v1alpha1.SecretReference) ([]byte, error) {
+	if reference == nil {
+		return nil, nil
+	}
+	if !r.Foreign.Allows(reference.Namespace, namespace) {
+		return nil, &NotFoundError{fmt.Sprintf("Secret %s is in namespace %s: put it into namespace %s of the Context, or ask the administrator to permit it (importNamespaces)", reference.Name, reference.Namespace, namespace)}
+	}
+	if reference.Namespace != "" {
+		namespace = reference.Namespace
+	}
+	data, err := r.secret(ctx, namespace, reference.Name)
+	if err != nil {
+		return nil, err
+	}
+	content, ok := data[reference.Key]
+	if !ok {
+		return nil, &NotFoundError{fmt.Sprintf("Secret %s has no key %q", reference.Name, reference.Key)}
+	}
+	return content, nil
+}
+
+func (r *Reader) secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+	secret := &corev1.Secret{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
+		return nil, notFound(err, "", "Secret", name)
+	}
+	return secret.Data, nil
+}
+
+// NotFoundError tells that something does not exist that a Context refers to.
+type NotFoundError struct{ message string }
+
+// Error implements error.
+func (e *NotFoundError) Error() string { return e.message }
+
+func notFound(err error, field, kind, name string) error {
+	if field != "" {
+		field += ": "
+	}
+	if apierrors.IsNotFound(err) {
+		return &NotFoundError{fmt.Sprintf("%s%s %s, which cannot be found in this namespace: create it, or correct the name", field, kind, name)}
+	}
+	return fmt.Errorf("%sread %s %s: %w", field, kind, name, err)
+}
