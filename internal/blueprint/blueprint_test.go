@@ -1,92 +1,173 @@
 package blueprint
 
 import (
-	"io/fs"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/filetree"
 )
 
-func TestInline(t *testing.T) {
-	tests := []struct {
-		reason, filesystem, path, want, wantErr string
-	}{
-		{"a text is a file", `{a.txt: hello}`, "a.txt", "hello", ""},
-		{"a map is a directory", `{dir: {sub: {a.txt: hello}}}`, "dir/sub/a.txt", "hello", ""},
-		{"an empty node is an empty file", `{a.txt: }`, "a.txt", "", ""},
-		{"the file system as one text", `"dir: {a.txt: hello}"`, "dir/a.txt", "hello", ""},
-		{"a blueprint that was written as a map", `{blueprint.yaml: {apiVersion: v1, kind: Blueprint}}`, "blueprint.yaml", "apiVersion: v1\nkind: Blueprint\n", ""},
-		{"base64 between marks", `{a: "---Start Binary---\naGVsbG8=\n---End Binary---\n"}`, "a", "hello", ""},
-		{"a typed directory", `{dir: {$type: directory, value: {a: x}}}`, "dir/a", "x", ""},
-		{"a typed YAML file", `{a: {$type: yaml, value: {b: [1]}}}`, "a", "b:\n- 1\n", ""},
-		{"a typed JSON file", `{a: {$type: json, value: {b: [1]}}}`, "a", `{"b":[1]}`, ""},
-		{"a typed file", `{a: {$type: file, value: x}}`, "a", "x", ""},
-		{"a typed binary file", `{a: {$type: file, binary: aGVsbG8=}}`, "a", "hello", ""},
-		{"a link inside", `{a: {$type: symlink, value: dir/b}, dir: {b: x}}`, "a", "x", ""},
-		{"a link to the outside", `{a: {$type: symlink, value: ../b}}`, "", "", "a link must lead to a path inside"},
-		{"a link to the root of the machine", `{a: {$type: symlink, value: /etc/passwd}}`, "", "", "a link must lead to a path inside"},
-		{"a name that leads out", `{"..": {b: x}}`, "", "", "is not a file name"},
-		{"a name with a slash", `{"a/b": x}`, "", "", "is not a file name"},
-		{"broken base64", `{a: "---Start Binary---\n%%\n---End Binary---"}`, "", "", "decode base64"},
-		{"no end of the base64", `{a: "---Start Binary---\naGVsbG8="}`, "", "", "---End Binary---"},
-		{"a list is nothing", `{a: [x]}`, "", "", "neither a text nor a map"},
-		{"no files at all", `7`, "", "", "is not a map of files"},
+// load loads a blueprint that has only a description.
+func load(t testing.TB, description string) (*Blueprint, error) {
+	t.Helper()
+	var files filetree.Builder
+	if err := files.File(v1alpha1.BlueprintFileName, description); err != nil {
+		t.Fatal(err)
 	}
-	for _, test := range tests {
-		raw, err := yaml.YAMLToJSON([]byte(test.filesystem))
-		if err != nil {
-			t.Fatalf("%s: %v", test.reason, err)
-		}
-		files, err := Inline(v1alpha1.NewAnyJSON(raw))
-		if test.wantErr != "" {
-			if err == nil || !strings.Contains(err.Error(), test.wantErr) {
-				t.Errorf("%s: got error %v, want %q", test.reason, err, test.wantErr)
-			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if got, err := fs.ReadFile(files, test.path); err != nil || string(got) != test.want {
-			t.Errorf("%s: %s holds %q (%v), want %q", test.reason, test.path, got, err, test.want)
-		}
-	}
-}
-
-func TestInlineLimits(t *testing.T) {
-	deep := strings.Repeat(`{"d":`, maxInlineDepth+2) + `"x"` + strings.Repeat("}", maxInlineDepth+2)
-	if _, err := Inline(v1alpha1.NewAnyJSON([]byte(deep))); err == nil || !strings.Contains(err.Error(), "levels deep") {
-		t.Errorf("a very deep tree: %v", err)
-	}
+	return Load(files.Tree())
 }
 
 func TestLoad(t *testing.T) {
-	load := func(text string) (*Blueprint, error) {
-		raw, err := yaml.YAMLToJSON([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files, err := Inline(v1alpha1.NewAnyJSON(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Load(files)
-	}
-	loaded, err := load(`{blueprint.yaml: "imports: [{name: a, targetType: kubernetes-cluster}]"}`)
-	if err != nil || loaded.Info.Imports[0].Type != v1alpha1.ImportTypeTarget {
-		t.Errorf("defaults are not set: %+v, %v", loaded, err)
-	}
-	for text, want := range map[string]string{
-		`{other.yaml: x}`:                          "blueprint.yaml",
-		`{blueprint.yaml: "imports: 7"}`:           "decode blueprint.yaml",
-		`{blueprint.yaml: "imports: [{name: a}]"}`: "imports[0]: Required value",
+	for _, test := range []struct {
+		reason, description string
+		want                func(*v1alpha1.Blueprint) bool
+	}{
+		{"the header may be missing", `imports: [{name: a, targetType: kubernetes-cluster}]`,
+			func(b *v1alpha1.Blueprint) bool { return b.Imports[0].Type == v1alpha1.ImportTypeTarget }},
+		{"the target type of a map gets its prefix, too", `imports: [{name: a, type: targetMap, targetType: kubernetes-cluster}]`,
+			func(b *v1alpha1.Blueprint) bool {
+				return b.Imports[0].TargetType == "landscaper.gardener.cloud/kubernetes-cluster"
+			}},
+		{"JSON", `{"apiVersion": "landscaper.gardener.cloud/v1alpha1", "kind": "Blueprint", "annotations": {"a": "b"}}`,
+			func(b *v1alpha1.Blueprint) bool { return b.Annotations["a"] == "b" }},
+		{"anchors and merged maps", "localTypes:\n  a: &a {type: string, minLength: 1}\n  b: {<<: *a, minLength: 2}\n  c: *a\n",
+			func(b *v1alpha1.Blueprint) bool {
+				return string(b.LocalTypes["b"].RawMessage) == `{"minLength":2,"type":"string"}` && string(b.LocalTypes["c"].RawMessage) == `{"minLength":1,"type":"string"}`
+			}},
+		{"words for truth of older YAML", `imports: [{name: a, schema: {}, required: no}]`,
+			func(b *v1alpha1.Blueprint) bool { return !*b.Imports[0].Required }},
+		{"numbers keep their digits", `imports: [{name: a, required: false, schema: {}, default: {value: [123456789012345678901234567890, 1.10, 0x1f, 08, +5]}}]`,
+			func(b *v1alpha1.Blueprint) bool {
+				return string(b.Imports[0].Default.Value.RawMessage) == `[123456789012345678901234567890,1.10,31,8,5]`
+			}},
+		{"the name of the schema dialect that most authors use", `jsonSchema: "https://json-schema.org/draft-07/schema"`,
+			func(b *v1alpha1.Blueprint) bool {
+				return b.JSONSchemaVersion == "https://json-schema.org/draft-07/schema"
+			}},
+		{"the default dialect", `{}`, func(b *v1alpha1.Blueprint) bool { return b.JSONSchemaVersion == v1alpha1.DefaultJSONSchemaVersion }},
 	} {
-		if _, err := load(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", text, err, want)
+		loaded, err := load(t, test.description)
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+		} else if !test.want(loaded.Info) || len(loaded.Warnings) > 0 {
+			t.Errorf("%s: got %+v, warnings %q", test.reason, loaded.Info, loaded.Warnings)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	for _, test := range []struct{ reason, description, want string }{
+		{"another kind", `kind: Installation`, `decode blueprint.yaml: kind is "Installation": write Blueprint`},
+		{"another version", `apiVersion: landscaper.gardener.cloud/v2`, `decode blueprint.yaml: apiVersion is "landscaper.gardener.cloud/v2": write landscaper.gardener.cloud/v1alpha1`},
+		{"a kind that is no text", `kind: {}`, "kind is "},
+		{"nothing", ``, "is not a map with fields"},
+		{"a list", `[imports]`, "is not a map with fields"},
+		{"no YAML", `imports: [`, "decode blueprint.yaml: yaml: line 1"},
+		{"a field that is there twice", "imports: []\nexports: []\nimports: []\n", `line 3: key "imports" is there twice`},
+		{"a field that is there twice inside", "localTypes:\n  a:\n    type: string\n    type: string\n", `line 4: key "type" is there twice`},
+		{"a field with a value of another type", `imports: 7`, "imports"},
+		{"an import without a type", `imports: [{name: a}]`, "imports[0]: Required value"},
+		{"an import type of old times", `imports: [{name: a, type: componentDescriptor}]`, `imports[0].type: Unsupported value: "componentDescriptor"`},
+		{"an import execution without a type", `importExecutions: [{name: a}]`, "importExecutions[0].type: Required value"},
+		{"a description that is too large", "# " + strings.Repeat("x", maxDescription), "read blueprint.yaml: the number of bytes is more than the limit of 4194304"},
+		{"a short text that stands for many bytes", "annotations: {a: &a " + strings.Repeat("x", 1<<20) + "}\nlocalTypes: {y: [" + strings.Repeat("*a, ", 100) + "]}", "after its aliases are resolved"},
+		{"a map to be merged that is none", `{<<: x}`, "only maps can be merged"},
+		{"a key that is a list", `{[a]: b}`, "the key of a map must be a text"},
+	} {
+		if _, err := load(t, test.description); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %.300v, want %q", test.reason, err, test.want)
+		}
+	}
+}
+
+func TestMissingDescriptionTellsWhatIsThere(t *testing.T) {
+	for _, test := range []struct{ reason, filesystem, want string }{
+		{"a directory too much", `{my-blueprint: {blueprint.yaml: ""}, README.md: ""}`, `there is no blueprint.yaml at the root of the blueprint's files, found: "README.md", directory "my-blueprint"`},
+		{"nothing at all", `{}`, "found: nothing"},
+		{"a lot", `{a: "", b: "", c: "", d: "", e: "", f: "", g: "", h: "", i: "", j: "", k: "", l: ""}`, `"j", 2 more`},
+	} {
+		files, err := inline(t, test.filesystem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(files); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+	files, err := inline(t, `{blueprint.yaml: {a: b}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(files); err == nil || !strings.Contains(err.Error(), "blueprint.yaml: is a directory") {
+		t.Errorf("a directory in the place of the description: %v", err)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for _, test := range []struct {
+		reason, description string
+		want                []string
+	}{
+		{"a field with a wrong letter", `deployExecution: []`, []string{`deployExecution: unknown field, it is ignored, did you mean "deployExecutions"?`}},
+		{"a field with a wrong case", `Imports: []`, []string{`Imports: unknown field, it is ignored, did you mean "imports"?`}},
+		{"a field that is like no other", `metadata: {name: x}`, []string{`metadata: unknown field, it is ignored`}},
+		{"fields inside, at any depth", `imports: [{name: a, schema: {}, requierd: false, required: false, imports: [{name: b, schema: {}, x-note: ""}]}]`,
+			[]string{`imports[0].imports[0].x-note: unknown field, it is ignored`, `imports[0].requierd: unknown field, it is ignored, did you mean "required"?`}},
+		{"subinstallations", `subinstallations: [{name: a, blueprint: {ref: "cd://resources/b", files: {}}, imports: {targets: [{name: t, targets: [t], targetRef: t}]}}]`,
+			[]string{`subinstallations[0].blueprint.files: unknown field, it is ignored`, `subinstallations[0].imports.targets[0].targetRef: unknown field, it is ignored, did you mean "target"?`}},
+		{"schemas, defaults, templates, mappings and file systems are free", `
+localTypes: {a: {anything: 1}}
+imports: [{name: a, required: false, schema: {x: 1}, default: {value: {y: 1}}}]
+deployExecutions: [{name: a, type: GoTemplate, template: {deployItems: []}}]
+subinstallations: [{name: a, blueprint: {filesystem: {z: {q: ""}}}, importDataMappings: {m: {n: 1}}}]`, nil},
+		{"annotations are free", `annotations: {anything: x}`, nil},
+		{"a dialect that is none", `jsonSchema: {}`, []string{"jsonSchema is not the name of a dialect, it is ignored: write for example jsonSchemaVersion: " + v1alpha1.DefaultJSONSchemaVersion}},
+		{"two dialects", `{jsonSchema: a, jsonSchemaVersion: b}`, []string{"jsonSchema is ignored, since jsonSchemaVersion is given, too"}},
+	} {
+		loaded, err := load(t, test.description)
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+		} else if !slices.Equal(loaded.Warnings, test.want) {
+			t.Errorf("%s: got %q, want %q", test.reason, loaded.Warnings, test.want)
+		}
+	}
+	many := "{"
+	for i := range 2 * maxWarnings {
+		many += fmt.Sprintf("unknown%d: 1, ", i)
+	}
+	if loaded, err := load(t, many+"}"); err != nil || len(loaded.Warnings) != maxWarnings+1 || loaded.Warnings[maxWarnings] != "50 more fields are unknown" {
+		t.Errorf("very many unknown fields: %d warnings, %v", len(loaded.Warnings), err)
+	}
+}
+
+// TestYAMLIsReadAsElsewhere compares with the library that reads YAML in the
+// rest of the project.
+func TestYAMLIsReadAsElsewhere(t *testing.T) {
+	for _, scalar := range []string{
+		"y", "Yes", "on", "OFF", "n", "~", "Null", "null", `"null"`, "", "0777", "0o17", "0x1f", "-0b1", "1_000", "+5", "08", "5", "-5", "1.5", "-.5", "1.",
+		"2001-12-14", "190:20:30", "=", "True", "FALSE", "!!str 5", `!!int "5"`, "!!float 5", "!custom x", "0o8", "18446744073709551615", `"yes"`, "'5'", "|\n  text",
+	} {
+		want, err := yaml.YAMLToJSONStrict([]byte("a: " + scalar))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := decodeYAML([]byte("a: " + scalar))
+		if err != nil {
+			t.Errorf("%s: %v", scalar, err)
+			continue
+		}
+		elsewhere, err := decodeJSON(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := value.(map[string]any)["a"], elsewhere.(map[string]any)["a"]; got != want {
+			t.Errorf("%s: got %#v, want %#v", scalar, got, want)
 		}
 	}
 }

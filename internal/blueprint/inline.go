@@ -1,19 +1,16 @@
 package blueprint
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
+	"strconv"
 	"strings"
-	"testing/fstest"
-
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/filetree"
 )
 
 // Limits of an inline file system. They are far above what fits into an object of
@@ -21,146 +18,197 @@ import (
 const (
 	maxInlineFiles = 10_000
 	maxInlineDepth = 64
+	maxInlineBytes = 64 << 20
 )
 
+// Marks around the content of a file that is written in base64.
 const (
-	binaryStart = "---Start Binary---\n"
+	binaryStart = "---Start Binary---"
 	binaryEnd   = "---End Binary---"
 )
 
 // Inline returns the files of an inline blueprint: a map of directories and
 // files, or a YAML text of such a map.
-func Inline(filesystem v1alpha1.AnyJSON) (fs.FS, error) {
-	var tree any
-	if err := json.Unmarshal(filesystem.RawMessage, &tree); err != nil {
-		return nil, fmt.Errorf("decode the inline file system: %w", err)
+func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
+	tree, err := decodeJSON(filesystem.RawMessage)
+	if text, ok := tree.(string); ok && err == nil {
+		tree, err = decodeYAML([]byte(text))
 	}
-	if text, ok := tree.(string); ok {
-		tree = nil
-		if err := yaml.Unmarshal([]byte(text), &tree); err != nil {
-			return nil, fmt.Errorf("decode the inline file system: %w", err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("decode the inline file system: %w", err)
 	}
 	root, ok := tree.(map[string]any)
 	if !ok {
 		return nil, errors.New("the inline file system is not a map of files: write blueprint.yaml: | and the blueprint below it")
 	}
-	builder := inlineBuilder{files: fstest.MapFS{}}
-	if err := builder.directory("", root, 0); err != nil {
-		return nil, err
+	builder := inlineBuilder{files: filetree.Builder{Limits: filetree.Limits{Entries: maxInlineFiles, Bytes: maxInlineBytes}}}
+	if err := builder.directory(".", root); err != nil {
+		return nil, fmt.Errorf("inline file system: %w", err)
 	}
-	return builder.files, nil
+	return builder.files.Tree(), nil
 }
 
-type inlineBuilder struct{ files fstest.MapFS }
+type inlineBuilder struct{ files filetree.Builder }
 
-func (b *inlineBuilder) directory(at string, entries map[string]any, depth int) error {
-	if depth > maxInlineDepth {
-		return fmt.Errorf("the inline file system is more than %d levels deep at %q", maxInlineDepth, at)
+func (b *inlineBuilder) directory(at string, entries map[string]any) error {
+	if err := b.files.Directory(at); err != nil {
+		return err //nolint:wrapcheck // tells the path
 	}
-	if at != "" {
-		b.files[at] = &fstest.MapFile{Mode: fs.ModeDir | 0o755}
-	}
-	for name, node := range entries {
-		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-			return fmt.Errorf("%q is not a file name (in %q of the inline file system)", name, at)
-		}
-		if err := b.node(path.Join(at, name), node, depth+1); err != nil {
+	for _, key := range sortedKeys(entries) {
+		name, err := join(at, key)
+		if err != nil {
 			return err
 		}
-		if len(b.files) > maxInlineFiles {
-			return fmt.Errorf("the inline file system has more than %d files", maxInlineFiles)
+		if err := b.entry(name, entries[key]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (b *inlineBuilder) node(at string, node any, depth int) error {
-	switch node := node.(type) {
-	case nil:
-		return b.file(at, nil)
-	case string:
-		content, err := inlineContent(node)
-		if err != nil {
-			return fmt.Errorf("%q of the inline file system: %w", at, err)
+// join returns the path of an entry. A slash in its name leads into directories.
+func join(at, key string) (string, error) {
+	steps := strings.Split(strings.Trim(key, "/"), "/")
+	for _, step := range steps {
+		if step == "" || step == "." || step == ".." || strings.ContainsAny(step, "\\\x00") {
+			return "", fmt.Errorf("%.100q in %q is not a file name", key, at)
 		}
-		return b.file(at, content)
-	case map[string]any:
-		if kind, ok := node["$type"].(string); ok {
-			return b.typed(at, kind, node, depth)
-		}
-		if node["apiVersion"] != nil && node["kind"] != nil {
-			// Somebody wrote the blueprint as a map instead of a text.
-			return b.encoded(at, node, yaml.Marshal)
-		}
-		return b.directory(at, node, depth)
 	}
-	return fmt.Errorf("%q of the inline file system is neither a text nor a map", at)
+	name := path.Join(at, path.Join(steps...))
+	if strings.Count(name, "/") > maxInlineDepth {
+		return "", fmt.Errorf("%.200q is more than %d levels deep", name, maxInlineDepth)
+	}
+	return name, nil
 }
 
-// typed reads a node that says what it is.
-func (b *inlineBuilder) typed(at, kind string, node map[string]any, depth int) error {
-	value := node["value"]
-	switch kind {
-	case "directory":
-		entries, ok := value.(map[string]any)
-		if !ok && value != nil {
-			return fmt.Errorf("%q of the inline file system: the value of a directory is a map", at)
+func (b *inlineBuilder) entry(at string, value any) error {
+	fields, isMap := value.(map[string]any)
+	if isMap {
+		if _, typed := fields["$type"]; typed {
+			return b.typed(at, fields)
 		}
-		return b.directory(at, entries, depth)
-	case "yaml":
-		return b.encoded(at, value, yaml.Marshal)
-	case "json":
-		return b.encoded(at, value, json.Marshal)
-	case "symlink":
-		target, ok := value.(string)
-		if !ok || path.IsAbs(target) || !fs.ValidPath(path.Join(path.Dir(at), target)) {
-			return fmt.Errorf("%q of the inline file system: a link must lead to a path inside the file system", at)
+		if isObject(at, fields) {
+			// Somebody wrote a file as what it contains.
+			return b.object(at, fields, path.Ext(at) == ".json")
 		}
-		b.files[at] = &fstest.MapFile{Data: []byte(target), Mode: fs.ModeSymlink | 0o777}
-		return nil
+		return b.directory(at, fields)
 	}
-	if binary, ok := node["binary"].(string); ok {
-		content, err := base64.StdEncoding.DecodeString(strings.TrimSpace(binary))
-		if err != nil {
-			return fmt.Errorf("%q of the inline file system: decode base64: %w", at, err)
-		}
-		return b.file(at, content)
-	}
-	text, ok := value.(string)
+	text, ok := scalarText(value)
 	if !ok {
-		return fmt.Errorf("%q of the inline file system: a file has a text under value, or base64 under binary", at)
+		return fmt.Errorf("%q is a list: write a text for a file, a map for a directory, or {$type: yaml, value: [...]} for a file with a list", at)
 	}
-	return b.file(at, []byte(text))
-}
-
-func (b *inlineBuilder) encoded(at string, value any, encode func(any) ([]byte, error)) error {
-	content, err := encode(value)
+	content, err := unmark(text)
 	if err != nil {
-		return fmt.Errorf("%q of the inline file system: %w", at, err)
+		return fmt.Errorf("%q: %w", at, err)
 	}
 	return b.file(at, content)
 }
 
-func (b *inlineBuilder) file(at string, content []byte) error {
-	b.files[at] = &fstest.MapFile{Data: content, Mode: 0o644}
-	return nil
+// isObject reports whether a map is the content of a file rather than a
+// directory.
+func isObject(at string, fields map[string]any) bool {
+	switch path.Ext(at) {
+	case ".yaml", ".yml", ".json":
+		_, versioned := fields["apiVersion"].(string)
+		_, kind := fields["kind"].(string)
+		return versioned && kind
+	}
+	return false
 }
 
-// inlineContent returns the content of a file that is written as a text, which
-// may hold base64 between two marks.
-func inlineContent(text string) ([]byte, error) {
-	encoded, ok := strings.CutPrefix(text, binaryStart)
-	if !ok {
-		return []byte(text), nil
+// scalarText returns the text of a value that is no list and no map.
+func scalarText(value any) (string, bool) {
+	switch value := value.(type) {
+	case nil:
+		return "", true
+	case string:
+		return value, true
+	case bool:
+		return strconv.FormatBool(value), true
+	case json.Number:
+		return value.String(), true
 	}
-	encoded, ok = strings.CutSuffix(strings.TrimRight(encoded, "\n"), binaryEnd)
+	return "", false
+}
+
+// typed reads an entry that says what it is.
+func (b *inlineBuilder) typed(at string, fields map[string]any) error {
+	kind, ok := fields["$type"].(string)
 	if !ok {
-		return nil, fmt.Errorf("the line %q is missing", binaryEnd)
+		return fmt.Errorf("%q: $type must be directory, file, symlink, yaml or json: for an entry with the name $type write {$type: directory, value: {$type: ...}}", at)
 	}
-	content, err := base64.StdEncoding.DecodeString(string(bytes.Join(bytes.Fields([]byte(encoded)), nil)))
+	value := fields["value"]
+	switch kind {
+	case "directory":
+		entries, ok := value.(map[string]any)
+		if !ok && value != nil {
+			return fmt.Errorf("%q: the value of a directory must be a map", at)
+		}
+		return b.directory(at, entries)
+	case "yaml", "json":
+		return b.object(at, value, kind == "json")
+	case "symlink":
+		target, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("%q: the value of a symlink must be the path of a file, relative to the link", at)
+		}
+		if err := b.files.Link(at, target); err != nil {
+			return fmt.Errorf("%w: give a path inside the file system, relative to the link", err)
+		}
+		return nil
+	}
+	if encoded, given := fields["binary"].(string); given {
+		content, err := decodeBase64(encoded)
+		if err != nil {
+			return fmt.Errorf("%q: binary: %w", at, err)
+		}
+		return b.file(at, content)
+	}
+	text, ok := scalarText(value)
+	if _, given := fields["value"]; !ok || !given {
+		return fmt.Errorf("%q: a file has a text under value, or base64 under binary", at)
+	}
+	return b.file(at, text)
+}
+
+// object writes a value as YAML or JSON.
+func (b *inlineBuilder) object(at string, value any, asJSON bool) error {
+	if asJSON {
+		content, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("%q: %w", at, err)
+		}
+		return b.file(at, string(content))
+	}
+	content, err := encodeYAML(value)
 	if err != nil {
-		return nil, fmt.Errorf("decode base64: %w", err)
+		return fmt.Errorf("%q: %w", at, err)
 	}
-	return content, nil
+	return b.file(at, content)
+}
+
+func (b *inlineBuilder) file(at, content string) error {
+	return b.files.File(at, content) //nolint:wrapcheck // tells the path
+}
+
+// unmark returns the content of a file that is written as a text, which may hold
+// base64 between two marks.
+func unmark(text string) (string, error) {
+	first, encoded, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
+	if strings.TrimSpace(first) != binaryStart {
+		return text, nil
+	}
+	encoded, marked := strings.CutSuffix(strings.TrimRight(encoded, " \t\r\n"), binaryEnd)
+	if !marked {
+		return "", fmt.Errorf("the text begins with the line %q, so it must end with the line %q", binaryStart, binaryEnd)
+	}
+	return decodeBase64(encoded)
+}
+
+func decodeBase64(text string) (string, error) {
+	content, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil {
+		return "", fmt.Errorf("decode base64: %w", err)
+	}
+	return string(content), nil
 }

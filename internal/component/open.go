@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"testing/fstest"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/ctf"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/filetree"
 )
 
 var errFiles = errors.New("archives of the file system can only be used on the command line")
@@ -52,7 +52,7 @@ func (s *Session) openRepository(spec repository.Spec, context descriptor.Typed)
 func (s *Session) openLocal(spec repository.Spec, context descriptor.Typed) (repository.Repository, error) {
 	root := s.options.Local
 	if root == nil {
-		root = fstest.MapFS{}
+		root = filetree.Empty()
 	}
 	directory := path.Clean("/" + spec.FilePath)[1:]
 	if directory == "" {

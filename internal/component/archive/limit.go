@@ -3,6 +3,8 @@ package archive
 import (
 	"fmt"
 	"io"
+
+	"go.landscaper.dev/internal/filetree"
 )
 
 // Limits bound what is read from an archive.
@@ -27,15 +29,7 @@ func DefaultLimits() Limits {
 const ratioFloor = 1 << 20
 
 // TooLargeError tells that something exceeds a limit.
-type TooLargeError struct {
-	What  string
-	Limit int64
-}
-
-// Error implements error.
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s is more than the limit of %d", e.What, e.Limit)
-}
+type TooLargeError = filetree.LimitError
 
 // ReadAll reads a content completely if it has at most the given number of bytes.
 func ReadAll(content io.Reader, limit int64) ([]byte, error) {

@@ -8,7 +8,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"testing/fstest"
+
+	"go.landscaper.dev/internal/filetree"
 )
 
 // ErrUnsafe is behind errors about entries that could do harm.
@@ -98,61 +99,56 @@ func entryPath(header *tar.Header, limits Limits) (string, error) {
 }
 
 // Unpack reads a tar, compressed or not, into memory. Links must stay inside.
-func Unpack(content io.Reader, limits Limits) (fs.FS, error) {
-	files := fstest.MapFS{}
-	err := walk(content, limits, func(header *tar.Header, name string, data io.Reader) error {
-		if name == "." {
-			return nil
-		}
-		file, err := unpackEntry(files, header, name, data)
-		if err != nil {
-			return err
-		}
-		if err := checkParents(files, name); err != nil {
-			return err
-		}
-		if old, exists := files[name]; exists && old.Mode.IsDir() != file.Mode.IsDir() {
-			return fmt.Errorf("entry %q of the archive is a file and a directory: %w", name, ErrUnsafe)
-		}
-		files[name] = file
-		return nil
-	})
-	if err != nil {
+func Unpack(content io.Reader, limits Limits) (*filetree.Tree, error) {
+	builder := NewBuilder(limits)
+	if err := UnpackInto(builder, content, limits); err != nil {
 		return nil, err
 	}
-	return files, nil
+	return builder.Tree(), nil
 }
 
-func unpackEntry(files fstest.MapFS, header *tar.Header, name string, data io.Reader) (*fstest.MapFile, error) {
-	switch header.Typeflag {
-	case tar.TypeDir:
-		return &fstest.MapFile{Mode: fs.ModeDir | 0o755}, nil
-	case tar.TypeSymlink:
-		if path.IsAbs(header.Linkname) || !fs.ValidPath(path.Join(path.Dir(name), header.Linkname)) {
-			return nil, fmt.Errorf("entry %q of the archive is a link to %q, which is outside: %w", name, header.Linkname, ErrUnsafe)
-		}
-		return &fstest.MapFile{Data: []byte(header.Linkname), Mode: fs.ModeSymlink | 0o777}, nil
-	case tar.TypeLink:
-		target := path.Clean(strings.TrimLeft(header.Linkname, "/"))
-		linked, exists := files[target]
-		if !exists || !linked.Mode.IsRegular() {
-			return nil, fmt.Errorf("entry %q of the archive is a link to %q, which is no file before it: %w", name, header.Linkname, ErrUnsafe)
-		}
-		return linked, nil
-	}
-	read, err := ReadAll(data, header.Size)
-	if err != nil {
-		return nil, fmt.Errorf("entry %q of the archive: %w", name, err)
-	}
-	return &fstest.MapFile{Data: read, Mode: fs.FileMode(header.Mode).Perm()&0o555 | 0o444}, nil
+// NewBuilder returns a builder of a tree that keeps the limits, whatever number
+// of archives is unpacked into it.
+func NewBuilder(limits Limits) *filetree.Builder {
+	return &filetree.Builder{Limits: filetree.Limits{Entries: limits.Files, Bytes: limits.Bytes}}
 }
 
-// checkParents refuses an entry below something that is no directory.
-func checkParents(files fstest.MapFS, name string) error {
-	for parent := path.Dir(name); parent != "."; parent = path.Dir(parent) {
-		if above, exists := files[parent]; exists && !above.Mode.IsDir() {
-			return fmt.Errorf("entry %q of the archive is below %q, which is no directory: %w", name, parent, ErrUnsafe)
+// UnpackInto reads a tar into a tree that may have files already. A file replaces
+// one that is there, as in an archive that was appended to.
+func UnpackInto(builder *filetree.Builder, content io.Reader, limits Limits) error {
+	return walk(content, limits, func(header *tar.Header, name string, data io.Reader) error {
+		err := unpackEntry(builder, header, name, data)
+		var tooLarge *TooLargeError
+		if err == nil || errors.As(err, &tooLarge) {
+			return err
 		}
+		return fmt.Errorf("entry %q of the archive: %w", header.Name, err)
+	})
+}
+
+func unpackEntry(builder *filetree.Builder, header *tar.Header, name string, data io.Reader) error {
+	switch {
+	case header.Typeflag == tar.TypeDir:
+		return unsafe(builder.Directory(name))
+	case name == ".":
+		return fmt.Errorf("the root is no directory: %w", ErrUnsafe)
+	case header.Typeflag == tar.TypeSymlink:
+		return unsafe(builder.Link(name, header.Linkname))
+	case header.Typeflag == tar.TypeLink:
+		return unsafe(builder.Same(name, path.Clean(strings.TrimLeft(header.Linkname, "/"))))
 	}
-	return nil
+	var text strings.Builder
+	if _, err := io.Copy(&text, data); err != nil {
+		return fmt.Errorf("read the content: %w", err)
+	}
+	return unsafe(builder.Replace(name, text.String()))
+}
+
+// unsafe marks what a tree refuses.
+func unsafe(err error) error {
+	var tooLarge *TooLargeError
+	if err == nil || errors.As(err, &tooLarge) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnsafe, err)
 }

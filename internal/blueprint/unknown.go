@@ -1,0 +1,131 @@
+package blueprint
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// maxWarnings bounds how many unknown fields are told.
+const maxWarnings = 50
+
+// unknownFields lists the fields of a description that have no effect. Parts
+// that are free, such as schemas, defaults and templates, are not looked into.
+func unknownFields(fields map[string]any) []string {
+	search := unknownSearch{}
+	search.value("", fields, reflect.TypeFor[v1alpha1.Blueprint]())
+	if more := len(search.found) - maxWarnings; more > 0 {
+		search.found = append(search.found[:maxWarnings], fmt.Sprintf("%d more fields are unknown", more))
+	}
+	return search.found
+}
+
+type unknownSearch struct{ found []string }
+
+var freeForm = reflect.TypeFor[json.Unmarshaler]()
+
+func (s *unknownSearch) value(path string, value any, into reflect.Type) {
+	for into.Kind() == reflect.Pointer {
+		into = into.Elem()
+	}
+	if reflect.PointerTo(into).Implements(freeForm) {
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		s.fields(path, value, into)
+	case []any:
+		if into.Kind() != reflect.Slice {
+			return
+		}
+		for i, element := range value {
+			s.value(fmt.Sprintf("%s[%d]", path, i), element, into.Elem())
+		}
+	}
+}
+
+func (s *unknownSearch) fields(path string, value map[string]any, into reflect.Type) {
+	known := map[string]reflect.Type{}
+	if into.Kind() == reflect.Struct {
+		fieldsOf(into, known)
+	}
+	for _, name := range sortedKeys(value) {
+		at := name
+		if path != "" {
+			at = path + "." + name
+		}
+		field, exists := known[name]
+		switch {
+		case into.Kind() == reflect.Map:
+			s.value(at, value[name], into.Elem())
+		case into.Kind() != reflect.Struct:
+			return
+		case exists:
+			s.value(at, value[name], field)
+		default:
+			s.found = append(s.found, fmt.Sprintf("%.200s: unknown field, it is ignored%s", at, suggestion(name, known)))
+		}
+	}
+}
+
+// fieldsOf collects the fields of a struct under their names in JSON.
+func fieldsOf(from reflect.Type, into map[string]reflect.Type) {
+	for i := range from.NumField() {
+		field := from.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case field.Anonymous && name == "":
+			embedded := field.Type
+			if embedded.Kind() == reflect.Pointer {
+				embedded = embedded.Elem()
+			}
+			fieldsOf(embedded, into)
+		case name != "":
+			into[name] = field.Type
+		}
+	}
+}
+
+// suggestion names the known field that is most like an unknown one.
+func suggestion(name string, known map[string]reflect.Type) string {
+	const longest = 64
+	if len(name) > longest {
+		return ""
+	}
+	best, distance := "", len(name)/3+1
+	for _, candidate := range sortedKeys(known) {
+		if d := edits(strings.ToLower(name), strings.ToLower(candidate)); d < distance || (d == distance && best == "") {
+			best, distance = candidate, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// edits counts the letters to be added, left out or changed to get from one text
+// to another.
+func edits(from, to string) int {
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(from) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(to) {
+			change := diagonal
+			if from[i] != to[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
+}

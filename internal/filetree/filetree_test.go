@@ -1,0 +1,155 @@
+package filetree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func build(t testing.TB, add func(*Builder) error) *Tree {
+	t.Helper()
+	b := &Builder{}
+	if err := add(b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Tree()
+}
+
+func sample(b *Builder) error {
+	return errors.Join(
+		b.File("blueprint.yaml", "kind: Blueprint\n"), b.File("templates/sub/items.yaml", "deployItems: []\n"),
+		b.Directory("empty"), b.Directory("templates"), b.Link("link.yaml", "templates/sub/items.yaml"),
+		b.Link("templates/up", "../blueprint.yaml"), b.Link("directory", "templates"), b.Same("copy.yaml", "blueprint.yaml"))
+}
+
+func TestTreeIsAFileSystem(t *testing.T) {
+	tree := build(t, sample)
+	if err := fstest.TestFS(tree, "blueprint.yaml", "templates/sub/items.yaml", "empty", "link.yaml", "templates/up", "directory", "copy.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := fstest.TestFS(Empty()); err != nil {
+		t.Fatal(err)
+	}
+	if tree.Entries() != 9 || tree.Bytes() == 0 {
+		t.Errorf("%d entries, %d bytes", tree.Entries(), tree.Bytes())
+	}
+}
+
+func TestLinks(t *testing.T) {
+	tree := build(t, func(b *Builder) error {
+		return errors.Join(sample(b), b.Link("a", "b"), b.Link("b", "a"), b.Link("self", "self/x"), b.Link("gone", "nothing"),
+			b.File("flat/x", ""), b.Link("deep/one", "../flat"), b.Link("escape", "deep/one/../../blueprint.yaml"),
+			b.Link("file-as-directory", "blueprint.yaml/x"), b.Link("here", "./templates//sub/../up"))
+	})
+	for _, test := range []struct {
+		reason, path, want string
+		err                error
+	}{
+		{"a link to a file", "link.yaml", "deployItems: []\n", nil},
+		{"a link upwards", "templates/up", "kind: Blueprint\n", nil},
+		{"through a link to a directory", "directory/sub/items.yaml", "deployItems: []\n", nil},
+		{"two links after each other", "directory/up", "kind: Blueprint\n", nil},
+		{"dots in a target", "here", "kind: Blueprint\n", nil},
+		{"a circle of two", "a", "", ErrLinks},
+		{"a circle that grows", "self", "", ErrLinks},
+		{"a target that is not there", "gone", "", fs.ErrNotExist},
+		{"inside by its text, outside by where a link on the way leads", "escape", "", ErrOutside},
+		{"below a file", "file-as-directory", "", errNoDirectory},
+		{"no clean path", "../blueprint.yaml", "", fs.ErrInvalid},
+	} {
+		got, err := fs.ReadFile(tree, test.path)
+		if !errors.Is(err, test.err) || string(got) != test.want {
+			t.Errorf("%s: got %q, %v", test.reason, got, err)
+		}
+	}
+	if target, err := tree.ReadLink("directory/up"); err != nil || target != "../blueprint.yaml" {
+		t.Errorf("the last link is not followed to read it: %q, %v", target, err)
+	}
+	if _, err := tree.ReadLink("blueprint.yaml"); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("a file is no link: %v", err)
+	}
+}
+
+func TestBuilderRefuses(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		add    func(*Builder) error
+		want   string
+	}{
+		{"a file that is there", func(b *Builder) error { return b.File("templates/sub/items.yaml", "") }, "already there as a file"},
+		{"a file in the place of a directory", func(b *Builder) error { return b.Replace("templates", "") }, "already there as a directory"},
+		{"a directory in the place of a file", func(b *Builder) error { return b.Directory("blueprint.yaml") }, "is a file and is no directory"},
+		{"a file below a file", func(b *Builder) error { return b.File("blueprint.yaml/a", "") }, `"blueprint.yaml" is a file and is no directory`},
+		{"a file below a link", func(b *Builder) error { return b.File("directory/a", "") }, `"directory" is a link and is no directory`},
+		{"a path upwards", func(b *Builder) error { return b.File("../a", "") }, "invalid"},
+		{"the root as a file", func(b *Builder) error { return b.File(".", "") }, "invalid"},
+		{"an absolute path", func(b *Builder) error { return b.Directory("/a") }, "invalid"},
+		{"an absolute link", func(b *Builder) error { return b.Link("a", "/etc/passwd") }, "leads out of the tree"},
+		{"a link upwards", func(b *Builder) error { return b.Link("a/b", "../../etc/passwd") }, "leads out of the tree"},
+		{"an empty link", func(b *Builder) error { return b.Link("a", "") }, "leads out of the tree"},
+		{"the same as nothing", func(b *Builder) error { return b.Same("a", "b") }, "no file that was added before"},
+		{"the same as a directory", func(b *Builder) error { return b.Same("a", "templates") }, "no file that was added before"},
+		{"too many bytes, although the file is replaced", func(b *Builder) error {
+			b.Limits.Bytes = 100
+			return errors.Join(b.Replace("a", strings.Repeat("x", 30)), b.Replace("a", strings.Repeat("x", 30)))
+		}, "the number of bytes is more than the limit of 100"},
+		{"too many directories on the way", func(b *Builder) error {
+			b.Limits.Entries = 12
+			return b.File("1/2/3/4", "")
+		}, "the number of files is more than the limit of 12"},
+	} {
+		b := &Builder{}
+		if err := sample(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := test.add(b); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+}
+
+func TestNobodyCanChangeATree(t *testing.T) {
+	b := &Builder{}
+	if err := sample(b); err != nil {
+		t.Fatal(err)
+	}
+	tree := b.Tree()
+	read, err := tree.ReadFile("blueprint.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(read)
+	entries, err := tree.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(entries)
+	file, err := tree.Open("blueprint.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(vandal{}, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.File("late", ""); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := tree.ReadFile("blueprint.yaml"); err != nil || string(again) != "kind: Blueprint\n" {
+		t.Errorf("the file was changed: %q, %v", again, err)
+	}
+	if _, err := tree.Stat("late"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the tree was changed: %v", err)
+	}
+	if entries, err := tree.ReadDir("."); err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e != nil && e.Name() == "empty" }) {
+		t.Errorf("the directory was changed: %v, %v", entries, err)
+	}
+}
+
+// vandal changes what it is given to write.
+type vandal struct{}
+
+func (vandal) Write(p []byte) (int, error) { clear(p); return len(p), nil }
