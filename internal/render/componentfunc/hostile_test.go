@@ -23,6 +23,8 @@ func odd(t testing.TB) []any {
 	}
 	cycle := map[string]any{"type": "x", "resource": map[string]any{"name": "x"}}
 	cycle["self"], cycle["referencePath"] = cycle, []any{cycle}
+	knot := map[string]any{"name": "name"}
+	knot["self"] = knot
 	deep := any(secret)
 	for range 10_000 {
 		deep = []any{deep}
@@ -37,6 +39,7 @@ func odd(t testing.TB) []any {
 		map[string]any{"meta": secret}, map[string]any{"meta": map[string]any{"schemaVersion": secret}}, map[string]any{"meta": map[string]any{"schemaVersion": "v2"}, "component": secret},
 		map[string]any{"apiVersion": "ocm.software/v3alpha1", "spec": map[string]any{"resources": []any{nil}, "references": map[string]any{}}, "repositoryContexts": []any{secret}},
 		map[string]any{"apiVersion": "ocm.software/v3alpha1", "spec": map[string]any{"references": []any{map[string]any{"name": "web-image", "version": func() {}}}}},
+		map[string]any{"apiVersion": "ocm.software/v3alpha1", "spec": map[string]any{"resources": []any{knot}, "references": []any{knot}}, "repositoryContexts": []any{knot}},
 		map[string]any{"resource": map[string]any{"name": nil}}, map[string]any{"resource": map[string]any{"name": "config"}, "referencePath": []any{nil, []any{}}},
 	}
 }

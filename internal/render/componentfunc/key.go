@@ -100,7 +100,7 @@ func (c *Component) find(ctx context.Context, args []any, read readReference) (*
 	if c.options.Session == nil {
 		return nil, nil, errNoSession
 	}
-	return refer(ctx, finder{c.options.Session, c.context()}, c.options.Version)
+	return refer(ctx, origin{c.options.Version, c.context(), c.options.Session})
 }
 
 // resolve returns the content behind an access.

@@ -23,6 +23,7 @@ func TestGetResourceKey(t *testing.T) {
 	}{
 		{"a URI", web, "cd://resources/web-chart", "component:\n  name: example.org/shop/web\n  version: 1.4.2\nresource:\n  name: web-chart\n", ""},
 		{"a URI through a reference", web, "cd://componentReferences/db/resources/db-config", "component:\n  name: example.org/shop/db\n  version: 3.1.0\nresource:\n  name: db-config\n", ""},
+		{"overwrites count for URIs", open(t, "web", "1.4.2", "", newerDB), "cd://componentReferences/db/resources/db-config", "", "component version example.org/shop/db:3.2.0 has none"},
 		{"YAML", web, "resource: {name: db-config}\nreferencePath: [{name: db}]", "component:\n  name: example.org/shop/db\n  version: 3.1.0\nresource:\n  name: db-config\n", ""},
 		{"JSON", web, `{"resource": {"name": "web-chart"}}`, "component:\n  name: example.org/shop/web\n  version: 1.4.2\nresource:\n  name: web-chart\n", ""},
 		{"the extra identity belongs to it", web, "resource: {name: tool, arch: arm64, os: linux}", "component:\n  name: example.org/shop/web\n  version: 1.4.2\nresource:\n  arch: arm64\n  name: tool\n  os: linux\n", ""},
@@ -44,6 +45,7 @@ func TestGetResourceKey(t *testing.T) {
 		{"half a URI", web, "cd://resources", "", "failed to parse argument into URI"},
 		{"a URI of nothing", web, "cd://resources/ghost", "", "ghost cannot be found"},
 		{"a URI through nothing", web, "cd://componentReferences/ghost/resources/x", "", "ghost cannot be found"},
+		{"a URI of another scheme, which may hold a password", web, "https://a:top-secret-word@example.org/x", "", "failed to unmarshal argument into a relative resource reference"},
 		{"an empty text", web, "", "", "unable to provide key for empty relative artifact reference"},
 		{"no component", open(t, "", "", ""), "cd://resources/web-chart", "", "unable to use this function without ocm component version"},
 		{"a map, which only spiff takes", web, relative, "", "unable to assert the first argument as string: it is a map"},

@@ -43,7 +43,7 @@ func (c *Component) getResource(_ context.Context, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plain.Clone(found[0]), nil
+	return copied(found[0])
 }
 
 // getResources returns all resources with the given identity.
@@ -54,7 +54,9 @@ func (c *Component) getResources(_ context.Context, args []any) (any, error) {
 	}
 	all := make([]any, len(found))
 	for i, resource := range found {
-		all[i] = plain.Clone(resource)
+		if all[i], err = copied(resource); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
@@ -153,7 +155,17 @@ func (c *Component) getRepositoryContext(_ context.Context, args []any) (any, er
 	case last == nil:
 		return nil, fmt.Errorf("invalid component descriptor: that of %s has no repository context", in.title())
 	}
-	return plain.Clone(last), nil
+	return copied(last)
+}
+
+// copied returns a copy of a part of an argument. It goes through JSON, which ends
+// with an error where a template has put a map into itself.
+func copied(value any) (any, error) {
+	result, err := plain.Of(value)
+	if err != nil {
+		return nil, fmt.Errorf("invalid component descriptor: %w", err)
+	}
+	return result, nil
 }
 
 // decode reads a plain value into a structure.

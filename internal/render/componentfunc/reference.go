@@ -6,24 +6,23 @@ import (
 	"fmt"
 	"strings"
 
-	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/component/uri"
 	"go.landscaper.dev/internal/plain"
 )
 
-// finder follows references, with the overwrites of the session.
-type finder struct {
-	session *component.Session
+// origin is where a reference starts.
+type origin struct {
+	version *repository.Version
+	// context is where component references are looked up.
 	context descriptor.Typed
+	// finder follows them, with the overwrites of the session.
+	finder uri.Finder
 }
 
-func (f finder) follow(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
-	return f.session.Referenced(ctx, from, reference, f.context) //nolint:wrapcheck // names the component
-}
-
-// refer finds the resource that an argument refers to, from a component version.
-type refer func(ctx context.Context, f finder, from *repository.Version) (*repository.Version, *descriptor.Resource, error)
+// refer finds the resource that an argument refers to.
+type refer func(ctx context.Context, from origin) (*repository.Version, *descriptor.Resource, error)
 
 // readReference reads an argument.
 type readReference func(arg any) (refer, error)
@@ -34,7 +33,7 @@ func textReference(arg any) (refer, error) {
 	if !ok {
 		return nil, fmt.Errorf("unable to assert the first argument as string: it is %s", kind(arg))
 	}
-	if strings.HasPrefix(text, "cd://") {
+	if isURI(text) {
 		return uriReference(text)
 	}
 	value, err := plain.FromYAML([]byte(text))
@@ -43,6 +42,24 @@ func textReference(arg any) (refer, error) {
 		return nil, errNoRelative
 	}
 	return mapReference(value)
+}
+
+// isURI recognises the one scheme that is meant. What looks like a URI of another
+// scheme may hold a password, so no message shows it.
+func isURI(text string) bool {
+	scheme, _, found := strings.Cut(text, "://")
+	return found && strings.EqualFold(scheme, uri.Scheme)
+}
+
+func uriReference(text string) (refer, error) {
+	parsed, err := uri.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("failed to parse argument into URI: %w", err)
+	}
+	return func(ctx context.Context, from origin) (*repository.Version, *descriptor.Resource, error) {
+		parsed.Context = from.context
+		return parsed.Resource(ctx, from.finder, from.version) //nolint:wrapcheck // shows the URI
+	}, nil
 }
 
 // anyReference reads also a relative reference that is a map.
@@ -102,29 +119,30 @@ func identityField(field string, value any) (descriptor.Identity, error) {
 	return identity, nil
 }
 
-func (r relativeReference) find(ctx context.Context, f finder, from *repository.Version) (*repository.Version, *descriptor.Resource, error) {
+func (r relativeReference) find(ctx context.Context, from origin) (*repository.Version, *descriptor.Resource, error) {
 	fail := func(err error) (*repository.Version, *descriptor.Resource, error) {
 		return nil, nil, fmt.Errorf("unable to resolve relative resource reference: %w", err)
 	}
 	if r.Resource["name"] == "" {
 		return fail(errors.New("at least resource name must be specified for resource reference"))
 	}
+	version := from.version
 	for _, step := range r.ReferencePath {
-		reference, err := from.Reference(step)
+		reference, err := version.Reference(step)
 		if err != nil {
 			return fail(err)
 		}
-		if from, err = f.follow(ctx, from, reference); err != nil {
+		if version, err = from.finder.Referenced(ctx, version, reference, from.context); err != nil {
 			return fail(err)
 		}
 	}
 	// A name that one resource has for itself does not mean others that have more.
-	resource, err := from.Resource(r.Resource)
+	resource, err := version.Resource(r.Resource)
 	if err != nil {
-		resource, err = from.ResourceBy(r.Resource)
+		resource, err = version.ResourceBy(r.Resource)
 	}
 	if err != nil {
 		return fail(err)
 	}
-	return from, resource, nil
+	return version, resource, nil
 }
