@@ -31,12 +31,16 @@ type Plan struct {
 }
 
 // Make works out the plan.
-func Make(ctx context.Context, inst *v1alpha1.Installation, blueprint *blueprint.Blueprint, imports dataflow.Imports) (*Plan, error) {
+func Make(ctx context.Context, inst *v1alpha1.Installation, blueprint *blueprint.Blueprint, imports dataflow.Imports, values dataflow.Values) (*Plan, error) {
 	bindings, err := bindings(inst, imports)
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{TargetCopies: dataflow.TargetCopies(inst, blueprint.Info.Imports, imports)}
+	copies, err := dataflow.TargetCopies(inst, values)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{TargetCopies: copies}
 	for i := range blueprint.Info.DeployExecutions {
 		items, err := deployItems(ctx, inst, &blueprint.Info.DeployExecutions[i], blueprint.Files, bindings, imports)
 		if err != nil {
