@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -21,18 +22,27 @@ func EncodeData(value any) ([]byte, error) {
 	return raw, nil
 }
 
-// DataHash identifies the value of a DataObject. An annotation is trusted only if
-// it belongs to the value: somebody may have edited the object by hand.
-func DataHash(object *v1alpha1.DataObject) (string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(object.Data.RawMessage))
+// EncodeJSON returns a JSON text in the form of EncodeData. Numbers keep their
+// digits. Errors do not quote the value.
+func EncodeJSON(raw []byte) ([]byte, error) {
+	if len(raw) == 0 {
+		return EncodeData(nil)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return "", fmt.Errorf("decode DataObject %s: %w", object.Name, err)
+	if decoder.Decode(&value) != nil {
+		return nil, errors.New("the value is not JSON")
 	}
-	raw, err := EncodeData(value)
+	return EncodeData(value)
+}
+
+// DataHash identifies the value of a DataObject. An annotation is not looked at:
+// somebody may have edited the object by hand.
+func DataHash(object *v1alpha1.DataObject) (string, error) {
+	raw, err := EncodeJSON(object.Data.RawMessage)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("decode DataObject %s: %w", object.Name, err)
 	}
 	return Hash(raw), nil
 }
@@ -57,17 +67,49 @@ func Hash(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ImportsHash identifies all values that an Installation imports.
+// ImportsHash identifies all values that an Installation imports: data by their
+// content, Targets by their generation.
 func ImportsHash(imports Imports) (string, error) {
 	versions := struct {
 		DataObjects, Targets, TargetLists, TargetMaps map[string]string
 	}{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
+	for name, item := range imports.Data {
+		raw, err := EncodeJSON(item.Value.RawMessage)
+		if err != nil {
+			return "", fmt.Errorf("import %q: %w", name, err)
+		}
+		versions.DataObjects[name] = Hash(raw)
+	}
 	for name, target := range imports.Targets {
 		versions.Targets[name] = strconv.FormatInt(target.Generation, 10)
+	}
+	for name, list := range imports.TargetLists {
+		generations := make([]int64, 0, len(list))
+		for _, target := range list {
+			generations = append(generations, target.Generation)
+		}
+		versions.TargetLists[name] = versionText(generations, len(list))
+	}
+	for name, byKey := range imports.TargetMaps {
+		generations := make(map[string]int64, len(byKey))
+		for key, target := range byKey {
+			generations[key] = target.Generation
+		}
+		versions.TargetMaps[name] = versionText(generations, len(byKey))
 	}
 	raw, err := json.Marshal(versions)
 	if err != nil {
 		return "", fmt.Errorf("encode the versions of the imports: %w", err)
 	}
 	return Hash(raw), nil
+}
+
+// versionText returns the generations of elements as a text; that of no elements
+// is empty.
+func versionText(generations any, elements int) string {
+	raw, err := json.Marshal(generations)
+	if err != nil || elements == 0 {
+		return ""
+	}
+	return string(raw)
 }

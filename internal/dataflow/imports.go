@@ -1,112 +1,143 @@
 package dataflow
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/plain"
 )
 
 // Imports are the values that an Installation imports, by logical name.
 type Imports struct {
+	// Data are values of any kind.
+	Data map[string]DataImport
 	// Targets are the single Targets.
 	Targets map[string]*v1alpha1.Target
+	// TargetLists are lists in the order of their elements.
+	TargetLists map[string][]*v1alpha1.Target
+	// TargetMaps are maps by the keys of their elements.
+	TargetMaps map[string]map[string]*v1alpha1.Target
 }
 
-// TargetNames returns the objects that the target imports of an Installation
-// refer to, by logical name. The scope is that of the Installation's parent, empty
-// for a root.
-func TargetNames(spec *v1alpha1.InstallationSpec, scope string) map[string]string {
-	names := make(map[string]string, len(spec.Imports.Targets))
-	for _, item := range spec.Imports.Targets {
-		if item.Target != "" {
-			names[item.Name] = v1alpha1.GenerateDataObjectName(scope, item.Target)
-		}
-	}
-	return names
+// DataImport is an imported value of any kind.
+type DataImport struct {
+	// Value is the value as it was read: its numbers have the digits that they
+	// were given.
+	Value v1alpha1.AnyJSON
 }
 
-// CheckTargets compares the imports of a blueprint with what an Installation
-// imports: each required one must be there and of the right type.
-func CheckTargets(definitions v1alpha1.ImportDefinitionList, imports Imports) error {
-	for i := range definitions {
-		definition := &definitions[i]
-		target, given := imports.Targets[definition.Name]
-		if !given {
-			if definition.Required != nil && *definition.Required {
-				return fmt.Errorf("blueprint import %q of type %s is required, but spec.imports of the Installation has no entry of this name", definition.Name, definition.Type)
-			}
-			continue
-		}
-		if definition.Type != v1alpha1.ImportTypeTarget {
-			return fmt.Errorf("blueprint import %q is of type %s, but the Installation imports a single Target under this name", definition.Name, definition.Type)
-		}
-		if string(target.Spec.Type) != definition.TargetType {
-			return fmt.Errorf("blueprint import %q asks for a Target of type %s, but Target %s is of type %s", definition.Name, definition.TargetType, target.Name, target.Spec.Type)
-		}
-		if err := CheckTargets(definition.ConditionalImports, imports); err != nil {
-			return err
-		}
+// plain returns the value for templates.
+func (d DataImport) plain() (any, error) {
+	if len(d.Value.RawMessage) == 0 {
+		return nil, nil
 	}
-	return nil
+	value, err := plain.FromJSON(d.Value.RawMessage)
+	if err != nil {
+		// The cause is left out: it may quote the value.
+		return nil, errors.New("the value is not JSON")
+	}
+	return value, nil
 }
 
-// TargetCopies returns the copies of imported Targets that live in the scope of
-// an Installation, where its children and tools find them.
-func TargetCopies(inst *v1alpha1.Installation, definitions v1alpha1.ImportDefinitionList, imports Imports) []*v1alpha1.Target {
-	var copies []*v1alpha1.Target
-	for _, name := range importNames(definitions) {
-		if source, ok := imports.Targets[name]; ok {
-			copies = append(copies, targetCopy(inst, name, source))
+// FromDataObject returns the value of a DataObject.
+func FromDataObject(object *v1alpha1.DataObject) DataImport {
+	return DataImport{Value: object.Data}
+}
+
+// FromSecret returns the value of a Secret: that of one key, or with an empty key
+// a map from all keys to their values. The values are YAML.
+func FromSecret(data map[string][]byte, key string) (DataImport, error) {
+	return fromEntries(data, key)
+}
+
+// FromConfigMap returns the value of a ConfigMap in the way of FromSecret. Its
+// binary data are entries like the others.
+func FromConfigMap(data map[string]string, binary map[string][]byte, key string) (DataImport, error) {
+	entries := make(map[string][]byte, len(data)+len(binary))
+	for name, text := range data {
+		entries[name] = []byte(text)
+	}
+	maps.Copy(entries, binary)
+	return fromEntries(entries, key)
+}
+
+func fromEntries(entries map[string][]byte, key string) (DataImport, error) {
+	if key != "" {
+		content, ok := entries[key]
+		if !ok {
+			return DataImport{}, fmt.Errorf("there is no key %q, only %s", key, enumerate(slices.Sorted(maps.Keys(entries))))
 		}
+		raw, err := jsonOf(key, content)
+		return DataImport{Value: v1alpha1.NewAnyJSON(raw)}, err
 	}
-	return copies
+	all := make(map[string]json.RawMessage, len(entries))
+	for name, content := range entries {
+		raw, err := jsonOf(name, content)
+		if err != nil {
+			return DataImport{}, err
+		}
+		all[name] = raw
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return DataImport{}, fmt.Errorf("encode as JSON: %w", err)
+	}
+	return DataImport{Value: v1alpha1.NewAnyJSON(raw)}, nil
 }
 
-// importNames returns the names of all imports, also of conditional ones.
-func importNames(definitions v1alpha1.ImportDefinitionList) []string {
-	var names []string
-	for i := range definitions {
-		names = append(names, definitions[i].Name)
-		names = append(names, importNames(definitions[i].ConditionalImports)...)
+// jsonOf returns a YAML text as JSON. What is JSON already stays as it is, with the
+// digits of its numbers.
+func jsonOf(key string, content []byte) (json.RawMessage, error) {
+	if trimmed := bytes.TrimSpace(content); json.Valid(trimmed) {
+		return trimmed, nil
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	raw, err := yaml.YAMLToJSON(content)
+	if err != nil {
+		// The cause is left out: it may quote the value.
+		return nil, fmt.Errorf("the content of key %q is not YAML", key)
+	}
+	return raw, nil
 }
 
-func targetCopy(inst *v1alpha1.Installation, key string, source *v1alpha1.Target) *v1alpha1.Target {
-	scope := v1alpha1.InstallationScope(inst.Name)
-	target := &v1alpha1.Target{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Target"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name:        v1alpha1.GenerateDataObjectName(scope, key),
-			Namespace:   inst.Namespace,
-			Labels:      maps.Clone(source.Labels),
-			Annotations: maps.Clone(source.Annotations),
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: inst.Name, UID: inst.UID,
-			}},
-		},
-		Spec: *source.Spec.DeepCopy(),
+// OrderList brings the elements of a list, as they are found by labels, into the
+// order that their labels tell. Those without a place come last, by name.
+func OrderList(elements []*v1alpha1.Target) []*v1alpha1.Target {
+	ordered := slices.Clone(elements)
+	place := func(target *v1alpha1.Target) int {
+		index, err := strconv.Atoi(target.Labels[v1alpha1.DataObjectIndexLabel])
+		if err != nil {
+			return math.MaxInt
+		}
+		return index
 	}
-	if target.Labels == nil {
-		target.Labels = map[string]string{}
-	}
-	if target.Annotations == nil {
-		target.Annotations = map[string]string{}
-	}
-	// What kubectl and others note about the source is wrong for the copy.
-	delete(target.Annotations, "kubectl.kubernetes.io/last-applied-configuration")
-	maps.Copy(target.Labels, map[string]string{
-		v1alpha1.DataObjectContextLabel:    scope,
-		v1alpha1.DataObjectKeyLabel:        key,
-		v1alpha1.DataObjectSourceLabel:     scope,
-		v1alpha1.DataObjectSourceTypeLabel: string(v1alpha1.ImportDataObjectSourceType),
-		v1alpha1.DataObjectJobIDLabel:      inst.Status.JobID,
+	slices.SortStableFunc(ordered, func(a, b *v1alpha1.Target) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Name, b.Name))
 	})
-	target.Annotations[v1alpha1.DataObjectHashAnnotation] = TargetHash(&target.Spec)
-	return target
+	return ordered
+}
+
+// KeyMap makes a map of its elements, as they are found by labels.
+func KeyMap(elements []*v1alpha1.Target) (map[string]*v1alpha1.Target, error) {
+	keyed := make(map[string]*v1alpha1.Target, len(elements))
+	for _, target := range elements {
+		key, ok := target.Labels[v1alpha1.DataObjectTargetMapKeyLabel]
+		if !ok {
+			return nil, fmt.Errorf("label %s of Target %s is missing, which tells its key in the map", v1alpha1.DataObjectTargetMapKeyLabel, target.Name)
+		}
+		if other, taken := keyed[key]; taken {
+			return nil, fmt.Errorf("key %q of the map belongs to Target %s and to Target %s", key, other.Name, target.Name)
+		}
+		keyed[key] = target
+	}
+	return keyed, nil
 }

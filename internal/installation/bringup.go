@@ -3,6 +3,7 @@ package installation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -77,10 +78,11 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*dataflow.Imports, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := dataflow.CheckTargets(loaded.Info.Imports, *imports); err != nil {
+	values, err := dataflow.Construct(ctx, s.inst.Name, loaded.Info.Imports, *imports, nil, noSchemas)
+	if err != nil {
 		return nil, nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ConstructImports"))
 	}
-	children, err := plan.Make(ctx, s.inst, loaded, *imports)
+	children, err := plan.Make(ctx, s.inst, loaded, *imports, values)
 	if err != nil {
 		failed := job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly)
 		job.SetCondition(&s.inst.Status.Conditions, v1alpha1.Condition{
@@ -89,6 +91,12 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*dataflow.Imports, 
 		return nil, nil, job.Terminally(failed)
 	}
 	return imports, children, nil
+}
+
+// noSchemas stands for the compiler of schemas as long as there are no data
+// imports.
+func noSchemas(context.Context, v1alpha1.JSONSchemaDefinition) (dataflow.Validator, error) {
+	return nil, errors.New("data imports are not supported yet")
 }
 
 // supported refuses what would otherwise be left out silently.
@@ -136,12 +144,11 @@ func (r *Reconciler) checkContext(ctx context.Context, inst *v1alpha1.Installati
 // imports reads the Targets that the Installation imports.
 func (r *Reconciler) imports(ctx context.Context, inst *v1alpha1.Installation) (*dataflow.Imports, error) {
 	imports := &dataflow.Imports{Targets: map[string]*v1alpha1.Target{}}
-	for _, item := range inst.Spec.Imports.Targets {
-		if item.Target == "" {
-			return nil, job.Terminally(job.NewError("init", "ImportsSatisfied", fmt.Sprintf("spec.imports.targets: %s: lists and maps of Targets are not supported yet", item.Name)))
+	for _, reference := range dataflow.References(inst) {
+		if reference.Type != v1alpha1.ImportTypeTarget {
+			return nil, job.Terminally(job.NewError("init", "ImportsSatisfied", fmt.Sprintf("spec.imports.targets: %s: lists and maps of Targets are not supported yet", reference.Import)))
 		}
-	}
-	for name, object := range dataflow.TargetNames(&inst.Spec, "") {
+		name, object := reference.Import, reference.Objects[0].Name
 		target := &v1alpha1.Target{}
 		err := r.Client.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: object}, target)
 		if apierrors.IsNotFound(err) {

@@ -24,7 +24,12 @@ func makePlan(t *testing.T, executions string) (*Plan, error) {
 	files := fstest.MapFS{"deploy.yaml": &fstest.MapFile{Data: []byte("deployItems: [{name: from-file, type: t, config: {apiVersion: v1, kind: Any}}]")}}
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "space", Name: "inst"}}
 	host := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Name: "host"}, Spec: v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"hunter2hunter2"}`))}}
-	return Make(t.Context(), inst, &blueprint.Blueprint{Files: files, Info: info}, dataflow.Imports{Targets: map[string]*v1alpha1.Target{"cluster": host}})
+	imports := dataflow.Imports{Targets: map[string]*v1alpha1.Target{"cluster": host}}
+	values, err := dataflow.Construct(t.Context(), inst.Name, info.Imports, imports, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Make(t.Context(), inst, &blueprint.Blueprint{Files: files, Info: info}, imports, values)
 }
 
 func TestMake(t *testing.T) {

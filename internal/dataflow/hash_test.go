@@ -1,0 +1,75 @@
+package dataflow
+
+import (
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+func TestHashes(t *testing.T) {
+	object := &v1alpha1.DataObject{Data: v1alpha1.NewAnyJSON([]byte(`{"port":8443,"hosts":["a"]}`))}
+	if got, err := DataHash(object); err != nil || got != "1ed1c434f729172d53f25be21ec9fccddc53ea3e" {
+		t.Errorf("the order of keys must not matter: %s, %v", got, err)
+	}
+	object.Annotations = map[string]string{v1alpha1.DataObjectHashAnnotation: "old"}
+	if got, err := DataHash(object); err != nil || got == "old" {
+		t.Errorf("an object that was edited by hand has another hash than its annotation says: %s, %v", got, err)
+	}
+	object.Data = v1alpha1.NewAnyJSON([]byte(`12345678901234567890`))
+	large, err := DataHash(object)
+	object.Data = v1alpha1.NewAnyJSON([]byte(`12345678901234567891`))
+	if other, otherErr := DataHash(object); err != nil || otherErr != nil || large == other {
+		t.Errorf("large numbers must not be rounded: %s", large)
+	}
+	object.Data = v1alpha1.NewAnyJSON([]byte(`"` + hidden))
+	_, err = DataHash(object)
+	wantError(t, "what is not JSON", err, "the value is not JSON")
+	if got := TargetHash(&v1alpha1.TargetSpec{}); got != "da39a3ee5e6b4b0d3255bfef95601890afd80709" {
+		t.Errorf("a Target without content: %s", got)
+	}
+	if a, b := TargetHash(&v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: "a"}}), TargetHash(&v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: "a", Key: "k"}}); a == b {
+		t.Error("the key of a Secret is part of the content")
+	}
+}
+
+func TestImportsHash(t *testing.T) {
+	host := target("host", "{}")
+	// Both were recorded from the public system.
+	recorded := []struct {
+		want    string
+		imports Imports
+	}{
+		{"e33d3b041a7833ac77c1dea46466e2adb9980dd5", Imports{Targets: map[string]*v1alpha1.Target{"cluster": host}}},
+		{"aae860900fddbc9dd4d0d79fbb7b4609cbe8b120", Imports{
+			Data:    map[string]DataImport{"gitRepositoryName": data(`"landscaper"`), "secretName": data(`"cluster2"`)},
+			Targets: map[string]*v1alpha1.Target{"cluster": host, "cluster2": host},
+		}},
+	}
+	for _, test := range recorded {
+		if got, err := ImportsHash(test.imports); err != nil || got != test.want {
+			t.Errorf("imports hash %s, %v, want %s", got, err, test.want)
+		}
+	}
+	changed := target("host", "{}")
+	changed.Generation = 2
+	tests := []struct {
+		reason        string
+		before, after Imports
+		same          bool
+	}{
+		{"the form of data is of no importance", Imports{Data: map[string]DataImport{"a": data(`{"b":1,"a":2}`)}}, Imports{Data: map[string]DataImport{"a": data("{ \"a\": 2,\n\"b\": 1 }")}}, true},
+		{"data changed", Imports{Data: map[string]DataImport{"a": data("1")}}, Imports{Data: map[string]DataImport{"a": data("2")}}, false},
+		{"a Target in a list changed", Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {host, host}}}, Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {host, changed}}}, false},
+		{"a list became shorter", Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {host, host}}}, Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {host}}}, false},
+		{"a Target in a map changed", Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"k": host}}}, Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"k": changed}}}, false},
+		{"a key of a map changed", Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"k": host}}}, Imports{TargetMaps: map[string]map[string]*v1alpha1.Target{"a": {"l": host}}}, false},
+		{"an empty list is something else than none", Imports{}, Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {}}}, false},
+	}
+	for _, test := range tests {
+		before, errBefore := ImportsHash(test.before)
+		after, errAfter := ImportsHash(test.after)
+		if errBefore != nil || errAfter != nil || (before == after) != test.same {
+			t.Errorf("%s: %s and %s, %v, %v", test.reason, before, after, errBefore, errAfter)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package dataflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/plain"
+)
+
+// Values are the values of a blueprint's imports by their names in the blueprint.
+type Values struct {
+	// plain holds all values for templates, also those that import executions added.
+	plain map[string]any
+	// declared holds the imports that the blueprint declares and that have a value.
+	declared map[string]declaredValue
+	// types holds all imports that the blueprint declares.
+	types map[string]v1alpha1.ImportType
+}
+
+// declaredValue is the value of an import in the form in which it is copied. The
+// field of its type is set.
+type declaredValue struct {
+	data   v1alpha1.AnyJSON
+	target *v1alpha1.Target
+	list   []*v1alpha1.Target
+	byKey  map[string]*v1alpha1.Target
+}
+
+func newValues(definitions v1alpha1.ImportDefinitionList) Values {
+	v := Values{plain: map[string]any{}, declared: map[string]declaredValue{}, types: map[string]v1alpha1.ImportType{}}
+	v.declare(definitions)
+	return v
+}
+
+func (v *Values) declare(definitions v1alpha1.ImportDefinitionList) {
+	for i := range definitions {
+		v.types[definitions[i].Name] = definitions[i].Type
+		v.declare(definitions[i].ConditionalImports)
+	}
+}
+
+// Map returns the values for templates, and those that import executions added.
+func (v Values) Map() map[string]any {
+	all := make(map[string]any, len(v.plain))
+	maps.Copy(all, v.plain)
+	return all
+}
+
+// Data returns a data import as JSON. Numbers have the digits that they were given.
+func (v Values) Data(name string) (v1alpha1.AnyJSON, bool) {
+	value, ok := v.declared[name]
+	return value.data, ok && v.types[name] == v1alpha1.ImportTypeData
+}
+
+// Satisfied reports whether the blueprint declares an import and it has a value,
+// which may be null.
+func (v Values) Satisfied(name string) bool {
+	_, ok := v.declared[name]
+	return ok
+}
+
+// Missing returns the imports, at any depth, that the blueprint declares and that
+// have no value that a subinstallation could refer to. Null is such a value only
+// for the blueprint itself: a DataObject cannot hold it.
+func (v Values) Missing(definitions v1alpha1.ImportDefinitionList) map[string]bool {
+	missing := map[string]bool{}
+	for _, name := range importNames(definitions) {
+		if value, ok := v.declared[name]; !ok || v.isNull(name, value) {
+			missing[name] = true
+		}
+	}
+	return missing
+}
+
+func (v Values) isNull(name string, value declaredValue) bool {
+	return v.types[name] == v1alpha1.ImportTypeData && len(value.data.RawMessage) == 0
+}
+
+// InForce returns the definitions without the conditional imports of those that
+// have no value.
+func (v Values) InForce(definitions v1alpha1.ImportDefinitionList) v1alpha1.ImportDefinitionList {
+	inForce := slices.Clone(definitions)
+	for i := range inForce {
+		if v.Satisfied(inForce[i].Name) {
+			inForce[i].ConditionalImports = v.InForce(inForce[i].ConditionalImports)
+		} else {
+			inForce[i].ConditionalImports = nil
+		}
+	}
+	return inForce
+}
+
+// Bind adds the bindings of an import execution, which may replace imports. What
+// replaces a declared import is also what subinstallations get.
+func (v *Values) Bind(bindings map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(bindings)) {
+		value := bindings[name]
+		if before, ok := v.plain[name]; ok && reflect.DeepEqual(before, value) {
+			continue
+		}
+		kind, declared := v.types[name]
+		if declared {
+			replaced, err := declaredFrom(kind, value)
+			if err != nil {
+				return fmt.Errorf("binding %q replaces an import of type %s: %w", name, kind, err)
+			}
+			v.declared[name] = replaced
+		}
+		v.plain[name] = value
+	}
+	return nil
+}
+
+func declaredFrom(kind v1alpha1.ImportType, value any) (declaredValue, error) {
+	var d declaredValue
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return d, fmt.Errorf("encode as JSON: %w", err)
+	}
+	var into any
+	switch kind {
+	case v1alpha1.ImportTypeTarget:
+		into = &d.target
+	case v1alpha1.ImportTypeTargetList:
+		into = &d.list
+	case v1alpha1.ImportTypeTargetMap:
+		into = &d.byKey
+	default:
+		into = &d.data
+	}
+	if json.Unmarshal(raw, into) != nil || !allTyped(kind, d) {
+		// The cause is left out: it may quote the value.
+		return d, fmt.Errorf("the value has not the form of %s with metadata and spec.type", nounOf(kind))
+	}
+	return d, nil
+}
+
+// allTyped reports whether a value of targets consists of usable ones.
+func allTyped(kind v1alpha1.ImportType, d declaredValue) bool {
+	typed := func(target *v1alpha1.Target) bool { return target != nil && target.Spec.Type != "" }
+	switch kind {
+	case v1alpha1.ImportTypeTarget:
+		return typed(d.target)
+	case v1alpha1.ImportTypeTargetList:
+		return !slices.ContainsFunc(d.list, func(target *v1alpha1.Target) bool { return !typed(target) })
+	case v1alpha1.ImportTypeTargetMap:
+		for _, target := range d.byKey {
+			if !typed(target) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func nounOf(kind v1alpha1.ImportType) string {
+	switch kind {
+	case v1alpha1.ImportTypeTarget:
+		return "a Target"
+	case v1alpha1.ImportTypeTargetList:
+		return "a list of Targets"
+	case v1alpha1.ImportTypeTargetMap:
+		return "a map of Targets"
+	}
+	return "data"
+}
+
+// targetValue returns a Target as templates see it: complete, but without the
+// records of who wrote which field.
+func targetValue(target *v1alpha1.Target) (any, error) {
+	shown := *target
+	// A cache does not tell the kind of an object, but templates can ask for it.
+	shown.APIVersion, shown.Kind = v1alpha1.GroupVersion.String(), "Target"
+	shown.ManagedFields = nil
+	value, err := plain.Of(&shown)
+	if err != nil {
+		// The cause is left out: it may quote the configuration.
+		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name) //nolint:staticcheck,revive // a kind begins with a capital
+	}
+	return value, nil
+}
+
+func listValue(list []*v1alpha1.Target) (any, error) {
+	values := make([]any, 0, len(list))
+	for _, target := range list {
+		value, err := targetValue(target)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}
+
+func mapValue(byKey map[string]*v1alpha1.Target) (any, error) {
+	values := make(map[string]any, len(byKey))
+	for key, target := range byKey {
+		value, err := targetValue(target)
+		if err != nil {
+			return nil, err
+		}
+		values[key] = value
+	}
+	return values, nil
+}
+
+// importNames returns the names of all imports, also of conditional ones, sorted.
+func importNames(definitions v1alpha1.ImportDefinitionList) []string {
+	var names []string
+	for i := range definitions {
+		names = append(names, definitions[i].Name)
+		names = append(names, importNames(definitions[i].ConditionalImports)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
