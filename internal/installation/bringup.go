@@ -24,20 +24,28 @@ import (
 // status says that all of them are written.
 func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	now := metav1.NewTime(r.Now())
-	imports, children, err := r.plan(ctx, s)
+	made, err := r.plan(ctx, s)
 	if err != nil {
 		return err
 	}
-	for _, target := range children.TargetCopies {
+	if err := (states{r.Client, s.inst}).write(ctx, made.children.States); err != nil {
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution")
+	}
+	for _, object := range made.copies.DataObjects {
+		if err := r.ensureData(ctx, object); err != nil {
+			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports: store import "+object.Labels[v1alpha1.DataObjectKeyLabel])
+		}
+	}
+	for _, target := range made.copies.Targets {
 		if err := r.ensureTarget(ctx, target); err != nil {
 			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports: store import "+target.Labels[v1alpha1.DataObjectKeyLabel])
 		}
 	}
-	if err := r.ensureExecution(ctx, s, children.DeployItems); err != nil {
+	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
 		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
 	}
 	status := &s.inst.Status
-	if status.ImportsHash, err = dataflow.ImportsHash(*imports); err != nil {
+	if status.ImportsHash, err = dataflow.ImportsHash(made.imports); err != nil {
 		return err
 	}
 	status.SubInstCache = &v1alpha1.SubInstCache{}
@@ -53,50 +61,57 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 
 // plan reads what the Installation needs and works out its children. What is
 // wrong with the Installation or its blueprint ends the job.
-func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*dataflow.Imports, *plan.Plan, error) {
-	if errs := validation.Installation(s.inst, r.SourceNamespaces); len(errs) > 0 {
-		return nil, nil, job.Terminally(job.Wrap(errs.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*made, error) {
+	if errs := validation.Installation(s.inst, r.Sources.Foreign); len(errs) > 0 {
+		return nil, job.Terminally(job.Wrap(errs.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
 	}
-	if err := r.checkContext(ctx, s.inst); err != nil {
-		return nil, nil, err
-	}
-	if s.inst.Spec.Blueprint.Inline == nil {
-		return nil, nil, job.Terminally(job.NewError("InitPrerequisites", "ResolveBlueprint", "spec.blueprint.ref: blueprints of components are not supported yet: use spec.blueprint.inline"))
-	}
-	files, err := blueprint.Inline(s.inst.Spec.Blueprint.Inline.Filesystem)
+	from, err := r.prerequisites(ctx, s.inst)
 	if err != nil {
-		return nil, nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", "spec.blueprint.inline.filesystem"))
+		return nil, err
 	}
-	loaded, err := blueprint.Load(files)
-	if err != nil {
-		return nil, nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", "spec.blueprint.inline.filesystem"))
-	}
-	if err := supported(s.inst, loaded.Info); err != nil {
-		return nil, nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", ""))
+	defer from.close()
+	if err := supported(s.inst, from.blueprint.Info); err != nil {
+		return nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", ""))
 	}
 	imports, err := r.imports(ctx, s.inst)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	values, err := dataflow.Construct(ctx, s.inst.Name, loaded.Info.Imports, *imports, nil, noSchemas)
+	planned, err := plan.New(ctx, plan.Input{
+		Installation: s.inst, Blueprint: from.blueprint, Component: from.component, Imports: imports,
+		Functions: r.Functions, States: states{r.Client, s.inst},
+	})
 	if err != nil {
-		return nil, nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ConstructImports"))
+		return nil, r.unplanned(s.inst, err)
 	}
-	children, err := plan.Make(ctx, s.inst, loaded, *imports, values)
+	children, err := planned.Children(ctx)
 	if err != nil {
-		failed := job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly)
-		job.SetCondition(&s.inst.Status.Conditions, v1alpha1.Condition{
-			Type: v1alpha1.ReconcileExecutionCondition, Status: v1alpha1.ConditionFalse, Reason: "TemplatingFailed", Message: "Unable to template executions",
-		}, metav1.NewTime(r.Now()))
-		return nil, nil, job.Terminally(failed)
+		r.falseCondition(s.inst, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
+		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 	}
-	return imports, children, nil
+	copies, err := planned.Copies()
+	if err != nil {
+		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
+	}
+	return &made{imports: imports, copies: copies, children: children}, nil
 }
 
-// noSchemas stands for the compiler of schemas as long as there are no data
-// imports.
-func noSchemas(context.Context, v1alpha1.JSONSchemaDefinition) (dataflow.Validator, error) {
-	return nil, errors.New("data imports are not supported yet")
+// made is what a job has worked out.
+type made struct {
+	imports  dataflow.Imports
+	copies   dataflow.Exports
+	children *plan.Children
+}
+
+// unplanned says what follows from an error with the imports.
+func (r *Reconciler) unplanned(inst *v1alpha1.Installation, err error) error {
+	var invalid *plan.ImportError
+	reason := "ConstructImports"
+	if errors.As(err, &invalid) {
+		reason = "RenderImportExecutions"
+		r.falseCondition(inst, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
+	}
+	return r.unprepared(inst, err, "handlePhaseInit", "CreateImportsAndSubobjects", reason)
 }
 
 // supported refuses what would otherwise be left out silently.
@@ -105,13 +120,8 @@ func supported(inst *v1alpha1.Installation, info *v1alpha1.Blueprint) error {
 		name string
 		used bool
 	}{
-		{"spec.componentDescriptor", inst.Spec.ComponentDescriptor != nil},
-		{"spec.verification", inst.Spec.Verification != nil},
-		{"spec.imports.data", len(inst.Spec.Imports.Data) > 0},
-		{"spec.importDataMappings", len(inst.Spec.ImportDataMappings) > 0},
 		{"spec.exports", len(inst.Spec.Exports.Data)+len(inst.Spec.Exports.Targets) > 0},
 		{"spec.exportDataMappings", len(inst.Spec.ExportDataMappings) > 0},
-		{"blueprint.yaml: importExecutions", len(info.ImportExecutions) > 0},
 		{"blueprint.yaml: subinstallations", len(info.Subinstallations)+len(info.SubinstallationExecutions) > 0},
 		{"blueprint.yaml: exports", len(info.ExportExecutions)+len(info.Exports) > 0},
 	}
@@ -123,47 +133,24 @@ func supported(inst *v1alpha1.Installation, info *v1alpha1.Blueprint) error {
 	return nil
 }
 
-func (r *Reconciler) checkContext(ctx context.Context, inst *v1alpha1.Installation) error {
+// landscape reads the Context of an Installation.
+func (r *Reconciler) landscape(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Context, error) {
 	name := inst.Spec.Context
 	if name == "" {
 		name = v1alpha1.DefaultContextName
 	}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: name}, &v1alpha1.Context{})
+	found := &v1alpha1.Context{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err) && name == v1alpha1.DefaultContextName:
 		// The controller for default Contexts is about to make it.
-		return job.NewWaiting("InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace)
+		return nil, job.NewWaiting("InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace)
 	case apierrors.IsNotFound(err):
-		return job.Terminally(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
+		return nil, job.Terminally(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
 	case err != nil:
-		return job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+name)
+		return nil, job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+name)
 	}
-	return nil
-}
-
-// imports reads the Targets that the Installation imports.
-func (r *Reconciler) imports(ctx context.Context, inst *v1alpha1.Installation) (*dataflow.Imports, error) {
-	imports := &dataflow.Imports{Targets: map[string]*v1alpha1.Target{}}
-	for _, reference := range dataflow.References(inst) {
-		if reference.Type != v1alpha1.ImportTypeTarget {
-			return nil, job.Terminally(job.NewError("init", "ImportsSatisfied", fmt.Sprintf("spec.imports.targets: %s: lists and maps of Targets are not supported yet", reference.Import)))
-		}
-		name, object := reference.Import, reference.Objects[0].Name
-		target := &v1alpha1.Target{}
-		err := r.Client.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: object}, target)
-		if apierrors.IsNotFound(err) {
-			return nil, job.Terminally(job.NewError("init", "ImportsSatisfied", fmt.Sprintf("spec.imports.targets: %s: there is no Target %q in namespace %s", name, object, inst.Namespace)))
-		}
-		if err != nil {
-			return nil, job.Wrap(err, "init", "ImportsSatisfied", "read Target "+object)
-		}
-		target = target.DeepCopy()
-		// A cache does not tell the kind of an object, but templates can ask for it.
-		target.APIVersion, target.Kind = v1alpha1.GroupVersion.String(), "Target"
-		target.ManagedFields = nil
-		imports.Targets[name] = target
-	}
-	return imports, nil
+	return found, nil
 }
 
 // ensureTarget writes the copy of an imported Target, if it is not there yet.
@@ -180,6 +167,26 @@ func (r *Reconciler) ensureTarget(ctx context.Context, target *v1alpha1.Target) 
 	changed.Labels, changed.Annotations = merged(live.Labels, target.Labels), merged(live.Annotations, target.Annotations)
 	changed.OwnerReferences = target.OwnerReferences
 	changed.Spec = target.Spec
+	if equality.Semantic.DeepEqual(live, changed) {
+		return nil
+	}
+	return r.Client.Update(ctx, changed)
+}
+
+// ensureData writes the copy of an imported value, if it is not there yet.
+func (r *Reconciler) ensureData(ctx context.Context, object *v1alpha1.DataObject) error {
+	err := r.Client.Create(ctx, object)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	live := &v1alpha1.DataObject{}
+	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
+		return err
+	}
+	changed := live.DeepCopy()
+	changed.Labels, changed.Annotations = merged(live.Labels, object.Labels), merged(live.Annotations, object.Annotations)
+	changed.OwnerReferences = object.OwnerReferences
+	changed.Data = object.Data
 	if equality.Semantic.DeepEqual(live, changed) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // scope holds what the subinstallations of an Installation can import, as objects
-// like those that the controllers write.
+// like those that the controllers write. It implements dataflow.Objects.
 type scope struct {
 	data    map[string]*v1alpha1.DataObject
 	targets map[string]*v1alpha1.Target
@@ -37,83 +38,33 @@ func (s *scope) add(objects dataflow.Exports) {
 	}
 }
 
-// imports returns the imports of a subinstallation, or the names of those that
-// nobody has given yet.
-func (s *scope) imports(inst *v1alpha1.Installation) (dataflow.Imports, []string, error) {
-	imports := dataflow.Imports{
-		Data: map[string]dataflow.DataImport{}, Targets: map[string]*v1alpha1.Target{},
-		TargetLists: map[string][]*v1alpha1.Target{}, TargetMaps: map[string]map[string]*v1alpha1.Target{},
+// Data implements dataflow.Objects.
+func (s *scope) Data(_ context.Context, object dataflow.Object) (dataflow.DataImport, error) {
+	data, ok := s.data[object.Name]
+	if !ok || object.Kind != dataflow.KindDataObject {
+		return dataflow.DataImport{}, dataflow.ErrMissing
 	}
-	var missing []string
-	for _, reference := range dataflow.References(inst) {
-		absent, err := s.resolve(reference, &imports)
-		if err != nil {
-			return imports, nil, fmt.Errorf("%s: %w", reference.Path, err)
-		}
-		missing = append(missing, absent...)
-	}
-	return imports, missing, nil
+	return dataflow.FromDataObject(data), nil
 }
 
-func (s *scope) resolve(reference dataflow.Reference, imports *dataflow.Imports) ([]string, error) {
-	if reference.Type == v1alpha1.ImportTypeData {
-		object, ok := s.data[reference.Objects[0].Name]
-		if !ok {
-			return []string{reference.Objects[0].Written}, nil
-		}
-		imports.Data[reference.Import] = dataflow.FromDataObject(object)
-		return nil, nil
+// Target implements dataflow.Objects.
+func (s *scope) Target(_ context.Context, object dataflow.Object) (*v1alpha1.Target, error) {
+	target, ok := s.targets[object.Name]
+	if !ok {
+		return nil, dataflow.ErrMissing
 	}
-	targets, missing := s.find(reference)
-	if len(missing) > 0 {
-		return missing, nil
-	}
-	switch reference.Type {
-	case v1alpha1.ImportTypeTarget:
-		imports.Targets[reference.Import] = targets[0]
-	case v1alpha1.ImportTypeTargetList:
-		if reference.Selector != nil {
-			targets = dataflow.OrderList(targets)
-		}
-		imports.TargetLists[reference.Import] = targets
-	case v1alpha1.ImportTypeTargetMap:
-		return nil, targetMap(reference, targets, imports)
-	}
-	return nil, nil
+	return target, nil
 }
 
-func targetMap(reference dataflow.Reference, targets []*v1alpha1.Target, imports *dataflow.Imports) error {
-	if reference.Selector != nil {
-		elements, err := dataflow.KeyMap(targets)
-		imports.TargetMaps[reference.Import] = elements
-		return err //nolint:wrapcheck // the caller names the import
-	}
-	elements := make(map[string]*v1alpha1.Target, len(targets))
-	for i, object := range reference.Objects {
-		elements[object.MapKey] = targets[i]
-	}
-	imports.TargetMaps[reference.Import] = elements
-	return nil
-}
-
-func (s *scope) find(reference dataflow.Reference) (found []*v1alpha1.Target, missing []string) {
-	if reference.Selector != nil {
-		for _, name := range sortedKeys(s.targets) {
-			if reference.Selector.Matches(labels.Set(s.targets[name].Labels)) {
-				found = append(found, s.targets[name])
-			}
+// Targets implements dataflow.Objects.
+func (s *scope) Targets(_ context.Context, _ string, selector labels.Selector) ([]*v1alpha1.Target, error) {
+	var found []*v1alpha1.Target
+	for _, name := range sortedKeys(s.targets) {
+		if selector.Matches(labels.Set(s.targets[name].Labels)) {
+			found = append(found, s.targets[name])
 		}
-		return found, nil
 	}
-	for _, object := range reference.Objects {
-		target, ok := s.targets[object.Name]
-		if !ok {
-			missing = append(missing, object.Written)
-			continue
-		}
-		found = append(found, target)
-	}
-	return found, missing
+	return found, nil
 }
 
 // results returns what export executions see of the scope.

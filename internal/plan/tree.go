@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,8 +39,8 @@ func (n *Node) Name() string { return n.Path[strings.LastIndex(n.Path, "/")+1:] 
 // Waiting is a subinstallation whose imports are not known.
 type Waiting struct {
 	Path string
-	// Missing are the names that nobody exports yet.
-	Missing []string
+	// Reason joins a *dataflow.MissingError for each import that nobody gives.
+	Reason error
 }
 
 // Simulation knows exports that only a real deployment could tell.
@@ -129,14 +130,15 @@ func (t *Tree) growChildren(ctx context.Context, node *Node, scope *scope) error
 		var later []Subinstallation
 		for _, sub := range rest {
 			inst := child(node.in.Installation, sub)
-			imports, missing, err := scope.imports(inst)
+			imports, err := dataflow.Read(ctx, inst, scope)
+			var missing *dataflow.MissingError
+			if errors.As(err, &missing) {
+				later = append(later, sub)
+				node.Waiting = append(node.Waiting, Waiting{Path: node.Path + "/" + sub.Name, Reason: err})
+				continue
+			}
 			if err != nil {
 				return fmt.Errorf("%s/%s: %w", node.Path, sub.Name, err)
-			}
-			if len(missing) > 0 {
-				later = append(later, sub)
-				node.Waiting = append(node.Waiting, Waiting{Path: node.Path + "/" + sub.Name, Missing: missing})
-				continue
 			}
 			if err := t.growChild(ctx, node, inst, imports, scope); err != nil {
 				return err

@@ -1,0 +1,126 @@
+package dataflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// ErrMissing tells that an object does not exist.
+var ErrMissing = errors.New("not found")
+
+// Objects finds the objects that imports refer to. What does not exist is an
+// ErrMissing.
+type Objects interface {
+	// Data returns the value of a DataObject, Secret or ConfigMap.
+	Data(ctx context.Context, object Object) (DataImport, error)
+	Target(ctx context.Context, object Object) (*v1alpha1.Target, error)
+	// Targets returns those that a selector selects, in any order.
+	Targets(ctx context.Context, namespace string, selector labels.Selector) ([]*v1alpha1.Target, error)
+}
+
+// MissingError tells that an import refers to an object that does not exist.
+type MissingError struct {
+	// Path is the field with the reference, Import the name of the import.
+	Path, Import string
+	Object       Object
+}
+
+// Error implements error.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s: import %s: there is no %s %q in namespace %s: create it, or correct the reference", e.Path, e.Import, e.Object.Kind, e.Object.Written, e.Object.Namespace)
+}
+
+// Read reads what an Installation imports. The error joins a *MissingError for each
+// object that does not exist; any other error ends the reading.
+func Read(ctx context.Context, inst *v1alpha1.Installation, objects Objects) (Imports, error) {
+	r := reading{namespace: inst.Namespace, objects: objects, imports: Imports{
+		Data: map[string]DataImport{}, Targets: map[string]*v1alpha1.Target{},
+		TargetLists: map[string][]*v1alpha1.Target{}, TargetMaps: map[string]map[string]*v1alpha1.Target{},
+	}}
+	for _, reference := range References(inst) {
+		if err := r.read(ctx, reference); err != nil {
+			return r.imports, fmt.Errorf("%s: import %s: %w", reference.Path, reference.Import, err)
+		}
+	}
+	return r.imports, errors.Join(r.missing...)
+}
+
+type reading struct {
+	namespace string
+	objects   Objects
+	imports   Imports
+	missing   []error
+}
+
+func (r *reading) read(ctx context.Context, reference Reference) error {
+	if reference.Type == v1alpha1.ImportTypeData {
+		value, err := r.objects.Data(ctx, reference.Objects[0])
+		if r.noted(err, reference, reference.Objects[0]) {
+			return nil
+		}
+		r.imports.Data[reference.Import] = value
+		return err //nolint:wrapcheck // the caller names the import
+	}
+	targets, err := r.targets(ctx, reference)
+	if err != nil {
+		return err
+	}
+	switch reference.Type {
+	case v1alpha1.ImportTypeTarget:
+		r.imports.Targets[reference.Import] = targets[0]
+	case v1alpha1.ImportTypeTargetList:
+		if reference.Selector != nil {
+			targets = OrderList(targets)
+		}
+		r.imports.TargetLists[reference.Import] = targets
+	case v1alpha1.ImportTypeTargetMap:
+		r.imports.TargetMaps[reference.Import], err = mapOf(reference, targets)
+	}
+	return err
+}
+
+// noted notes that an object is missing, and goes on: users want to know all that
+// is missing at once.
+func (r *reading) noted(err error, reference Reference, object Object) bool {
+	if !errors.Is(err, ErrMissing) {
+		return false
+	}
+	r.missing = append(r.missing, &MissingError{Path: reference.Path, Import: reference.Import, Object: object})
+	return true
+}
+
+// targets returns one Target for each object of a reference, or those that are
+// selected.
+func (r *reading) targets(ctx context.Context, reference Reference) ([]*v1alpha1.Target, error) {
+	if reference.Selector != nil {
+		return r.objects.Targets(ctx, r.namespace, reference.Selector) //nolint:wrapcheck // the caller names the import
+	}
+	targets := make([]*v1alpha1.Target, len(reference.Objects))
+	for i, object := range reference.Objects {
+		target, err := r.objects.Target(ctx, object)
+		if r.noted(err, reference, object) {
+			continue
+		}
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the caller names the import
+		}
+		targets[i] = target
+	}
+	return targets, nil
+}
+
+func mapOf(reference Reference, targets []*v1alpha1.Target) (map[string]*v1alpha1.Target, error) {
+	if reference.Selector != nil {
+		return KeyMap(targets)
+	}
+	elements := make(map[string]*v1alpha1.Target, len(targets))
+	for i, object := range reference.Objects {
+		elements[object.MapKey] = targets[i]
+	}
+	return elements, nil
+}
