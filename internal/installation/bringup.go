@@ -87,13 +87,20 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*made, error) {
 	children, err := planned.Children(ctx)
 	if err != nil {
 		r.falseCondition(s.inst, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
-		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
+		return nil, r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 	}
 	copies, err := planned.Copies()
 	if err != nil {
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
 	}
 	return &made{imports: imports, copies: copies, children: children}, nil
+}
+
+// falseCondition notes what went wrong where users look first.
+func (r *Reconciler) falseCondition(inst *v1alpha1.Installation, conditionType v1alpha1.ConditionType, reason, message string) {
+	job.SetCondition(&inst.Status.Conditions, v1alpha1.Condition{
+		Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: reason, Message: message,
+	}, metav1.NewTime(r.Now()))
 }
 
 // made is what a job has worked out.
@@ -111,7 +118,7 @@ func (r *Reconciler) unplanned(inst *v1alpha1.Installation, err error) error {
 		reason = "RenderImportExecutions"
 		r.falseCondition(inst, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
 	}
-	return r.unprepared(inst, err, "handlePhaseInit", "CreateImportsAndSubobjects", reason)
+	return r.final(inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", reason))
 }
 
 // supported refuses what would otherwise be left out silently.

@@ -51,10 +51,28 @@ func (r *Reconciler) prerequisites(ctx context.Context, inst *v1alpha1.Installat
 	return p, nil
 }
 
+// VerificationPolicy says when signatures are checked.
+type VerificationPolicy string
+
+// The policies, as the configuration spells them.
+const (
+	VerifyIfAsked VerificationPolicy = "DoNotEnforce"
+	VerifyAlways  VerificationPolicy = "Enforce"
+	VerifyNever   VerificationPolicy = "Disabled"
+)
+
+// Known reports whether there is such a policy.
+func (p VerificationPolicy) Known() bool {
+	return p == VerifyIfAsked || p == VerifyAlways || p == VerifyNever
+}
+
 // component finds the component version of an Installation, and checks its
 // signature where that is asked for.
 func (r *Reconciler) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *sources.Sources) (*plan.Component, error) {
 	definition := inst.Spec.ComponentDescriptor
+	if err := r.mayGoUnverified(inst); err != nil {
+		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
+	}
 	if definition == nil {
 		return nil, nil
 	}
@@ -63,7 +81,7 @@ func (r *Reconciler) component(ctx context.Context, inst *v1alpha1.Installation,
 		return nil, r.unprepared(inst, err, "GetComponentVersion", "spec.componentDescriptor")
 	}
 	r.reportOverwrite(inst, from, found)
-	if inst.Spec.Verification == nil {
+	if inst.Spec.Verification == nil || r.Verification == VerifyNever {
 		return found, nil
 	}
 	trust, err := from.Trust(ctx, inst.Spec.Verification.SignatureName)
@@ -76,6 +94,19 @@ func (r *Reconciler) component(ctx context.Context, inst *v1alpha1.Installation,
 	return found, nil
 }
 
+// mayGoUnverified refuses what nobody has signed, where that is enforced.
+func (r *Reconciler) mayGoUnverified(inst *v1alpha1.Installation) error {
+	switch {
+	case r.Verification != VerifyAlways:
+		return nil
+	case inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "":
+		return errors.New("this Landscaper only accepts signed components: set spec.verification.signatureName")
+	case inst.Spec.ComponentDescriptor == nil:
+		return errors.New("this Landscaper only accepts signed components: set spec.componentDescriptor")
+	}
+	return nil
+}
+
 // blueprint loads the blueprint, which is in the Installation or a resource of the
 // component version.
 func (r *Reconciler) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
@@ -86,16 +117,20 @@ func (r *Reconciler) blueprint(ctx context.Context, inst *v1alpha1.Installation,
 	return loaded, nil
 }
 
-// unprepared says what follows from an error before anything was rendered. What is
-// wrong stays wrong; but a registry that does not answer may answer soon.
+// unprepared explains an error before anything was rendered.
 func (r *Reconciler) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
-	wrapped := job.Wrap(err, "InitPrerequisites", reason, field)
+	return r.final(inst, job.Wrap(err, "InitPrerequisites", reason, field))
+}
+
+// final says what follows from an error while the children are worked out. What is
+// wrong stays wrong; but a registry that does not answer may answer soon.
+func (r *Reconciler) final(inst *v1alpha1.Installation, err error) error {
 	started := inst.Status.TransitionTimes
 	inTime := started != nil && started.InitTime != nil && r.Now().Sub(started.InitTime.Time) < patience
 	if component.IsTemporary(err) && inTime {
-		return wrapped
+		return err
 	}
-	return job.Terminally(wrapped)
+	return job.Terminally(err)
 }
 
 // reportOverwrite tells in a condition whether the reference was overwritten.
@@ -137,6 +172,3 @@ func contextText(context descriptor.Typed) string {
 	}
 	return string(context)
 }
-
-// errNoContext says that the default Context is not there yet.
-var errNoContext = errors.New("waiting for the default Context")

@@ -15,9 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/seniority"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/sources"
 )
 
 // Reconciler drives Installations.
@@ -34,8 +36,14 @@ type Reconciler struct {
 	Now func() time.Time
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
-	// SourceNamespaces are the administrator's permissions for imports.
-	SourceNamespaces validation.SourceNamespaces
+	// Sources reads where component versions come from.
+	Sources *sources.Reader
+	// Components is what all readers of component versions have in common.
+	Components *component.Shared
+	// Verification says when signatures are checked.
+	Verification VerificationPolicy
+	// Functions are those functions of templates that reach clusters.
+	Functions map[string]render.Function
 
 	written job.Written
 }

@@ -32,9 +32,10 @@ func evaluate(ctx context.Context, name string, document v1alpha1.AnyJSON, bindi
 type ImportError struct{ Messages []string }
 
 // Error implements error.
-func (e *ImportError) Error() string {
-	return "import validation failed: " + strings.Join(e.Messages, ", ")
-}
+func (e *ImportError) Error() string { return "import validation failed: " + e.Text() }
+
+// Text returns all messages in one line.
+func (e *ImportError) Text() string { return strings.Join(e.Messages, ", ") }
 
 // runImportExecutions computes further values and lets the author check the
 // imports. Each execution sees what those before it have computed.

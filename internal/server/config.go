@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -56,6 +57,10 @@ type Config struct {
 	ExcludedNamespaces []string
 	// RepositoryContext is the repository of the default Contexts.
 	RepositoryContext *v1alpha1.UnstructuredTypedObject
+	// Registry says how registries are reached.
+	Registry RegistryConfig
+	// Verification says whose signatures are checked.
+	Verification installation.VerificationPolicy
 }
 
 // Default returns a configuration that works.
@@ -67,6 +72,7 @@ func Default() Config {
 		HealthAddress:   "127.0.0.1:8081",
 		ShutdownTimeout: 30 * time.Second,
 		PickupTimeout:   5 * time.Minute,
+		Verification:    installation.VerifyIfAsked,
 	}
 }
 
@@ -89,6 +95,8 @@ type file struct {
 	DeployItemTimeouts struct {
 		Pickup *v1alpha1.Duration `json:"pickup"`
 	} `json:"deployItemTimeouts"`
+	Registry     RegistryConfig                  `json:"registry"`
+	Verification installation.VerificationPolicy `json:"signatureVerificationEnforcementPolicy"`
 	// ImportNamespaces permits imports from other namespaces.
 	ImportNamespaces []struct {
 		From string   `json:"from"`
@@ -151,7 +159,10 @@ func (c *Config) apply(read *file) {
 			c.Workers[name] = workers
 		}
 	}
-	c.RepositoryContext = read.RepositoryContext
+	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
+	if read.Verification != "" {
+		c.Verification = read.Verification
+	}
 	for _, contexts := range []contextsFile{read.Controllers.Contexts, read.Controllers.Context} {
 		settings := contexts.Config.Default
 		c.ExcludedNamespaces = append(c.ExcludedNamespaces, slices.Concat(settings.ExcludedNamespaces, settings.ExcludeNamespaces)...)
@@ -182,6 +193,9 @@ func (c *Config) Validate() error {
 		if !slices.Contains(Controllers(), name) {
 			return fmt.Errorf("there is no controller %q: choose from %s", name, strings.Join(Controllers(), ", "))
 		}
+	}
+	if !c.Verification.Known() {
+		return fmt.Errorf("signatureVerificationEnforcementPolicy is %q: choose from DoNotEnforce, Enforce, Disabled", c.Verification)
 	}
 	return nil
 }

@@ -122,9 +122,15 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
 	if config.runs(Installations) {
-		err := (&installation.Reconciler{
+		from, err := config.Registry.options()
+		if err != nil {
+			return err
+		}
+		err = (&installation.Reconciler{
 			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
-			Order: order, Now: time.Now, NewJobID: job.NewID, SourceNamespaces: config.SourceNamespaces,
+			Order: order, Now: time.Now, NewJobID: job.NewID, Verification: config.Verification,
+			Sources:    &sources.Reader{Client: manager.GetClient(), Base: from, Foreign: config.SourceNamespaces},
+			Components: component.NewShared(), Functions: clusterfunc.Functions(cluster.NewAccess(manager.GetAPIReader()), logAccess(manager.GetLogger())),
 		}).SetupWithManager(manager, options(Installations))
 		if err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
