@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -81,6 +82,9 @@ func missing(files fs.FS) error {
 		name := fmt.Sprintf("%.80q", entry.Name())
 		if entry.IsDir() {
 			name = "directory " + name
+			if _, err := fs.Stat(files, path.Join(entry.Name(), v1alpha1.BlueprintFileName)); err == nil {
+				name += " (which has one: its content must be at the root)"
+			}
 		}
 		found = append(found, name)
 	}

@@ -88,7 +88,7 @@ func TestLoadErrors(t *testing.T) {
 
 func TestMissingDescriptionTellsWhatIsThere(t *testing.T) {
 	for _, test := range []struct{ reason, filesystem, want string }{
-		{"a directory too much", `{my-blueprint: {blueprint.yaml: ""}, README.md: ""}`, `there is no blueprint.yaml at the root of the blueprint's files, found: "README.md", directory "my-blueprint"`},
+		{"a directory too much", `{my-blueprint: {blueprint.yaml: ""}, README.md: ""}`, `there is no blueprint.yaml at the root of the blueprint's files, found: "README.md", directory "my-blueprint" (which has one: its content must be at the root)`},
 		{"nothing at all", `{}`, "found: nothing"},
 		{"a lot", `{a: "", b: "", c: "", d: "", e: "", f: "", g: "", h: "", i: "", j: "", k: "", l: ""}`, `"j", 2 more`},
 	} {

@@ -23,8 +23,8 @@ func fleet() Imports {
 			"broken":   data(`"` + hidden),
 			"flag":     data(`true`),
 		},
-		Targets:     map[string]*v1alpha1.Target{"cluster": target("host", `{"kubeconfig":"`+hidden+`"}`), "vm": otherTarget("machine"), "untyped": {}},
-		TargetLists: map[string][]*v1alpha1.Target{"list": {target("a", "{}"), target("b", "{}")}, "empty": {}, "mixed": {target("a", "{}"), otherTarget("b"), nil}},
+		Targets:     map[string]*v1alpha1.Target{"cluster": target("host", `{"kubeconfig":"`+hidden+`"}`), "vm": otherTarget("machine"), "untyped": {}, "unreadable": target("bad", `"`+hidden)},
+		TargetLists: map[string][]*v1alpha1.Target{"list": {target("a", "{}"), target("b", "{}")}, "empty": {}, "mixed": {target("a", "{}"), otherTarget("b"), nil}, "unreadables": {target("bad", `"`+hidden)}},
 		TargetMaps:  map[string]map[string]*v1alpha1.Target{"map": {"north": target("a", "{}")}, "none": {}, "mixedMap": {"x": target("a", "{}"), "y": otherTarget("b"), "z": {}}},
 	}
 }
@@ -132,6 +132,8 @@ func TestConstructErrors(t *testing.T) {
 		{"data that cannot be read", "[{name: broken, schema: {}}]", nil, SchemaValidationFailed, "inst.broken: the imported value cannot be read: the value is not JSON"},
 		{"a result of a mapping that JSON cannot say", "[{name: flag, schema: {}}]", map[string]any{"flag": make(chan int)}, SchemaValidationFailed, "inst.flag: the result of spec.importDataMappings cannot be encoded as JSON"},
 		{"a Target without a type", "[{name: untyped, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "inst.untyped: imported target does not match the expected target template schema"},
+		{"a Target that cannot be encoded", "[{name: unreadable, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "inst.unreadable: imported target does not match the expected target template schema: Target bad cannot be encoded as JSON"},
+		{"an element that cannot be encoded", "[{name: unreadables, type: targetList, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "inst.unreadables: imported target does not match"},
 		{"a Target of another type", "[{name: vm, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed, "inst.vm: imported target type is acme.example/vm but expected " + clusterType},
 		{"an element of a list of another type", "[{name: mixed, type: targetList, targetType: kubernetes-cluster}]", nil, SchemaValidationFailed,
 			"inst.mixed: type of the element at position 1 of the imported targetlist is acme.example/vm but expected " + clusterType},

@@ -54,6 +54,13 @@ func TestSecretAndConfigMapValues(t *testing.T) {
 	}
 }
 
+func TestFromDataObject(t *testing.T) {
+	object := decode[v1alpha1.DataObject](t, "{metadata: {name: a}, data: {b: 1}}")
+	if got := FromDataObject(&object); asJSON(t, got.Value) != `{"b":1}` {
+		t.Errorf("value %s", asJSON(t, got.Value))
+	}
+}
+
 func TestElements(t *testing.T) {
 	labelled := func(name, label, value string) *v1alpha1.Target {
 		made := target(name, "{}")

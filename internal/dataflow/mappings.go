@@ -28,7 +28,11 @@ func ImportBindings(imports Imports) (map[string]any, error) {
 	for _, name := range imports.names() {
 		value, err := imports.value(name)
 		if err != nil {
-			return nil, fmt.Errorf("unable to get %s data for import %s: %w", imports.kind(name), name, err)
+			what := "target data"
+			if imports.kind(name) == v1alpha1.ImportTypeData {
+				what = "data"
+			}
+			return nil, fmt.Errorf("unable to get %s for import %s: %w", what, name, err)
 		}
 		bindings[name] = value
 	}

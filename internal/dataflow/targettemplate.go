@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -48,7 +49,9 @@ func DecodeTargetTemplate(value any) (*v1alpha1.TargetTemplate, error) {
 func wrongField(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
-		return fmt.Errorf("field %s has not the form of %s", wrong.Field, formOf(wrong))
+		// The decoder names embedded types as if they were fields.
+		name := strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "TargetTemplate."), "TargetSpec.")
+		return fmt.Errorf("field %s has not the form of %s", name, formOf(wrong))
 	}
 	return errors.New("a field has not the expected form")
 }

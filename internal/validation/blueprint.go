@@ -38,6 +38,10 @@ func importDefinitions(imports v1alpha1.ImportDefinitionList, seen names, path *
 	for i := range imports {
 		item, path := &imports[i], path.Index(i)
 		errs = append(errs, seen.add(item.Name, path.Child("name"))...)
+		if isHistoric(item.Type) {
+			errs = append(errs, historicImport(item.Type, path.Child("type")))
+			continue
+		}
 		errs = append(errs, valueDefinition(item.FieldValueDefinition, item.Type, importTypes, item.Type == v1alpha1.ImportTypeData, path)...)
 		if len(item.ConditionalImports) == 0 {
 			continue
@@ -48,6 +52,23 @@ func importDefinitions(imports v1alpha1.ImportDefinitionList, seen names, path *
 		errs = append(errs, importDefinitions(item.ConditionalImports, seen, path.Child("imports"))...)
 	}
 	return errs
+}
+
+// Import types that blueprints had before templates got all component
+// descriptors without asking for them.
+const (
+	historicDescriptor     v1alpha1.ImportType = "componentDescriptor"
+	historicDescriptorList v1alpha1.ImportType = "componentDescriptorList"
+)
+
+func isHistoric(given v1alpha1.ImportType) bool {
+	return given == historicDescriptor || given == historicDescriptorList
+}
+
+func historicImport(given v1alpha1.ImportType, path *field.Path) *field.Error {
+	err := field.NotSupported(path, given, importTypes)
+	err.Detail += "; remove this import: templates get the component descriptor as cd, and all that belong to it as components"
+	return err
 }
 
 func exportDefinitions(exports v1alpha1.ExportDefinitionList, path *field.Path) field.ErrorList {

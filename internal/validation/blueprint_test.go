@@ -41,6 +41,14 @@ subinstallations: [{file: sub.yaml}, {name: two, blueprint: {ref: "cd://resource
 				"imports[2].schema: Forbidden", "imports[3].targetType: Forbidden", "imports[4].targetType: Required value",
 			},
 		},
+		"HistoricImports": {
+			reason:    "old blueprints asked for component descriptors; the message says where they are now",
+			blueprint: `imports: [{name: a, type: componentDescriptor}, {name: b, type: componentDescriptorList, required: false, imports: [{name: c, type: componentDescriptor}]}]`,
+			want: []string{
+				`imports[0].type: Unsupported value: "componentDescriptor": supported values: "data", "target", "targetList", "targetMap"; remove this import: templates get the component descriptor as cd`,
+				`imports[1].type: Unsupported value: "componentDescriptorList"`,
+			},
+		},
 		"NoTypeAtAll": {
 			reason:    "without a type exactly one description tells it",
 			blueprint: `imports: [{name: a}, {name: b, schema: {}, targetType: x/y}]`,

@@ -1,0 +1,109 @@
+package blueprint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/opencontainers/go-digest"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/filetree"
+)
+
+// ErrNoBlueprint is behind errors about contents that are something else.
+var ErrNoBlueprint = errors.New("artifact does not match blueprint downloader (check config media type)")
+
+// FromResource loads the blueprint that is the content of a resource.
+func FromResource(ctx context.Context, reader *access.Reader, version *repository.Version, resource *descriptor.Resource) (*Blueprint, error) {
+	return (*Cache)(nil).FromResource(ctx, reader, version, resource)
+}
+
+// packed is the content of a resource.
+type packed struct {
+	data      []byte
+	mediaType string
+	digest    digest.Digest
+}
+
+// read reads the content of a resource if it can be a blueprint.
+func read(ctx context.Context, reader *access.Reader, version *repository.Version, resource *descriptor.Resource) (*packed, error) {
+	switch resource.Type {
+	case v1alpha1.BlueprintType, v1alpha1.BlueprintResourceType:
+	default:
+		return nil, fmt.Errorf("resource %q of component version %s:%s: no handler found for resource type %s: a blueprint has the type %s",
+			resource.Name, version.Name, version.Version, resource.Type, v1alpha1.BlueprintType)
+	}
+	data, mediaType, err := reader.Read(ctx, version, resource, archive.DefaultLimits().Bytes)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells the resource
+	}
+	return &packed{data: data, mediaType: mediaType, digest: digest.FromBytes(data)}, nil
+}
+
+// load unpacks and reads a blueprint. What the content is decides more than its
+// media type, which many tools do not set with care.
+func (p *packed) load(ctx context.Context) (*Blueprint, error) {
+	files, err := p.unpack(ctx)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := Load(files)
+	if err != nil {
+		return nil, err
+	}
+	loaded.Digest = p.digest.String()
+	return loaded, nil
+}
+
+func (p *packed) unpack(ctx context.Context) (*filetree.Tree, error) {
+	if _, isSet := oci.IsSet(p.mediaType); isSet || oci.IsManifest(p.mediaType) {
+		return p.artifact(ctx)
+	}
+	files, err := archive.Unpack(bytes.NewReader(p.data), archive.DefaultLimits())
+	switch {
+	case err != nil && (isTree(p.mediaType) || isRefused(err)):
+		return nil, fmt.Errorf("unpack the content of media type %q: %w", p.mediaType, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: the content of media type %q is no tar: %w", ErrNoBlueprint, p.mediaType, err)
+	case has(files, v1alpha1.BlueprintFileName):
+		return files, nil
+	case holdsArtifact(files):
+		return p.artifact(ctx)
+	case isTree(p.mediaType):
+		return nil, missing(files)
+	}
+	return nil, fmt.Errorf("%w: the content has media type %q: %w", ErrNoBlueprint, p.mediaType, missing(files))
+}
+
+// isRefused reports whether a content is what it should be, but hostile.
+func isRefused(err error) bool {
+	var tooLarge *archive.TooLargeError
+	return errors.As(err, &tooLarge) || errors.Is(err, archive.ErrUnsafe)
+}
+
+// holdsArtifact reports whether files are the parts of an artifact of a registry.
+func holdsArtifact(files *filetree.Tree) bool {
+	return has(files, "artifact-descriptor.json") || (has(files, "index.json") && has(files, "blobs"))
+}
+
+func has(files *filetree.Tree, name string) bool {
+	_, err := files.Lstat(name)
+	return err == nil
+}
+
+// isTree reports whether a media type is that of an archive of files.
+func isTree(mediaType string) bool {
+	for _, compression := range []string{"gzip", "zstd", "bzip2", "xz"} {
+		mediaType = strings.TrimSuffix(strings.TrimSuffix(mediaType, "+"+compression), "."+compression)
+	}
+	format := mediaType[strings.LastIndexAny(mediaType, "/+.-")+1:]
+	return format == "tar" || format == "tgz"
+}
