@@ -220,6 +220,7 @@ func (b *ociBlobs) Open(ctx context.Context, reference, mediaType string) (*Blob
 		return nil, fmt.Errorf("a blob has %d pieces, at most %d are read", len(chunks), maxChunks)
 	}
 	var parts []ocispec.Descriptor
+	var size int64
 	for _, chunk := range chunks {
 		d := digest.Digest(strings.TrimSpace(chunk))
 		if err := d.Validate(); err != nil {
@@ -232,11 +233,20 @@ func (b *ociBlobs) Open(ctx context.Context, reference, mediaType string) (*Blob
 			}
 		}
 		parts = append(parts, layer)
+		size = total(size, layer)
 	}
 	if mediaType == "" {
 		mediaType = parts[0].MediaType
 	}
-	return &Blob{ReadCloser: &pieces{ctx: ctx, blobs: b, left: parts}, MediaType: mediaType}, nil
+	return &Blob{ReadCloser: &pieces{ctx: ctx, blobs: b, left: parts}, MediaType: mediaType, Size: max(size, 0)}, nil
+}
+
+// total adds the size of a piece; it is below zero if one of them is not known.
+func total(size int64, piece ocispec.Descriptor) int64 {
+	if size < 0 || piece.Size < 0 || size+piece.Size < 0 {
+		return -1
+	}
+	return size + piece.Size
 }
 
 // layer returns the layer with a digest. Old writers did not list all blobs.
