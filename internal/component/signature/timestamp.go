@@ -117,6 +117,9 @@ func decodeStamp(text string) ([]byte, error) {
 	if block == nil {
 		return nil, errors.New("it is not PEM")
 	}
+	if err := checkDER(block.Bytes, 0); err != nil {
+		return nil, err
+	}
 	var outer asn1.RawValue
 	if rest, err := asn1.Unmarshal(block.Bytes, &outer); err != nil || len(rest) > 0 || !outer.IsCompound {
 		return nil, errors.New("it is no ASN.1 of RFC 3161")
@@ -133,4 +136,29 @@ func decodeStamp(text string) ([]byte, error) {
 		return nil, fmt.Errorf("decode it: %w", err)
 	}
 	return wrapped, nil
+}
+
+// maxNesting is how deep the parts of a time stamp may be in each other.
+const maxNesting = 32
+
+// checkDER checks that each part ends within the one that it is in. The library
+// also reads looser encodings, in which parts overlap and are read again and again.
+func checkDER(data []byte, depth int) error {
+	if depth > maxNesting {
+		return fmt.Errorf("its parts are in each other more than %d times", maxNesting)
+	}
+	for len(data) > 0 {
+		var part asn1.RawValue
+		rest, err := asn1.Unmarshal(data, &part)
+		if err != nil {
+			return fmt.Errorf("it is not DER: %w", err)
+		}
+		if part.IsCompound {
+			if err := checkDER(part.Bytes, depth+1); err != nil {
+				return err
+			}
+		}
+		data = rest
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -104,6 +105,7 @@ func TestTimeStamps(t *testing.T) {
 	}
 	changed := []byte(authority.stamp(t, d, inside, false, true))
 	changed[len(changed)/2] ^= 1
+	overlapping := string(pem.EncodeToMemory(&pem.Block{Type: "TIMESTAMP INFO", Bytes: bytes.Repeat([]byte{0x30, 0x04}, 100)}))
 	for _, test := range []struct {
 		reason, stamp string
 		trust         Trust
@@ -122,6 +124,7 @@ func TestTimeStamps(t *testing.T) {
 		{"changed on the way", string(changed), trust, "the time stamp of signature"},
 		{"no PEM", "yesterday", trust, "is not PEM"},
 		{"PEM of something else", string(s.leaf), trust, "the time stamp of signature"},
+		{"parts that are longer than what they are in", overlapping, trust, "it is not DER"},
 		{"huge", strings.Repeat("x", maxStamp+1), trust, "at most"},
 		{"a key needs no certificate, and so no time", other.stamp(t, d, inside, true, true), Trust{PublicKey: s.pub}, ""},
 	} {
