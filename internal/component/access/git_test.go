@@ -56,7 +56,7 @@ func serveGit(t *testing.T, handler func(http.Handler) http.Handler) *gitServer 
 	t.Helper()
 	s := &gitServer{root: t.TempDir()}
 	program := filepath.Join(run(t, s.root, "--exec-path"), "git-http-backend")
-	backend := &cgi.Handler{Path: program, Env: []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1"}}
+	backend := &cgi.Handler{Path: program, Env: []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1"}, Stderr: io.Discard}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, r)

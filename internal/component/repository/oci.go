@@ -210,14 +210,14 @@ type ociBlobs struct {
 	manifest   *oci.Manifest
 }
 
-// maxChunks bounds how many pieces a blob may have.
-const maxChunks = 10_000
+// MaxPieces bounds how many pieces a blob may have.
+const MaxPieces = 10_000
 
 // Open implements Blobs.
 func (b *ociBlobs) Open(ctx context.Context, reference, mediaType string) (*Blob, error) {
 	chunks := strings.Split(reference, ",")
-	if len(chunks) > maxChunks {
-		return nil, fmt.Errorf("a blob has %d pieces, at most %d are read", len(chunks), maxChunks)
+	if len(chunks) > MaxPieces {
+		return nil, fmt.Errorf("a blob has %d pieces, at most %d are read", len(chunks), MaxPieces)
 	}
 	var parts []ocispec.Descriptor
 	var size int64
