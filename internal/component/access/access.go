@@ -32,6 +32,15 @@ type Reader struct {
 	Credentials *credential.Store
 	// Lookup finds another component version, for accesses of type ocm.
 	Lookup func(ctx context.Context, context descriptor.Typed, name, version string) (*repository.Version, error)
+	// MaxBytes is the size of the largest content that is handed out; zero allows
+	// any. A digest is taken of any content, since nothing of it is kept.
+	MaxBytes int64
+	// S3Endpoint is the address of a storage that speaks S3; that of Amazon in the
+	// region of the access if empty.
+	S3Endpoint string
+	// Progress, if set, is told while the content of a resource is read how much of
+	// it has come. The total is zero if it is not known.
+	Progress func(resource string, done, total int64)
 }
 
 // UnknownError tells that nothing can read an access.
@@ -58,6 +67,8 @@ func methods() map[string]method {
 		"wget": (*Reader).wget, "web": (*Reader).wget,
 		"helm":   (*Reader).helm,
 		"github": (*Reader).gitHub,
+		"git":    (*Reader).git,
+		"s3":     (*Reader).s3,
 		"ocm":    (*Reader).other,
 		"none": func(*Reader, context.Context, *repository.Version, descriptor.Typed, int) (*repository.Blob, error) {
 			return nil, ErrNoContent
@@ -67,7 +78,11 @@ func methods() map[string]method {
 
 // Open opens the content behind an access of a component version.
 func (r *Reader) Open(ctx context.Context, version *repository.Version, access descriptor.Typed) (*repository.Blob, error) {
-	return r.open(ctx, version, access, 0)
+	blob, err := r.open(ctx, version, access, 0)
+	if err != nil {
+		return nil, err
+	}
+	return r.limited(blob)
 }
 
 func (r *Reader) open(ctx context.Context, version *repository.Version, access descriptor.Typed, depth int) (*repository.Blob, error) {
@@ -220,7 +235,7 @@ func (r *Reader) ociBlob(ctx context.Context, version *repository.Version, acces
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the store tells what it did
 	}
-	return &repository.Blob{ReadCloser: content, MediaType: spec.MediaType}, nil
+	return &repository.Blob{ReadCloser: content, MediaType: spec.MediaType, Size: max(blob.Size, 0)}, nil
 }
 
 // other delivers a resource of another component version.

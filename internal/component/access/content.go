@@ -1,7 +1,6 @@
 package access
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	_ "crypto/sha256" // hash algorithms of descriptors
@@ -50,7 +49,7 @@ func (r *Reader) Resource(ctx context.Context, version *repository.Version, reso
 	if err != nil {
 		return nil, fmt.Errorf("read resource %q of component version %s:%s: %w", resource.Name, version.Name, version.Version, err)
 	}
-	return blob, nil
+	return r.reported(blob, resource.Name), nil
 }
 
 // Read reads the content of a resource of at most limit bytes.
@@ -81,14 +80,7 @@ func checked(blob *repository.Blob, resource *descriptor.Resource) (*repository.
 		blob.ReadCloser = &hashing{ReadCloser: blob.ReadCloser, hash: algorithm.New(), want: want.Value}
 		return blob, nil
 	case NormalisationArtifact, oldArtifact:
-		if blob, err = identify(blob); err != nil {
-			return nil, err
-		}
-		d := digest.Digest(blob.Digest)
-		if d.Algorithm() != ociAlgorithm(algorithm) || d.Encoded() != want.Value {
-			return nil, errors.Join(mismatch(blob.Digest, want.Value), blob.Close())
-		}
-		return blob, nil
+		return checkedArtifact(blob, ociAlgorithm(algorithm), want.Value)
 	}
 	// Nothing here can take such a digest; verifying a signature fails then.
 	return blob, nil
@@ -105,26 +97,69 @@ func ociAlgorithm(algorithm crypto.Hash) digest.Algorithm {
 	return digest.SHA256
 }
 
-// identify finds the digest of the artifact in an archive that does not come
-// from a registry.
-func identify(blob *repository.Blob) (*repository.Blob, error) {
-	if blob.Digest != "" {
+func checkedArtifact(blob *repository.Blob, algorithm digest.Algorithm, want string) (*repository.Blob, error) {
+	check := func(found digest.Digest) error {
+		if found.Algorithm() != algorithm || !strings.EqualFold(found.Encoded(), want) {
+			return mismatch(found.String(), want)
+		}
+		return nil
+	}
+	if blob.Digest == "" {
+		blob.ReadCloser = identify(blob.ReadCloser, check)
 		return blob, nil
 	}
-	limits := archive.DefaultLimits()
-	data, err := archive.ReadAll(blob, limits.Bytes)
-	if err = errors.Join(err, blob.Close()); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the resource
+	if err := check(digest.Digest(blob.Digest)); err != nil {
+		return nil, errors.Join(err, blob.Close())
 	}
-	set, err := oci.ReadSet(bytes.NewReader(data), limits)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the resource
+	return blob, nil
+}
+
+// identifying looks for the digest of the artifact in an archive that goes
+// through it and does not come from a registry.
+type identifying struct {
+	io.ReadCloser
+	copy  *io.PipeWriter
+	found chan error
+	last  error
+}
+
+func identify(archived io.ReadCloser, check func(digest.Digest) error) *identifying {
+	reader, writer := io.Pipe()
+	i := &identifying{ReadCloser: archived, copy: writer, found: make(chan error, 1)}
+	go func() {
+		found, err := oci.SetDigest(reader)
+		if err == nil {
+			err = check(found)
+		}
+		i.found <- err
+		// What comes behind the end of the archive is of no interest.
+		_, _ = io.Copy(io.Discard, reader)
+	}()
+	return i
+}
+
+// Read implements io.Reader.
+func (i *identifying) Read(p []byte) (int, error) {
+	if i.last != nil {
+		return 0, i.last
 	}
-	// The manifest must be what the index says.
-	if _, err := oci.Read(context.Background(), set, "", set.Main, oci.MaxManifest); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the resource
+	n, err := i.ReadCloser.Read(p)
+	// The other side reads to the end, whatever it thinks of the content.
+	_, _ = i.copy.Write(p[:n])
+	if errors.Is(err, io.EOF) {
+		_ = i.copy.Close()
+		if wrong := <-i.found; wrong != nil {
+			err = wrong
+		}
+		i.last = err
 	}
-	return &repository.Blob{ReadCloser: io.NopCloser(bytes.NewReader(data)), MediaType: blob.MediaType, Digest: set.Main.Digest.String()}, nil
+	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+}
+
+// Close implements io.Closer.
+func (i *identifying) Close() error {
+	_ = i.copy.CloseWithError(io.ErrUnexpectedEOF)
+	return i.ReadCloser.Close() //nolint:wrapcheck // nothing to add
 }
 
 // hashing checks the digest of what goes through it.
@@ -154,10 +189,11 @@ func (r *Reader) Digest(ctx context.Context, version *repository.Version, resour
 	if err != nil {
 		return nil, err
 	}
-	blob, err := r.Open(ctx, version, resource.Access)
+	blob, err := r.open(ctx, version, resource.Access, 0)
 	if err != nil {
 		return nil, err
 	}
+	r.reported(blob, resource.Name)
 	if normalisation == "" {
 		normalisation = NormalisationBlob
 		if _, isSet := oci.IsSet(blob.MediaType); isSet {
@@ -171,16 +207,23 @@ func (r *Reader) Digest(ctx context.Context, version *repository.Version, resour
 		_, err = io.Copy(sum, blob)
 		result.Value = hex.EncodeToString(sum.Sum(nil))
 	case NormalisationArtifact, oldArtifact:
-		if blob, err = identify(blob); err != nil {
-			return nil, err
-		}
-		d := digest.Digest(blob.Digest)
-		if d.Algorithm() != ociAlgorithm(algorithm) {
-			err = fmt.Errorf("the artifact has the digest %s, the signature asks for %s", d, hashName)
-		}
-		result.Value = d.Encoded()
+		result.Value, err = artifactDigest(blob, ociAlgorithm(algorithm))
 	default:
 		err = fmt.Errorf("unknown normalisation of a content %q", normalisation)
 	}
 	return result, errors.Join(err, blob.Close())
+}
+
+func artifactDigest(blob *repository.Blob, algorithm digest.Algorithm) (string, error) {
+	found := digest.Digest(blob.Digest)
+	if found == "" {
+		var err error
+		if found, err = oci.SetDigest(blob); err != nil {
+			return "", err //nolint:wrapcheck // tells what it did
+		}
+	}
+	if found.Algorithm() != algorithm {
+		return "", fmt.Errorf("the artifact has the digest %s, asked for is one of %s", found, algorithm)
+	}
+	return found.Encoded(), nil
 }

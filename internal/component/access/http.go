@@ -2,6 +2,8 @@ package access
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -12,17 +14,11 @@ import (
 	"syscall"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
-	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 )
-
-// maxChartIndex is the size of the largest index of a chart repository that is
-// read.
-const maxChartIndex = 64 << 20
 
 // ErrInternal is behind errors about an address of this machine.
 var ErrInternal = errors.New("addresses of this machine and its surroundings are refused")
@@ -41,10 +37,59 @@ func NewHTTPClient(internal bool, answer time.Duration) *http.Client {
 			return nil
 		}
 	}
-	return &http.Client{Transport: &http.Transport{
+	return &http.Client{Transport: &patient{stall: answer, next: &http.Transport{
 		DialContext: dialer.DialContext, TLSHandshakeTimeout: answer, ResponseHeaderTimeout: answer,
 		MaxResponseHeaderBytes: 1 << 20, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
-	}}
+	}}}
+}
+
+// patient waits for an answer as long as it does not stand still.
+type patient struct {
+	next  *http.Transport
+	stall time.Duration
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := p.next.RoundTrip(request)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
+	}
+	response.Body = registry.EndStalls(response.Body, p.stall)
+	return response, nil
+}
+
+// trusting returns the same transport for one exchange with servers whose
+// certificates come from the given authorities (PEM), or those of the system.
+func (p *patient) trusting(authorities string) (*patient, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM([]byte(authorities)) {
+		return nil, errors.New("the certificate authority is no PEM certificate")
+	}
+	next := p.next.Clone()
+	// Nobody else uses the connections, so none is kept.
+	next.DisableKeepAlives = true
+	next.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+	return &patient{next: next, stall: p.stall}, nil
+}
+
+// client returns a copy of the HTTP client that also trusts the given
+// authorities, if there are any.
+func (r *Reader) client(authorities string) (*http.Client, error) {
+	client := *r.HTTP
+	if authorities == "" {
+		return &client, nil
+	}
+	transport, ok := client.Transport.(*patient)
+	if !ok {
+		return nil, errors.New("certificate authorities of credentials cannot be used with this HTTP client")
+	}
+	transport, err := transport.trusting(authorities)
+	client.Transport = transport
+	return &client, err
 }
 
 type request struct {
@@ -54,25 +99,34 @@ type request struct {
 	header     map[string][]string
 	body       string
 	noRedirect bool
+	// authorities are certificate authorities (PEM) beside those of the credentials.
+	authorities string
+}
+
+// response is what a server answered.
+type response struct {
+	io.ReadCloser
+	header http.Header
+	// size is zero if it is not known.
+	size int64
+}
+
+// blob returns the answer as a content.
+func (r *response) blob(mediaType string) *repository.Blob {
+	return &repository.Blob{ReadCloser: r.ReadCloser, MediaType: mediaType, Size: r.size}
 }
 
 // fetch sends a request. Neither credentials nor given headers follow a redirect
 // to another host.
-func (r *Reader) fetch(ctx context.Context, wanted request) (io.ReadCloser, http.Header, error) {
+func (r *Reader) fetch(ctx context.Context, wanted request) (*response, error) {
 	address, err := url.Parse(wanted.url)
 	if err != nil || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
-		return nil, nil, fmt.Errorf("%q is no address with http or https", repository.Redact(wanted.url))
+		return nil, fmt.Errorf("%q is no address with http or https", repository.Redact(wanted.url))
 	}
-	if r.HTTP == nil {
-		return nil, nil, fmt.Errorf("fetch from %s: downloads are switched off", address.Host)
-	}
-	method := wanted.method
-	if method == "" {
-		method = http.MethodGet
-	}
+	method := firstOf(wanted.method, http.MethodGet)
 	sent, err := http.NewRequestWithContext(ctx, method, address.String(), strings.NewReader(wanted.body))
 	if err != nil {
-		return nil, nil, fmt.Errorf("fetch from %s: %w", address.Host, err)
+		return nil, fmt.Errorf("fetch from %s: %w", address.Host, err)
 	}
 	for name, values := range wanted.header {
 		sent.Header[http.CanonicalHeaderKey(name)] = values
@@ -84,26 +138,40 @@ func (r *Reader) fetch(ctx context.Context, wanted request) (io.ReadCloser, http
 	case found[credential.Username] != "":
 		sent.SetBasicAuth(found[credential.Username], found[credential.Password])
 	}
-	client := *r.HTTP
+	return r.send(sent, firstOf(wanted.authorities, found[credential.Authority]), wanted.noRedirect)
+}
+
+func (r *Reader) send(sent *http.Request, authorities string, noRedirect bool) (*response, error) {
+	fail := func(err error) (*response, error) {
+		return nil, fmt.Errorf("fetch from %s: %w", sent.URL.Host, err)
+	}
+	if r.HTTP == nil {
+		return fail(errors.New("downloads are switched off"))
+	}
+	client, err := r.client(authorities)
+	if err != nil {
+		return fail(err)
+	}
 	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
-		if wanted.noRedirect {
+		if noRedirect {
 			return http.ErrUseLastResponse
 		}
 		return follow(next, via)
 	}
-	response, err := client.Do(sent) //nolint:bodyclose // whoever asked closes it
+	answer, err := client.Do(sent) //nolint:bodyclose // whoever asked closes it
 	if err != nil {
 		// The error repeats the address, whose query may be a credential.
 		var failed *url.Error
 		if errors.As(err, &failed) {
 			err = failed.Err
 		}
-		return nil, nil, fmt.Errorf("fetch from %s: %w", address.Host, err)
+		return fail(err)
 	}
-	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return nil, nil, errors.Join(fmt.Errorf("fetch from %s: the server answers %s", address.Host, response.Status), response.Body.Close())
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		_, err := fail(fmt.Errorf("the server answers %s", answer.Status))
+		return nil, errors.Join(err, answer.Body.Close())
 	}
-	return response.Body, response.Header, nil
+	return &response{ReadCloser: answer.Body, header: answer.Header, size: max(answer.ContentLength, 0)}, nil
 }
 
 const maxRedirects = 5
@@ -133,13 +201,13 @@ func (r *Reader) wget(ctx context.Context, _ *repository.Version, access descrip
 	if err := access.Decode(&spec); err != nil {
 		return nil, err
 	}
-	body, header, err := r.fetch(ctx, request{
+	found, err := r.fetch(ctx, request{
 		consumer: credential.TypeWget, url: spec.URL, method: spec.Verb, header: spec.Header, body: string(spec.Body), noRedirect: spec.NoRedirect,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &repository.Blob{ReadCloser: body, MediaType: firstOf(spec.MediaType, header.Get("Content-Type"), "application/octet-stream")}, nil
+	return found.blob(firstOf(spec.MediaType, found.header.Get("Content-Type"), "application/octet-stream")), nil
 }
 
 func firstOf(texts ...string) string {
@@ -182,82 +250,9 @@ func (r *Reader) gitHub(ctx context.Context, _ *repository.Version, access descr
 		api = url.URL{Scheme: "https", Host: "api.github.com", Path: "/"}
 	}
 	archiveAt := api.JoinPath("repos", parts[0], parts[1], "tarball", revision)
-	body, _, err := r.fetch(ctx, request{consumer: credential.TypeGitHub, url: archiveAt.String()})
+	found, err := r.fetch(ctx, request{consumer: credential.TypeGitHub, url: archiveAt.String()})
 	if err != nil {
 		return nil, err
 	}
-	return &repository.Blob{ReadCloser: body, MediaType: "application/x-tgz"}, nil
-}
-
-const chartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
-
-func (r *Reader) helm(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
-	var spec struct {
-		Repository string `json:"helmRepository"`
-		Chart      string `json:"helmChart"`
-		Version    string `json:"version"`
-	}
-	if err := access.Decode(&spec); err != nil {
-		return nil, err
-	}
-	chart, inName, _ := strings.Cut(spec.Chart, ":")
-	wanted := firstOf(spec.Version, inName)
-	if strings.HasPrefix(spec.Repository, "oci://") {
-		reference, err := ParseReference(strings.TrimSuffix(spec.Repository, "/") + "/" + chart + ":" + strings.ReplaceAll(wanted, "+", "_"))
-		if err != nil {
-			return nil, err
-		}
-		return artifact(ctx, r.store(version, reference), reference)
-	}
-	base := spec.Repository
-	if !strings.Contains(base, "://") {
-		base = "https://" + base
-	}
-	base = strings.TrimSuffix(base, "/") + "/"
-	address, err := r.chartAddress(ctx, base, chart, wanted)
-	if err != nil {
-		return nil, err
-	}
-	body, _, err := r.fetch(ctx, request{consumer: credential.TypeHelmRepository, url: address})
-	if err != nil {
-		return nil, err
-	}
-	return &repository.Blob{ReadCloser: body, MediaType: chartMediaType}, nil
-}
-
-// chartAddress looks a chart up in the index of its repository.
-func (r *Reader) chartAddress(ctx context.Context, base, chart, version string) (string, error) {
-	body, _, err := r.fetch(ctx, request{consumer: credential.TypeHelmRepository, url: base + "index.yaml"})
-	if err != nil {
-		return "", err
-	}
-	defer body.Close() //nolint:errcheck // nothing is written
-	raw, err := archive.ReadAll(body, maxChartIndex)
-	if err != nil {
-		return "", fmt.Errorf("read the index of chart repository %s: %w", repository.Redact(base), err)
-	}
-	var index struct {
-		Entries map[string][]struct {
-			Version string   `json:"version"`
-			URLs    []string `json:"urls"`
-		} `json:"entries"`
-	}
-	if err := yaml.Unmarshal(raw, &index); err != nil {
-		return "", fmt.Errorf("decode the index of chart repository %s: %w", repository.Redact(base), err)
-	}
-	for _, entry := range index.Entries[chart] {
-		if entry.Version != version || len(entry.URLs) == 0 {
-			continue
-		}
-		from, err := url.Parse(base)
-		if err != nil {
-			return "", fmt.Errorf("chart repository %s: %w", repository.Redact(base), err)
-		}
-		at, err := from.Parse(entry.URLs[0])
-		if err != nil {
-			return "", fmt.Errorf("chart %s %s in repository %s: %w", chart, version, repository.Redact(base), err)
-		}
-		return at.String(), nil
-	}
-	return "", fmt.Errorf("chart repository %s has no chart %s in version %s", repository.Redact(base), chart, version)
+	return found.blob("application/x-tgz"), nil
 }

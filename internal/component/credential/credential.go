@@ -30,7 +30,14 @@ const (
 	RegistryToken = "registryToken"
 	Authority     = "certificateAuthority"
 	Token         = "token"
+	// AccessKeyID and SecretAccessKey are those of Amazon.
+	AccessKeyID     = "awsAccessKeyID"
+	SecretAccessKey = "awsSecretAccessKey"
 )
+
+// HostS3 stands for all hosts of Amazon's storage in identities of type S3, which
+// usually name a bucket but no host.
+const HostS3 = "amazonaws.com"
 
 // Properties are a credential. Their values never appear in messages.
 type Properties map[string]string

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -47,6 +48,10 @@ func (s *Store) AddOCMConfig(data []byte) ([]string, error) {
 			identities = append(identities, consumer.Identity)
 		}
 		for _, identity := range identities {
+			if identity["hostname"] == "" && strings.EqualFold(identity["type"], TypeS3) {
+				identity = maps.Clone(identity)
+				identity["hostname"] = HostS3
+			}
 			if identity["hostname"] == "" {
 				warnings = append(warnings, fmt.Sprintf("consumers[%d] of the OCM credential configuration names no hostname and is not used", i))
 				continue

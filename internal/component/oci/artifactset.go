@@ -180,6 +180,45 @@ func ReadSet(content io.Reader, limits archive.Limits) (*Set, error) {
 	return set, nil
 }
 
+// SetDigest reads an artifact set of any size to its end and returns the digest of
+// its artifact. Every blob must have the digest that it is named after.
+func SetDigest(content io.Reader) (digest.Digest, error) {
+	var index []byte
+	present := map[digest.Digest]bool{}
+	limits := archive.Limits{Bytes: 1 << 50, Files: 1_000_000, Ratio: 1000, Depth: 4}
+	err := archive.Walk(content, limits, func(entry archive.Entry) error {
+		switch d, isBlob := blobDigest(entry.Path); {
+		case isBlob:
+			verifier := d.Verifier()
+			if _, err := io.Copy(verifier, entry.Content); err != nil {
+				return fmt.Errorf("%s of the artifact set: %w", entry.Path, err)
+			}
+			if !verifier.Verified() {
+				return fmt.Errorf("%s of the artifact set: %w", entry.Path, ErrDigest)
+			}
+			present[d] = true
+		case entry.Path == artifactSetDescriptor, entry.Path == artifactSetIndex && index == nil:
+			data, err := archive.ReadAll(entry.Content, MaxManifest)
+			if err != nil {
+				return fmt.Errorf("%s of the artifact set: %w", entry.Path, err)
+			}
+			index = data
+		}
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("read an artifact set: %w", err)
+	}
+	main, err := mainOf(index)
+	if err != nil {
+		return "", err
+	}
+	if !present[main.Digest] {
+		return "", fmt.Errorf("%s in the artifact set: %w", main.Digest, ErrNotFound)
+	}
+	return main.Digest, nil
+}
+
 func mainOf(raw []byte) (ocispec.Descriptor, error) {
 	var index ocispec.Index
 	if raw == nil {

@@ -25,6 +25,8 @@ const maxInput = 1 << 30
 type content struct {
 	data      []byte
 	mediaType string
+	// artifact is the digest of an image.
+	artifact string
 }
 
 // read reads an input. Relative paths are looked for in the working directory,
@@ -38,7 +40,7 @@ func (i *Input) read(base string) (content, error) {
 		mediaType = i.MediaType
 	}
 	if !i.Compress {
-		return content{data, mediaType}, nil
+		return content{data: data, mediaType: mediaType}, nil
 	}
 	var out bytes.Buffer
 	err = archive.Gzip(&out, func(to io.Writer) error {
@@ -48,7 +50,7 @@ func (i *Input) read(base string) (content, error) {
 	if i.MediaType == "" {
 		mediaType = compressed(mediaType)
 	}
-	return content{out.Bytes(), mediaType}, err
+	return content{data: out.Bytes(), mediaType: mediaType}, err
 }
 
 func compressed(mediaType string) string {

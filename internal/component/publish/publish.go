@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/opencontainers/go-digest"
@@ -80,6 +82,8 @@ type publication struct {
 	repository string
 	descriptor *descriptor.Descriptor
 	layers     []ocispec.Descriptor
+	// limit is the size of the largest blob that the repository takes; zero is none.
+	limit int64
 }
 
 func publish(ctx context.Context, component *Component, options Options) (Published, error) {
@@ -87,7 +91,11 @@ func publish(ctx context.Context, component *Component, options Options) (Publis
 	if err != nil {
 		return Published{}, err //nolint:wrapcheck // tells what is wrong
 	}
-	p := &publication{options: options, repository: options.Spec.Repository(component.Name), descriptor: component.descriptor(options.Schema)}
+	limit, err := repository.BlobLimit(options.Context)
+	if err != nil {
+		return Published{}, err //nolint:wrapcheck // tells what is wrong
+	}
+	p := &publication{options: options, repository: options.Spec.Repository(component.Name), descriptor: component.descriptor(options.Schema), limit: limit}
 	for i := range component.Resources {
 		if err := p.resource(ctx, &p.descriptor.Resources[i], component.Resources[i].Input); err != nil {
 			return Published{}, fmt.Errorf("resource %q: %w", component.Resources[i].Name, err)
@@ -148,20 +156,46 @@ func (p *publication) store(ctx context.Context, kind string, identity descripto
 	if err != nil {
 		return nil, nil, err
 	}
-	layer := describe(found.mediaType, found.data)
-	p.progress("writing %s %s (%d bytes)", kind, identity["name"], layer.Size)
-	if err := p.options.Target.Push(ctx, p.repository, layer, bytes.NewReader(found.data)); err != nil {
-		return nil, nil, err //nolint:wrapcheck // the target tells what it did
-	}
-	if err := p.addLayer(layer, kind, identity); err != nil {
+	p.progress("writing %s %s (%d bytes)", kind, identity["name"], len(found.data))
+	reference, err := p.blob(ctx, found, kind, identity)
+	if err != nil {
 		return nil, nil, err
 	}
+	taken := &descriptor.Digest{
+		HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: digest.FromBytes(found.data).Encoded(),
+	}
+	if artifact := digest.Digest(found.artifact); artifact.Validate() == nil && artifact.Algorithm() == digest.SHA256 {
+		// An image is known by its own digest, however it is packed.
+		taken.NormalisationAlgorithm, taken.Value = access.NormalisationArtifact, artifact.Encoded()
+	}
 	stored, err := descriptor.NewTyped(map[string]string{
-		"type": "localBlob", "localReference": layer.Digest.String(), "mediaType": found.mediaType,
+		"type": "localBlob", "localReference": reference, "mediaType": found.mediaType,
 	})
-	return stored, &descriptor.Digest{
-		HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: layer.Digest.Encoded(),
-	}, err //nolint:wrapcheck // tells what it did
+	return stored, taken, err //nolint:wrapcheck // tells what it did
+}
+
+// blob pushes a content, in pieces if the repository wants it so, and returns the
+// reference to it.
+func (p *publication) blob(ctx context.Context, found content, kind string, identity descriptor.Identity) (string, error) {
+	pieces := [][]byte{found.data}
+	if p.limit > 0 && int64(len(found.data)) > p.limit {
+		pieces = slices.Collect(slices.Chunk(found.data, int(p.limit)))
+	}
+	if len(pieces) > repository.MaxPieces {
+		return "", fmt.Errorf("the content of %d bytes would have %d pieces of the blobLimit %d, at most %d are read: set a higher blobLimit", len(found.data), len(pieces), p.limit, repository.MaxPieces)
+	}
+	var references []string
+	for _, piece := range pieces {
+		layer := describe(found.mediaType, piece)
+		if err := p.options.Target.Push(ctx, p.repository, layer, bytes.NewReader(piece)); err != nil {
+			return "", err //nolint:wrapcheck // the target tells what it did
+		}
+		if err := p.addLayer(layer, kind, identity); err != nil {
+			return "", err
+		}
+		references = append(references, layer.Digest.String())
+	}
+	return strings.Join(references, ","), nil
 }
 
 func (p *publication) content(ctx context.Context, input *Input) (content, error) {
@@ -181,7 +215,7 @@ func (p *publication) content(ctx context.Context, input *Input) (content, error
 	if err != nil {
 		return content{}, fmt.Errorf("read image %s: %w", input.Path, err)
 	}
-	return content{data, blob.MediaType}, nil
+	return content{data: data, mediaType: blob.MediaType, artifact: blob.Digest}, nil
 }
 
 // addLayer notes a layer and what it is for. Two resources with the same content
@@ -201,7 +235,11 @@ func (p *publication) addLayer(layer ocispec.Descriptor, kind string, identity d
 			}
 		}
 	}
-	text, err := json.Marshal(append(uses, use{kind, identity}))
+	// A content may have the same piece more than once.
+	if !slices.ContainsFunc(uses, func(u use) bool { return u.Kind == kind && maps.Equal(u.Identity, identity) }) {
+		uses = append(uses, use{kind, identity})
+	}
+	text, err := json.Marshal(uses)
 	if err != nil {
 		return fmt.Errorf("write annotation %s: %w", annotationArtifact, err)
 	}

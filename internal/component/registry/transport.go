@@ -225,7 +225,7 @@ func (g *guard) send(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
 	}
-	response.Body = &stallReader{body: response.Body, stall: g.stall}
+	response.Body = EndStalls(response.Body, g.stall)
 	return response, nil
 }
 
@@ -235,8 +235,13 @@ type stallReader struct {
 	stall time.Duration
 }
 
+// EndStalls ends an answer that stands still.
+func EndStalls(body io.ReadCloser, stall time.Duration) io.ReadCloser {
+	return &stallReader{body: body, stall: stall}
+}
+
 // ErrStalled tells that an answer stood still.
-var ErrStalled = errors.New("the registry stopped sending")
+var ErrStalled = errors.New("the server stopped sending")
 
 // Read implements io.Reader.
 func (s *stallReader) Read(p []byte) (int, error) {

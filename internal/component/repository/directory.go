@@ -129,7 +129,7 @@ func (b fileBlobs) Open(_ context.Context, reference, mediaType string) (*Blob, 
 		if err := archive.PackTree(&out, below(b.files, name), archive.DefaultLimits()); err != nil {
 			return nil, fmt.Errorf("local blob %.80q: %w", reference, err)
 		}
-		return &Blob{ReadCloser: io.NopCloser(&out), MediaType: "application/x-tar"}, nil
+		return &Blob{ReadCloser: io.NopCloser(&out), MediaType: "application/x-tar", Size: int64(out.Len())}, nil
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("local blob %.80q is no regular file", reference)
@@ -138,7 +138,7 @@ func (b fileBlobs) Open(_ context.Context, reference, mediaType string) (*Blob, 
 	if err != nil {
 		return nil, fmt.Errorf("local blob %.80q: %w", reference, err)
 	}
-	return &Blob{ReadCloser: file, MediaType: mediaType}, nil
+	return &Blob{ReadCloser: file, MediaType: mediaType, Size: info.Size()}, nil
 }
 
 func digestFile(reference string) string {

@@ -210,16 +210,17 @@ type ociBlobs struct {
 	manifest   *oci.Manifest
 }
 
-// maxChunks bounds how many pieces a blob may have.
-const maxChunks = 10_000
+// MaxPieces bounds how many pieces a blob may have.
+const MaxPieces = 10_000
 
 // Open implements Blobs.
 func (b *ociBlobs) Open(ctx context.Context, reference, mediaType string) (*Blob, error) {
 	chunks := strings.Split(reference, ",")
-	if len(chunks) > maxChunks {
-		return nil, fmt.Errorf("a blob has %d pieces, at most %d are read", len(chunks), maxChunks)
+	if len(chunks) > MaxPieces {
+		return nil, fmt.Errorf("a blob has %d pieces, at most %d are read", len(chunks), MaxPieces)
 	}
 	var parts []ocispec.Descriptor
+	var size int64
 	for _, chunk := range chunks {
 		d := digest.Digest(strings.TrimSpace(chunk))
 		if err := d.Validate(); err != nil {
@@ -232,11 +233,20 @@ func (b *ociBlobs) Open(ctx context.Context, reference, mediaType string) (*Blob
 			}
 		}
 		parts = append(parts, layer)
+		size = total(size, layer)
 	}
 	if mediaType == "" {
 		mediaType = parts[0].MediaType
 	}
-	return &Blob{ReadCloser: &pieces{ctx: ctx, blobs: b, left: parts}, MediaType: mediaType}, nil
+	return &Blob{ReadCloser: &pieces{ctx: ctx, blobs: b, left: parts}, MediaType: mediaType, Size: max(size, 0)}, nil
+}
+
+// total adds the size of a piece; it is below zero if one of them is not known.
+func total(size int64, piece ocispec.Descriptor) int64 {
+	if size < 0 || piece.Size < 0 || size+piece.Size < 0 {
+		return -1
+	}
+	return size + piece.Size
 }
 
 // layer returns the layer with a digest. Old writers did not list all blobs.

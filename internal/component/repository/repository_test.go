@@ -254,7 +254,7 @@ func TestLocalBlobs(t *testing.T) {
 		{"an artifact of the same repository", manifest.Digest.String(), ocispec.MediaTypeImageManifest + "+tar+gzip", "", ocispec.MediaTypeImageManifest + "+tar+gzip", ""},
 		{"a path", "../../etc/passwd", "", "", "", "is no digest"},
 		{"not there", digest.FromString("nowhere").String(), "", "", "", "not complete"},
-		{"too many pieces", strings.Repeat(one+",", maxChunks+1), "", "", "", "pieces"},
+		{"too many pieces", strings.Repeat(one+",", MaxPieces+1), "", "", "", "pieces"},
 	} {
 		blob, err := version.Blobs.Open(t.Context(), test.reference, test.mediaType)
 		var data []byte

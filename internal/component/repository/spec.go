@@ -126,6 +126,28 @@ func parseOCI(context descriptor.Typed) (Spec, error) {
 	return spec, nil
 }
 
+// BlobLimit returns the size of the largest blob that a repository of components
+// takes; larger ones are written in pieces. Zero is no limit. It does not tell
+// repositories apart.
+func BlobLimit(context descriptor.Typed) (int64, error) {
+	if context.IsZero() {
+		return 0, nil
+	}
+	var limited struct {
+		BlobLimit *int64 `json:"blobLimit"`
+	}
+	if err := context.Decode(&limited); err != nil {
+		return 0, err
+	}
+	if limited.BlobLimit == nil {
+		return 0, nil
+	}
+	if *limited.BlobLimit < 0 {
+		return 0, fmt.Errorf("the blobLimit %d of the repository context is below zero", *limited.BlobLimit)
+	}
+	return *limited.BlobLimit, nil
+}
+
 // Redact returns an address without the user and password in it.
 func Redact(address string) string {
 	parsed, err := url.Parse(address)

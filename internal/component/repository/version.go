@@ -58,6 +58,8 @@ type Blob struct {
 	MediaType string
 	// Digest is that of the manifest where the content is an artifact set.
 	Digest string
+	// Size is the number of bytes; zero if it is not known before they are read.
+	Size int64
 }
 
 // check compares a descriptor with what was asked for.

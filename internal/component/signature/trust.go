@@ -150,23 +150,39 @@ func parseKey(text []byte) (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("failed parsing public key data: a PEM block %q is neither a PKIX nor a PKCS #1 public key", block.Type)
 }
 
+// roots returns the authorities that are trusted; nil are those of the system.
+func (t Trust) roots() (*x509.CertPool, error) {
+	if len(t.Authorities) == 0 {
+		return nil, nil //nolint:nilnil // as for the verification of certificates
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(t.Authorities) {
+		return nil, errors.New("failed parsing ca cert data: failed generating ca cert pool: it has no PEM certificate")
+	}
+	return roots, nil
+}
+
 // checkChain checks the certificates of a signature. The signature must have been
-// possible when it was made, not today: it is checked at the beginning of the
-// certificate's life. Time stamps are not trusted: no authority for them is known.
+// possible when it was made, not today: they are checked at the time of the time
+// stamp, and without one at the beginning of the certificate's life.
 func (t Trust) checkChain(signed *descriptor.Signature, chain []*x509.Certificate) error {
-	var roots *x509.CertPool
-	if len(t.Authorities) > 0 {
-		roots = x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(t.Authorities) {
-			return errors.New("failed parsing ca cert data: failed generating ca cert pool: it has no PEM certificate")
-		}
+	roots, err := t.roots()
+	if err != nil {
+		return err
+	}
+	at, err := t.stampedAt(signed)
+	if err != nil {
+		return err
 	}
 	intermediates := x509.NewCertPool()
 	for _, certificate := range chain[1:] {
 		intermediates.AddCert(certificate)
 	}
 	leaf := chain[0]
-	options := x509.VerifyOptions{Roots: roots, Intermediates: intermediates, CurrentTime: leaf.NotBefore.Add(time.Second), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
+	if at.IsZero() {
+		at = leaf.NotBefore.Add(time.Second)
+	}
+	options := x509.VerifyOptions{Roots: roots, Intermediates: intermediates, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
 	if _, err := leaf.Verify(options); err != nil {
 		return fmt.Errorf("the certificate of signature %q is not trusted: %w", signed.Name, err)
 	}
