@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // maxDescription is the size of the largest blueprint.yaml that is read.
@@ -100,7 +101,7 @@ func missing(files fs.FS) error {
 // decode reads a description. Unknown fields are warnings: blueprints may be for
 // newer versions as well.
 func decode(text []byte) (*v1alpha1.Blueprint, []string, error) {
-	value, err := decodeYAML(text)
+	value, err := yamltext.Decode(text, yamltext.DefaultLimits())
 	if err != nil {
 		return nil, nil, err
 	}

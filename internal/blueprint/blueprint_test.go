@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/filetree"
 )
@@ -143,31 +141,5 @@ subinstallations: [{name: a, blueprint: {filesystem: {z: {q: ""}}}, importDataMa
 	}
 	if loaded, err := load(t, many+"}"); err != nil || len(loaded.Warnings) != maxWarnings+1 || loaded.Warnings[maxWarnings] != "50 more fields are unknown" {
 		t.Errorf("very many unknown fields: %d warnings, %v", len(loaded.Warnings), err)
-	}
-}
-
-// TestYAMLIsReadAsElsewhere compares with the library that reads YAML in the
-// rest of the project.
-func TestYAMLIsReadAsElsewhere(t *testing.T) {
-	for _, scalar := range []string{
-		"y", "Yes", "on", "OFF", "n", "~", "Null", "null", `"null"`, "", "0777", "0o17", "0x1f", "-0b1", "1_000", "+5", "08", "5", "-5", "1.5", "-.5", "1.",
-		"2001-12-14", "190:20:30", "=", "True", "FALSE", "!!str 5", `!!int "5"`, "!!float 5", "!custom x", "0o8", "18446744073709551615", `"yes"`, "'5'", "|\n  text",
-	} {
-		want, err := yaml.YAMLToJSONStrict([]byte("a: " + scalar))
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, err := decodeYAML([]byte("a: " + scalar))
-		if err != nil {
-			t.Errorf("%s: %v", scalar, err)
-			continue
-		}
-		elsewhere, err := decodeJSON(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := value.(map[string]any)["a"], elsewhere.(map[string]any)["a"]; got != want {
-			t.Errorf("%s: got %#v, want %#v", scalar, got, want)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // Limits of an inline file system. They are far above what fits into an object of
@@ -32,7 +34,7 @@ const (
 func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
 	tree, err := decodeJSON(filesystem.RawMessage)
 	if text, ok := tree.(string); ok && err == nil {
-		tree, err = decodeYAML([]byte(text))
+		tree, err = yamltext.Decode([]byte(text), yamltext.DefaultLimits())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode the inline file system: %w", err)
@@ -46,6 +48,17 @@ func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
 		return nil, fmt.Errorf("inline file system: %w", err)
 	}
 	return builder.files.Tree(), nil
+}
+
+// decodeJSON returns the value of a JSON text. Numbers keep their digits.
+func decodeJSON(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err //nolint:wrapcheck // the caller tells what it is
+	}
+	return value, nil
 }
 
 type inlineBuilder struct{ files filetree.Builder }
@@ -180,7 +193,7 @@ func (b *inlineBuilder) object(at string, value any, asJSON bool) error {
 		}
 		return b.file(at, string(content))
 	}
-	content, err := encodeYAML(value)
+	content, err := yamltext.Encode(value)
 	if err != nil {
 		return fmt.Errorf("%q: %w", at, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // inline returns the file system that is written in YAML, in the way in which it
@@ -151,8 +152,7 @@ func TestInlineLimits(t *testing.T) {
 		{"a short text that stands for many bytes", string(text), "after its aliases are resolved"},
 		{"a billion laughs", string(laughsText), "after its aliases are resolved"},
 		{"a text that contains itself", `"a: &a {b: *a}"`, `anchor "a" contains itself`},
-		{"a text that is very deep", `"` + strings.Repeat("[", maxYAMLDepth+1) + strings.Repeat("]", maxYAMLDepth+1) + `"`, "levels deep"},
-		{"a very long number", `"a: 0.` + strings.Repeat("1", maxDigits+1) + `"`, "more than 1000 digits"},
+		{"a text that is very deep", `"` + strings.Repeat("[", yamltext.DefaultLimits().Depth+1) + strings.Repeat("]", yamltext.DefaultLimits().Depth+1) + `"`, "levels deep"},
 	} {
 		if _, err := Inline(v1alpha1.NewAnyJSON([]byte(test.filesystem))); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %.300v, want %q", test.reason, err, test.want)

@@ -158,21 +158,3 @@ func TestUnpackedArchiveIsRemoved(t *testing.T) {
 		t.Errorf("left over: %v, %v", left, err)
 	}
 }
-
-func FuzzUnpack(f *testing.F) {
-	f.Add(tarOf(f, entry{name: indexFile, content: indexOf(digest.FromString(manifest))}, entry{name: oci.BlobPath(digest.FromString(manifest)), content: manifest}))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		unpacked, err := unpack(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		defer unpacked.close() //nolint:errcheck // a directory
-		a, err := open(unpacked)
-		if err != nil {
-			return
-		}
-		for _, artifact := range a.index.Artifacts {
-			_, _ = a.Resolve(t.Context(), artifact.Repository, artifact.Tag)
-		}
-	})
-}

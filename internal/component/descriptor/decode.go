@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // MaxSize is the size of the largest descriptor that is read.
@@ -14,6 +16,9 @@ const MaxSize = 32 << 20
 
 // maxDepth bounds how deep objects and lists may be nested in a descriptor.
 const maxDepth = 200
+
+// maxValues is how many values a descriptor in YAML may have.
+const maxValues = 2_000_000
 
 // Decode reads a descriptor of any schema, in YAML or JSON, and checks it.
 func Decode(data []byte) (*Descriptor, error) {
@@ -40,10 +45,12 @@ func toJSON(data []byte) ([]byte, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("the component descriptor is empty")
 	}
-	// JSON does not go through the YAML parser, which rounds large numbers.
 	if !json.Valid(raw) {
-		var err error
-		if raw, err = yaml.YAMLToJSONStrict(data); err != nil {
+		value, err := yamltext.Decode(data, yamltext.Limits{Values: maxValues, Bytes: MaxSize, Depth: maxDepth})
+		if err == nil {
+			raw, err = json.Marshal(value)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("the component descriptor is neither YAML nor JSON: %w", err)
 		}
 		if len(raw) > MaxSize {

@@ -234,27 +234,3 @@ component:
 		}
 	}
 }
-
-func FuzzDecode(f *testing.F) {
-	f.Add(full(f))
-	f.Add([]byte(minimal))
-	f.Add([]byte(thirdSchema))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := Decode(data)
-		if err != nil {
-			return
-		}
-		encoded, err := d.Encode()
-		if err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
-		}
-		again, err := Decode(encoded)
-		if err != nil {
-			t.Fatalf("what was written cannot be read: %v\n%s", err, encoded)
-		}
-		if twice, err := again.Encode(); err != nil || string(twice) != string(encoded) {
-			t.Fatalf("the second time differs (%v):\n%s\n%s", err, encoded, twice)
-		}
-		_, _ = d.Nested()
-	})
-}

@@ -1,7 +1,9 @@
-package blueprint
+// Package yamltext reads YAML of unknown origin: aliases are counted before they
+// become a document, keys that are there twice are an error, and numbers keep
+// their digits.
+package yamltext
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,47 +15,57 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of a YAML text with all aliases resolved. A short text with aliases can
+// Limits bound a text with all aliases resolved. A short text with aliases can
 // stand for a document that fits into no memory.
-const (
-	maxYAMLNodes = 500_000
-	maxYAMLBytes = 64 << 20
-	maxYAMLDepth = 500
-	// maxDigits is how long a number may be.
-	maxDigits = 1000
-)
+type Limits struct {
+	// Values is how many scalars, lists and maps there may be.
+	Values int
+	// Bytes is how much all scalars may have together.
+	Bytes int
+	// Depth is how deep they may be in each other.
+	Depth int
+}
 
-// decodeYAML returns the value of the first document of a YAML or JSON text: nil,
-// bool, string, json.Number, []any or map[string]any. Numbers keep their digits.
-// The words that were booleans in YAML 1.1 still are; keys are always texts.
-func decodeYAML(text []byte) (any, error) {
+// DefaultLimits are far above what people write.
+func DefaultLimits() Limits {
+	return Limits{Values: 500_000, Bytes: 64 << 20, Depth: 500}
+}
+
+// maxDigits is how long a number may be.
+const maxDigits = 1000
+
+// Decode returns the value of the first document of a YAML or JSON text: nil,
+// bool, string, json.Number, []any or map[string]any. The words that were booleans
+// in YAML 1.1 still are; keys are always texts.
+func Decode(text []byte, limits Limits) (any, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the file
+		return nil, err //nolint:wrapcheck // the caller tells what the text is
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
 	}
-	reader := yamlReader{open: map[*yaml.Node]bool{}}
-	return reader.value(document.Content[0])
+	r := reader{limits: limits, open: map[*yaml.Node]bool{}}
+	return r.value(document.Content[0])
 }
 
-type yamlReader struct {
-	nodes, bytes, depth int
+type reader struct {
+	limits               Limits
+	values, bytes, depth int
 	// open are the nodes with an anchor that are being read.
 	open map[*yaml.Node]bool
 }
 
-func (r *yamlReader) value(n *yaml.Node) (any, error) {
+func (r *reader) value(n *yaml.Node) (any, error) {
 	r.depth++
 	defer func() { r.depth-- }()
-	r.nodes++
+	r.values++
 	r.bytes += len(n.Value)
 	switch {
-	case r.nodes > maxYAMLNodes || r.bytes > maxYAMLBytes:
-		return nil, at(n, fmt.Errorf("the text has more than %d values or %d bytes after its aliases are resolved", maxYAMLNodes, maxYAMLBytes))
-	case r.depth > maxYAMLDepth:
-		return nil, at(n, fmt.Errorf("the text is more than %d levels deep", maxYAMLDepth))
+	case r.values > r.limits.Values || r.bytes > r.limits.Bytes:
+		return nil, at(n, fmt.Errorf("the text has more than %d values or %d bytes after its aliases are resolved", r.limits.Values, r.limits.Bytes))
+	case r.depth > r.limits.Depth:
+		return nil, at(n, fmt.Errorf("the text is more than %d levels deep", r.limits.Depth))
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -79,14 +91,14 @@ func (r *yamlReader) value(n *yaml.Node) (any, error) {
 
 func at(n *yaml.Node, err error) error { return fmt.Errorf("line %d: %w", n.Line, err) }
 
-func (r *yamlReader) alias(n *yaml.Node) (any, error) {
+func (r *reader) alias(n *yaml.Node) (any, error) {
 	if r.open[n.Alias] {
 		return nil, at(n, fmt.Errorf("anchor %q contains itself", n.Value))
 	}
 	return r.value(n.Alias)
 }
 
-func (r *yamlReader) sequence(n *yaml.Node) (any, error) {
+func (r *reader) sequence(n *yaml.Node) (any, error) {
 	list := make([]any, 0, len(n.Content))
 	for _, element := range n.Content {
 		value, err := r.value(element)
@@ -98,7 +110,7 @@ func (r *yamlReader) sequence(n *yaml.Node) (any, error) {
 	return list, nil
 }
 
-func (r *yamlReader) mapping(n *yaml.Node) (any, error) {
+func (r *reader) mapping(n *yaml.Node) (any, error) {
 	result := make(map[string]any, len(n.Content)/2)
 	merged := map[string]any{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -223,48 +235,4 @@ func float(text string, f float64) (any, error) {
 		return nil, fmt.Errorf("%s is not a number that JSON has", text)
 	}
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), nil
-}
-
-// decodeJSON is decodeYAML for a text that is known to be JSON.
-func decodeJSON(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells what it is
-	}
-	return value, nil
-}
-
-// encodeYAML writes a value as decodeYAML returns it.
-func encodeYAML(value any) (string, error) {
-	var out strings.Builder
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	encoder.CompactSeqIndent()
-	if err := encoder.Encode(literal(value)); err != nil {
-		return "", fmt.Errorf("encode as YAML: %w", err)
-	}
-	return out.String(), nil
-}
-
-// literal puts nodes in the place of numbers: the encoder takes them for texts.
-func literal(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: value.String()}
-	case []any:
-		list := make([]any, len(value))
-		for i, element := range value {
-			list[i] = literal(element)
-		}
-		return list
-	case map[string]any:
-		fields := make(map[string]any, len(value))
-		for key, field := range value {
-			fields[key] = literal(field)
-		}
-		return fields
-	}
-	return value
 }
