@@ -15,6 +15,19 @@ import (
 // parseKubeconfig turns the text of a kubeconfig into a connection. Messages name
 // fields and never values, for any value may be a credential.
 func parseKubeconfig(text []byte) (*rest.Config, error) {
+	kubeconfig, err := loadKubeconfig(text)
+	if err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.NewNonInteractiveClientConfig(*kubeconfig, "", &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		return nil, errors.New("the kubeconfig cannot be used: check the certificates, keys and the proxy-url of its current context")
+	}
+	return config, nil
+}
+
+// loadKubeconfig reads a kubeconfig that is safe and complete.
+func loadKubeconfig(text []byte) (*clientcmdapi.Config, error) {
 	kubeconfig, err := clientcmd.Load(text)
 	if err != nil {
 		// The reason is dropped on purpose: the parser quotes the text.
@@ -26,11 +39,7 @@ func parseKubeconfig(text []byte) (*rest.Config, error) {
 	if err := checkComplete(kubeconfig); err != nil {
 		return nil, err
 	}
-	config, err := clientcmd.NewNonInteractiveClientConfig(*kubeconfig, "", &clientcmd.ConfigOverrides{}, nil).ClientConfig()
-	if err != nil {
-		return nil, errors.New("the kubeconfig cannot be used: check the certificates, keys and the proxy-url of its current context")
-	}
-	return config, nil
+	return kubeconfig, nil
 }
 
 // refuseUnsafe refuses everything that would run a program, read a file of this

@@ -76,6 +76,20 @@ func NewPool(options PoolOptions) *Pool {
 // that cluster. An error about the Target itself has the code for a configuration
 // problem; a Secret that is missing is a wait.
 func (p *Pool) Connect(ctx context.Context, target *v1alpha1.Target) (*Connection, error) {
+	config, err := p.config(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	access, err := newAccess(config, target.Namespace, p.options.Self)
+	if err != nil {
+		return nil, invalidTarget(target, err)
+	}
+	return p.connection(access)
+}
+
+// config returns what a Target says about its cluster, with what it keeps in
+// Secrets.
+func (p *Pool) config(ctx context.Context, target *v1alpha1.Target) (*v1alpha1.KubernetesClusterTargetConfig, error) {
 	content, err := p.content(ctx, target)
 	if err != nil {
 		return nil, err
@@ -89,11 +103,7 @@ func (p *Pool) Connect(ctx context.Context, target *v1alpha1.Target) (*Connectio
 			return nil, err
 		}
 	}
-	access, err := newAccess(config, target.Namespace, p.options.Self)
-	if err != nil {
-		return nil, invalidTarget(target, err)
-	}
-	return p.connection(access)
+	return config, nil
 }
 
 func invalidTarget(target *v1alpha1.Target, err error) error {
