@@ -198,12 +198,12 @@ func (m *publisher) target(export v1alpha1.TargetExport) {
 }
 
 func (m *publisher) undefined(kind, name string) {
-	word, elsewhere := "data export", " or add it to spec.exportDataMappings"
+	problem := "data export is not defined"
 	if kind == "targets" {
-		word, elsewhere = "target export", ""
+		problem = "target export is not defined"
 	}
-	m.fail(kind, name, ExportNotDefined, fmt.Sprintf("%s is not defined: let an export execution of the blueprint give it%s%s",
-		word, elsewhere, didYouMean(name, slices.Sorted(maps.Keys(m.values)))), nil)
+	m.fail(kind, name, ExportNotDefined, problem+": let an export execution of the blueprint give it or add it to spec.exportDataMappings"+
+		didYouMean(name, slices.Sorted(maps.Keys(m.values))), nil)
 }
 
 // CheckOwner refuses to replace an object by an export if another Installation

@@ -99,7 +99,7 @@ func fromEntries(entries map[string][]byte, key string) (DataImport, error) {
 // digits of its numbers.
 func jsonOf(key string, content []byte) (json.RawMessage, error) {
 	if trimmed := bytes.TrimSpace(content); json.Valid(trimmed) {
-		return trimmed, nil
+		return bytes.Clone(trimmed), nil
 	}
 	raw, err := yaml.YAMLToJSON(content)
 	if err != nil {

@@ -25,6 +25,7 @@ func TestSecretAndConfigMapValues(t *testing.T) {
 		{"one key", map[string]string{"a": "text", "b": "other"}, nil, "a", `"text"`, ""},
 		{"a key that holds YAML", map[string]string{"a": "host: x\nports: [1, 2]\n"}, nil, "a", `{"host":"x","ports":[1,2]}`, ""},
 		{"digits stay as they are", map[string]string{"a": "123456789012345678901234567890\n"}, nil, "a", `123456789012345678901234567890`, ""},
+		{"integers of 64 bits stay as they are in YAML, too", map[string]string{"a": "id: 9007199254740993\nmax: 18446744073709551615"}, nil, "a", `{"id":9007199254740993,"max":18446744073709551615}`, ""},
 		{"a text with digits stays a text", map[string]string{"a": `"007"`}, nil, "a", `"007"`, ""},
 		{"all keys", map[string]string{"a": "text", "b": "5", "c": "true"}, nil, "", `{"a":"text","b":5,"c":true}`, ""},
 		{"nothing in a key is null", map[string]string{"a": ""}, nil, "a", `null`, ""},
