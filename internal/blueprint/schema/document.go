@@ -1,0 +1,230 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/component/repository"
+)
+
+// Limits of what belongs to a schema.
+const (
+	maxDocuments     = 1000
+	maxDocumentBytes = 8 << 20
+	// maxBytes is for all documents together.
+	maxBytes = 16 << 20
+	// maxLevels is how deep a document may be nested.
+	maxLevels = 256
+)
+
+// document is a JSON document with schemas in it.
+type document struct {
+	// name is how messages call it; "" is the schema that is compiled.
+	name string
+	// base is the URI that relative references start from.
+	base    string
+	root    any
+	dialect *dialect
+	// owner is the component version at which cd:// references start; nil if there
+	// is none.
+	owner *repository.Version
+	// foreign documents belong to a component, and do not see what the blueprint has.
+	foreign bool
+	// addresses are the places of schemas with an id of their own.
+	addresses map[string][]pointer
+	// bases are the URIs at these places.
+	bases map[pointer]string
+}
+
+// at names a place in the document.
+func (d *document) at(p pointer, names ...string) string {
+	return d.original(append(p.names(), names...))
+}
+
+func (d *document) original(names []string) string {
+	if d.name == "" {
+		return dotted(names)
+	}
+	return d.name + ": " + dotted(names)
+}
+
+// baseAt returns the URI that references at a place start from.
+func (d *document) baseAt(p pointer) string {
+	if len(d.bases) == 0 {
+		return d.base
+	}
+	for found := true; found; p, found = p.parent() {
+		if base, known := d.bases[p]; known {
+			return base
+		}
+	}
+	return d.base
+}
+
+var errMore = errors.New("there is more after the first value")
+
+// decode reads JSON or YAML; numbers of JSON keep their digits.
+func decode(text []byte) (any, error) {
+	value, errJSON := decodeJSON(text)
+	if errJSON == nil || errors.Is(errJSON, errMore) {
+		return value, errJSON
+	}
+	converted, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		if start := bytes.TrimSpace(text); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+			err = errJSON
+		}
+		return nil, fmt.Errorf("it is neither JSON nor YAML: %w", err)
+	}
+	// The conversion reads the first document only.
+	documents := yamlv3.NewDecoder(bytes.NewReader(text))
+	for i := 0; documents.Decode(&yamlv3.Node{}) == nil; i++ {
+		if i > 0 {
+			return nil, errors.New("there is more after the first document")
+		}
+	}
+	return decodeJSON(converted)
+}
+
+func decodeJSON(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err //nolint:wrapcheck // the caller tells what was decoded
+	}
+	if decoder.More() {
+		return nil, errMore
+	}
+	return value, nil
+}
+
+// prepare decodes a document, chooses its dialect and finds the ids in it.
+func (l *linker) prepare(d *document, text []byte) (*document, error) {
+	if err := l.ctx.Err(); err != nil {
+		return nil, fmt.Errorf("the compilation ends: %w", err)
+	}
+	if len(l.documents) == maxDocuments {
+		return nil, fmt.Errorf("more than %d documents belong to the schema", maxDocuments)
+	}
+	if len(text) > maxDocumentBytes {
+		return nil, &archive.TooLargeError{What: "the number of bytes of the schema", Limit: maxDocumentBytes}
+	}
+	if l.bytes += len(text); l.bytes > maxBytes {
+		return nil, &archive.TooLargeError{What: "the number of bytes of all documents that belong to the schema", Limit: maxBytes}
+	}
+	root, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := bounded(root, 0, maxLevels); err != nil {
+		return nil, err
+	}
+	d.root = root
+	if d.dialect, err = l.dialectOf(d); err != nil {
+		return nil, err
+	}
+	d.addresses, d.bases = map[string][]pointer{}, map[pointer]string{}
+	l.index(d, root, "", d.base)
+	return d, nil
+}
+
+func (l *linker) dialectOf(d *document) (*dialect, error) {
+	name := l.compiler.Default
+	if d.foreign {
+		name = ""
+	}
+	if object, ok := d.root.(map[string]any); ok && object["$schema"] != nil {
+		if name, ok = object["$schema"].(string); !ok {
+			return nil, fmt.Errorf("$schema must be a string, not %s", article(typeName(object["$schema"])))
+		}
+	}
+	if known := dialects[strings.TrimSuffix(name, "#")]; known != nil {
+		return known, nil
+	}
+	return hybrid, nil
+}
+
+// index finds the schemas of a document that have an id.
+func (l *linker) index(d *document, node any, at pointer, base string) {
+	object, ok := node.(map[string]any)
+	if !ok {
+		return
+	}
+	// An id beside a reference is none in these drafts.
+	if _, isReference := object["$ref"]; !isReference {
+		base = d.identify(object, at, base)
+	}
+	for name, value := range object {
+		switch d.dialect.keywords[name] {
+		case oneSchema, nameSchema:
+			l.index(d, value, at.child(name), base)
+		case schemaList, oneOrList, schemasByName, schemasByPattern, dependency, definitions, container:
+			if _, one := value.(map[string]any); one && d.dialect.keywords[name] == oneOrList {
+				l.index(d, value, at.child(name), base)
+				continue
+			}
+			for key, child := range elements(value) {
+				l.index(d, child, at.child(name, key), base)
+			}
+		}
+	}
+}
+
+// identify takes the id of a schema, and returns the base of what is in it.
+func (d *document) identify(object map[string]any, at pointer, base string) string {
+	for _, keyword := range d.dialect.ids {
+		id, ok := object[keyword].(string)
+		if !ok {
+			continue
+		}
+		text, anchor, _ := strings.Cut(id, "#")
+		joined, err := join(base, text)
+		if err != nil {
+			// References that need this id will not find it.
+			return base
+		}
+		if text != "" {
+			base = joined
+			d.bases[at] = base
+			d.addresses[base] = append(d.addresses[base], at)
+		}
+		if anchor != "" && anchor[0] != '/' {
+			address := base + "#" + anchor
+			d.addresses[address] = append(d.addresses[address], at)
+		}
+		return base
+	}
+	return base
+}
+
+// join resolves a reference without its fragment.
+func join(base, reference string) (string, error) {
+	if reference == "" {
+		return base, nil
+	}
+	to, err := url.Parse(reference)
+	if err != nil {
+		return "", fmt.Errorf("it is no URI: %w", err)
+	}
+	if to.IsAbs() {
+		return reference, nil
+	}
+	from, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("%q is no URI: %w", base, err)
+	}
+	return from.ResolveReference(to).String(), nil
+}
+
+// clean returns the path of a file in the blueprint; it cannot lead out.
+func clean(name string) string { return path.Clean("/" + name)[1:] }

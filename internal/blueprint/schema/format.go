@@ -1,0 +1,117 @@
+package schema
+
+import (
+	"errors"
+	"net"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// knownFormats are the formats that are checked; others have no effect. Each
+// accepts at least what the public system accepts.
+var knownFormats = map[string]func(string) bool{
+	"date":                  oneTime("2006-01-02"),
+	"time":                  oneTime("15:04:05Z07:00", "15:04:05"),
+	"date-time":             oneTime(time.RFC3339, "2006-01-02", "15:04:05Z07:00", "15:04:05"),
+	"email":                 isEmail,
+	"idn-email":             isEmail,
+	"ipv4":                  func(s string) bool { return net.ParseIP(s) != nil && strings.Contains(s, ".") },
+	"ipv6":                  func(s string) bool { return net.ParseIP(s) != nil && strings.Contains(s, ":") },
+	"uri":                   isURI,
+	"iri":                   isURI,
+	"uri-reference":         isURIReference,
+	"iri-reference":         isURIReference,
+	"uri-template":          isURITemplate,
+	"uuid":                  regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString,
+	"regex":                 isExpression,
+	"hostname":              isHostname,
+	"json-pointer":          regexp.MustCompile(`^(/([^~/]|~[01])*)*$`).MatchString,
+	"relative-json-pointer": regexp.MustCompile(`^(0|[1-9][0-9]*)(#|(/([^~/]|~[01])*)*)$`).MatchString,
+}
+
+// formatPrefix keeps the names apart from those of the library.
+const formatPrefix = "blueprint-"
+
+var errFormat = errors.New("another format")
+
+func formats() []*jsonschema.Format {
+	all := make([]*jsonschema.Format, 0, len(knownFormats))
+	for name, matches := range knownFormats {
+		all = append(all, &jsonschema.Format{Name: formatPrefix + name, Validate: func(value any) error {
+			if text, ok := value.(string); ok && !matches(text) {
+				return errFormat
+			}
+			return nil
+		}})
+	}
+	return all
+}
+
+// oneTime accepts a time in one of several layouts, with fractions of a second.
+func oneTime(layouts ...string) func(string) bool {
+	return func(text string) bool {
+		for _, layout := range layouts {
+			if _, err := time.Parse(layout, text); err == nil {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func isEmail(text string) bool {
+	_, err := mail.ParseAddress(text)
+	return err == nil
+}
+
+func isURI(text string) bool {
+	parsed, err := url.Parse(text)
+	return err == nil && parsed.Scheme != "" && !strings.Contains(text, `\`)
+}
+
+func isURIReference(text string) bool {
+	_, err := url.Parse(text)
+	return err == nil && !strings.Contains(text, `\`)
+}
+
+// isURITemplate demands that each opening brace of the path is closed.
+func isURITemplate(text string) bool {
+	parsed, err := url.Parse(text)
+	return err == nil && !strings.Contains(text, `\`) && (closed(text) || closed(parsed.Path))
+}
+
+func closed(text string) bool {
+	for {
+		_, behind, found := strings.Cut(text, "{")
+		if !found {
+			return true
+		}
+		if _, text, found = strings.Cut(behind, "}"); !found {
+			return false
+		}
+	}
+}
+
+var hostLabel = regexp.MustCompile(`^[0-9A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?$`)
+
+func isHostname(text string) bool {
+	if len(text) > 255 {
+		return false
+	}
+	for label := range strings.SplitSeq(text, ".") {
+		if !hostLabel.MatchString(label) {
+			return false
+		}
+	}
+	return true
+}
+
+func isExpression(text string) bool {
+	_, err := compileExpression(text)
+	return err == nil
+}

@@ -1,0 +1,125 @@
+// Package schema checks values against the JSON schemas of blueprints.
+//
+// A schema may refer to others: to types of the blueprint, to its files, and to
+// resources of components. Everything that belongs to a schema is brought
+// together first, into one document of a single draft that refers only to itself;
+// the library that checks values never sees a foreign reference.
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/component/uri"
+)
+
+// Compiler compiles schemas. What its fields leave open cannot be referred to.
+type Compiler struct {
+	// Local are the types behind local://<name>.
+	Local map[string]v1alpha1.JSONSchemaDefinition
+	// Files are those of the blueprint, behind blueprint://<path>.
+	Files fs.FS
+	// Version is the component version at which cd:// references start.
+	Version *repository.Version
+	// Context is the repository context in which component references are looked
+	// up; without it, that of Version.
+	Context descriptor.Typed
+	// Finder looks up component references.
+	Finder uri.Finder
+	// Reader reads the resources of components.
+	Reader *access.Reader
+	// Default is the dialect of schemas of the blueprint without "$schema", if it
+	// names draft 4, 6 or 7. Anything else changes nothing.
+	Default string
+}
+
+// Schema is a compiled schema. It may be used by several goroutines at once.
+type Schema struct{ compiled *jsonschema.Schema }
+
+// location is where the one document is; its definitions hold all schemas.
+const location = "mem:///schema"
+
+// Compile compiles a schema, which is JSON or YAML.
+func (c *Compiler) Compile(ctx context.Context, definition []byte) (*Schema, error) {
+	compiled, err := c.compile(ctx, definition)
+	if err != nil {
+		return nil, fmt.Errorf("error compiling jsonschema: %w", err)
+	}
+	return &Schema{compiled: compiled}, nil
+}
+
+func (c *Compiler) compile(ctx context.Context, definition []byte) (*jsonschema.Schema, error) {
+	l := newLinker(ctx, c)
+	linked, err := l.link(definition)
+	if err != nil {
+		return nil, err
+	}
+	library := jsonschema.NewCompiler()
+	library.DefaultDraft(jsonschema.Draft7)
+	library.AssertFormat()
+	library.UseLoader(nothing{})
+	library.UseRegexpEngine(l.patterns.engine)
+	library.RegisterVocabulary(names())
+	for _, format := range formats() {
+		library.RegisterFormat(format)
+	}
+	if err := library.AddResource(location, linked); err != nil {
+		return nil, fmt.Errorf("add the schema: %w", err)
+	}
+	compiled, err := library.Compile(location + "#/definitions/0")
+	if err != nil {
+		return nil, l.explain(err, linked)
+	}
+	if err := l.finite(compiled); err != nil {
+		return nil, err
+	}
+	return compiled, nil
+}
+
+// nothing is a loader that loads nothing: all references were resolved before.
+type nothing struct{}
+
+// Load implements jsonschema.URLLoader.
+func (nothing) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is not loaded", url)
+}
+
+// explain turns an error about the one document into one about the document that
+// the user wrote.
+func (l *linker) explain(err error, linked any) error {
+	var invalid *jsonschema.SchemaValidationError
+	var details *jsonschema.ValidationError
+	if !errors.As(err, &invalid) || !errors.As(invalid.Err, &details) {
+		return err
+	}
+	return &InvalidError{Violations: violations(details, linked, l.original)}
+}
+
+// Validate checks a plain value. If it violates the schema, the error is an
+// InvalidError.
+func (s *Schema) Validate(value any) error {
+	if err := checkable(value); err != nil {
+		return err
+	}
+	work := work{}
+	if !work.evaluate(s.compiled, value) {
+		return fmt.Errorf("the value is too large for its schema: more than %d comparisons would be needed; recursive schemas with several branches need fewer if each branch can be told by the type of the value", maxWork)
+	}
+	err := s.compiled.Validate(value)
+	if err == nil {
+		return nil
+	}
+	var details *jsonschema.ValidationError
+	if !errors.As(err, &details) {
+		return fmt.Errorf("check the value: %w", err)
+	}
+	return &InvalidError{Violations: violations(details, value, dotted)}
+}
