@@ -20,19 +20,23 @@ func substitute(text string, values map[string]string) (string, error) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		var unknown string
+		unknown, nameless := "", false
 		lines[i] = variable.ReplaceAllStringFunc(line, func(found string) string {
 			if strings.HasPrefix(found, "$$") {
 				return found[1:]
 			}
 			name := strings.TrimSpace(found[2 : len(found)-1])
 			value, defined := values[name]
+			nameless = nameless || name == ""
 			if !defined && unknown == "" {
 				unknown = name
 			}
 			return value
 		})
-		if unknown != "" || strings.Contains(line, "${}") && !strings.Contains(line, "$${}") {
+		if nameless {
+			return "", fmt.Errorf("line %d: a variable has no name: write ${NAME}, or $${} for the text itself", i+1)
+		}
+		if unknown != "" {
 			return "", fmt.Errorf("line %d: the variable ${%s} has no value: give it one with --set %s=VALUE, or write $${%s} for the text itself", i+1, unknown, unknown, unknown)
 		}
 	}
