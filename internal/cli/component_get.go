@@ -134,7 +134,7 @@ const maxTreeDepth = 100
 func (t *componentTree) print(version *repository.Version, prefix string, above []string) error {
 	key := version.Name + ":" + version.Version
 	if len(above) == 0 {
-		fmt.Fprintln(t.streams.Out, key)
+		fmt.Fprintln(t.streams.Out, printable(key))
 	}
 	if len(above) > maxTreeDepth {
 		return fmt.Errorf("component versions refer to each other more than %d levels deep", maxTreeDepth)
@@ -158,7 +158,7 @@ func (t *componentTree) print(version *repository.Version, prefix string, above 
 		if slices.Contains(above, name) {
 			cycle = " (refers back)"
 		}
-		fmt.Fprintf(t.streams.Out, "%s%s%s %s%s\n", prefix, branch, reference.Name, name, cycle)
+		fmt.Fprintf(t.streams.Out, "%s%s%s %s%s\n", prefix, branch, printable(reference.Name), printable(name), cycle)
 		if cycle != "" {
 			continue
 		}
@@ -168,4 +168,3 @@ func (t *componentTree) print(version *repository.Version, prefix string, above 
 	}
 	return nil
 }
-

@@ -23,7 +23,7 @@ import (
 
 type componentPushFlags struct {
 	componentFlags
-	set         map[string]string
+	set         []string
 	settings    []string
 	environment bool
 	schema      string
@@ -68,7 +68,7 @@ changed unless --overwrite is given; publishing the same again does nothing.`,
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	flags := command.Flags()
-	flags.StringToStringVar(&f.set, "set", nil, "value of a variable of the constructor file, as `NAME=VALUE`; may be repeated")
+	flags.StringArrayVar(&f.set, "set", nil, "value of a variable of the constructor file, as `NAME=VALUE`; may be repeated")
 	flags.StringArrayVar(&f.settings, "settings", nil, "YAML `file` with values of variables; may be repeated")
 	flags.BoolVar(&f.environment, "addenv", false, "let variables of the environment be variables of the constructor file")
 	flags.StringVar(&f.schema, "schema", "", "schema of the descriptors: "+descriptor.SchemaV2+" (the default) or "+descriptor.SchemaV3Alpha1)
@@ -103,7 +103,7 @@ func (f *componentPushFlags) push(ctx context.Context, streams Streams, access *
 	if err != nil {
 		return err
 	}
-	session := component.NewSession(access.shared, component.Options{Tenant: "cli", Registry: access.options})
+	session := component.NewSession(access.shared, component.Options{Tenant: "cli", Registry: access.options, Config: access.config})
 	defer session.Close() //nolint:errcheck // nothing was written
 	progress := newTransfer(streams, f.quiet)
 	defer progress.end()

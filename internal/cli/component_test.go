@@ -249,6 +249,7 @@ func TestDownload(t *testing.T) {
 		{"two of that name", from + "tool", 64, "", "choose with --identity key=value: there are tool (os=linux), tool (os=darwin)"},
 		{"one of two", from + "tool --identity os=darwin -O -", 0, "for darwin", ""},
 		{"none of that identity", from + "tool --identity os=plan9", 3, "", "there are blueprint, tool (os=linux), tool (os=darwin), away"},
+		{"half an identity", from + "tool --identity os", 64, "", "--identity \"os\": write a name, = and a value"},
 		{"along a reference", from + "schema -r db -O -", 0, `{"type":"string"}`, ""},
 		{"a reference that is not there", from + "schema -r cache/db -O -", 3, "", "there are db"},
 		{"no resource", from + "nothing", 3, "", "there are blueprint, tool"},
@@ -354,6 +355,8 @@ func TestVersionsDoNotChangeSilently(t *testing.T) {
 		{"the same again", "--set TEXT=one", 0, "Unchanged:", ""},
 		{"something else", "--set TEXT=two", 1, "", "the version exists with other content: publish another version, or allow to overwrite it (--overwrite)"},
 		{"something else on purpose; the command line counts more than a file", "--settings settings.yaml --set TEXT=two --overwrite -q", 0, "Published", ""},
+		{"a value with a comma and a sign", "--set TEXT=two,a=b --dry-run", 0, "localBlob", ""},
+		{"no value", "--set TEXT", 64, "", "--set \"TEXT\": write a name, = and a value"},
 		{"a value that is a list", "--settings wrong.yaml", 64, "", "--settings wrong.yaml: the value of TEXT must be a text"},
 		{"no such file", "--settings missing.yaml", 64, "", "--settings: open missing.yaml"},
 	} {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -45,7 +46,7 @@ func substitute(text string, values map[string]string) (string, error) {
 
 // variables collects the values of variables: those of the environment, if they
 // are asked for, then those of files, then those of the command line.
-func variables(environment bool, files []string, given map[string]string) (map[string]string, error) {
+func variables(environment bool, files, given []string) (map[string]string, error) {
 	values := map[string]string{}
 	if environment {
 		for _, entry := range os.Environ() {
@@ -73,7 +74,19 @@ func variables(environment bool, files []string, given map[string]string) (map[s
 			}
 		}
 	}
-	for name, value := range given {
+	set, err := pairs("--set", given)
+	maps.Copy(values, set)
+	return values, err
+}
+
+// pairs reads the values of a flag that has the form name=value.
+func pairs(flag string, texts []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, text := range texts {
+		name, value, found := strings.Cut(text, "=")
+		if !found || name == "" {
+			return nil, fmt.Errorf("%s %q: write a name, = and a value", flag, text)
+		}
 		values[name] = value
 	}
 	return values, nil

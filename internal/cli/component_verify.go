@@ -14,7 +14,7 @@ import (
 
 type componentVerifyFlags struct {
 	componentFlags
-	signature             string
+	signature              string
 	publicKey, authorities string
 }
 
