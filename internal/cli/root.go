@@ -44,6 +44,7 @@ given or ` + exitCodesVariable + ` is 2.`,
 		newInstallationsCommand(streams),
 		newVersionCommand(),
 		newCompletionCommand(),
+		newComponentsCommand(streams),
 		spiff.NewCommand(),
 	)
 	// The short forms of what is used most.
