@@ -79,7 +79,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*made, error) {
 	}
 	planned, err := plan.New(ctx, plan.Input{
 		Installation: s.inst, Blueprint: from.blueprint, Component: from.component, Imports: imports,
-		Functions: r.Functions, States: states{r.Client, s.inst},
+		Functions: r.Functions(s.inst.Namespace), States: states{r.Client, s.inst},
 	})
 	if err != nil {
 		return nil, r.unplanned(s.inst, err)

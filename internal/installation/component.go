@@ -110,7 +110,7 @@ func (r *Reconciler) mayGoUnverified(inst *v1alpha1.Installation) error {
 // blueprint loads the blueprint, which is in the Installation or a resource of the
 // component version.
 func (r *Reconciler) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
-	loaded, err := plan.OpenBlueprint(ctx, from, &inst.Spec.Blueprint)
+	loaded, err := plan.OpenBlueprint(ctx, r.Blueprints, from, &inst.Spec.Blueprint)
 	if err != nil {
 		return nil, r.unprepared(inst, err, "ResolveBlueprint", "spec.blueprint")
 	}

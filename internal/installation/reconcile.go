@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/render"
@@ -42,8 +43,11 @@ type Reconciler struct {
 	Components *component.Shared
 	// Verification says when signatures are checked.
 	Verification VerificationPolicy
-	// Functions are those functions of templates that reach clusters.
-	Functions map[string]render.Function
+	// Functions returns those functions of templates that reach clusters, for the
+	// Installations of a namespace.
+	Functions func(namespace string) map[string]render.Function
+	// Blueprints keeps blueprints that were read.
+	Blueprints *blueprint.Cache
 
 	written job.Written
 }

@@ -60,7 +60,7 @@ func object(context descriptor.Typed) *v1alpha1.UnstructuredTypedObject {
 
 // OpenBlueprint loads a blueprint that is written into an Installation, or is a
 // resource of its component version.
-func OpenBlueprint(ctx context.Context, from *Component, definition *v1alpha1.BlueprintDefinition) (*blueprint.Blueprint, error) {
+func OpenBlueprint(ctx context.Context, cache *blueprint.Cache, from *Component, definition *v1alpha1.BlueprintDefinition) (*blueprint.Blueprint, error) {
 	switch {
 	case definition.Inline != nil:
 		files, err := blueprint.Inline(definition.Inline.Filesystem)
@@ -78,7 +78,7 @@ func OpenBlueprint(ctx context.Context, from *Component, definition *v1alpha1.Bl
 	if err != nil {
 		return nil, fmt.Errorf("ref: failed to get resource with name %s: %w", name, err)
 	}
-	loaded, err := blueprint.FromResource(ctx, from.Session.Reader(), from.Version, resource)
+	loaded, err := cache.FromResource(ctx, from.Session.Reader(), from.Version, resource)
 	if err != nil {
 		return nil, fmt.Errorf("ref: resource %s of component version %s:%s: %w", name, from.Version.Name, from.Version.Version, err)
 	}

@@ -18,6 +18,10 @@ import (
 	"go.landscaper.dev/internal/render/componentfunc"
 )
 
+// schemaVersionAnnotation of a blueprint chooses the schema in which templates see
+// component descriptors.
+const schemaVersionAnnotation = "ocmSchemaVersion"
+
 // Component is the component version that an Installation refers to.
 type Component struct {
 	Session *component.Session
@@ -77,8 +81,8 @@ func New(ctx context.Context, in Input) (*Plan, error) {
 func (p *Plan) prepare() error {
 	blueprint := p.in.Blueprint
 	p.Warnings = append(p.Warnings, blueprint.Warnings...)
-	options := componentfunc.Options{Schema: blueprint.Info.Annotations[v1alpha1.OCMSchemaVersionAnnotation]}
-	compiler := schema.Compiler{Local: blueprint.Info.LocalTypes, Files: blueprint.Files}
+	options := componentfunc.Options{Schema: blueprint.Info.Annotations[schemaVersionAnnotation]}
+	compiler := schema.Compiler{Local: blueprint.Info.LocalTypes, Files: blueprint.Files, Default: blueprint.Info.JSONSchemaVersion}
 	if c := p.in.Component; c != nil {
 		options.Session, options.Version, options.Context = c.Session, c.Version, c.Context
 		compiler.Version, compiler.Context, compiler.Finder, compiler.Reader = c.Version, c.Context, c.Session, c.Session.Reader()

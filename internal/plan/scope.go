@@ -2,14 +2,12 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/plain"
 )
 
 // scope holds what the subinstallations of an Installation can import, as objects
@@ -65,28 +63,6 @@ func (s *scope) Targets(_ context.Context, _ string, selector labels.Selector) (
 		}
 	}
 	return found, nil
-}
-
-// results returns what export executions see of the scope.
-func (s *scope) results() (Results, error) {
-	results := Results{DataObjects: map[string]any{}, Targets: map[string]any{}}
-	for _, name := range sortedKeys(s.data) {
-		object := s.data[name]
-		value, err := plain.FromJSON(object.Data.RawMessage)
-		if err != nil {
-			return results, fmt.Errorf("DataObject %s: %w", name, err)
-		}
-		results.DataObjects[object.Labels[v1alpha1.DataObjectKeyLabel]] = value
-	}
-	for _, name := range sortedKeys(s.targets) {
-		object := s.targets[name]
-		value, err := plain.Of(object)
-		if err != nil {
-			return results, fmt.Errorf("Target %s: %w", name, err)
-		}
-		results.Targets[object.Labels[v1alpha1.DataObjectKeyLabel]] = value
-	}
-	return results, nil
 }
 
 // inOrder sorts nodes as the blueprint lists them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,17 +107,17 @@ func (p *Plan) staticTemplates() ([]*v1alpha1.InstallationTemplate, field.ErrorL
 }
 
 // ReadTemplate reads an installation template from a file of a blueprint.
-func ReadTemplate(files fs.FS, name string, path *field.Path) (*v1alpha1.InstallationTemplate, *field.Error) {
-	content, err := fs.ReadFile(files, render.Path(name))
+func ReadTemplate(files fs.FS, name string, at *field.Path) (*v1alpha1.InstallationTemplate, *field.Error) {
+	content, err := fs.ReadFile(files, strings.TrimPrefix(path.Clean("/"+name), "/"))
 	if err != nil {
-		return nil, field.NotFound(path, name)
+		return nil, field.NotFound(at, name)
 	}
 	template := &v1alpha1.InstallationTemplate{}
 	if err := yaml.Unmarshal(content, template); err != nil {
-		return nil, field.Invalid(path, name, fmt.Sprintf("unable to decode installation template: %v", err))
+		return nil, field.Invalid(at, name, fmt.Sprintf("unable to decode installation template: %v", err))
 	}
 	if err := checkHeader(template); err != nil {
-		return nil, field.Invalid(path, name, fmt.Sprintf("unable to decode installation template: %v", err))
+		return nil, field.Invalid(at, name, fmt.Sprintf("unable to decode installation template: %v", err))
 	}
 	return template, nil
 }

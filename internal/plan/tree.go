@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -181,11 +182,11 @@ func child(parent *v1alpha1.Installation, sub Subinstallation) *v1alpha1.Install
 
 // exports works out the exports from those of all children.
 func (t *Tree) exports(ctx context.Context, node *Node, scope *scope) (*Exports, error) {
-	results, err := scope.results()
+	data, targets, err := dataflow.ScopeValues(slices.Collect(maps.Values(scope.data)), slices.Collect(maps.Values(scope.targets)))
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // names the object
 	}
-	results.DeployItems = map[string]any{}
+	results := Results{DeployItems: map[string]any{}, DataObjects: data, Targets: targets}
 	for i := range node.DeployItems {
 		exports, err := t.Simulation.Item(ctx, node, &node.DeployItems[i])
 		if err != nil {

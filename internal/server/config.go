@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -61,6 +62,8 @@ type Config struct {
 	Registry RegistryConfig
 	// Verification says whose signatures are checked.
 	Verification installation.VerificationPolicy
+	// DisabledFunctions are functions that templates cannot call.
+	DisabledFunctions []string
 }
 
 // Default returns a configuration that works.
@@ -97,6 +100,9 @@ type file struct {
 	} `json:"deployItemTimeouts"`
 	Registry     RegistryConfig                  `json:"registry"`
 	Verification installation.VerificationPolicy `json:"signatureVerificationEnforcementPolicy"`
+	// DisabledTemplateFunctions are functions with access to clusters that are
+	// switched off.
+	DisabledTemplateFunctions []string `json:"disabledTemplateFunctions"`
 	// ImportNamespaces permits imports from other namespaces.
 	ImportNamespaces []struct {
 		From string   `json:"from"`
@@ -160,6 +166,7 @@ func (c *Config) apply(read *file) {
 		}
 	}
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
+	c.DisabledFunctions = read.DisabledTemplateFunctions
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}
@@ -194,6 +201,11 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("there is no controller %q: choose from %s", name, strings.Join(Controllers(), ", "))
 		}
 	}
+	for _, name := range c.DisabledFunctions {
+		if !slices.Contains(clusterfunc.Names(), name) {
+			return fmt.Errorf("disabledTemplateFunctions: there is no function %q: choose from %s", name, strings.Join(clusterfunc.Names(), ", "))
+		}
+	}
 	if !c.Verification.Known() {
 		return fmt.Errorf("signatureVerificationEnforcementPolicy is %q: choose from DoNotEnforce, Enforce, Disabled", c.Verification)
 	}
@@ -201,3 +213,11 @@ func (c *Config) Validate() error {
 }
 
 func (c *Config) runs(name string) bool { return slices.Contains(c.Controllers, name) }
+
+func (c *Config) disabledFunctions() map[string]bool {
+	disabled := make(map[string]bool, len(c.DisabledFunctions))
+	for _, name := range c.DisabledFunctions {
+		disabled[name] = true
+	}
+	return disabled
+}

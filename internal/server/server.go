@@ -22,12 +22,18 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/defaultcontext"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/internal/seniority"
+	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/version"
 )
 
@@ -118,21 +124,12 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 
 func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
 	order := &seniority.Order{}
+	clusters := deployer.NewClusters(manager, "landscaper/"+version.String())
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
 	if config.runs(Installations) {
-		from, err := config.Registry.options()
-		if err != nil {
-			return err
-		}
-		err = (&installation.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
-			Order: order, Now: time.Now, NewJobID: job.NewID, Verification: config.Verification,
-			Sources:    &sources.Reader{Client: manager.GetClient(), Base: from, Foreign: config.SourceNamespaces},
-			Components: component.NewShared(), Functions: clusterfunc.Functions(cluster.NewAccess(manager.GetAPIReader()), logAccess(manager.GetLogger())),
-		}).SetupWithManager(manager, options(Installations))
-		if err != nil {
+		if err := addInstallations(manager, config, order, clusters); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -156,8 +153,35 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	if config.runs(Manifests) {
 		return deployer.Add(manager, deployer.Options{
 			Type: v1alpha1.ManifestDeployItemType, Name: manifest.Name, Version: version.String(),
-			MaxConcurrent: config.Workers[Manifests], Deployer: manifest.New(),
+			MaxConcurrent: config.Workers[Manifests], Deployer: manifest.New(), Clusters: clusters,
 		})
 	}
 	return nil
+}
+
+// addInstallations adds the controller that renders blueprints, with all that
+// templates may reach.
+func addInstallations(manager ctrl.Manager, config Config, order *seniority.Order, clusters *deployer.Clusters) error {
+	base, err := config.Registry.options()
+	if err != nil {
+		return err
+	}
+	log := manager.GetLogger().WithName("templates")
+	functions := func(namespace string) map[string]render.Function {
+		return clusterfunc.Functions(clusterfunc.Options{
+			Clusters: cluster.NewKubeconfigs(clusters, namespace),
+			Disabled: config.disabledFunctions(),
+			Log: func(function, target string, expires time.Time) {
+				log.Info("a template got a kubeconfig", "function", function, "target", target, "expires", expires)
+			},
+		})
+	}
+	reconciler := &installation.Reconciler{
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+		Order: order, Now: time.Now, NewJobID: job.NewID,
+		Sources:    &sources.Reader{Client: manager.GetClient(), Base: base, Foreign: config.SourceNamespaces},
+		Components: component.NewShared(), Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+		Verification: config.Verification, Functions: functions,
+	}
+	return reconciler.SetupWithManager(manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]})
 }

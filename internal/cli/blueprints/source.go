@@ -81,7 +81,7 @@ func (s *source) openComponent(ctx context.Context, where string, reference comp
 		}
 	}
 	s.reference = &v1alpha1.RemoteBlueprintReference{ResourceName: resource}
-	s.blueprint, err = plan.OpenBlueprint(ctx, s.component, &v1alpha1.BlueprintDefinition{Reference: s.reference})
+	s.blueprint, err = plan.OpenBlueprint(ctx, nil, s.component, &v1alpha1.BlueprintDefinition{Reference: s.reference})
 	return err //nolint:wrapcheck // names the resource
 }
 
@@ -134,7 +134,7 @@ func readFiles(path string) (fs.FS, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller names the path
 	}
-	defer file.Close() //nolint:errcheck // nothing is written
+	defer file.Close()                                   //nolint:errcheck // nothing is written
 	return archive.Unpack(file, archive.DefaultLimits()) //nolint:wrapcheck // the caller names the path
 }
 
@@ -231,7 +231,7 @@ func (s *source) child(ctx context.Context, parent plan.Input, inst *v1alpha1.In
 			return in, fmt.Errorf("component of subinstallation %s: %w", inst.Name, err)
 		}
 	}
-	opened, err := plan.OpenBlueprint(ctx, in.Component, &inst.Spec.Blueprint)
+	opened, err := plan.OpenBlueprint(ctx, nil, in.Component, &inst.Spec.Blueprint)
 	if err != nil {
 		return in, fmt.Errorf("blueprint of subinstallation %s: %w", inst.Name, err)
 	}

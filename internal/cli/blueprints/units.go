@@ -27,7 +27,9 @@ type unit struct {
 // Installation is named by its path, else the root is not named at all.
 func (o *renderOptions) units(node *plan.Node, at []string) []unit {
 	var all []unit
-	add := func(content any, names ...string) { all = append(all, unit{append(at[:len(at):len(at)], names...), content}) }
+	add := func(content any, names ...string) {
+		all = append(all, unit{append(at[:len(at):len(at)], names...), content})
+	}
 	if o.kinds[kindImports] {
 		add(map[string]any{"imports": node.Plan.Imports.Map()}, "imports")
 	}
