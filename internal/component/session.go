@@ -30,7 +30,15 @@ type Shared struct {
 	Pool  *registry.Pool
 	// HTTP fetches what is not in a registry; nil refuses it.
 	HTTP *http.Client
+	// MaxContent is the size of the largest content of a resource that is handed
+	// out; zero allows any.
+	MaxContent int64
+	// S3Endpoint is the address of a storage that speaks S3; that of Amazon if empty.
+	S3Endpoint string
 }
+
+// DefaultMaxContent is the largest content in a process that serves many tenants.
+const DefaultMaxContent = 1 << 30
 
 // NewShared returns what suits a process that serves many tenants.
 func NewShared() *Shared {
@@ -39,6 +47,8 @@ func NewShared() *Shared {
 		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now),
 		Pool:  registry.NewPool(timeouts),
 		HTTP:  access.NewHTTPClient(false, timeouts.Answer),
+
+		MaxContent: DefaultMaxContent,
 	}
 }
 
@@ -95,7 +105,10 @@ func NewSession(shared *Shared, options Options) *Session {
 		tenant: options.Tenant + " " + credentials.Fingerprint(), open: map[string]repository.Repository{},
 		found: &found{versions: map[string]*repository.Version{}},
 	}
-	s.reader = &access.Reader{Registry: s.store, HTTP: shared.HTTP, Credentials: credentials, Lookup: s.lookupFor}
+	s.reader = &access.Reader{
+		Registry: s.store, HTTP: shared.HTTP, Credentials: credentials, Lookup: s.lookupFor,
+		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint,
+	}
 	return s
 }
 

@@ -21,6 +21,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	gitmemory "github.com/go-git/go-git/v5/storage/memory"
+
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
 )
@@ -373,4 +376,26 @@ func (s *gitServer) tree(t *testing.T, bare, lines string) string {
 		t.Fatal(err)
 	}
 	return run(t, bare, "hash-object", "-t", "tree", "-w", "--literally", file)
+}
+
+// FuzzPack: whatever a server sends, nothing crashes and nothing grows beyond the
+// limit.
+func FuzzPack(f *testing.F) {
+	const limit = 1 << 16
+	f.Add(packOf(3, nil, 5, []byte("hello")))
+	f.Add(packOf(7, make([]byte, 20), 4, []byte{5, 5, 0x90, 5}))
+	f.Fuzz(func(t *testing.T, pack []byte) {
+		if checkPack(pack, limit) != nil {
+			return
+		}
+		objects := gitmemory.NewStorage()
+		_ = packfile.UpdateObjectStorage(objects, bytes.NewReader(pack))
+		var total int64
+		for _, found := range objects.Objects {
+			total += found.Size()
+		}
+		if total > limit {
+			t.Errorf("%d bytes came out, the limit is %d", total, limit)
+		}
+	})
 }

@@ -66,6 +66,9 @@ func WriteSet(ctx context.Context, to io.Writer, store Store, repository string,
 // maxIndexDepth bounds how deep an index may point to an index.
 const maxIndexDepth = 8
 
+// maxParts bounds how many manifests and blobs may belong to an artifact.
+const maxParts = 10_000
+
 type setWriter struct {
 	ctx        context.Context //nolint:containedctx // lives for one call
 	to         *tar.Writer
@@ -82,6 +85,9 @@ func (w *setWriter) manifest(at ocispec.Descriptor, depth int) error {
 		return nil
 	}
 	w.seen[at.Digest] = true
+	if len(w.seen) > maxParts {
+		return &archive.TooLargeError{What: "the number of parts of an artifact in " + w.repository, Limit: maxParts}
+	}
 	manifest, err := ReadManifest(w.ctx, w.store, w.repository, at)
 	if err != nil {
 		return err

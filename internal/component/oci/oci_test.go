@@ -107,6 +107,12 @@ func TestHostileArtifacts(t *testing.T) {
 		chain = m.put(ocispec.MediaTypeImageIndex, fmt.Sprintf(`{"manifests":[{"mediaType":%q,"digest":%q,"size":%d}]}`, chain.MediaType, chain.Digest, chain.Size))
 	}
 	strange := m.put(ocispec.MediaTypeImageIndex, fmt.Sprintf(`{"manifests":[{"mediaType":"text/plain","digest":%q,"size":1}]}`, chain.Digest))
+	var many []string
+	for i := range maxParts + 1 {
+		leaf := m.put(ocispec.MediaTypeImageManifest, fmt.Sprintf(`{"annotations":{"n":"%d"}}`, i))
+		many = append(many, fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":%d}`, leaf.MediaType, leaf.Digest, leaf.Size))
+	}
+	wide := m.put(ocispec.MediaTypeImageIndex, `{"manifests":[`+strings.Join(many, ",")+`]}`)
 	lost := m.put(ocispec.MediaTypeImageManifest, fmt.Sprintf(`{"layers":[{"digest":%q,"size":1}]}`, digest.FromString("lost")))
 	for _, test := range []struct {
 		reason string
@@ -114,6 +120,7 @@ func TestHostileArtifacts(t *testing.T) {
 		want   string
 	}{
 		{"a long chain of indexes", chain, "more than 8 times"},
+		{"an index of very many manifests", wide, "limit of 10000"},
 		{"an index of something else", strange, `an entry of type "text/plain"`},
 		{"a layer that is not there", lost, "not found"},
 	} {

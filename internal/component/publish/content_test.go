@@ -92,9 +92,9 @@ func TestWrongLimits(t *testing.T) {
 	}
 	constructor.Components[0].Resources[0].Input.Text = strings.Repeat("x", repository.MaxPieces+1)
 	for context, want := range map[string]string{
-		`{"type":"OCIRegistry","blobLimit":-1}`:    "below zero",
+		`{"type":"OCIRegistry","blobLimit":-1}`:     "below zero",
 		`{"type":"OCIRegistry","blobLimit":"much"}`: "blobLimit",
-		`{"type":"OCIRegistry","blobLimit":1}`:     "set a higher blobLimit",
+		`{"type":"OCIRegistry","blobLimit":1}`:      "set a higher blobLimit",
 	} {
 		target, err := ctf.Create(t.TempDir())
 		if err != nil {

@@ -279,7 +279,25 @@ func (r *Registry) Open(ctx context.Context, name string, content ocispec.Descri
 	if err != nil {
 		return nil, r.explain(err, what)
 	}
-	return oci.Verified(reader, content)
+	return oci.Verified(&explaining{ReadCloser: reader, explain: func(err error) error { return r.explain(err, what) }}, content)
+}
+
+// explaining tells what was being read when it ends before its time.
+type explaining struct {
+	io.ReadCloser
+	explain func(error) error
+}
+
+// Read implements io.Reader.
+func (e *explaining) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = e.explain(fmt.Errorf("the connection was cut: %w", err))
+	case err != nil && !errors.Is(err, io.EOF):
+		err = e.explain(err)
+	}
+	return n, err
 }
 
 // Push implements oci.Target.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -262,8 +263,14 @@ func TestHostileAnswers(t *testing.T) {
 		{"a cut connection", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "7")
 			_, _ = w.Write([]byte(right[:3]))
+			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		}, func(err error) bool { return err != nil }},
+		}, func(err error) bool {
+			return errors.Is(err, io.ErrUnexpectedEOF) && strings.Contains(err.Error(), "the connection was cut") && strings.Contains(err.Error(), blob(right).Digest.String())
+		}},
+		{"a connection that is cut before the answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, func(err error) bool {
+			return err != nil && strings.Contains(err.Error(), "in registry 127.0.0.1")
+		}},
 		{"no permission is not the same as nothing there", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, func(err error) bool {
 			return errors.Is(err, ErrDenied) && !errors.Is(err, oci.ErrNotFound)
 		}},

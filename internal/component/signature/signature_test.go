@@ -267,6 +267,43 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestDigestsKeepTheirHash: the digest of a content is part of what was signed as
+// it stands in the descriptor, whatever the hash of the signature.
+func TestDigestsKeepTheirHash(t *testing.T) {
+	const sha256Of = "a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e" // "first"
+	for _, test := range []struct{ reason, signature, stored, want string }{
+		{"the same hash", "SHA-256", "SHA-256", "SHA-256"},
+		{"another hash", "SHA-512", "SHA-256", "SHA-256"},
+		{"an old spelling in the descriptor", "SHA-256", "sha256", "sha256"},
+		{"an old spelling in the signature", "sha256", "SHA-256", "sha256"},
+		{"another hash with an old spelling", "sha512", "SHA-256", "sha256"},
+	} {
+		w := newWorld(t)
+		w.root.References = nil
+		w.root.Resources = w.root.Resources[:1]
+		w.root.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: test.stored, NormalisationAlgorithm: access.NormalisationBlob, Value: sha256Of}
+		got, err := w.verifier.DescriptorDigest(t.Context(), w.root, test.signature, JSONv3)
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+			continue
+		}
+		w.root.Resources[0].Digest.HashAlgorithm = test.want
+		normal, err := Normalise(w.root.Descriptor, JSONv3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, err := access.Hash(test.signature)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := hash.New()
+		_, _ = sum.Write(normal)
+		if want := hex.EncodeToString(sum.Sum(nil)); got.Value != want {
+			t.Errorf("%s: what is signed is not %s", test.reason, normal)
+		}
+	}
+}
+
 // TestSwappedAfterVerification: what was verified is what is used.
 func TestSwappedAfterVerification(t *testing.T) {
 	s, w := newSigner(t), newWorld(t)

@@ -48,7 +48,7 @@ func (v *Verifier) verify(ctx context.Context, version *repository.Version, name
 	for _, nested := range version.NestedDigests {
 		run.nested[nested.Name+":"+nested.Version] = nested
 	}
-	found, err := run.digest(ctx, version, run.normalisation)
+	found, err := run.digest(ctx, version, run.kind())
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (v *Verifier) verify(ctx context.Context, version *repository.Version, name
 // DescriptorDigest returns the digest of a component version that is to be signed.
 func (v *Verifier) DescriptorDigest(ctx context.Context, version *repository.Version, hash, normalisation string) (*descriptor.Digest, error) {
 	run := run{verifier: v, hash: hash, normalisation: normalisation, done: map[string]string{}}
-	found, err := run.digest(ctx, version, normalisation)
+	found, err := run.digest(ctx, version, run.kind())
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +88,25 @@ type run struct {
 	pins []func()
 }
 
+// kind is how a digest is taken.
+type kind struct{ hash, normalisation string }
+
+// kind returns how digests are taken where nothing else is said.
+func (r *run) kind() kind { return kind{r.hash, r.normalisation} }
+
+// spelling returns the name of a hash as it was when the signature was made: where
+// the signature uses an old name, all digests do.
+func (r *run) spelling(hash string) string {
+	if r.hash != strings.ToLower(r.hash) {
+		return hash
+	}
+	return strings.ReplaceAll(strings.ToLower(hash), "-", "")
+}
+
 // digest takes the digest of a component version in which all digests are set to
 // what was found.
-func (r *run) digest(ctx context.Context, version *repository.Version, normalisation string) (string, error) {
-	key := version.Name + ":" + version.Version + " " + normalisation
+func (r *run) digest(ctx context.Context, version *repository.Version, as kind) (string, error) {
+	key := fmt.Sprintf("%s:%s %s %s", version.Name, version.Version, as.hash, as.normalisation)
 	if found, begun := r.done[key]; begun {
 		if found == "" {
 			return "", fmt.Errorf("component version %s:%s refers to itself, so it has no digest", version.Name, version.Version)
@@ -103,7 +118,7 @@ func (r *run) digest(ctx context.Context, version *repository.Version, normalisa
 	working.References = append([]descriptor.Reference{}, version.References...)
 	working.Resources = append([]descriptor.Resource{}, version.Resources...)
 	for i := range working.References {
-		if err := r.reference(ctx, version, &working.References[i], normalisation); err != nil {
+		if err := r.reference(ctx, version, &working.References[i]); err != nil {
 			return "", err
 		}
 	}
@@ -115,11 +130,11 @@ func (r *run) digest(ctx context.Context, version *repository.Version, normalisa
 			r.pins = append(r.pins, func() { stored.Digest = working.Resources[i].Digest })
 		}
 	}
-	normal, err := Normalise(&working, normalisation)
+	normal, err := Normalise(&working, as.normalisation)
 	if err != nil {
 		return "", err
 	}
-	algorithm, err := access.Hash(r.hash)
+	algorithm, err := access.Hash(as.hash)
 	if err != nil {
 		return "", err //nolint:wrapcheck // tells what is wrong
 	}
@@ -132,21 +147,21 @@ func (r *run) digest(ctx context.Context, version *repository.Version, normalisa
 }
 
 // reference sets the digest of a reference to what was found.
-func (r *run) reference(ctx context.Context, version *repository.Version, reference *descriptor.Reference, normalisation string) error {
+func (r *run) reference(ctx context.Context, version *repository.Version, reference *descriptor.Reference) error {
 	found, err := r.verifier.Referenced(ctx, version, reference)
 	if err != nil {
 		return err
 	}
-	expected := reference.Digest
+	expected, as := reference.Digest, r.kind()
 	if nested, listed := r.nested[reference.ComponentName+":"+reference.Version]; listed && nested.Digest != nil {
 		expected = nested.Digest
-		normalisation = expected.NormalisationAlgorithm
+		as = kind{expected.HashAlgorithm, expected.NormalisationAlgorithm}
 	}
-	value, err := r.digest(ctx, found, normalisation)
+	value, err := r.digest(ctx, found, as)
 	if err != nil {
 		return err
 	}
-	calculated := &descriptor.Digest{HashAlgorithm: r.hash, NormalisationAlgorithm: normalisation, Value: value}
+	calculated := &descriptor.Digest{HashAlgorithm: r.spelling(as.hash), NormalisationAlgorithm: as.normalisation, Value: value}
 	if sameKind(expected, calculated) && !strings.EqualFold(expected.Value, value) {
 		return fmt.Errorf("calculated reference digest (%s) mismatches existing digest (%s) for %s:%s", value, expected.Value, reference.ComponentName, reference.Version)
 	}
@@ -178,17 +193,19 @@ func (r *run) resource(ctx context.Context, version *repository.Version, resourc
 	if nested := r.nestedResource(version, resource); nested != nil {
 		expected = nested
 	}
-	normalisation := ""
+	// A digest that is there was signed as it is, whatever the hash of the signature.
+	as := kind{hash: r.hash}
 	if expected != nil {
-		normalisation = expected.NormalisationAlgorithm
+		as = kind{expected.HashAlgorithm, expected.NormalisationAlgorithm}
 	}
-	calculated, err := r.verifier.Digest(ctx, version, resource, r.hash, normalisation)
+	calculated, err := r.verifier.Digest(ctx, version, resource, as.hash, as.normalisation)
 	if err != nil {
 		return fmt.Errorf("take the digest of resource %q of component version %s:%s: %w", resource.Name, version.Name, version.Version, err)
 	}
 	if sameKind(expected, calculated) && !strings.EqualFold(expected.Value, calculated.Value) {
 		return fmt.Errorf("calculated resource digest (%s) mismatches existing digest (%s) for %s:%s (%s)", calculated.Value, expected.Value, resource.Name, resource.Version, resource.Type)
 	}
+	calculated.HashAlgorithm = r.spelling(calculated.HashAlgorithm)
 	resource.Digest = calculated
 	return nil
 }

@@ -35,6 +35,7 @@ import (
 )
 
 var (
+	started   *lab.Lab
 	server    *lab.Registry
 	authority string
 )
@@ -44,7 +45,8 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	started, err := lab.Start(ctx, lab.Options{With: []string{"registry-auth", "registry-tls"}})
+	var err error
+	started, err = lab.Start(ctx, lab.Options{With: []string{"registry-auth", "registry-tls", "git-auth"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the lab:", err)
 		return 1
@@ -64,7 +66,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-func credentials(t *testing.T, host, username, password string) *credential.Store {
+func credentials(t testing.TB, host, username, password string) *credential.Store {
 	t.Helper()
 	store := &credential.Store{}
 	_, err := store.AddSecret("shop/pull", map[string][]byte{
@@ -76,7 +78,7 @@ func credentials(t *testing.T, host, username, password string) *credential.Stor
 	return store
 }
 
-func options(t *testing.T) registry.Options {
+func options(t testing.TB) registry.Options {
 	return registry.Options{Credentials: credentials(t, server.Address, server.Username, server.Password), Authorities: authority}
 }
 
@@ -86,7 +88,7 @@ func shared() *component.Shared {
 	}
 }
 
-func repositoryContext(t *testing.T, fields map[string]any) descriptor.Typed {
+func repositoryContext(t testing.TB, fields map[string]any) descriptor.Typed {
 	t.Helper()
 	fields["type"] = "OCIRegistry"
 	if fields["baseUrl"] == nil {
@@ -119,7 +121,7 @@ components:
 const layerText = "a layer"
 
 // pushImage writes an image with one layer.
-func pushImage(t *testing.T, target oci.Target, name string) ocispec.Descriptor {
+func pushImage(t testing.TB, target oci.Target, name string) ocispec.Descriptor {
 	t.Helper()
 	push := func(mediaType string, data []byte) ocispec.Descriptor {
 		d := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}
@@ -140,7 +142,7 @@ func pushImage(t *testing.T, target oci.Target, name string) ocispec.Descriptor 
 }
 
 // push publishes the components in a repository and returns its context.
-func push(t *testing.T, fields map[string]any) descriptor.Typed {
+func push(t testing.TB, fields map[string]any) descriptor.Typed {
 	t.Helper()
 	at := repositoryContext(t, fields)
 	spec, err := repository.ParseSpec(at)
