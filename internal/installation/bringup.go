@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"

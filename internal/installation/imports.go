@@ -71,7 +71,7 @@ func (o objects) Target(ctx context.Context, object dataflow.Object) (*v1alpha1.
 	if err := o.get(ctx, object, target); err != nil {
 		return nil, err
 	}
-	return complete(target), nil
+	return asRead(target), nil
 }
 
 // Targets implements dataflow.Objects.
@@ -82,14 +82,14 @@ func (o objects) Targets(ctx context.Context, namespace string, selector labels.
 	}
 	targets := make([]*v1alpha1.Target, len(list.Items))
 	for i := range list.Items {
-		targets[i] = complete(&list.Items[i])
+		targets[i] = asRead(&list.Items[i])
 	}
 	return targets, nil
 }
 
-// complete returns a copy that also has what a cache leaves out, but templates can
+// asRead returns a copy that also has what a cache leaves out, but templates can
 // ask for.
-func complete(target *v1alpha1.Target) *v1alpha1.Target {
+func asRead(target *v1alpha1.Target) *v1alpha1.Target {
 	target = target.DeepCopy()
 	target.APIVersion, target.Kind = v1alpha1.GroupVersion.String(), "Target"
 	target.ManagedFields = nil

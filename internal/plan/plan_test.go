@@ -1,9 +1,9 @@
 package plan
 
 import (
+	"context"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -11,30 +11,70 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/filetree"
 )
 
-func makePlan(t *testing.T, executions string) (*Plan, error) {
+// load makes a blueprint of its description and further files.
+func load(t testing.TB, description string, files ...string) *blueprint.Blueprint {
 	t.Helper()
-	info := &v1alpha1.Blueprint{}
-	text := "imports: [{name: cluster, targetType: kubernetes-cluster}]\ndeployExecutions:\n" + executions
-	if err := yaml.Unmarshal([]byte(text), info); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	builder := &filetree.Builder{}
+	all := append([]string{v1alpha1.BlueprintFileName, description}, files...)
+	for i := 0; i < len(all); i += 2 {
+		if err := builder.File(all[i], all[i+1]); err != nil {
+			t.Fatal(err)
+		}
 	}
-	info.SetDefaults()
-	files := fstest.MapFS{"deploy.yaml": &fstest.MapFile{Data: []byte("deployItems: [{name: from-file, type: t, config: {apiVersion: v1, kind: Any}}]")}}
-	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "space", Name: "inst"}}
-	host := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Name: "host"}, Spec: v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"hunter2hunter2"}`))}}
-	imports := dataflow.Imports{Targets: map[string]*v1alpha1.Target{"cluster": host}}
-	values, err := dataflow.Construct(t.Context(), inst.Name, info.Imports, imports, nil, nil)
+	loaded, err := blueprint.Load(builder.Tree())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, description)
 	}
-	return Make(t.Context(), inst, &blueprint.Blueprint{Files: files, Info: info}, imports, values)
+	return loaded
 }
 
-func TestMake(t *testing.T) {
-	made, err := makePlan(t, `
-- {name: a, type: GoTemplate, file: deploy.yaml}
+func target(name string) *v1alpha1.Target {
+	return &v1alpha1.Target{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "space"},
+		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"hunter2hunter2"}`))},
+	}
+}
+
+// input imports a value, a Target, a list and a map of Targets.
+func input(t testing.TB, description string, files ...string) Input {
+	t.Helper()
+	return Input{
+		Installation: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "space", Name: "inst", UID: "uid"}},
+		Blueprint:    load(t, description, files...),
+		Imports: dataflow.Imports{
+			Data:        map[string]dataflow.DataImport{"size": {Value: v1alpha1.NewAnyJSON([]byte("3"))}, "password": {Value: v1alpha1.NewAnyJSON([]byte(`"hunter2hunter2"`))}},
+			Targets:     map[string]*v1alpha1.Target{"cluster": target("host")},
+			TargetLists: map[string][]*v1alpha1.Target{"list": {target("l0"), target("l1")}},
+			TargetMaps:  map[string]map[string]*v1alpha1.Target{"map": {"blue": target("m-blue")}},
+		},
+	}
+}
+
+const imports = `
+imports:
+- {name: size, schema: {type: integer}}
+- {name: password, schema: {type: string}}
+- {name: cluster, targetType: kubernetes-cluster}
+- {name: list, type: targetList, targetType: kubernetes-cluster}
+- {name: map, type: targetMap, targetType: kubernetes-cluster}
+`
+
+func children(t testing.TB, in Input) (*Children, error) {
+	t.Helper()
+	made, err := New(t.Context(), in)
+	if err != nil {
+		return nil, err
+	}
+	return made.Children(t.Context())
+}
+
+func TestDeployItems(t *testing.T) {
+	made, err := children(t, input(t, imports+`
+deployExecutions:
+- {name: a, type: GoTemplate, file: /templates/deploy.yaml}
 - name: b
   type: GoTemplate
   template: |
@@ -45,52 +85,199 @@ func TestMake(t *testing.T) {
       dependsOn: [from-file]
       timeout: 5m
       OnDelete: {skipUninstallIfClusterRemoved: true}
-      config: {apiVersion: v1, kind: Any, host: {{ .imports.cluster.metadata.name }}}
-    - name: two
-      type: t
-      target: {name: other}
-      config: {apiVersion: v1, kind: Any}
-`)
+      config: {apiVersion: v1, kind: Any, host: {{ .imports.cluster.metadata.name }}, size: {{ .imports.size }}}
+    - {name: two, type: t, target: {name: other}}
+- name: c
+  type: Spiff
+  template:
+    deployItems:
+    - {name: three, type: t, target: {import: list, index: 1}, config: {size: (( imports.size + 1 ))}}
+    - {name: four, type: t, target: {import: map, key: blue}}
+`, "templates/deploy.yaml", "deployItems: [{name: from-file, type: t}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(made.DeployItems) != 3 || len(made.TargetCopies) != 1 {
-		t.Fatalf("%d items, %d copies", len(made.DeployItems), len(made.TargetCopies))
+	var lines []string
+	for _, item := range made.DeployItems {
+		line := item.Name
+		if item.Target != nil {
+			line += " on " + item.Target.Namespace + "/" + item.Target.Name
+		}
+		if item.Configuration != nil {
+			line += " " + string(item.Configuration.Raw)
+		}
+		lines = append(lines, line)
 	}
-	one := made.DeployItems[1]
-	if one.Name != "one" || *one.Target != (v1alpha1.ObjectReference{Name: "host", Namespace: "space"}) || one.DependsOn[0] != "from-file" || one.Timeout.String() != "5m0s" ||
-		!one.OnDelete.SkipUninstallIfClusterRemoved || !strings.Contains(string(one.Configuration.Raw), `"host":"host"`) {
-		t.Errorf("item %+v", one)
+	want := []string{
+		"from-file", `one on space/host {"apiVersion":"v1","host":"host","kind":"Any","size":3}`, "two on space/other",
+		`three on space/l1 {"size":4}`, "four on space/m-blue",
 	}
-	if two := made.DeployItems[2]; *two.Target != (v1alpha1.ObjectReference{Name: "other", Namespace: "space"}) {
-		t.Errorf("a Target by its own name: %+v", two.Target)
+	if got := strings.Join(lines, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	if one := made.DeployItems[1]; one.DependsOn[0] != "from-file" || one.Timeout.String() != "5m0s" || !one.OnDelete.SkipUninstallIfClusterRemoved {
+		t.Errorf("%+v", one)
 	}
 }
 
-func TestMakeErrors(t *testing.T) {
+func TestDeployItemErrors(t *testing.T) {
 	template := func(items string) string {
 		return "- {name: a, type: GoTemplate, template: '" + items + "'}"
 	}
 	tests := []struct{ reason, executions, want string }{
-		{"an import that does not exist", template(`deployItems: [{name: x, type: t, target: {import: ghost}}]`), `invalid deployitem specification "x": target import "ghost" not found`},
+		{"an import that does not exist", template(`deployItems: [{name: x, type: t, target: {import: ghost}}]`), `invalid deployitem specification "x": target import "ghost" not found: the Installation imports the Targets ["cluster"]`},
 		{"an element of something that is no list", template(`deployItems: [{name: x, type: t, target: {import: cluster, index: 0}}]`), `targetlist import "cluster" not found`},
+		{"an element that a list does not have", template(`deployItems: [{name: x, type: t, target: {import: list, index: 2}}]`), `index 2 out of bounds: targetlist import "list" has 2 elements`},
+		{"a negative index", template(`deployItems: [{name: x, type: t, target: {import: list, index: -1}}]`), `index -1 out of bounds`},
 		{"an element of something that is no map", template(`deployItems: [{name: x, type: t, target: {import: cluster, key: a}}]`), `targetmap import "cluster" not found`},
+		{"a key that a map does not have", template(`deployItems: [{name: x, type: t, target: {import: map, key: red}}]`), `key "red" not found in targetmap import "map": it has the keys ["blue"]`},
 		{"a reference to nothing", template(`deployItems: [{name: x, type: t, target: {}}]`), "empty target reference"},
 		{"two items of one name", template(`deployItems: [{name: x, type: t}, {name: x, type: t}]`), `deployItems[1].name: Duplicate value: "x"`},
 		{"items that wait for each other", template(`deployItems: [{name: x, type: t, dependsOn: [z]}, {name: z, type: t, dependsOn: [x]}]`), "x -> z -> x"},
 		{"no template", "- {name: a, type: GoTemplate}", "no template found"},
 		{"a file that does not exist", "- {name: a, type: GoTemplate, file: ghost.yaml}", "ghost.yaml"},
-		{"a template that is no text", "- {name: a, type: GoTemplate, template: {deployItems: []}}", "the template is not a text"},
-		{"another engine", "- {name: a, type: Spiff, template: x}", "template type Spiff is not supported"},
-		{"a value is not shown", template(`deployItems: {{ .imports.cluster.spec.config.kubeconfig }}`), "error while decoding templated execution"},
+		{"a value is not shown", template(`deployItems: {{ .imports.password }}`), "error while decoding templated execution"},
+		{"a misspelt name of a value", template(`deployItems: [{name: x, type: t, config: {a: {{ .imports.ghost }}}}]`), `"no value"`},
 	}
 	for _, test := range tests {
-		_, err := makePlan(t, test.executions)
+		_, err := children(t, input(t, imports+"deployExecutions:\n"+test.executions))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: the message shows a value: %v", test.reason, err)
 		}
+	}
+}
+
+func TestImports(t *testing.T) {
+	in := input(t, `
+imports:
+- {name: size, schema: {type: integer}}
+- {name: color, required: false, default: {value: blue}, schema: {type: string}}
+- {name: host, schema: {type: string}}
+importExecutions:
+- name: first
+  type: GoTemplate
+  template: "bindings: {url: 'https://{{ .imports.host }}', double: {{ mul .imports.size 2 }}}"
+- name: second
+  type: Spiff
+  template: {bindings: {more: (( imports.double + 1 )), color: (( "dark-" imports.color ))}}
+`)
+	in.Installation.Spec.ImportDataMappings = map[string]v1alpha1.AnyJSON{"host": v1alpha1.NewAnyJSON([]byte(`"(( \"h\" size ))"`))}
+	made, err := New(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(made.Imports.Map())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "color: dark-blue\ndouble: 6\nhost: h3\nmore: 7\nsize: 3\nurl: https://h3\n"; string(text) != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	copies, err := made.Copies()
+	if err != nil || len(copies.DataObjects) != 3 {
+		t.Fatalf("%d copies of data, %v", len(copies.DataObjects), err)
+	}
+	if color := copies.DataObjects[0]; color.Labels[v1alpha1.DataObjectKeyLabel] != "color" || string(color.Data.RawMessage) != `"dark-blue"` {
+		t.Errorf("subinstallations get what an import execution has put over an import: %s %s", color.Labels, color.Data.RawMessage)
+	}
+}
+
+func TestImportErrors(t *testing.T) {
+	tests := []struct{ reason, blueprint, want string }{
+		{"a required import is missing", "imports: [{name: ghost, schema: {type: string}}]", `inst.ghost: blueprint defines import "ghost" of type data, which is not satisfied`},
+		{"all problems at once", "imports: [{name: ghost, schema: {type: string}}, {name: password, schema: {type: integer}}]", "inst.password: imported datatype does not have the expected schema"},
+		{"the author finds something wrong", `
+importExecutions:
+- {name: a, type: GoTemplate, template: "errors: [too small, too slow]"}
+- {name: b, type: GoTemplate, template: "{{ fail \"is not executed\" }}"}`, "import validation failed: too small, too slow"},
+		{"a template fails", `importExecutions: [{name: a, type: GoTemplate, template: "{{ fail \"no luck\" }}"}]`, "unable to template executions"},
+	}
+	for _, test := range tests {
+		_, err := New(t.Context(), input(t, test.blueprint))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the message shows a value: %v", test.reason, err)
+		}
+	}
+}
+
+// memory keeps states like the Secrets of a cluster.
+type memory map[string]string
+
+func (m memory) Read(_ context.Context, key StateKey) ([]byte, error) {
+	if content, ok := m[key.Prefix+key.Executor]; ok {
+		return []byte(content), nil
+	}
+	return nil, nil
+}
+
+func (m memory) write(states []State) {
+	for _, state := range states {
+		m[state.Key.Prefix+state.Key.Executor] = string(state.Content)
+	}
+}
+
+func TestState(t *testing.T) {
+	in := input(t, `
+deployExecutions:
+- name: go
+  type: GoTemplate
+  template: |
+    {{- $count := add 1 (dig "count" 0 .state) }}
+    state: {count: {{ $count }}}
+    deployItems: [{name: go, type: t, config: {count: {{ $count }}}}]
+- name: other
+  type: GoTemplate
+  template: "deployItems: [{name: other, type: t, config: {sees: {{ len .state }}}}]"
+- name: spiff
+  type: Spiff
+  template:
+    token: (( &state ( rand("[:alnum:]", 32) ) ))
+    deployItems: [{name: spiff, type: t, config: {token: (( .token ))}}]
+subinstallationExecutions:
+- name: sub
+  type: GoTemplate
+  template: |
+    state: {was: {{ dig "was" 0 .state | add 1 }}}
+    subinstallations: []
+`)
+	stored := memory{DeployPrefix + "sub": "was: 6"}
+	in.States = stored
+	var configs []string
+	for range 2 {
+		made, err := children(t, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored.write(made.States)
+		text := ""
+		for _, item := range made.DeployItems {
+			text += string(item.Configuration.Raw)
+		}
+		configs = append(configs, text)
+	}
+	if !strings.Contains(configs[0], `{"count":1}{"sees":0}{"token":"`) || !strings.Contains(configs[1], `{"count":2}{"sees":0}{"token":"`) {
+		t.Errorf("state of Go templates is not given back, or given to others: %q", configs)
+	}
+	if configs[0][len(`{"count":1}`):] != configs[1][len(`{"count":2}`):] {
+		t.Errorf("the state of spiff is not given back: %q", configs)
+	}
+	if got := stored[SubinstallationPrefix+"sub"]; !strings.Contains(got, "8") {
+		t.Errorf("the state of a subinstallation executor continues that of the public system: %q", got)
+	}
+	if _, written := stored[DeployPrefix+"other"]; written {
+		t.Error("an executor without a state writes none")
+	}
+}
+
+func TestSecretName(t *testing.T) {
+	// Lower-case base32 of the SHA-1 of shop/deploydefault.
+	if got := (StateKey{DeployPrefix, "default"}).SecretName("shop"); got != "3khtaqollckfx7vikdeaiytmltiekqvm" {
+		t.Errorf("%s", got)
 	}
 }
