@@ -64,6 +64,9 @@ func readDescription(files fs.FS) ([]byte, error) {
 		return nil, fmt.Errorf("read the blueprint: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory: write its content as a text, or begin it with apiVersion and kind", v1alpha1.BlueprintFileName)
+	}
 	text, err := archive.ReadAll(file, maxDescription)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", v1alpha1.BlueprintFileName, err)

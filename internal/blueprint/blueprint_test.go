@@ -102,7 +102,7 @@ func TestMissingDescriptionTellsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(files); err == nil || !strings.Contains(err.Error(), "blueprint.yaml: is a directory") {
+	if _, err := Load(files); err == nil || !strings.Contains(err.Error(), "blueprint.yaml is a directory: write its content as a text") {
 		t.Errorf("a directory in the place of the description: %v", err)
 	}
 }
