@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -64,6 +65,9 @@ func readDescription(files fs.FS) ([]byte, error) {
 		return nil, fmt.Errorf("read the blueprint: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory: write its content as a text, or begin it with apiVersion and kind", v1alpha1.BlueprintFileName)
+	}
 	text, err := archive.ReadAll(file, maxDescription)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", v1alpha1.BlueprintFileName, err)
@@ -120,9 +124,31 @@ func decode(text []byte) (*v1alpha1.Blueprint, []string, error) {
 	info := &v1alpha1.Blueprint{}
 	// As the API server does it, fields are told by upper and lower case, too.
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, info); err != nil {
-		return nil, nil, err //nolint:wrapcheck // the caller tells the file
+		return nil, nil, explain(err)
 	}
 	return info, append(warnings, unknownFields(fields)...), nil
+}
+
+// explain says in the words of YAML that a field has a value of a wrong type.
+func explain(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) || mismatch.Field == "" {
+		return err
+	}
+	want := "a map"
+	switch mismatch.Type.Kind() {
+	case reflect.Slice:
+		want = "a list"
+	case reflect.String:
+		want = "a text"
+	case reflect.Bool:
+		want = "true or false"
+	}
+	// Names of Go's embedded structs begin with a capital; fields never do.
+	steps := slices.DeleteFunc(strings.Split(mismatch.Field, "."), func(step string) bool {
+		return step != "" && step[0] >= 'A' && step[0] <= 'Z'
+	})
+	return fmt.Errorf("field %s must be %s, not %s", strings.Join(steps, "."), want, mismatch.Value)
 }
 
 // checkHeader refuses another kind of object. Nobody is harmed by a header that

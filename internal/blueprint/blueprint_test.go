@@ -69,7 +69,10 @@ func TestLoadErrors(t *testing.T) {
 		{"no YAML", `imports: [`, "decode blueprint.yaml: yaml: line 1"},
 		{"a field that is there twice", "imports: []\nexports: []\nimports: []\n", `line 3: key "imports" is there twice`},
 		{"a field that is there twice inside", "localTypes:\n  a:\n    type: string\n    type: string\n", `line 4: key "type" is there twice`},
-		{"a field with a value of another type", `imports: 7`, "imports"},
+		{"a number in the place of a list", `imports: 7`, "field imports must be a list, not number"},
+		{"a list in the place of a map", `localTypes: []`, "field localTypes must be a map, not array"},
+		{"a number in the place of a text, inside", `imports: [{name: 7}]`, "field imports.name must be a text, not number"},
+		{"a text in the place of a truth", `imports: [{name: a, required: maybe}]`, "required must be true or false, not string"},
 		{"an import without a type", `imports: [{name: a}]`, "imports[0]: Required value"},
 		{"an import type of old times", `imports: [{name: a, type: componentDescriptor}]`, `imports[0].type: Unsupported value: "componentDescriptor"`},
 		{"an import execution without a type", `importExecutions: [{name: a}]`, "importExecutions[0].type: Required value"},
@@ -102,7 +105,7 @@ func TestMissingDescriptionTellsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(files); err == nil || !strings.Contains(err.Error(), "blueprint.yaml: is a directory") {
+	if _, err := Load(files); err == nil || !strings.Contains(err.Error(), "blueprint.yaml is a directory: write its content as a text") {
 		t.Errorf("a directory in the place of the description: %v", err)
 	}
 }

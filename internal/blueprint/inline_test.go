@@ -148,6 +148,7 @@ func TestInlineLimits(t *testing.T) {
 	for _, test := range []struct{ reason, filesystem, want string }{
 		{"a very deep tree", strings.Repeat(`{"d":`, maxInlineDepth+2) + `"x"` + strings.Repeat("}", maxInlineDepth+2), "levels deep"},
 		{"a very deep name", `{"` + strings.Repeat("d/", maxInlineDepth+2) + `x":""}`, "levels deep"},
+		{"a very deep value of a file", `{"a":{"$type":"yaml","value":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}}`, "levels deep"},
 		{"very many files", string(files), "the number of files is more than the limit of 10000"},
 		{"a short text that stands for many bytes", string(text), "after its aliases are resolved"},
 		{"a billion laughs", string(laughsText), "after its aliases are resolved"},

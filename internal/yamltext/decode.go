@@ -234,5 +234,9 @@ func float(text string, f float64) (any, error) {
 	case math.IsInf(f, 0) || math.IsNaN(f):
 		return nil, fmt.Errorf("%s is not a number that JSON has", text)
 	}
+	if f == 0 {
+		// A zero has no sign that an integer could keep.
+		f = 0
+	}
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), nil
 }

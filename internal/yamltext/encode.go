@@ -10,33 +10,46 @@ import (
 
 // Encode writes a value as Decode returns it.
 func Encode(value any) (string, error) {
+	prepared, err := literal(value, DefaultLimits().Depth)
+	if err != nil {
+		return "", fmt.Errorf("encode as YAML: %w", err)
+	}
 	var out strings.Builder
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
 	encoder.CompactSeqIndent()
-	if err := encoder.Encode(literal(value)); err != nil {
+	if err := encoder.Encode(prepared); err != nil {
 		return "", fmt.Errorf("encode as YAML: %w", err)
 	}
 	return out.String(), nil
 }
 
 // literal puts nodes in the place of numbers: the encoder takes them for texts.
-func literal(value any) any {
+// The depth is bounded, since the indentation grows with its square.
+func literal(value any, depth int) (any, error) {
+	if depth < 0 {
+		return nil, fmt.Errorf("the value is more than %d levels deep", DefaultLimits().Depth)
+	}
+	var err error
 	switch value := value.(type) {
 	case json.Number:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: value.String()}
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: value.String()}, nil
 	case []any:
 		list := make([]any, len(value))
 		for i, element := range value {
-			list[i] = literal(element)
+			if list[i], err = literal(element, depth-1); err != nil {
+				return nil, err
+			}
 		}
-		return list
+		return list, nil
 	case map[string]any:
 		fields := make(map[string]any, len(value))
 		for key, field := range value {
-			fields[key] = literal(field)
+			if fields[key], err = literal(field, depth-1); err != nil {
+				return nil, err
+			}
 		}
-		return fields
+		return fields, nil
 	}
-	return value
+	return value, nil
 }

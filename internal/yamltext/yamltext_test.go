@@ -50,6 +50,7 @@ func TestDecode(t *testing.T) {
 	}{
 		{"nothing", "", nil},
 		{"digits are kept", "[123456789012345678901234567890, 1.10, 1e3]", []any{json.Number("123456789012345678901234567890"), json.Number("1.10"), json.Number("1e3")}},
+		{"a zero without a sign", "[-0., -0]", []any{json.Number("0"), json.Number("0")}},
 		{"keys are texts", "{5: a, yes: b, ~: c, 1.50: d}", map[string]any{"5": "a", "yes": "b", "~": "c", "1.50": "d"}},
 		{"an alias", "{a: &a [x], b: *a, *a : c}", nil},
 		{"an alias as a key", "{a: &a x, *a : c}", map[string]any{"a": "x", "x": "c"}},
@@ -97,7 +98,7 @@ func TestDecodeErrors(t *testing.T) {
 
 // FuzzDecode reads texts; what was read can be written, and reads the same again.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{"{a: &a [1, 0x1f, 08, .5], b: *a, <<: {c: yes}}", "|\n text", "!!binary aGVsbG8=", "? [a]\n: b", "123456789012345678901234567890", "'yes': \"5\""} {
+	for _, seed := range []string{"{a: &a [1, 0x1f, 08, .5], b: *a, <<: {c: yes}}", "|\n text", "!!binary aGVsbG8=", "? [a]\n: b", "123456789012345678901234567890", "'yes': \"5\"", "-0."} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
