@@ -152,10 +152,13 @@ func (c *Component) getRepositoryContext(_ context.Context, args []any) (any, er
 	switch {
 	case err != nil:
 		return nil, err
-	case last == nil:
-		return nil, fmt.Errorf("invalid component descriptor: that of %s has no repository context", in.title())
+	case last != nil:
+		return copied(last)
+	case c.isOwn(in) && !c.options.Version.Context.IsZero():
+		// Newer tools leave the contexts out.
+		return copied(c.options.Version.Context)
 	}
-	return copied(last)
+	return nil, fmt.Errorf("invalid component descriptor: that of %s has no repository context", in.title())
 }
 
 // copied returns a copy of a part of an argument. It goes through JSON, which ends
@@ -166,6 +169,11 @@ func copied(value any) (any, error) {
 		return nil, fmt.Errorf("invalid component descriptor: %w", err)
 	}
 	return result, nil
+}
+
+func (c *Component) isOwn(in *view) bool {
+	own := c.options.Version
+	return own != nil && own.Name == in.text(in.at.name) && own.Version == in.text(in.at.version)
 }
 
 // decode reads a plain value into a structure.

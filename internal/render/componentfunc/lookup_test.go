@@ -190,3 +190,13 @@ func TestGetRepositoryContext(t *testing.T) {
 		}
 	}
 }
+
+// TestRepositoryContextOfOwn takes the place where the descriptor was found if it
+// names none itself.
+func TestRepositoryContextOfOwn(t *testing.T) {
+	cache := open(t, "cache", "2.0.0", "")
+	got, err := cache.getRepositoryContext(t.Context(), []any{own(t, cache)})
+	if diff := cmp.Diff(any(map[string]any{"type": "local"}), got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
