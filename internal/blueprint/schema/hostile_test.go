@@ -74,7 +74,7 @@ func TestLimits(t *testing.T) {
 		{"references one after the other", chain, `{"$ref": "local://c200"}`, ""},
 		{"too many of them", chain, `{"$ref": "local://c300"}`, "more than 256 schemas apply to the same value one inside the other"},
 		{"too many documents", many, `{"allOf": [` + strings.Join(references, ",") + `]}`, "more than 1000 documents belong to the schema"},
-		{"too many schemas", nil, `{"allOf": [` + strings.Repeat("{},", 20_000) + `{}]}`, "more than 20000 schemas belong to the schema"},
+		{"too many schemas", nil, `{"allOf": [` + strings.Repeat("{},", 10_000) + `{}]}`, "more than 10000 schemas belong to the schema"},
 		{"a large schema", large, `{"$ref": "local://big"}`, "the number of bytes of the schema is more than the limit of 8388608"},
 		{"large schemas", large, `{"allOf": [{"$ref": "local://b0"}, {"$ref": "local://b1"}, {"$ref": "local://b2"}]}`, "all documents that belong to the schema is more than the limit of 16777216"},
 		{"a pattern of many steps", nil, `{"pattern": "` + strings.Repeat("x{1000}", 30) + `"}`, "is too complex: use smaller repetitions"},
@@ -106,7 +106,7 @@ func TestDeadline(t *testing.T) {
 
 // TestExplosions has small schemas that lead to very many comparisons.
 func TestExplosions(t *testing.T) {
-	const want = "more than 2000000 comparisons would be needed"
+	const want = "more than 1000000 comparisons would be needed"
 	var doubling strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&doubling, `"d%d": {"allOf": [{"$ref": "#/definitions/d%d"}, {"$ref": "#/definitions/d%d"}]},`, i, i+1, i+1)

@@ -12,7 +12,7 @@ import (
 
 // maxSchemas is how many schemas may belong together, each place in a document
 // counted as one. Compiling them takes time that grows with the square.
-const maxSchemas = 20_000
+const maxSchemas = 10_000
 
 // linker brings all schemas that belong to one together. Each schema that others
 // refer to becomes a definition of one document; references lead to definitions.

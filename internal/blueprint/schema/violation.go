@@ -49,6 +49,10 @@ func (e *InvalidError) Error() string {
 	return "[" + strings.Join(shown, ", ") + "]"
 }
 
+// maxFindings is how many findings become violations; a large value that is wrong
+// everywhere is not worth more.
+const maxFindings = 10_000
+
 // finding is a violation while it is collected.
 type finding struct {
 	names   []string
@@ -59,7 +63,8 @@ type finding struct {
 // violations turns what the library found into violations. Name turns a path into
 // text.
 func violations(details *jsonschema.ValidationError, value any, name func([]string) string) []Violation {
-	found := collect(details, value)
+	c := collector{value: value, left: maxFindings}
+	found := c.collect(details)
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(slices.CompareFunc(a.names, b.names, compareNames), cmp.Compare(a.message, b.message))
 	})
@@ -80,12 +85,22 @@ func compareNames(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func collect(details *jsonschema.ValidationError, value any) []finding {
+// collector collects what the library found.
+type collector struct {
+	value any
+	// left is how many findings may still be made.
+	left int
+}
+
+func (c *collector) collect(details *jsonschema.ValidationError) []finding {
+	if c.left <= 0 {
+		return nil
+	}
 	var all []finding
 	switch details.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		for _, cause := range details.Causes {
-			all = append(all, collect(cause, value)...)
+			all = append(all, c.collect(cause)...)
 		}
 		return all
 	}
@@ -93,26 +108,28 @@ func collect(details *jsonschema.ValidationError, value any) []finding {
 	if path := details.ErrorKind.KeywordPath(); len(path) > 0 {
 		rule = path[0]
 	}
-	for _, message := range messages(details, value) {
+	for _, message := range c.messages(details) {
+		c.left--
 		all = append(all, finding{names: details.InstanceLocation, rule: rule, message: message})
 	}
 	switch details.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
-		return append(all, closest(details, value)...)
+		return append(all, c.closest(details)...)
 	}
 	return all
 }
 
 // messages tells a rule that is not kept in words, and names of properties.
-func messages(details *jsonschema.ValidationError, value any) []string {
+func (c *collector) messages(details *jsonschema.ValidationError) []string {
 	var all []string
 	switch k := details.ErrorKind.(type) {
 	case *kind.Type:
-		given := typeName(at(value, details.InstanceLocation))
+		given := typeName(at(c.value, details.InstanceLocation))
 		return []string{fmt.Sprintf("Invalid type. Expected: %s, given: %s", strings.Join(k.Want, "/"), given)}
 	case *badName:
+		names := collector{value: k.name, left: c.left}
 		for _, cause := range details.Causes {
-			for _, f := range collect(cause, k.name) {
+			for _, f := range names.collect(cause) {
 				all = append(all, fmt.Sprintf("The property name %s is not allowed: %s", shownName(k.name), f.message))
 			}
 		}
@@ -135,11 +152,11 @@ func messages(details *jsonschema.ValidationError, value any) []string {
 }
 
 // closest returns what is wrong with the alternative that fits best.
-func closest(details *jsonschema.ValidationError, value any) []finding {
+func (c *collector) closest(details *jsonschema.ValidationError) []finding {
 	var best []finding
 	lowest := 0
 	for i, cause := range details.Causes {
-		found := collect(cause, value)
+		found := c.collect(cause)
 		distance := len(found)
 		for _, f := range found {
 			switch {

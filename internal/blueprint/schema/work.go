@@ -11,7 +11,7 @@ import (
 
 const (
 	// maxWork is how many comparisons the check of a value may take.
-	maxWork = 2_000_000
+	maxWork = 1_000_000
 	// maxChain is how many schemas may apply to the same value one inside the
 	// other, references included.
 	maxChain = 256
