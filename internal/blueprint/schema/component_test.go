@@ -87,19 +87,12 @@ func artifactSet(t testing.TB, layers ...string) []byte {
 	return out.Bytes()
 }
 
-// shop publishes the components into an archive, and returns a compiler for a
-// blueprint of one of them.
-func shop(t testing.TB, overwrites ...component.Overwrite) *Compiler {
+// published returns a compiler without a blueprint for a component version, which
+// it publishes with others into an archive.
+func published(t testing.TB, constructor, base, name string, overwrites ...component.Overwrite) *Compiler {
 	t.Helper()
-	base, target := t.TempDir(), t.TempDir()
-	for name, content := range map[string][]byte{
-		"one.tar": artifactSet(t, `{"type": "string"}`), "two.tar": artifactSet(t, `{}`, `{}`), "bomb": make([]byte, maxDocumentBytes+1),
-	} {
-		if err := os.WriteFile(filepath.Join(base, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	parsed, err := publish.Parse([]byte(delivery))
+	target := t.TempDir()
+	parsed, err := publish.Parse([]byte(constructor))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,14 +116,29 @@ func shop(t testing.TB, overwrites ...component.Overwrite) *Compiler {
 			t.Error(err)
 		}
 	})
-	version, err := session.Resolve(t.Context(), component.Reference{Name: "example.org/shop", Version: "1.0.0"})
+	version, err := session.Resolve(t.Context(), component.Reference{Name: name, Version: "1.0.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := blueprint(map[string]string{"a": `{"type": "string"}`, "vendor": `{"$ref": "cd://componentReferences/base/resources/vendor-schema"}`}, map[string]string{
+	return &Compiler{Version: version, Context: context, Finder: session, Reader: session.Reader()}
+}
+
+// shop returns a compiler for a blueprint of the component shop.
+func shop(t testing.TB, overwrites ...component.Overwrite) *Compiler {
+	t.Helper()
+	base := t.TempDir()
+	for name, content := range map[string][]byte{
+		"one.tar": artifactSet(t, `{"type": "string"}`), "two.tar": artifactSet(t, `{}`, `{}`), "bomb": make([]byte, maxDocumentBytes+1),
+	} {
+		if err := os.WriteFile(filepath.Join(base, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := published(t, delivery, base, "example.org/shop", overwrites...)
+	with := blueprint(map[string]string{"a": `{"type": "string"}`, "vendor": `{"$ref": "cd://componentReferences/base/resources/vendor-schema"}`}, map[string]string{
 		"a.json": `{}`, "vendor.json": `{"$ref": "cd://componentReferences/base/resources/vendor-schema"}`,
 	})
-	c.Version, c.Context, c.Finder, c.Reader = version, context, session, session.Reader()
+	c.Local, c.Files = with.Local, with.Files
 	return c
 }
 

@@ -30,6 +30,14 @@ const (
 	container
 )
 
+func (f form) holdsSchemas() bool {
+	switch f {
+	case oneSchema, schemaList, schemasByName, schemasByPattern, oneOrList, dependency, nameSchema, definitions, container:
+		return true
+	}
+	return false
+}
+
 // dialect is a version of the language. Keywords that are not listed have no
 // effect.
 type dialect struct {

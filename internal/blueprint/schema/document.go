@@ -134,7 +134,9 @@ func (l *linker) prepare(d *document, text []byte) (*document, error) {
 		return nil, err
 	}
 	d.addresses, d.bases = map[string][]pointer{}, map[pointer]string{}
-	l.index(d, root, "", d.base)
+	if err := l.index(d, root, nil, d.base); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
@@ -155,33 +157,43 @@ func (l *linker) dialectOf(d *document) (*dialect, error) {
 }
 
 // index finds the schemas of a document that have an id.
-func (l *linker) index(d *document, node any, at pointer, base string) {
+func (l *linker) index(d *document, node any, names []string, base string) error {
 	object, ok := node.(map[string]any)
 	if !ok {
-		return
+		return nil
+	}
+	if err := l.ctx.Err(); err != nil {
+		return fmt.Errorf("the compilation ends: %w", err)
 	}
 	// An id beside a reference is none in these drafts.
 	if _, isReference := object["$ref"]; !isReference {
-		base = d.identify(object, at, base)
+		var err error
+		if base, err = l.identify(d, object, names, base); err != nil {
+			return err
+		}
 	}
 	for name, value := range object {
-		switch d.dialect.keywords[name] {
-		case oneSchema, nameSchema:
-			l.index(d, value, at.child(name), base)
-		case schemaList, oneOrList, schemasByName, schemasByPattern, dependency, definitions, container:
-			if _, one := value.(map[string]any); one && d.dialect.keywords[name] == oneOrList {
-				l.index(d, value, at.child(name), base)
-				continue
+		form := d.dialect.keywords[name]
+		if !form.holdsSchemas() {
+			continue
+		}
+		if _, one := value.(map[string]any); one && (form == oneSchema || form == nameSchema || form == oneOrList) {
+			if err := l.index(d, value, append(names, name), base); err != nil {
+				return err
 			}
-			for key, child := range elements(value) {
-				l.index(d, child, at.child(name, key), base)
+			continue
+		}
+		for key, child := range elements(value) {
+			if err := l.index(d, child, append(names, name, key), base); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
 // identify takes the id of a schema, and returns the base of what is in it.
-func (d *document) identify(object map[string]any, at pointer, base string) string {
+func (l *linker) identify(d *document, object map[string]any, names []string, base string) (string, error) {
 	for _, keyword := range d.dialect.ids {
 		id, ok := object[keyword].(string)
 		if !ok {
@@ -190,8 +202,11 @@ func (d *document) identify(object map[string]any, at pointer, base string) stri
 		text, anchor, _ := strings.Cut(id, "#")
 		joined, err := join(base, text)
 		if err != nil {
-			// References that need this id will not find it.
-			return base
+			return base, nil //nolint:nilerr // References that need this id will not find it.
+		}
+		at := pointer("").child(names...)
+		if err := l.spend(at); err != nil {
+			return "", err
 		}
 		if text != "" {
 			base = joined
@@ -202,9 +217,9 @@ func (d *document) identify(object map[string]any, at pointer, base string) stri
 			address := base + "#" + anchor
 			d.addresses[address] = append(d.addresses[address], at)
 		}
-		return base
+		return base, nil
 	}
-	return base
+	return base, nil
 }
 
 // join resolves a reference without its fragment.

@@ -14,6 +14,10 @@ import (
 // counted as one. Compiling them takes time that grows with the square.
 const maxSchemas = 10_000
 
+// maxPaths is how many bytes the paths of all schemas may have: they are compared
+// with each other.
+const maxPaths = 4 << 20
+
 // linker brings all schemas that belong to one together. Each schema that others
 // refer to becomes a definition of one document; references lead to definitions.
 type linker struct {
@@ -24,6 +28,7 @@ type linker struct {
 	patterns  *expressions
 	bytes     int
 	schemas   int
+	paths     int
 
 	numbers map[place]int
 	// places are those of the definitions, in their order.
@@ -64,6 +69,14 @@ func (l *linker) link(definition []byte) (map[string]any, error) {
 	return map[string]any{"definitions": all}, nil
 }
 
+// spend counts the bytes of a path.
+func (l *linker) spend(at pointer) error {
+	if l.paths += len(at); l.paths > maxPaths {
+		return fmt.Errorf("the paths of all schemas that belong to the schema are longer than %d bytes: use shorter names, or fewer levels", maxPaths)
+	}
+	return nil
+}
+
 // number returns the definition that a place becomes.
 func (l *linker) number(p place) int {
 	number, known := l.numbers[p]
@@ -93,7 +106,7 @@ func (l *linker) translate(d *document, at pointer, base string, node any) (any,
 	if l.schemas++; l.schemas > maxSchemas {
 		return nil, fmt.Errorf("more than %d schemas belong to the schema", maxSchemas)
 	}
-	if err := l.ctx.Err(); err != nil {
+	if err := errors.Join(l.ctx.Err(), l.spend(at)); err != nil {
 		return nil, fmt.Errorf("the compilation ends: %w", err)
 	}
 	object, ok := node.(map[string]any)
@@ -184,7 +197,9 @@ func (t *translation) keyword(name string, form form, value any) error {
 	case exclusive:
 		return t.exclusive(name, value)
 	case nameSchema:
-		t.to[namesKeyword] = t.definition(place{t.document, t.at.child(name)})
+		at := t.at.child(name)
+		t.to[namesKeyword] = t.definition(place{t.document, at})
+		return t.spend(at)
 	case definitions, container:
 		return t.definitions(name, form, value)
 	default:
@@ -238,7 +253,11 @@ func (t *translation) definitions(name string, form form, value any) error {
 		return t.fail(fmt.Errorf("it must be an object, not %s", article(typeName(value))), name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		t.number(place{t.document, t.at.child(name, key)})
+		at := t.at.child(name, key)
+		if err := t.spend(at); err != nil {
+			return err
+		}
+		t.number(place{t.document, at})
 	}
 	return nil
 }

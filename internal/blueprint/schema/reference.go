@@ -41,7 +41,7 @@ func (l *linker) resolve(d *document, base, reference string) (found place, publ
 		return place{}, "", err
 	}
 	if text == "" || absolute == d.base || d.addresses[absolute] != nil {
-		found, err = d.within(absolute, fragment)
+		found, err = l.within(d, absolute, fragment)
 		return found, "", err
 	}
 	if dialects[absolute] != nil {
@@ -51,12 +51,12 @@ func (l *linker) resolve(d *document, base, reference string) (found place, publ
 	if err != nil {
 		return place{}, "", err
 	}
-	found, err = target.within(target.base, fragment)
+	found, err = l.within(target, target.base, fragment)
 	return found, "", err
 }
 
 // within finds a fragment below the schema with the given address.
-func (d *document) within(address, fragment string) (place, error) {
+func (l *linker) within(d *document, address, fragment string) (place, error) {
 	start := pointer("")
 	if address != d.base {
 		var err error
@@ -78,10 +78,14 @@ func (d *document) within(address, fragment string) (place, error) {
 	if at != "" && at[0] != '/' {
 		return place{}, fmt.Errorf("fragment %s must start with a slash", fragment)
 	}
-	if _, err := find(d.root, start+at); err != nil {
+	at = start + at
+	if err := l.spend(at); err != nil {
 		return place{}, err
 	}
-	return place{d, start + at}, nil
+	if _, err := find(d.root, at); err != nil {
+		return place{}, err
+	}
+	return place{d, at}, nil
 }
 
 func (d *document) addressed(address string) (pointer, error) {
