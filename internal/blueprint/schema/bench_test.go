@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"go.landscaper.dev/internal/blueprint/schema/link"
 	"go.landscaper.dev/internal/plain"
 )
 
@@ -47,7 +48,7 @@ func BenchmarkCompile(b *testing.B) {
 
 // BenchmarkCompileLargest compiles as many schemas as are allowed.
 func BenchmarkCompileLargest(b *testing.B) {
-	all := make([]any, maxSchemas-1)
+	all := make([]any, link.MaxSchemas-1)
 	for i := range all {
 		all[i] = map[string]any{"type": "string"}
 	}

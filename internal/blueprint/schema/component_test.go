@@ -10,6 +10,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/blueprint/schema/link"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/ctf"
@@ -128,7 +129,7 @@ func shop(t testing.TB, overwrites ...component.Overwrite) *Compiler {
 	t.Helper()
 	base := t.TempDir()
 	for name, content := range map[string][]byte{
-		"one.tar": artifactSet(t, `{"type": "string"}`), "two.tar": artifactSet(t, `{}`, `{}`), "bomb": make([]byte, maxDocumentBytes+1),
+		"one.tar": artifactSet(t, `{"type": "string"}`), "two.tar": artifactSet(t, `{}`, `{}`), "bomb": make([]byte, link.MaxDocumentBytes+1),
 	} {
 		if err := os.WriteFile(filepath.Join(base, name), content, 0o600); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.landscaper.dev/internal/blueprint/schema/link"
 	"go.landscaper.dev/internal/plain"
 )
 
@@ -54,9 +55,9 @@ func TestLimits(t *testing.T) {
 		many[fmt.Sprintf("t%d", i)] = `{}`
 		references = append(references, fmt.Sprintf(`{"$ref": "local://t%d"}`, i))
 	}
-	large := map[string]string{"big": `{"description": "` + strings.Repeat("x", maxDocumentBytes) + `"}`}
+	large := map[string]string{"big": `{"description": "` + strings.Repeat("x", link.MaxDocumentBytes) + `"}`}
 	for i := range 3 {
-		large[fmt.Sprintf("b%d", i)] = `{"description": "` + strings.Repeat("x", maxDocumentBytes-100) + `"}`
+		large[fmt.Sprintf("b%d", i)] = `{"description": "` + strings.Repeat("x", link.MaxDocumentBytes-100) + `"}`
 	}
 	var patterns []string
 	for i := range 60 {

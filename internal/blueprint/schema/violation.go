@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"go.landscaper.dev/internal/blueprint/schema/link"
 )
 
 // Violation is one rule that a value does not keep. It says nothing about the
@@ -124,26 +126,26 @@ func (c *collector) messages(details *jsonschema.ValidationError) []string {
 	var all []string
 	switch k := details.ErrorKind.(type) {
 	case *kind.Type:
-		given := typeName(at(c.value, details.InstanceLocation))
+		given := link.TypeName(at(c.value, details.InstanceLocation))
 		return []string{fmt.Sprintf("Invalid type. Expected: %s, given: %s", strings.Join(k.Want, "/"), given)}
 	case *badName:
 		names := collector{value: k.name, left: c.left}
 		for _, cause := range details.Causes {
 			for _, f := range names.collect(cause) {
-				all = append(all, fmt.Sprintf("The property name %s is not allowed: %s", shownName(k.name), f.message))
+				all = append(all, fmt.Sprintf("The property name %s is not allowed: %s", link.Name(k.name), f.message))
 			}
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			all = append(all, shownName(name)+" is required")
+			all = append(all, link.Name(name)+" is required")
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			all = append(all, fmt.Sprintf("Additional property %s is not allowed", shownName(name)))
+			all = append(all, fmt.Sprintf("Additional property %s is not allowed", link.Name(name)))
 		}
 	case *kind.Dependency:
 		for _, name := range k.Missing {
-			all = append(all, fmt.Sprintf("%s is required, because %s is given", shownName(name), shownName(k.Prop)))
+			all = append(all, fmt.Sprintf("%s is required, because %s is given", link.Name(name), link.Name(k.Prop)))
 		}
 	default:
 		return []string{sentence(k)}
@@ -182,7 +184,7 @@ func sentence(k jsonschema.ErrorKind) string {
 	case *kind.Const:
 		return "Must be " + literals([]any{k.Want})
 	case *kind.Format:
-		return "Must have the format " + strings.TrimPrefix(k.Want, formatPrefix)
+		return "Must have the format " + strings.TrimPrefix(k.Want, link.FormatPrefix)
 	case *kind.Pattern:
 		return "Must match the pattern " + k.Want
 	case *kind.Minimum:
@@ -258,7 +260,7 @@ func literals(values []any) string {
 		}
 		// What was decoded from JSON can be encoded.
 		text, _ := json.Marshal(value)
-		shown = append(shown, shortened(string(text)))
+		shown = append(shown, link.Shortened(string(text)))
 	}
 	return strings.Join(shown, ", ")
 }

@@ -1,4 +1,4 @@
-package schema
+package link
 
 import "maps"
 
@@ -12,7 +12,7 @@ const (
 	schemaList
 	// schemasByName are the schemas of properties.
 	schemasByName
-	// schemasByPattern are schemas under regular expressions.
+	// schemasByPattern are schemas under regular Patterns.
 	schemasByPattern
 	// oneOrList is what "items" holds.
 	oneOrList

@@ -1,4 +1,4 @@
-package schema
+package link
 
 import (
 	"bytes"
@@ -142,13 +142,13 @@ func (l *linker) local(_ *document, name, _ string) (*document, error) {
 	if strings.Contains(name, "/") {
 		return nil, errors.New("a path is not supported for local resources: use local://<name>#/<path>")
 	}
-	definition, known := l.compiler.Local[name]
+	definition, known := l.sources.Local[name]
 	if !known {
-		return nil, fmt.Errorf("type %s is not defined in local types: %s", name, list(slices.Sorted(maps.Keys(l.compiler.Local))))
+		return nil, fmt.Errorf("type %s is not defined in local types: %s", name, list(slices.Sorted(maps.Keys(l.sources.Local))))
 	}
 	text := "local://" + name
 	return l.remember(text, func() (*document, error) {
-		return l.prepare(&document{name: text, base: text, owner: l.compiler.Version}, definition.RawMessage)
+		return l.prepare(&document{name: text, base: text, owner: l.sources.Version}, definition.RawMessage)
 	})
 }
 
@@ -169,7 +169,7 @@ func (l *linker) file(_ *document, escaped, _ string) (*document, error) {
 		return nil, fmt.Errorf("the name of the file: %w", err)
 	}
 	name = clean(name)
-	if l.compiler.Files == nil {
+	if l.sources.Files == nil {
 		return nil, errors.New("no filesystem defined to read a local schema: the blueprint has no files")
 	}
 	text := "blueprint://" + name
@@ -177,7 +177,7 @@ func (l *linker) file(_ *document, escaped, _ string) (*document, error) {
 		content, err := l.readFile(name)
 		if err == nil {
 			var d *document
-			if d, err = l.prepare(&document{name: text, base: text, owner: l.compiler.Version}, content); err == nil {
+			if d, err = l.prepare(&document{name: text, base: text, owner: l.sources.Version}, content); err == nil {
 				return d, nil
 			}
 		}
@@ -189,12 +189,12 @@ func (l *linker) readFile(name string) ([]byte, error) {
 	if name == "" {
 		return nil, errors.New("the name of a file is missing")
 	}
-	file, err := l.compiler.Files.Open(name)
+	file, err := l.sources.Files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("the path starts at the root of the blueprint: %w", err)
 	}
 	defer file.Close()                             //nolint:errcheck // nothing is written
-	return archive.ReadAll(file, maxDocumentBytes) //nolint:wrapcheck // the caller names the file
+	return archive.ReadAll(file, MaxDocumentBytes) //nolint:wrapcheck // the caller names the file
 }
 
 func (l *linker) component(d *document, _, text string) (*document, error) {
@@ -220,15 +220,15 @@ type step struct {
 }
 
 func (l *linker) follow(from *repository.Version, text string) (*document, error) {
-	if l.compiler.Reader == nil {
+	if l.sources.Reader == nil {
 		return nil, errors.New("no component reference resolver defined to resolve the ref")
 	}
 	address, err := uri.Parse(text)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the URI
 	}
-	address.Context = l.compiler.Context
-	owner, resource, err := address.Resource(l.ctx, l.compiler.Finder, from)
+	address.Context = l.sources.Context
+	owner, resource, err := address.Resource(l.ctx, l.sources.Finder, from)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the URI
 	}
@@ -249,12 +249,12 @@ func (l *linker) readResource(owner *repository.Version, resource *descriptor.Re
 		return nil, fmt.Errorf("resource %s of component version %s:%s has the type %s, but schemas have the type %s",
 			resource.Name, owner.Name, owner.Version, resource.Type, ResourceType)
 	}
-	content, mediaType, err := l.compiler.Reader.Read(l.ctx, owner, resource, maxDocumentBytes)
+	content, mediaType, err := l.sources.Reader.Read(l.ctx, owner, resource, MaxDocumentBytes)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the resource
 	}
 	limits := archive.DefaultLimits()
-	limits.Bytes = maxDocumentBytes
+	limits.Bytes = MaxDocumentBytes
 	if isArtifact(mediaType) {
 		if content, err = l.onlyLayer(content, limits); err != nil {
 			return nil, err

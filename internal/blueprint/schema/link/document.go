@@ -1,4 +1,4 @@
-package schema
+package link
 
 import (
 	"bytes"
@@ -18,8 +18,9 @@ import (
 
 // Limits of what belongs to a schema.
 const (
-	maxDocuments     = 1000
-	maxDocumentBytes = 8 << 20
+	maxDocuments = 1000
+	// MaxDocumentBytes is for each document.
+	MaxDocumentBytes = 8 << 20
 	// maxBytes is for all documents together.
 	maxBytes = 16 << 20
 	// maxLevels is how deep a document may be nested.
@@ -52,9 +53,9 @@ func (d *document) at(p pointer, names ...string) string {
 
 func (d *document) original(names []string) string {
 	if d.name == "" {
-		return dotted(names)
+		return Path(names)
 	}
-	return d.name + ": " + dotted(names)
+	return d.name + ": " + Path(names)
 }
 
 // baseAt returns the URI that references at a place start from.
@@ -116,8 +117,8 @@ func (l *linker) prepare(d *document, text []byte) (*document, error) {
 	if len(l.documents) == maxDocuments {
 		return nil, fmt.Errorf("more than %d documents belong to the schema", maxDocuments)
 	}
-	if len(text) > maxDocumentBytes {
-		return nil, &archive.TooLargeError{What: "the number of bytes of the schema", Limit: maxDocumentBytes}
+	if len(text) > MaxDocumentBytes {
+		return nil, &archive.TooLargeError{What: "the number of bytes of the schema", Limit: MaxDocumentBytes}
 	}
 	if l.bytes += len(text); l.bytes > maxBytes {
 		return nil, &archive.TooLargeError{What: "the number of bytes of all documents that belong to the schema", Limit: maxBytes}
@@ -126,7 +127,7 @@ func (l *linker) prepare(d *document, text []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := bounded(root, 0, maxLevels); err != nil {
+	if err := Bounded(root, maxLevels); err != nil {
 		return nil, err
 	}
 	d.root = root
@@ -141,13 +142,13 @@ func (l *linker) prepare(d *document, text []byte) (*document, error) {
 }
 
 func (l *linker) dialectOf(d *document) (*dialect, error) {
-	name := l.compiler.Default
+	name := l.sources.Default
 	if d.foreign {
 		name = ""
 	}
 	if object, ok := d.root.(map[string]any); ok && object["$schema"] != nil {
 		if name, ok = object["$schema"].(string); !ok {
-			return nil, fmt.Errorf("$schema must be a string, not %s", article(typeName(object["$schema"])))
+			return nil, fmt.Errorf("$schema must be a string, not %s", article(TypeName(object["$schema"])))
 		}
 	}
 	if known := dialects[strings.TrimSuffix(name, "#")]; known != nil {
