@@ -7,18 +7,17 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/message"
+
+	"go.landscaper.dev/internal/blueprint/schema/link"
 )
 
-// namesKeyword stands for "propertyNames" in the one document. The library's own
+// names is the vocabulary that checks the names of properties. The library's own
 // keyword may report the path of another property.
-const namesKeyword = "blueprint-propertyNames"
-
-// names is the vocabulary that checks the names of properties.
 func names() *jsonschema.Vocabulary {
 	return &jsonschema.Vocabulary{
 		URL: "mem:///vocabulary",
 		Compile: func(ctx *jsonschema.CompilerContext, object map[string]any) (jsonschema.SchemaExt, error) {
-			reference, ok := object[namesKeyword].(string)
+			reference, ok := object[link.NamesKeyword].(string)
 			if !ok {
 				return nil, nil //nolint:nilnil // the library asks for it
 			}

@@ -2,8 +2,8 @@
 //
 // A schema may refer to others: to types of the blueprint, to its files, and to
 // resources of components. Everything that belongs to a schema is brought
-// together first, into one document of a single draft that refers only to itself;
-// the library that checks values never sees a foreign reference.
+// together first, so the library that checks values never sees a foreign
+// reference.
 package schema
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/blueprint/schema/link"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
@@ -57,31 +58,40 @@ func (c *Compiler) Compile(ctx context.Context, definition []byte) (*Schema, err
 }
 
 func (c *Compiler) compile(ctx context.Context, definition []byte) (*jsonschema.Schema, error) {
-	l := newLinker(ctx, c)
-	linked, err := l.link(definition)
+	linked, err := link.Link(ctx, link.Sources(*c), definition)
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // names the place
 	}
 	library := jsonschema.NewCompiler()
 	library.DefaultDraft(jsonschema.Draft7)
-	library.AssertFormat()
 	library.UseLoader(nothing{})
-	library.UseRegexpEngine(l.patterns.engine)
+	library.UseRegexpEngine(linked.Patterns.Engine)
 	library.RegisterVocabulary(names())
-	for _, format := range formats() {
-		library.RegisterFormat(format)
+	for name, matches := range link.Formats {
+		library.RegisterFormat(format(name, matches))
 	}
-	if err := library.AddResource(location, linked); err != nil {
+	if err := library.AddResource(location, linked.Document); err != nil {
 		return nil, fmt.Errorf("add the schema: %w", err)
 	}
 	compiled, err := library.Compile(location + "#/definitions/0")
 	if err != nil {
-		return nil, l.explain(err, linked)
+		return nil, explain(err, linked)
 	}
-	if err := l.finite(compiled); err != nil {
+	if err := finite(compiled, linked); err != nil {
 		return nil, err
 	}
 	return compiled, nil
+}
+
+var errFormat = errors.New("another format")
+
+func format(name string, matches func(string) bool) *jsonschema.Format {
+	return &jsonschema.Format{Name: link.FormatPrefix + name, Validate: func(value any) error {
+		if text, ok := value.(string); ok && !matches(text) {
+			return errFormat
+		}
+		return nil
+	}}
 }
 
 // nothing is a loader that loads nothing: all references were resolved before.
@@ -94,32 +104,39 @@ func (nothing) Load(url string) (any, error) {
 
 // explain turns an error about the one document into one about the document that
 // the user wrote.
-func (l *linker) explain(err error, linked any) error {
+func explain(err error, linked *link.Linked) error {
 	var invalid *jsonschema.SchemaValidationError
 	var details *jsonschema.ValidationError
 	if !errors.As(err, &invalid) || !errors.As(invalid.Err, &details) {
 		return err
 	}
-	return &InvalidError{Violations: violations(details, linked, l.original)}
+	return &InvalidError{Violations: violations(details, linked.Document, linked.Original)}
 }
+
+// maxLevels is how deep a value may be nested.
+const maxLevels = 1000
 
 // Validate checks a plain value. If it violates the schema, the error is an
 // InvalidError.
 func (s *Schema) Validate(value any) error {
-	if err := checkable(value); err != nil {
-		return err
+	err := link.Bounded(value, maxLevels)
+	var limit *link.LimitError
+	if errors.As(err, &limit) {
+		return &InvalidError{Violations: []Violation{{Path: link.Path(limit.Names), Rule: "limit", Message: limit.Problem}}}
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // tells what is wrong
 	}
 	work := work{}
 	if !work.evaluate(s.compiled, value) {
 		return fmt.Errorf("the value is too large for its schema: more than %d comparisons would be needed; recursive schemas with several branches need fewer if each branch can be told by the type of the value", maxWork)
 	}
-	err := s.compiled.Validate(value)
-	if err == nil {
+	if err = s.compiled.Validate(value); err == nil {
 		return nil
 	}
 	var details *jsonschema.ValidationError
 	if !errors.As(err, &details) {
 		return fmt.Errorf("check the value: %w", err)
 	}
-	return &InvalidError{Violations: violations(details, value, dotted)}
+	return &InvalidError{Violations: violations(details, value, link.Path)}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"go.landscaper.dev/internal/blueprint/schema/link"
 )
 
 // Violation is one rule that a value does not keep. It says nothing about the
@@ -49,6 +51,10 @@ func (e *InvalidError) Error() string {
 	return "[" + strings.Join(shown, ", ") + "]"
 }
 
+// maxFindings is how many findings become violations; a large value that is wrong
+// everywhere is not worth more.
+const maxFindings = 10_000
+
 // finding is a violation while it is collected.
 type finding struct {
 	names   []string
@@ -59,7 +65,8 @@ type finding struct {
 // violations turns what the library found into violations. Name turns a path into
 // text.
 func violations(details *jsonschema.ValidationError, value any, name func([]string) string) []Violation {
-	found := collect(details, value)
+	c := collector{value: value, left: maxFindings}
+	found := c.collect(details)
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(slices.CompareFunc(a.names, b.names, compareNames), cmp.Compare(a.message, b.message))
 	})
@@ -80,12 +87,22 @@ func compareNames(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func collect(details *jsonschema.ValidationError, value any) []finding {
+// collector collects what the library found.
+type collector struct {
+	value any
+	// left is how many findings may still be made.
+	left int
+}
+
+func (c *collector) collect(details *jsonschema.ValidationError) []finding {
+	if c.left <= 0 {
+		return nil
+	}
 	var all []finding
 	switch details.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		for _, cause := range details.Causes {
-			all = append(all, collect(cause, value)...)
+			all = append(all, c.collect(cause)...)
 		}
 		return all
 	}
@@ -93,40 +110,42 @@ func collect(details *jsonschema.ValidationError, value any) []finding {
 	if path := details.ErrorKind.KeywordPath(); len(path) > 0 {
 		rule = path[0]
 	}
-	for _, message := range messages(details, value) {
+	for _, message := range c.messages(details) {
+		c.left--
 		all = append(all, finding{names: details.InstanceLocation, rule: rule, message: message})
 	}
 	switch details.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
-		return append(all, closest(details, value)...)
+		return append(all, c.closest(details)...)
 	}
 	return all
 }
 
 // messages tells a rule that is not kept in words, and names of properties.
-func messages(details *jsonschema.ValidationError, value any) []string {
+func (c *collector) messages(details *jsonschema.ValidationError) []string {
 	var all []string
 	switch k := details.ErrorKind.(type) {
 	case *kind.Type:
-		given := typeName(at(value, details.InstanceLocation))
+		given := link.TypeName(at(c.value, details.InstanceLocation))
 		return []string{fmt.Sprintf("Invalid type. Expected: %s, given: %s", strings.Join(k.Want, "/"), given)}
 	case *badName:
+		names := collector{value: k.name, left: c.left}
 		for _, cause := range details.Causes {
-			for _, f := range collect(cause, k.name) {
-				all = append(all, fmt.Sprintf("The property name %s is not allowed: %s", shownName(k.name), f.message))
+			for _, f := range names.collect(cause) {
+				all = append(all, fmt.Sprintf("The property name %s is not allowed: %s", link.Name(k.name), f.message))
 			}
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			all = append(all, shownName(name)+" is required")
+			all = append(all, link.Name(name)+" is required")
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			all = append(all, fmt.Sprintf("Additional property %s is not allowed", shownName(name)))
+			all = append(all, fmt.Sprintf("Additional property %s is not allowed", link.Name(name)))
 		}
 	case *kind.Dependency:
 		for _, name := range k.Missing {
-			all = append(all, fmt.Sprintf("%s is required, because %s is given", shownName(name), shownName(k.Prop)))
+			all = append(all, fmt.Sprintf("%s is required, because %s is given", link.Name(name), link.Name(k.Prop)))
 		}
 	default:
 		return []string{sentence(k)}
@@ -135,11 +154,11 @@ func messages(details *jsonschema.ValidationError, value any) []string {
 }
 
 // closest returns what is wrong with the alternative that fits best.
-func closest(details *jsonschema.ValidationError, value any) []finding {
+func (c *collector) closest(details *jsonschema.ValidationError) []finding {
 	var best []finding
 	lowest := 0
 	for i, cause := range details.Causes {
-		found := collect(cause, value)
+		found := c.collect(cause)
 		distance := len(found)
 		for _, f := range found {
 			switch {
@@ -165,7 +184,7 @@ func sentence(k jsonschema.ErrorKind) string {
 	case *kind.Const:
 		return "Must be " + literals([]any{k.Want})
 	case *kind.Format:
-		return "Must have the format " + strings.TrimPrefix(k.Want, formatPrefix)
+		return "Must have the format " + strings.TrimPrefix(k.Want, link.FormatPrefix)
 	case *kind.Pattern:
 		return "Must match the pattern " + k.Want
 	case *kind.Minimum:
@@ -241,7 +260,7 @@ func literals(values []any) string {
 		}
 		// What was decoded from JSON can be encoded.
 		text, _ := json.Marshal(value)
-		shown = append(shown, shortened(string(text)))
+		shown = append(shown, link.Shortened(string(text)))
 	}
 	return strings.Join(shown, ", ")
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"go.landscaper.dev/internal/blueprint/schema/link"
 )
 
 const (
 	// maxWork is how many comparisons the check of a value may take.
-	maxWork = 2_000_000
+	maxWork = 1_000_000
 	// maxChain is how many schemas may apply to the same value one inside the
 	// other, references included.
 	maxChain = 256
@@ -69,8 +71,8 @@ func inside(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 }
 
 // finite refuses schemas that could be applied to the same value without end.
-func (l *linker) finite(root *jsonschema.Schema) error {
-	search := chains{linker: l, lengths: map[*jsonschema.Schema]int{}}
+func finite(root *jsonschema.Schema, linked *link.Linked) error {
+	search := chains{linked: linked, lengths: map[*jsonschema.Schema]int{}}
 	seen := map[*jsonschema.Schema]bool{root: true}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; queue = queue[1:] {
 		if _, err := search.length(queue[0]); err != nil {
@@ -90,7 +92,7 @@ func (l *linker) finite(root *jsonschema.Schema) error {
 
 // chains measures how many schemas apply one inside the other.
 type chains struct {
-	linker  *linker
+	linked  *link.Linked
 	lengths map[*jsonschema.Schema]int
 	// open are the schemas that are being measured.
 	open []*jsonschema.Schema
@@ -135,7 +137,7 @@ func (c *chains) cycle(to *jsonschema.Schema) error {
 	for _, schema := range append(c.open, to) {
 		if inCycle = inCycle || schema == to; inCycle {
 			_, fragment, _ := strings.Cut(schema.Location, "#/")
-			name := c.linker.original(strings.Split(fragment, "/"))
+			name := c.linked.Original(strings.Split(fragment, "/"))
 			if len(names) == 0 || names[len(names)-1] != name {
 				names = append(names, name)
 			}
@@ -177,8 +179,8 @@ func (w *work) evaluate(s *jsonschema.Schema, value any) bool {
 }
 
 func (w *work) match(pattern jsonschema.Regexp, text string) bool {
-	if pattern, ok := pattern.(*expression); ok {
-		w.done += len(text) * pattern.size / matchWork
+	if pattern, ok := pattern.(*link.Pattern); ok {
+		w.done += len(text) * pattern.Size / matchWork
 	}
 	return w.done <= maxWork
 }

@@ -1,20 +1,17 @@
-package schema
+package link
 
 import (
-	"errors"
 	"net"
 	"net/mail"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// knownFormats are the formats that are checked; others have no effect. Each
+// Formats tell whether a text has a format. These are the formats that are checked; others have no effect. Each
 // accepts at least what the public system accepts.
-var knownFormats = map[string]func(string) bool{
+var Formats = map[string]func(string) bool{
 	"date":                  oneTime("2006-01-02"),
 	"time":                  oneTime("15:04:05Z07:00", "15:04:05"),
 	"date-time":             oneTime(time.RFC3339, "2006-01-02", "15:04:05Z07:00", "15:04:05"),
@@ -28,29 +25,14 @@ var knownFormats = map[string]func(string) bool{
 	"iri-reference":         isURIReference,
 	"uri-template":          isURITemplate,
 	"uuid":                  regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString,
-	"regex":                 isExpression,
+	"regex":                 isPattern,
 	"hostname":              isHostname,
 	"json-pointer":          regexp.MustCompile(`^(/([^~/]|~[01])*)*$`).MatchString,
 	"relative-json-pointer": regexp.MustCompile(`^(0|[1-9][0-9]*)(#|(/([^~/]|~[01])*)*)$`).MatchString,
 }
 
-// formatPrefix keeps the names apart from those of the library.
-const formatPrefix = "blueprint-"
-
-var errFormat = errors.New("another format")
-
-func formats() []*jsonschema.Format {
-	all := make([]*jsonschema.Format, 0, len(knownFormats))
-	for name, matches := range knownFormats {
-		all = append(all, &jsonschema.Format{Name: formatPrefix + name, Validate: func(value any) error {
-			if text, ok := value.(string); ok && !matches(text) {
-				return errFormat
-			}
-			return nil
-		}})
-	}
-	return all
-}
+// FormatPrefix keeps the names of formats apart from those of the library.
+const FormatPrefix = "blueprint-"
 
 // oneTime accepts a time in one of several layouts, with fractions of a second.
 func oneTime(layouts ...string) func(string) bool {
@@ -111,7 +93,7 @@ func isHostname(text string) bool {
 	return true
 }
 
-func isExpression(text string) bool {
-	_, err := compileExpression(text)
+func isPattern(text string) bool {
+	_, err := compilePattern(text)
 	return err == nil
 }

@@ -1,4 +1,4 @@
-package schema
+package link
 
 import "maps"
 
@@ -12,7 +12,7 @@ const (
 	schemaList
 	// schemasByName are the schemas of properties.
 	schemasByName
-	// schemasByPattern are schemas under regular expressions.
+	// schemasByPattern are schemas under regular Patterns.
 	schemasByPattern
 	// oneOrList is what "items" holds.
 	oneOrList
@@ -29,6 +29,14 @@ const (
 	// container holds schemas that count only if they are referred to.
 	container
 )
+
+func (f form) holdsSchemas() bool {
+	switch f {
+	case oneSchema, schemaList, schemasByName, schemasByPattern, oneOrList, dependency, nameSchema, definitions, container:
+		return true
+	}
+	return false
+}
 
 // dialect is a version of the language. Keywords that are not listed have no
 // effect.

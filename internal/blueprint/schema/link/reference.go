@@ -1,4 +1,4 @@
-package schema
+package link
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func (l *linker) resolve(d *document, base, reference string) (found place, publ
 		return place{}, "", err
 	}
 	if text == "" || absolute == d.base || d.addresses[absolute] != nil {
-		found, err = d.within(absolute, fragment)
+		found, err = l.within(d, absolute, fragment)
 		return found, "", err
 	}
 	if dialects[absolute] != nil {
@@ -51,12 +51,12 @@ func (l *linker) resolve(d *document, base, reference string) (found place, publ
 	if err != nil {
 		return place{}, "", err
 	}
-	found, err = target.within(target.base, fragment)
+	found, err = l.within(target, target.base, fragment)
 	return found, "", err
 }
 
 // within finds a fragment below the schema with the given address.
-func (d *document) within(address, fragment string) (place, error) {
+func (l *linker) within(d *document, address, fragment string) (place, error) {
 	start := pointer("")
 	if address != d.base {
 		var err error
@@ -78,10 +78,14 @@ func (d *document) within(address, fragment string) (place, error) {
 	if at != "" && at[0] != '/' {
 		return place{}, fmt.Errorf("fragment %s must start with a slash", fragment)
 	}
-	if _, err := find(d.root, start+at); err != nil {
+	at = start + at
+	if err := l.spend(at); err != nil {
 		return place{}, err
 	}
-	return place{d, start + at}, nil
+	if _, err := find(d.root, at); err != nil {
+		return place{}, err
+	}
+	return place{d, at}, nil
 }
 
 func (d *document) addressed(address string) (pointer, error) {
@@ -138,13 +142,13 @@ func (l *linker) local(_ *document, name, _ string) (*document, error) {
 	if strings.Contains(name, "/") {
 		return nil, errors.New("a path is not supported for local resources: use local://<name>#/<path>")
 	}
-	definition, known := l.compiler.Local[name]
+	definition, known := l.sources.Local[name]
 	if !known {
-		return nil, fmt.Errorf("type %s is not defined in local types: %s", name, list(slices.Sorted(maps.Keys(l.compiler.Local))))
+		return nil, fmt.Errorf("type %s is not defined in local types: %s", name, list(slices.Sorted(maps.Keys(l.sources.Local))))
 	}
 	text := "local://" + name
 	return l.remember(text, func() (*document, error) {
-		return l.prepare(&document{name: text, base: text, owner: l.compiler.Version}, definition.RawMessage)
+		return l.prepare(&document{name: text, base: text, owner: l.sources.Version}, definition.RawMessage)
 	})
 }
 
@@ -165,7 +169,7 @@ func (l *linker) file(_ *document, escaped, _ string) (*document, error) {
 		return nil, fmt.Errorf("the name of the file: %w", err)
 	}
 	name = clean(name)
-	if l.compiler.Files == nil {
+	if l.sources.Files == nil {
 		return nil, errors.New("no filesystem defined to read a local schema: the blueprint has no files")
 	}
 	text := "blueprint://" + name
@@ -173,7 +177,7 @@ func (l *linker) file(_ *document, escaped, _ string) (*document, error) {
 		content, err := l.readFile(name)
 		if err == nil {
 			var d *document
-			if d, err = l.prepare(&document{name: text, base: text, owner: l.compiler.Version}, content); err == nil {
+			if d, err = l.prepare(&document{name: text, base: text, owner: l.sources.Version}, content); err == nil {
 				return d, nil
 			}
 		}
@@ -185,12 +189,12 @@ func (l *linker) readFile(name string) ([]byte, error) {
 	if name == "" {
 		return nil, errors.New("the name of a file is missing")
 	}
-	file, err := l.compiler.Files.Open(name)
+	file, err := l.sources.Files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("the path starts at the root of the blueprint: %w", err)
 	}
 	defer file.Close()                             //nolint:errcheck // nothing is written
-	return archive.ReadAll(file, maxDocumentBytes) //nolint:wrapcheck // the caller names the file
+	return archive.ReadAll(file, MaxDocumentBytes) //nolint:wrapcheck // the caller names the file
 }
 
 func (l *linker) component(d *document, _, text string) (*document, error) {
@@ -216,15 +220,15 @@ type step struct {
 }
 
 func (l *linker) follow(from *repository.Version, text string) (*document, error) {
-	if l.compiler.Reader == nil {
+	if l.sources.Reader == nil {
 		return nil, errors.New("no component reference resolver defined to resolve the ref")
 	}
 	address, err := uri.Parse(text)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the URI
 	}
-	address.Context = l.compiler.Context
-	owner, resource, err := address.Resource(l.ctx, l.compiler.Finder, from)
+	address.Context = l.sources.Context
+	owner, resource, err := address.Resource(l.ctx, l.sources.Finder, from)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the URI
 	}
@@ -245,18 +249,26 @@ func (l *linker) readResource(owner *repository.Version, resource *descriptor.Re
 		return nil, fmt.Errorf("resource %s of component version %s:%s has the type %s, but schemas have the type %s",
 			resource.Name, owner.Name, owner.Version, resource.Type, ResourceType)
 	}
-	content, mediaType, err := l.compiler.Reader.Read(l.ctx, owner, resource, maxDocumentBytes)
+	content, mediaType, err := l.sources.Reader.Read(l.ctx, owner, resource, MaxDocumentBytes)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the resource
 	}
 	limits := archive.DefaultLimits()
-	limits.Bytes = maxDocumentBytes
-	if _, isSet := oci.IsSet(mediaType); isSet {
+	limits.Bytes = MaxDocumentBytes
+	if isArtifact(mediaType) {
 		if content, err = l.onlyLayer(content, limits); err != nil {
 			return nil, err
 		}
 	}
 	return archive.Inflate(bytes.NewReader(content), limits) //nolint:wrapcheck // the caller names the resource
+}
+
+// isArtifact reports whether a content is an artifact as an archive. Some tools
+// leave +json out of the media type.
+func isArtifact(mediaType string) bool {
+	_, full := oci.IsSet(mediaType)
+	_, short := oci.IsSet(strings.Replace(mediaType, "+tar", "+json+tar", 1))
+	return full || short
 }
 
 // onlyLayer returns the layer of an artifact that has one.

@@ -1,7 +1,6 @@
-package schema
+package link
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,90 +9,13 @@ import (
 	"strconv"
 )
 
-// maxSchemas is how many schemas may belong together, each place in a document
-// counted as one. Compiling them takes time that grows with the square.
-const maxSchemas = 20_000
-
-// linker brings all schemas that belong to one together. Each schema that others
-// refer to becomes a definition of one document; references lead to definitions.
-type linker struct {
-	ctx       context.Context //nolint:containedctx // lives for one call
-	compiler  *Compiler
-	documents map[string]*document
-	followed  map[step]*document
-	patterns  *expressions
-	bytes     int
-	schemas   int
-
-	numbers map[place]int
-	// places are those of the definitions, in their order.
-	places []place
-}
-
-func newLinker(ctx context.Context, c *Compiler) *linker {
-	return &linker{ctx: ctx, compiler: c, documents: map[string]*document{}, followed: map[step]*document{},
-		patterns: &expressions{compiled: map[string]*expression{}}, numbers: map[place]int{}}
-}
-
-// link returns the one document.
-func (l *linker) link(definition []byte) (map[string]any, error) {
-	if len(definition) == 0 {
-		return nil, errors.New("no schema is given")
-	}
-	root, err := l.remember("", func() (*document, error) {
-		return l.prepare(&document{owner: l.compiler.Version}, definition)
-	})
-	if err != nil {
-		return nil, err
-	}
-	l.number(place{root, ""})
-	all := map[string]any{}
-	// Translating a place may add further ones.
-	for i := 0; i < len(l.places); i++ {
-		from := l.places[i]
-		node, err := find(from.document.root, from.at)
-		if err != nil {
-			return nil, err
-		}
-		translated, err := l.translate(from.document, from.at, from.document.baseAt(from.at), node)
-		if err != nil {
-			return nil, err
-		}
-		all[strconv.Itoa(i)] = translated
-	}
-	return map[string]any{"definitions": all}, nil
-}
-
-// number returns the definition that a place becomes.
-func (l *linker) number(p place) int {
-	number, known := l.numbers[p]
-	if !known {
-		number = len(l.places)
-		l.numbers[p] = number
-		l.places = append(l.places, p)
-	}
-	return number
-}
-
-func (l *linker) definition(p place) string { return "#/definitions/" + strconv.Itoa(l.number(p)) }
-
-// original names what a path in the one document was made from.
-func (l *linker) original(names []string) string {
-	if len(names) > 1 && names[0] == "definitions" {
-		if i, err := strconv.Atoi(names[1]); err == nil && i < len(l.places) {
-			return l.places[i].document.at(l.places[i].at, names[2:]...)
-		}
-	}
-	return dotted(names)
-}
-
 // translate returns a schema in the form of draft 7, without keywords that have no
 // effect and with references to definitions.
 func (l *linker) translate(d *document, at pointer, base string, node any) (any, error) {
-	if l.schemas++; l.schemas > maxSchemas {
-		return nil, fmt.Errorf("more than %d schemas belong to the schema", maxSchemas)
+	if l.schemas++; l.schemas > MaxSchemas {
+		return nil, fmt.Errorf("more than %d schemas belong to the schema", MaxSchemas)
 	}
-	if err := l.ctx.Err(); err != nil {
+	if err := errors.Join(l.ctx.Err(), l.spend(at)); err != nil {
 		return nil, fmt.Errorf("the compilation ends: %w", err)
 	}
 	object, ok := node.(map[string]any)
@@ -101,7 +23,7 @@ func (l *linker) translate(d *document, at pointer, base string, node any) (any,
 		if allowed, ok := node.(bool); ok {
 			return allowed, nil
 		}
-		return nil, fmt.Errorf("%s: a schema is an object, true or false, not %s", d.at(at), article(typeName(node)))
+		return nil, fmt.Errorf("%s: a schema is an object, true or false, not %s", d.at(at), article(TypeName(node)))
 	}
 	if own, known := d.bases[at]; known {
 		base = own
@@ -143,7 +65,7 @@ func (t *translation) reference() error {
 	}
 	text, ok := value.(string)
 	if !ok {
-		return t.fail(fmt.Errorf("a reference must be a string, not %s", article(typeName(value))), "$ref")
+		return t.fail(fmt.Errorf("a reference must be a string, not %s", article(TypeName(value))), "$ref")
 	}
 	found, reference, err := t.resolve(t.document, t.base, text)
 	if err != nil {
@@ -176,15 +98,17 @@ func (t *translation) keyword(name string, form form, value any) error {
 	case formatName:
 		text, ok := value.(string)
 		if !ok {
-			return t.fail(fmt.Errorf("a format is a string, not %s", article(typeName(value))), name)
+			return t.fail(fmt.Errorf("a format is a string, not %s", article(TypeName(value))), name)
 		}
-		if knownFormats[text] != nil {
-			t.to[name] = formatPrefix + text
+		if Formats[text] != nil {
+			t.to[name] = FormatPrefix + text
 		}
 	case exclusive:
 		return t.exclusive(name, value)
 	case nameSchema:
-		t.to[namesKeyword] = t.definition(place{t.document, t.at.child(name)})
+		at := t.at.child(name)
+		t.to[NamesKeyword] = t.definition(place{t.document, at})
+		return t.spend(at)
 	case definitions, container:
 		return t.definitions(name, form, value)
 	default:
@@ -213,7 +137,7 @@ func (t *translation) exclusive(name string, value any) error {
 	case isFlag && !d.flagBound:
 		return t.fail(fmt.Errorf("it must be a number in %s, not a boolean", d.name), name)
 	case !isFlag && !d.numberBound:
-		return t.fail(fmt.Errorf("it must be true or false in %s, not %s", d.name, article(typeName(value))), name)
+		return t.fail(fmt.Errorf("it must be true or false in %s, not %s", d.name, article(TypeName(value))), name)
 	case !isFlag:
 		t.to[name] = value
 	case flag:
@@ -235,10 +159,14 @@ func (t *translation) definitions(name string, form form, value any) error {
 	}
 	all, ok := value.(map[string]any)
 	if !ok {
-		return t.fail(fmt.Errorf("it must be an object, not %s", article(typeName(value))), name)
+		return t.fail(fmt.Errorf("it must be an object, not %s", article(TypeName(value))), name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		t.number(place{t.document, t.at.child(name, key)})
+		at := t.at.child(name, key)
+		if err := t.spend(at); err != nil {
+			return err
+		}
+		t.number(place{t.document, at})
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
-package schema
+package link
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -17,24 +18,24 @@ const (
 	maxPrograms = 1_000_000
 )
 
-// expression is a compiled regular expression.
-type expression struct {
+// Pattern is a compiled regular expression.
+type Pattern struct {
 	*regexp.Regexp
+	// Size is the number of instructions.
+	Size int
 	// text is the expression as it was written.
 	text string
-	// size is the number of instructions.
-	size int
 }
 
 // String implements jsonschema.Regexp.
-func (e *expression) String() string { return e.text }
+func (p *Pattern) String() string { return p.text }
 
 // escape finds characters in the form of ECMA, which RE2 does not know.
 var escape = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|.)`)
 
-// compileExpression compiles a regular expression, the work of which grows
-// linearly with the text.
-func compileExpression(text string) (*expression, error) {
+// compilePattern compiles a regular expression, the work of which grows linearly
+// with the text.
+func compilePattern(text string) (*Pattern, error) {
 	if len(text) > maxPattern {
 		return nil, fmt.Errorf("the pattern %.40q... is longer than %d bytes", text, maxPattern)
 	}
@@ -55,7 +56,7 @@ func compileExpression(text string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pattern %q cannot be used: %w", text, err)
 	}
-	return &expression{Regexp: compiled, text: text, size: size}, nil
+	return &Pattern{Regexp: compiled, Size: size, text: text}, nil
 }
 
 func programSize(text string) (int, error) {
@@ -70,32 +71,32 @@ func programSize(text string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// expressions are those of one schema.
-type expressions struct {
-	compiled map[string]*expression
+// Patterns are the regular expressions of one schema.
+type Patterns struct {
+	compiled map[string]*Pattern
 	size     int
 }
 
-func (e *expressions) add(text string) error {
-	if e.compiled[text] != nil {
+func (p *Patterns) add(text string) error {
+	if p.compiled[text] != nil {
 		return nil
 	}
-	compiled, err := compileExpression(text)
+	compiled, err := compilePattern(text)
 	if err != nil {
 		return err
 	}
-	if e.size += compiled.size; e.size > maxPrograms {
-		return fmt.Errorf("the patterns of the schema are too complex in all: use fewer, or smaller repetitions")
+	if p.size += compiled.Size; p.size > maxPrograms {
+		return errors.New("the patterns of the schema are too complex in all: use fewer, or smaller repetitions")
 	}
-	e.compiled[text] = compiled
+	p.compiled[text] = compiled
 	return nil
 }
 
-// engine implements jsonschema.RegexpEngine. It is called when values are
+// Engine implements jsonschema.RegexpEngine. It may be called when values are
 // checked, too, and changes nothing.
-func (e *expressions) engine(text string) (jsonschema.Regexp, error) {
-	if compiled := e.compiled[text]; compiled != nil {
+func (p *Patterns) Engine(text string) (jsonschema.Regexp, error) {
+	if compiled := p.compiled[text]; compiled != nil {
 		return compiled, nil
 	}
-	return compileExpression(text)
+	return compilePattern(text)
 }

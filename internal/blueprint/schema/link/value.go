@@ -1,4 +1,4 @@
-package schema
+package link
 
 import (
 	"encoding/json"
@@ -10,14 +10,11 @@ import (
 	"strings"
 )
 
-// Limits of numbers: comparing numbers with more digits takes long.
+// maxDigits is how many digits a number may have: comparing more takes long.
 const maxDigits = 1000
 
-// maxValueLevels is how deep a value may be nested.
-const maxValueLevels = 1000
-
-// typeName returns the name that JSON schema has for the type of a value.
-func typeName(value any) string {
+// TypeName returns the name that JSON schema has for the type of a value.
+func TypeName(value any) string {
 	switch value := value.(type) {
 	case nil:
 		return "null"
@@ -56,55 +53,51 @@ func article(name string) string {
 	return "a " + name
 }
 
-// checkable refuses values that are not plain, or would take too long to compare.
-func checkable(value any) error {
-	err := bounded(value, 0, maxValueLevels)
-	var at *boundError
+// LimitError tells where a value exceeds a limit.
+type LimitError struct {
+	// Names lead to the place.
+	Names   []string
+	Problem string
+}
+
+// Error implements error.
+func (e *LimitError) Error() string { return Path(e.Names) + ": " + e.Problem }
+
+// Bounded refuses values that are not plain, are nested too deep, or have numbers
+// that would take too long to compare. Numbers may have the form of a decoder.
+func Bounded(value any, levels int) error {
+	err := bounded(value, 0, levels)
+	var at *LimitError
 	if errors.As(err, &at) {
-		slices.Reverse(at.names)
-		return &InvalidError{Violations: []Violation{{Path: dotted(at.names), Rule: "limit", Message: at.problem}}}
+		slices.Reverse(at.Names)
 	}
 	return err
 }
 
-// boundError tells what exceeds a limit.
-type boundError struct {
-	// names lead to the place, from the inside to the outside.
-	names   []string
-	problem string
-}
-
-// Error implements error.
-func (e *boundError) Error() string {
-	names := slices.Clone(e.names)
-	slices.Reverse(names)
-	return dotted(names) + ": " + e.problem
-}
-
-// bounded checks the depth and the numbers of a value.
+// bounded collects the names from the inside to the outside.
 func bounded(value any, level, levels int) error {
 	switch value := value.(type) {
 	case nil, bool, string, int64:
 		return nil
 	case float64:
 		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return &boundError{problem: "The number is not finite"}
+			return &LimitError{Problem: "The number is not finite"}
 		}
 		return nil
 	case json.Number:
 		if !fewDigits(value.String()) {
-			return &boundError{problem: fmt.Sprintf("The number has more than %d digits", maxDigits)}
+			return &LimitError{Problem: fmt.Sprintf("The number has more than %d digits", maxDigits)}
 		}
 		return nil
 	case map[string]any, []any:
 		if level == levels {
-			return &boundError{problem: fmt.Sprintf("The value is nested more than %d levels deep", levels)}
+			return &LimitError{Problem: fmt.Sprintf("The value is nested more than %d levels deep", levels)}
 		}
 		for name, element := range elements(value) {
 			if err := bounded(element, level+1, levels); err != nil {
-				var at *boundError
+				var at *LimitError
 				if errors.As(err, &at) {
-					at.names = append(at.names, name)
+					at.Names = append(at.Names, name)
 				}
 				return err
 			}

@@ -1,4 +1,4 @@
-package schema
+package link
 
 import (
 	"bytes"
@@ -18,8 +18,9 @@ import (
 
 // Limits of what belongs to a schema.
 const (
-	maxDocuments     = 1000
-	maxDocumentBytes = 8 << 20
+	maxDocuments = 1000
+	// MaxDocumentBytes is for each document.
+	MaxDocumentBytes = 8 << 20
 	// maxBytes is for all documents together.
 	maxBytes = 16 << 20
 	// maxLevels is how deep a document may be nested.
@@ -52,9 +53,9 @@ func (d *document) at(p pointer, names ...string) string {
 
 func (d *document) original(names []string) string {
 	if d.name == "" {
-		return dotted(names)
+		return Path(names)
 	}
-	return d.name + ": " + dotted(names)
+	return d.name + ": " + Path(names)
 }
 
 // baseAt returns the URI that references at a place start from.
@@ -116,8 +117,8 @@ func (l *linker) prepare(d *document, text []byte) (*document, error) {
 	if len(l.documents) == maxDocuments {
 		return nil, fmt.Errorf("more than %d documents belong to the schema", maxDocuments)
 	}
-	if len(text) > maxDocumentBytes {
-		return nil, &archive.TooLargeError{What: "the number of bytes of the schema", Limit: maxDocumentBytes}
+	if len(text) > MaxDocumentBytes {
+		return nil, &archive.TooLargeError{What: "the number of bytes of the schema", Limit: MaxDocumentBytes}
 	}
 	if l.bytes += len(text); l.bytes > maxBytes {
 		return nil, &archive.TooLargeError{What: "the number of bytes of all documents that belong to the schema", Limit: maxBytes}
@@ -126,7 +127,7 @@ func (l *linker) prepare(d *document, text []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := bounded(root, 0, maxLevels); err != nil {
+	if err := Bounded(root, maxLevels); err != nil {
 		return nil, err
 	}
 	d.root = root
@@ -134,18 +135,20 @@ func (l *linker) prepare(d *document, text []byte) (*document, error) {
 		return nil, err
 	}
 	d.addresses, d.bases = map[string][]pointer{}, map[pointer]string{}
-	l.index(d, root, "", d.base)
+	if err := l.index(d, root, nil, d.base); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
 func (l *linker) dialectOf(d *document) (*dialect, error) {
-	name := l.compiler.Default
+	name := l.sources.Default
 	if d.foreign {
 		name = ""
 	}
 	if object, ok := d.root.(map[string]any); ok && object["$schema"] != nil {
 		if name, ok = object["$schema"].(string); !ok {
-			return nil, fmt.Errorf("$schema must be a string, not %s", article(typeName(object["$schema"])))
+			return nil, fmt.Errorf("$schema must be a string, not %s", article(TypeName(object["$schema"])))
 		}
 	}
 	if known := dialects[strings.TrimSuffix(name, "#")]; known != nil {
@@ -155,33 +158,43 @@ func (l *linker) dialectOf(d *document) (*dialect, error) {
 }
 
 // index finds the schemas of a document that have an id.
-func (l *linker) index(d *document, node any, at pointer, base string) {
+func (l *linker) index(d *document, node any, names []string, base string) error {
 	object, ok := node.(map[string]any)
 	if !ok {
-		return
+		return nil
+	}
+	if err := l.ctx.Err(); err != nil {
+		return fmt.Errorf("the compilation ends: %w", err)
 	}
 	// An id beside a reference is none in these drafts.
 	if _, isReference := object["$ref"]; !isReference {
-		base = d.identify(object, at, base)
+		var err error
+		if base, err = l.identify(d, object, names, base); err != nil {
+			return err
+		}
 	}
 	for name, value := range object {
-		switch d.dialect.keywords[name] {
-		case oneSchema, nameSchema:
-			l.index(d, value, at.child(name), base)
-		case schemaList, oneOrList, schemasByName, schemasByPattern, dependency, definitions, container:
-			if _, one := value.(map[string]any); one && d.dialect.keywords[name] == oneOrList {
-				l.index(d, value, at.child(name), base)
-				continue
+		form := d.dialect.keywords[name]
+		if !form.holdsSchemas() {
+			continue
+		}
+		if _, one := value.(map[string]any); one && (form == oneSchema || form == nameSchema || form == oneOrList) {
+			if err := l.index(d, value, append(names, name), base); err != nil {
+				return err
 			}
-			for key, child := range elements(value) {
-				l.index(d, child, at.child(name, key), base)
+			continue
+		}
+		for key, child := range elements(value) {
+			if err := l.index(d, child, append(names, name, key), base); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
 // identify takes the id of a schema, and returns the base of what is in it.
-func (d *document) identify(object map[string]any, at pointer, base string) string {
+func (l *linker) identify(d *document, object map[string]any, names []string, base string) (string, error) {
 	for _, keyword := range d.dialect.ids {
 		id, ok := object[keyword].(string)
 		if !ok {
@@ -190,8 +203,11 @@ func (d *document) identify(object map[string]any, at pointer, base string) stri
 		text, anchor, _ := strings.Cut(id, "#")
 		joined, err := join(base, text)
 		if err != nil {
-			// References that need this id will not find it.
-			return base
+			return base, nil //nolint:nilerr // References that need this id will not find it.
+		}
+		at := pointer("").child(names...)
+		if err := l.spend(at); err != nil {
+			return "", err
 		}
 		if text != "" {
 			base = joined
@@ -202,9 +218,9 @@ func (d *document) identify(object map[string]any, at pointer, base string) stri
 			address := base + "#" + anchor
 			d.addresses[address] = append(d.addresses[address], at)
 		}
-		return base
+		return base, nil
 	}
-	return base
+	return base, nil
 }
 
 // join resolves a reference without its fragment.

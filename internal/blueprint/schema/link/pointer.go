@@ -1,4 +1,4 @@
-package schema
+package link
 
 import (
 	"fmt"
@@ -80,16 +80,16 @@ func find(root any, at pointer) (any, error) {
 	return value, nil
 }
 
-// dotted returns a path as messages show it.
-func dotted(names []string) string {
+// Path returns the names that lead to a place as messages show it.
+func Path(names []string) string {
 	if len(names) == 0 {
 		return "(root)"
 	}
 	shown := make([]string, len(names))
 	for i, name := range names {
-		shown[i] = shownName(name)
+		shown[i] = Name(name)
 		if strings.ContainsAny(name, ". ") || name == "" {
-			shown[i] = strconv.Quote(shortened(name))
+			shown[i] = strconv.Quote(Shortened(name))
 		}
 	}
 	return strings.Join(shown, ".")
@@ -98,16 +98,17 @@ func dotted(names []string) string {
 // maxName is how much of a name messages show.
 const maxName = 100
 
-// shownName returns a name that may come from anybody.
-func shownName(name string) string {
-	quoted := strconv.Quote(shortened(name))
+// Name returns a name as messages show it; it may come from anybody.
+func Name(name string) string {
+	quoted := strconv.Quote(Shortened(name))
 	if quoted[1:len(quoted)-1] == name {
 		return name
 	}
 	return quoted
 }
 
-func shortened(name string) string {
+// Shortened returns at most 100 bytes of a text.
+func Shortened(name string) string {
 	if len(name) > maxName {
 		return strings.ToValidUTF8(name[:maxName], "") + "..."
 	}
