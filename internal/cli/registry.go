@@ -223,6 +223,8 @@ func (a *registryAccess) explain(ctx context.Context, err error) error {
 		return usage(err)
 	case errors.As(err, &missing), errors.Is(err, oci.ErrNotFound):
 		return &ExitError{Code: ExitNotFound, Err: err}
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%w: begin the address with http://, or use --allow-plain-http", err)
 	case certificateError(err):
 		return fmt.Errorf("%w: name the certificate authority of the registry with --ca-file", err)
 	}

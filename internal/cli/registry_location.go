@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -214,7 +213,7 @@ func (l location) archiveVersions() ([]componentVersion, error) {
 	switch {
 	case err != nil:
 	case info.IsDir():
-		text, err = os.ReadFile(filepath.Join(l.spec.FilePath, descriptor.FileName))
+		text, err = readLimited(l.spec.FilePath, descriptor.FileName)
 	default:
 		err = walkFile(l.spec.FilePath, func(entry archive.Entry) error {
 			if entry.Path != descriptor.FileName {
@@ -234,12 +233,7 @@ func (l location) archiveVersions() ([]componentVersion, error) {
 }
 
 func (l location) directoryVersions() ([]componentVersion, error) {
-	root, err := os.OpenRoot(l.root)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close() //nolint:errcheck // nothing is written
-	entries, err := fs.ReadDir(root.FS(), ".")
+	entries, err := os.ReadDir(l.root)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +242,7 @@ func (l location) directoryVersions() ([]componentVersion, error) {
 		if !entry.Type().IsRegular() {
 			continue
 		}
-		text, err := readLimited(root, entry.Name())
+		text, err := readLimited(l.root, entry.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -261,13 +255,13 @@ func (l location) directoryVersions() ([]componentVersion, error) {
 	return found, nil
 }
 
-func readLimited(root *os.Root, name string) ([]byte, error) {
-	file, err := root.Open(name)
+func readLimited(directory, name string) ([]byte, error) {
+	file, err := os.OpenInRoot(directory, name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
-	return archive.ReadAll(io.Reader(file), descriptor.MaxSize)
+	return archive.ReadAll(file, descriptor.MaxSize)
 }
 
 func versionIn(text []byte) (componentVersion, error) {
