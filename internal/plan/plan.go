@@ -5,19 +5,17 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/validation"
 )
@@ -77,13 +75,9 @@ func bindings(inst *v1alpha1.Installation, imports dataflow.Imports) (map[string
 
 // asValue returns an object in the form in which templates see it: as JSON.
 func asValue(object any) (any, error) {
-	raw, err := json.Marshal(object)
+	value, err := plain.Of(object)
 	if err != nil {
-		return nil, fmt.Errorf("encode for templates: %w", err)
-	}
-	var value any
-	if err := yaml.Unmarshal(raw, &value); err != nil {
-		return nil, fmt.Errorf("decode for templates: %w", err)
+		return nil, fmt.Errorf("prepare for templates: %w", err)
 	}
 	return value, nil
 }
@@ -110,19 +104,16 @@ type targetReference struct {
 }
 
 func deployItems(ctx context.Context, inst *v1alpha1.Installation, executor *v1alpha1.TemplateExecutor, files fs.FS, bindings map[string]any, imports dataflow.Imports) (v1alpha1.DeployItemTemplateList, error) {
-	source, err := templateSource(executor, files)
-	if err != nil {
-		return nil, fmt.Errorf("deploy execution %q: %w", executor.Name, err)
-	}
-	output, err := render.GoTemplate(ctx, source, bindings)
+	engine := &render.Engine{Files: files}
+	output, err := engine.Execute(ctx, render.Input{Phase: render.DeployExecution, Executor: executor, Bindings: bindings})
 	if err != nil {
 		return nil, fmt.Errorf("unable to template executions: %w", err)
 	}
 	var result struct {
 		DeployItems []itemSpecification `json:"deployItems"`
 	}
-	if err := yaml.Unmarshal(output, &result); err != nil {
-		return nil, fmt.Errorf("unable to template executions: %w", render.DecodeError(err, source, output, bindings))
+	if err := output.Decode(&result); err != nil {
+		return nil, fmt.Errorf("unable to template executions: %w", err)
 	}
 	items := make(v1alpha1.DeployItemTemplateList, 0, len(result.DeployItems))
 	for i := range result.DeployItems {
@@ -137,31 +128,6 @@ func deployItems(ctx context.Context, inst *v1alpha1.Installation, executor *v1a
 		})
 	}
 	return items, nil
-}
-
-// templateSource returns the template of an execution.
-func templateSource(executor *v1alpha1.TemplateExecutor, files fs.FS) (render.Source, error) {
-	source := render.Source{Execution: executor.Name, Files: files}
-	if executor.Type != v1alpha1.GOTemplateType {
-		return source, fmt.Errorf("template type %s is not supported", executor.Type)
-	}
-	switch {
-	case len(executor.Template.RawMessage) > 0:
-		if err := json.Unmarshal(executor.Template.RawMessage, &source.Text); err != nil {
-			return source, errors.New("the template is not a text: write template: | and the template below it")
-		}
-	case executor.File != "":
-		source.File = strings.TrimPrefix(executor.File, "/")
-		content, err := fs.ReadFile(files, source.File)
-		if err != nil {
-			return source, fmt.Errorf("read template: %w", err)
-		}
-		source.Text = string(content)
-	}
-	if source.Text == "" {
-		return source, errors.New("no template found: give template or file")
-	}
-	return source, nil
 }
 
 func (r *targetReference) resolve(namespace string, imports dataflow.Imports) (*v1alpha1.ObjectReference, error) {

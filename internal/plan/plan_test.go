@@ -76,7 +76,7 @@ func TestMakeErrors(t *testing.T) {
 		{"no template", "- {name: a, type: GoTemplate}", "no template found"},
 		{"a file that does not exist", "- {name: a, type: GoTemplate, file: ghost.yaml}", "ghost.yaml"},
 		{"a template that is no text", "- {name: a, type: GoTemplate, template: {deployItems: []}}", "the template is not a text"},
-		{"another engine", "- {name: a, type: Spiff, template: x}", "template type Spiff is not supported"},
+		{"another engine", "- {name: a, type: Helm, template: x}", "unknown template type Helm"},
 		{"a value is not shown", template(`deployItems: {{ .imports.cluster.spec.config.kubeconfig }}`), "error while decoding templated execution"},
 	}
 	for _, test := range tests {
