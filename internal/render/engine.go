@@ -40,6 +40,9 @@ type Engine struct {
 	Functions Functions
 	// Timeout ends an execution; 0 means 30 seconds.
 	Timeout time.Duration
+
+	// steps bounds Go templates in tests; 0 means the default.
+	steps int
 }
 
 // Input is what one execution works with.
@@ -88,7 +91,7 @@ func Check(executor *v1alpha1.TemplateExecutor, files fs.FS, functions Functions
 	if executor.Type == v1alpha1.SpiffTemplateType {
 		return checkSpiff(source)
 	}
-	if err := e.config(e.timeout()).Check(source.goTemplate()); err != nil {
+	if err := e.config().Check(source.goTemplate()); err != nil {
 		return describe(err, source, nil)
 	}
 	return nil

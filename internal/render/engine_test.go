@@ -80,3 +80,13 @@ func TestGoTemplate(t *testing.T) {
 func constant(value any) Function {
 	return func(context.Context, []any) (any, error) { return value, nil }
 }
+
+// rendered renders a template whose dot are the bindings and returns the text.
+func rendered(t testing.TB, e *Engine, template string, bindings map[string]any) (string, error) {
+	t.Helper()
+	out, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, v1alpha1.GOTemplateType, template), Bindings: bindings})
+	if err != nil {
+		return "", err
+	}
+	return string(out.rendered.Text), nil
+}

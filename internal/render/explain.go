@@ -42,7 +42,7 @@ func describe(err error, s source, bindings map[string]any) error {
 	text, line, column := s.text, 0, 0
 	var failed *gotemplate.Error
 	if errors.As(err, &failed) {
-		if failed.Source.Name != s.name() {
+		if failed.Source.Name != s.name() && !failed.Computed {
 			s.file = failed.Source.Name
 		}
 		text, line, column = failed.Source.Text, failed.Line, failed.Column

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"go.landscaper.dev/internal/render/gotemplate"
 	"go.landscaper.dev/internal/render/yamltext"
 )
 
-func (e *Engine) config(timeout time.Duration) gotemplate.Config {
-	return gotemplate.Config{Files: e.Files, Functions: e.Functions.GoTemplate, Limits: gotemplate.Limits{Duration: timeout}}
+func (e *Engine) config() gotemplate.Config {
+	return gotemplate.Config{Files: e.Files, Functions: e.Functions.GoTemplate, Limits: gotemplate.Limits{Duration: e.timeout(), Steps: e.steps}}
 }
 
 // goTemplate renders a Go template.
@@ -27,7 +26,7 @@ func (e *Engine) goTemplate(ctx context.Context, s source, in Input, state any) 
 			bindings["state"] = state
 		}
 	}
-	rendered, err := e.config(e.timeout()).Render(ctx, s.goTemplate(), bindings)
+	rendered, err := e.config().Render(ctx, s.goTemplate(), bindings)
 	if err != nil {
 		return nil, describe(err, s, bindings)
 	}

@@ -16,6 +16,8 @@ type Error struct {
 	// Source is the template in which it happened: an included file, where it is
 	// one. Its text is empty if it may hold values.
 	Source Source
+	// Computed is set if the template is not a file but a text of another template.
+	Computed bool
 	// Line counts from 1, 0 is unknown. Column counts from 0.
 	Line, Column int
 	Message      string
@@ -47,7 +49,7 @@ func (r *renderer) explain(err error, p *program) *Error {
 	if errors.As(err, &inner) {
 		return inner
 	}
-	e := &Error{Source: p.Source, Message: err.Error()}
+	e := &Error{Source: p.Source, Computed: p.computed, Message: err.Error()}
 	var refused *refusal
 	if errors.As(err, &refused) {
 		e.cause = refused.cause

@@ -36,7 +36,11 @@ func has(wanted, list any) (bool, error) {
 	return contains(elements, wanted), nil
 }
 
-// without and uniq compare every element with many others: each one is a step.
+// compare books comparisons of an element with others.
+func (r *renderer) compare(others int) error {
+	r.steps += others / 16
+	return r.step()
+}
 
 func (r *renderer) without(list any, unwanted ...any) ([]any, error) {
 	elements, err := elementsOf("without", list)
@@ -45,7 +49,7 @@ func (r *renderer) without(list any, unwanted ...any) ([]any, error) {
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := r.step(); err != nil {
+		if err := r.compare(len(unwanted)); err != nil {
 			return nil, err
 		}
 		if !contains(unwanted, element) {
@@ -62,7 +66,7 @@ func (r *renderer) uniq(list any) ([]any, error) {
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := r.step(); err != nil {
+		if err := r.compare(len(found)); err != nil {
 			return nil, err
 		}
 		if !contains(found, element) {

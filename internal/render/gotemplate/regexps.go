@@ -14,7 +14,7 @@ import (
 const (
 	maxProgram    = 10_000
 	maxSearchWork = 50_000_000
-	maxSearchTime = time.Second
+	maxSearchTime = 300 * time.Millisecond
 )
 
 // expression is a compiled regular expression.
