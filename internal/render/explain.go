@@ -9,6 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"go.landscaper.dev/internal/render/gotemplate"
+	"go.landscaper.dev/internal/render/yamltext"
 )
 
 const (
@@ -16,33 +21,9 @@ const (
 	snippetLines = 5
 	// maxMessage bounds what ends up in a status.
 	maxMessage = 16 << 10
-	// noValue is what a template prints for something that does not exist.
-	noValue = "<no value>"
+	// maxLine bounds a line of a snippet.
+	maxLine = 200
 )
-
-var position = regexp.MustCompile(`:(\d+)(?::(\d+))?:`)
-
-// describe explains an error of a template: what it says, the lines around it,
-// and the types of the bindings. Values of bindings are hidden wherever the
-// message repeats them.
-func describe(err error, source Source, bindings map[string]any) error {
-	name, text := source.name(), source.Text
-	var inner *templateError
-	if errors.As(err, &inner) {
-		name, text = inner.name, inner.text
-	}
-	var out strings.Builder
-	fmt.Fprintf(&out, "execution %q", source.Execution)
-	if name != source.Execution {
-		fmt.Fprintf(&out, " (file %q)", name)
-	}
-	fmt.Fprintf(&out, ": %s", hide(err.Error(), bindings))
-	if line, column := positionOf(err.Error()); line > 0 {
-		out.WriteString("\ntemplate source:\n" + snippet(text, line, column))
-	}
-	out.WriteString("\ntemplate input:\n" + types(bindings))
-	return &describedError{message: bounded(out.String()), cause: err}
-}
 
 // describedError shows an explanation instead of the error itself, which may hold
 // values.
@@ -55,74 +36,182 @@ func (e *describedError) Error() string { return e.message }
 
 func (e *describedError) Unwrap() error { return e.cause }
 
-// DecodeError explains that the output of a template is not what was expected.
-func DecodeError(err error, source Source, output []byte, bindings map[string]any) error {
+// describe explains an error of a template: what it says, the lines around it, and
+// the types of the bindings.
+func describe(err error, s source, bindings map[string]any) error {
+	text, line, column := s.text, 0, 0
+	var failed *gotemplate.Error
+	if errors.As(err, &failed) {
+		if failed.Source.Name != s.name() && !failed.Computed {
+			s.file = failed.Source.Name
+		}
+		text, line, column = failed.Source.Text, failed.Line, failed.Column
+	} else if match := lineOf.FindStringSubmatch(err.Error()); match != nil && bindings == nil {
+		// The YAML of a spiff template.
+		line, _ = strconv.Atoi(match[1])
+	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "execution %q", source.Execution)
-	if source.File != "" {
-		fmt.Fprintf(&out, " (file %q)", source.File)
+	fmt.Fprintf(&out, "%s: %s", s.what(), err)
+	if line > 0 && text != "" {
+		out.WriteString("\ntemplate source:\n" + snippet(linesOf(text), line, column))
 	}
-	fmt.Fprintf(&out, ": error while decoding templated execution: %s", err)
-	if line, column := positionOf(err.Error()); line > 0 {
-		out.WriteString("\ntemplated output:\n" + snippet(string(output), line, column))
+	if bindings != nil {
+		out.WriteString("\ntemplate input:\n" + types(bindings))
 	}
-	return &describedError{message: bounded(hide(out.String(), bindings)), cause: err}
+	return &describedError{message: bounded(out.String()), cause: err}
 }
 
-func noValueLines(output []byte) []int {
-	if !bytes.Contains(output, []byte(noValue)) {
-		return nil
+var lineOf = regexp.MustCompile(`line (\d+)`)
+
+// explain explains that the output is not what is expected.
+func (o *Output) explain(problem error, path []any) error {
+	if problem == nil {
+		problem = errMisfit
 	}
-	var lines []int
-	for i, line := range bytes.Split(output, []byte("\n")) {
-		if bytes.Contains(line, []byte(noValue)) {
-			lines = append(lines, i+1)
+	var out strings.Builder
+	line := o.line(problem, path)
+	if name := o.itemName(line); name != "" {
+		fmt.Fprintf(&out, "item %q, ", name)
+	}
+	fmt.Fprintf(&out, "%s: error while decoding templated execution: ", o.source.what())
+	if len(path) > 0 {
+		out.WriteString(pathText(path) + ": ")
+	}
+	out.WriteString(problem.Error())
+	if o.rendered != nil && line > 0 {
+		if origin, at := o.rendered.Origin(line); at > 0 {
+			out.WriteString("\ntemplate source:\n" + snippet(linesOf(origin.Text), at, 0))
+		}
+		out.WriteString("\ntemplated output:\n" + snippet(o.rendered.Line, line, 0))
+	}
+	return &describedError{message: bounded(out.String()), cause: problem}
+}
+
+// pathText shows a path without keys that may be values.
+func pathText(path []any) string {
+	var out strings.Builder
+	for _, step := range path {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&out, "[%d]", step)
+		case key:
+			out.WriteString("[...]")
+		default:
+			if out.Len() > 0 {
+				out.WriteByte('.')
+			}
+			fmt.Fprint(&out, step)
 		}
 	}
-	return lines
+	return out.String()
 }
 
-func noValueError(source Source, output []byte, lines []int, bindings map[string]any) error {
-	var out strings.Builder
-	fmt.Fprintf(&out, "execution %q: the template contains fields with %q: a name is misspelt, or a value does not exist\n", source.Execution, "no value")
-	all := strings.Split(string(output), "\n")
-	for _, line := range lines {
-		column := strings.Index(all[line-1], noValue)
-		fmt.Fprintf(&out, "line %d:%d\n%s\n", line, column, snippet(string(output), line, column))
+// line is the line of the output that a problem is about, 0 if it is not known.
+func (o *Output) line(problem error, path []any) int {
+	var located *yamltext.Error
+	if errors.As(problem, &located) {
+		return located.Line
 	}
-	out.WriteString("template input:\n" + types(bindings))
-	return errors.New(bounded(hide(out.String(), bindings)))
+	if o.rendered == nil || len(path) == 0 {
+		return 0
+	}
+	var root yaml.Node
+	if yaml.Unmarshal(o.rendered.Text, &root) != nil || len(root.Content) == 0 {
+		return 0
+	}
+	node := root.Content[0]
+	for _, step := range path {
+		next := childNode(node, step)
+		if next == nil {
+			break
+		}
+		node = next
+	}
+	return node.Line
 }
 
-// positionOf finds the line, counted from 1, and the column of an error.
-func positionOf(message string) (line, column int) {
-	match := position.FindStringSubmatch(message)
-	if match == nil {
-		match = regexp.MustCompile(`line (\d+)()`).FindStringSubmatch(message)
+func childNode(node *yaml.Node, step any) *yaml.Node {
+	if node.Alias != nil {
+		node = node.Alias
 	}
-	if match == nil {
-		return 0, 0
+	if i, isIndex := step.(int); isIndex {
+		if node.Kind == yaml.SequenceNode && i < len(node.Content) {
+			return node.Content[i]
+		}
+		return nil
 	}
-	line, _ = strconv.Atoi(match[1])
-	column, _ = strconv.Atoi(match[2])
-	return line, column
+	if node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == fmt.Sprint(step) {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+var itemStart = regexp.MustCompile(`(?m)^\s*-\s+name:[ \t]*(\S.*)$`)
+
+// itemName returns the name of the list entry that a line of the output belongs to,
+// as far as the template says it literally.
+func (o *Output) itemName(line int) string {
+	if o.rendered == nil || line == 0 {
+		return ""
+	}
+	before := o.rendered.Text
+	for range line {
+		_, after, found := bytes.Cut(before, []byte("\n"))
+		if before = after; !found {
+			break
+		}
+	}
+	starts := itemStart.FindAllSubmatchIndex(o.rendered.Text[:len(o.rendered.Text)-len(before)], -1)
+	if len(starts) == 0 {
+		return ""
+	}
+	at := starts[len(starts)-1][2]
+	shown, _ := o.rendered.Line(bytes.Count(o.rendered.Text[:at], []byte("\n")) + 1)
+	match := itemStart.FindStringSubmatch(shown)
+	if match == nil {
+		return ""
+	}
+	return strings.Trim(strings.TrimSpace(match[1]), `"'`)
+}
+
+// linesOf gives the lines of a text by their number, counted from 1.
+func linesOf(text string) func(number int) (string, bool) {
+	lines := strings.Split(text, "\n")
+	return func(number int) (string, bool) {
+		if number < 1 || number > len(lines) {
+			return "", false
+		}
+		return lines[number-1], true
+	}
 }
 
 // snippet returns the lines around a position, and a mark below it.
-func snippet(text string, line, column int) string {
-	lines := strings.Split(text, "\n")
-	if line > len(lines) {
-		return ""
-	}
+func snippet(lines func(number int) (string, bool), line, column int) string {
 	var out strings.Builder
-	for i := max(1, line-snippetLines); i <= min(len(lines), line+snippetLines); i++ {
+	for i := max(1, line-snippetLines); i <= line+snippetLines; i++ {
+		text, exists := lines(i)
+		if !exists {
+			break
+		}
 		number := fmt.Sprintf("%-6s", strconv.Itoa(i)+":")
-		fmt.Fprintf(&out, "%s%s\n", number, lines[i-1])
+		fmt.Fprintf(&out, "%s%s\n", number, clip(text))
 		if i == line {
-			fmt.Fprintf(&out, "%s\u02c6\u2248\u2248\u2248\u2248\u2248\u2248\u2248\n", strings.Repeat(" ", len(number)+column))
+			fmt.Fprintf(&out, "%s\u02c6\u2248\u2248\u2248\u2248\u2248\u2248\u2248\n", strings.Repeat(" ", len(number)+min(column, maxLine)))
 		}
 	}
 	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func clip(line string) string {
+	if len(line) <= maxLine {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxLine], "") + "…"
 }
 
 // types lists the bindings two levels deep with their types.
@@ -155,56 +244,6 @@ func typeName(value any) string {
 		return "boolean"
 	}
 	return "number"
-}
-
-// minHidden is the length from which a value is hidden. Shorter ones are parts of
-// ordinary words.
-const minHidden = 4
-
-// hide replaces values of bindings that a message repeats.
-func hide(message string, bindings map[string]any) string {
-	values := map[string]bool{}
-	for key, value := range bindings {
-		if !public[key] {
-			collect(value, values, 0)
-		}
-	}
-	// Longer values first: a shorter one may be a part of it.
-	ordered := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return len(b) - len(a) })
-	for _, value := range ordered {
-		message = strings.ReplaceAll(message, value, "[...]")
-	}
-	return message
-}
-
-// public are bindings that describe the component and hold no data of a user.
-var public = map[string]bool{"cd": true, "components": true, "blueprint": true, "blueprintDef": true, "componentDescriptorDef": true}
-
-func collect(value any, into map[string]bool, depth int) {
-	if depth > 32 {
-		return
-	}
-	switch value := value.(type) {
-	case string:
-		for line := range strings.Lines(value) {
-			if line = strings.TrimSpace(line); len(line) >= minHidden {
-				into[line] = true
-			}
-		}
-	case map[string]any:
-		if value["kind"] == "Target" {
-			// The name of a Target is no secret, its content is.
-			collect(value["spec"], into, depth+1)
-			return
-		}
-		for _, field := range value {
-			collect(field, into, depth+1)
-		}
-	case []any:
-		for _, element := range value {
-			collect(element, into, depth+1)
-		}
-	}
 }
 
 func bounded(message string) string {

@@ -1,0 +1,153 @@
+package gotemplate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
+
+// include renders a file of the blueprint with a dot of its own.
+func (r *renderer) include(name string, dot any) (string, error) {
+	p, known := r.files[Clean(name)]
+	if !known {
+		content, err := r.read(name)
+		if err != nil {
+			return "", &callError{name: "include", reason: fmt.Sprintf("unable to read include file %s: %s", r.quoted(name), err)}
+		}
+		if p, err = r.parse(Source{Name: Clean(name), Text: content}, false); err != nil {
+			return "", err
+		}
+		r.files[Clean(name)] = p
+	}
+	return r.nestedText(p, dot)
+}
+
+// tpl renders a text as a template.
+func (r *renderer) tpl(text string, dot any) (string, error) {
+	p, err := r.parse(Source{Name: "tpl", Text: text}, true)
+	if err != nil {
+		return "", err
+	}
+	return r.nestedText(p, dot)
+}
+
+func (r *renderer) nestedText(p *program, dot any) (string, error) {
+	out, err := r.execute(p, dot)
+	if err != nil {
+		return "", err
+	}
+	return out.text.String(), nil
+}
+
+// quoted is a path in a message, if it is not computed.
+func (r *renderer) quoted(name string) string {
+	if r.known(name) {
+		return fmt.Sprintf("%q", name)
+	}
+	return `"` + r.masks().Show(name, r.pieces()) + `"`
+}
+
+// File is the content of a file. It prints as text and is still a list of bytes.
+type File []byte
+
+// String returns the content as text.
+func (f File) String() string { return string(f) }
+
+func (r *renderer) readFile(name string) (File, error) {
+	content, err := r.read(name)
+	if err != nil {
+		return nil, &callError{name: "readFile", reason: fmt.Sprintf("open %s: %s", r.quoted(name), err)}
+	}
+	return File(content), nil
+}
+
+// read returns a file; its error does not name the file.
+func (r *renderer) read(name string) (string, error) {
+	if r.Files == nil {
+		return "", errors.New("the blueprint has no files")
+	}
+	info, err := fs.Stat(r.Files, Clean(name))
+	if err != nil {
+		return "", fileProblem(err)
+	}
+	if info.Size() > r.Limits.Text {
+		return "", fmt.Errorf("the file is longer than %d bytes", r.Limits.Text)
+	}
+	content, err := fs.ReadFile(r.Files, Clean(name))
+	if err != nil {
+		return "", fileProblem(err)
+	}
+	return string(content), nil
+}
+
+// fileProblem is an error of a file system without the name.
+func fileProblem(err error) error {
+	var problem *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fs.ErrNotExist
+	case errors.Is(err, fs.ErrInvalid):
+		return errors.New("the path leads out of the blueprint")
+	case errors.As(err, &problem):
+		return problem.Err
+	}
+	return errors.New("the file cannot be read")
+}
+
+// entry is an entry of a directory: what a template may know of it.
+type entry struct {
+	name  string
+	size  int64
+	mode  fs.FileMode
+	mtime time.Time
+}
+
+// Name is the name in the directory.
+func (e entry) Name() string { return e.name }
+
+// IsDir tells whether it is a directory.
+func (e entry) IsDir() bool { return e.mode.IsDir() }
+
+// Size is the length in bytes.
+func (e entry) Size() int64 { return e.size }
+
+// Mode are the permissions and the type.
+func (e entry) Mode() fs.FileMode { return e.mode }
+
+// ModTime is the time of the last change.
+func (e entry) ModTime() time.Time { return e.mtime }
+
+func (r *renderer) readDir(name string) ([]entry, error) {
+	fail := func(err error) ([]entry, error) {
+		return nil, &callError{name: "readDir", reason: fmt.Sprintf("open %s: %s", r.quoted(name), fileProblem(err))}
+	}
+	if r.Files == nil {
+		return nil, &callError{name: "readDir", reason: "the blueprint has no files"}
+	}
+	found, err := fs.ReadDir(r.Files, Clean(name))
+	if err != nil {
+		return fail(err)
+	}
+	entries := make([]entry, 0, len(found))
+	for _, f := range found {
+		info, err := f.Info()
+		if err != nil {
+			return fail(err)
+		}
+		entries = append(entries, entry{name: info.Name(), size: info.Size(), mode: info.Mode(), mtime: info.ModTime()})
+	}
+	return entries, nil
+}
+
+// Clean returns a path of a blueprint as io/fs wants it. A path may begin with /
+// or ./, which both mean the root of the blueprint.
+func Clean(name string) string {
+	cleaned := strings.TrimLeft(name, "/")
+	if cleaned = path.Clean(cleaned); strings.HasPrefix(cleaned, "../") {
+		return name // io/fs refuses it
+	}
+	return cleaned
+}

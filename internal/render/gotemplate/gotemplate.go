@@ -1,0 +1,196 @@
+// Package gotemplate renders Go templates of a blueprint. A template gets the
+// functions of an explicit list and nothing of the machine it is rendered on. It
+// cannot run or print without end, and its errors show no value.
+//
+// Differences to text/template that authors notice: integers are compared with
+// and printed like any other number, and errors of included files name the file.
+package gotemplate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"text/template"
+	"text/template/parse"
+	"time"
+
+	"go.landscaper.dev/internal/render/mask"
+)
+
+// Function is a function that is added to the builtin ones. Arguments and result
+// are plain values.
+type Function = func(ctx context.Context, args []any) (any, error)
+
+// Config is what templates get.
+type Config struct {
+	// Files are the files that functions read. nil: there are none.
+	Files fs.FS
+	// Functions are added to the builtin ones and win over them.
+	Functions map[string]Function
+	// Limits bound one rendering. Zero values mean the defaults.
+	Limits Limits
+}
+
+// Source is a template.
+type Source struct {
+	// Name is what messages call it: the name of an execution or the path of a file.
+	Name string
+	// Text is the template itself.
+	Text string
+}
+
+// program is a template that is ready to be executed.
+type program struct {
+	Source
+	template *template.Template
+	// computed is set for a text that a template made, which may hold values.
+	computed bool
+}
+
+// renderer holds what the templates of one rendering share.
+type renderer struct {
+	Config
+	ctx       context.Context
+	parent    context.Context
+	functions template.FuncMap
+	bindings  map[string]any
+
+	steps    int
+	produced int64
+	calls    int            // nested calls of named templates
+	open     map[string]int // nested renderings by name
+	nested   int
+
+	files    map[string]*program // parsed files by path
+	programs []*program
+	prints   []place         // actions that print, by number
+	literals map[*byte]place // texts of templates by their first byte
+	out      *output         // where the current template prints
+	hides    *mask.Mask      // made when an error needs it
+	vanished bool            // an included template printed something that does not exist
+}
+
+// place is a node of a template.
+type place struct {
+	program *program
+	offset  parse.Pos
+	text    string
+}
+
+func (c Config) renderer(ctx context.Context, bindings map[string]any) (*renderer, context.CancelFunc) {
+	c.Limits = c.Limits.withDefaults()
+	r := &renderer{
+		Config: c, parent: ctx, bindings: bindings,
+		open: map[string]int{}, files: map[string]*program{}, literals: map[*byte]place{},
+	}
+	var cancel context.CancelFunc
+	r.ctx, cancel = context.WithTimeout(ctx, c.Limits.Duration)
+	r.functions = r.allFunctions()
+	return r, cancel
+}
+
+// Render renders a template. The bindings are plain values, and the template
+// works on a copy of them. The error is an *Error.
+func (c Config) Render(ctx context.Context, source Source, bindings map[string]any) (*Result, error) {
+	r, cancel := c.renderer(ctx, bindings)
+	defer cancel()
+	p, err := r.parse(source, false)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.execute(p, localCopy(bindings))
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Text: out.text.Bytes(), output: out, renderer: r}, nil
+}
+
+// Check parses a template with the names of all functions. The error is an *Error.
+func (c Config) Check(source Source) error {
+	r, cancel := c.renderer(context.Background(), nil)
+	defer cancel()
+	_, err := r.parse(source, false)
+	return err
+}
+
+// parse parses a template and puts the guards in.
+func (r *renderer) parse(source Source, computed bool) (*program, error) {
+	p := &program{Source: source, computed: computed}
+	if err := checkSource(source.Text); err != nil {
+		return nil, r.explain(err, p)
+	}
+	parsed, err := template.New(source.Name).Option("missingkey=zero").Funcs(r.functions).Parse(source.Text)
+	if err != nil {
+		return nil, r.explain(err, p)
+	}
+	p.template = parsed
+	r.programs = append(r.programs, p)
+	r.guard(p)
+	return p, nil
+}
+
+// execute runs a program. It ends soon after the limits are reached, because
+// every call of a function, every round of a loop and every print checks them.
+func (r *renderer) execute(p *program, dot any) (out *output, err error) {
+	defer func() {
+		if recover() != nil {
+			// text/template passes errors of the Go runtime on, for example in a
+			// method that prints a value. Its text may hold values.
+			out, err = nil, r.explain(errors.New("the template crashed"), p)
+		}
+	}()
+	if r.open[p.Name] >= maxSameNesting || r.nested >= maxNesting {
+		return nil, r.explain(&refusal{reason: fmt.Sprintf("rendering template has a nested reference name: %s: unable to execute template", p.Name)}, p)
+	}
+	r.open[p.Name]++
+	r.nested++
+	outer, calls := r.out, r.calls
+	r.out = &output{renderer: r, top: outer == nil}
+	defer func() {
+		r.open[p.Name]--
+		r.nested--
+		r.out, r.calls = outer, calls
+	}()
+	if err := p.template.Execute(r.out, dot); err != nil {
+		return nil, r.explain(err, p)
+	}
+	return r.out, nil
+}
+
+// allFunctions returns what a template can call.
+func (r *renderer) allFunctions() template.FuncMap {
+	functions := make(template.FuncMap, len(sprigNames)+64)
+	taken := sprigFunctions()
+	for _, name := range sprigNames {
+		functions[name] = r.native(name, taken[name])
+	}
+	for name, function := range r.ownFunctions() {
+		functions[name] = r.native(name, function)
+	}
+	for name, function := range r.Functions {
+		functions[name] = r.host(name, function)
+	}
+	return functions
+}
+
+// masks returns the mask of the values of this rendering.
+func (r *renderer) masks() *mask.Mask {
+	if r.hides == nil {
+		r.hides = mask.New(r.bindings)
+	}
+	return r.hides
+}
+
+// errTimeLimit is the reason for the end of a rendering that took too long.
+var errTimeLimit = errors.New("time limit exceeded")
+
+func (r *renderer) checkTime() error {
+	if r.ctx.Err() == nil {
+		return nil
+	}
+	if err := r.parent.Err(); err != nil {
+		return &refusal{reason: "rendering was cancelled", cause: context.Cause(r.parent)}
+	}
+	return &refusal{reason: fmt.Sprintf("the template takes longer than %s", r.Limits.Duration.Round(time.Millisecond)), cause: errTimeLimit}
+}

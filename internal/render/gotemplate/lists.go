@@ -1,0 +1,132 @@
+package gotemplate
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// elementsOf returns the elements of a list of any type.
+func elementsOf(name string, list any) ([]any, error) {
+	switch list := list.(type) {
+	case []any:
+		return list, nil
+	case nil:
+		return nil, &callError{name: name, reason: "a list is needed, not nil"}
+	}
+	v := reflect.ValueOf(list)
+	if v.Kind() != reflect.Slice && v.Kind() != reflect.Array {
+		return nil, &callError{name: name, reason: "a list is needed, not " + typeName(list)}
+	}
+	elements := make([]any, v.Len())
+	for i := range elements {
+		elements[i] = v.Index(i).Interface()
+	}
+	return elements, nil
+}
+
+func has(wanted, list any) (bool, error) {
+	if list == nil {
+		return false, nil
+	}
+	elements, err := elementsOf("has", list)
+	if err != nil {
+		return false, err
+	}
+	return contains(elements, wanted), nil
+}
+
+// compare books comparisons of an element with others.
+func (r *renderer) compare(others int) error {
+	r.steps += others / 16
+	return r.step()
+}
+
+func (r *renderer) without(list any, unwanted ...any) ([]any, error) {
+	elements, err := elementsOf("without", list)
+	if err != nil {
+		return nil, err
+	}
+	found := []any{}
+	for _, element := range elements {
+		if err := r.compare(len(unwanted)); err != nil {
+			return nil, err
+		}
+		if !contains(unwanted, element) {
+			found = append(found, element)
+		}
+	}
+	return found, nil
+}
+
+func (r *renderer) uniq(list any) ([]any, error) {
+	elements, err := elementsOf("uniq", list)
+	if err != nil {
+		return nil, err
+	}
+	found := []any{}
+	for _, element := range elements {
+		if err := r.compare(len(found)); err != nil {
+			return nil, err
+		}
+		if !contains(found, element) {
+			found = append(found, element)
+		}
+	}
+	return found, nil
+}
+
+func contains(list []any, wanted any) bool {
+	return slices.ContainsFunc(list, func(element any) bool { return deepEqual(wanted, element) })
+}
+
+// index follows keys and positions into a value, as that of text/template does.
+func index(item any, path ...any) (any, error) {
+	for _, step := range path {
+		next, err := child(item, step)
+		if err != nil {
+			return nil, err
+		}
+		item = next
+	}
+	return item, nil
+}
+
+func child(item, step any) (any, error) {
+	fail := func(reason string) (any, error) {
+		return nil, &callError{name: "index", reason: reason}
+	}
+	v := reflect.ValueOf(item)
+	switch v.Kind() {
+	case reflect.Invalid:
+		return fail("index of a value that does not exist")
+	case reflect.Slice, reflect.Array, reflect.String:
+		i, ok := integer(step)
+		if !ok {
+			return fail("cannot index a list with a value of type " + typeName(step))
+		}
+		if i < 0 || i >= int64(v.Len()) {
+			return fail("index out of range")
+		}
+		return v.Index(int(i)).Interface(), nil
+	case reflect.Map:
+		key, ok := converted(step, v.Type().Key())
+		if !ok {
+			return fail("cannot index a map with a value of type " + typeName(step))
+		}
+		if found := v.MapIndex(key); found.IsValid() {
+			return found.Interface(), nil
+		}
+		return reflect.Zero(v.Type().Elem()).Interface(), nil
+	}
+	return fail("cannot index a value of type " + typeName(item))
+}
+
+func length(item any) (int, error) {
+	v := reflect.ValueOf(item)
+	switch v.Kind() {
+	case reflect.Slice, reflect.Array, reflect.String, reflect.Map:
+		return v.Len(), nil
+	}
+	return 0, &callError{name: "len", reason: fmt.Sprintf("len of type %s", typeName(item))}
+}

@@ -1,0 +1,294 @@
+package gotemplate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+)
+
+// Integers of bindings are integers here. In the public system every number is a
+// float64, and templates have learned to live with that. The functions below treat
+// both alike, so that these templates work on.
+
+// integer returns a number without a fraction.
+func integer(value any) (int64, bool) {
+	switch value := value.(type) {
+	case int:
+		return int64(value), true
+	case int64:
+		return value, true
+	case float64:
+		if value == math.Trunc(value) && math.Abs(value) < 1<<63 {
+			return int64(value), true
+		}
+		return 0, false
+	case json.Number:
+		n, err := value.Int64()
+		return n, err == nil
+	}
+	switch v := reflect.ValueOf(value); {
+	case v.CanInt():
+		return v.Int(), true
+	case v.CanUint() && v.Uint() <= math.MaxInt64:
+		return int64(v.Uint()), true
+	}
+	return 0, false
+}
+
+func float(value any) (float64, bool) {
+	switch value := value.(type) {
+	case float64:
+		return value, true
+	case float32:
+		return float64(value), true
+	case json.Number:
+		f, err := value.Float64()
+		return f, err == nil
+	}
+	n, ok := integer(value)
+	return float64(n), ok
+}
+
+// exact returns a number without loss.
+func exact(value any) (*big.Float, bool) {
+	switch value := value.(type) {
+	case float64:
+		if math.IsNaN(value) {
+			return nil, false
+		}
+		return big.NewFloat(value), true
+	case json.Number:
+		f, _, err := big.ParseFloat(value.String(), 10, 1024, big.ToNearestEven)
+		return f, err == nil
+	}
+	switch v := reflect.ValueOf(value); {
+	case v.CanInt():
+		return new(big.Float).SetInt64(v.Int()), true
+	case v.CanUint():
+		return new(big.Float).SetUint64(v.Uint()), true
+	case v.CanFloat() && !math.IsNaN(v.Float()):
+		return big.NewFloat(v.Float()), true
+	}
+	return nil, false
+}
+
+// ordered compares two numbers.
+func ordered(a, b any) (order int, numbers bool) {
+	if x, isInt := a.(int); isInt {
+		if y, isInt := b.(int); isInt {
+			return cmp.Compare(x, y), true
+		}
+	}
+	x, isNumber := exact(a)
+	if !isNumber {
+		return 0, false
+	}
+	y, isNumber := exact(b)
+	if !isNumber {
+		return 0, false
+	}
+	return x.Cmp(y), true
+}
+
+var errNoComparison = errors.New("missing argument for comparison")
+
+// eq tells whether the first argument is equal to one of the others.
+func eq(first any, others ...any) (bool, error) {
+	if len(others) == 0 {
+		return false, &callError{reason: errNoComparison.Error()}
+	}
+	for _, other := range others {
+		equal, err := equalBasic(first, other)
+		if err != nil || equal {
+			return equal, err
+		}
+	}
+	return false, nil
+}
+
+// equalBasic compares as text/template does, but all numbers with each other.
+func equalBasic(a, b any) (bool, error) {
+	if order, numbers := ordered(a, b); numbers {
+		return order == 0, nil
+	}
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	if !x.IsValid() || !y.IsValid() {
+		return isNil(x) && isNil(y), nil
+	}
+	switch {
+	case x.Kind() != y.Kind() && isNumber(x) && isNumber(y): // one is not a number (NaN)
+		return false, nil
+	case x.Kind() != y.Kind():
+		return false, incomparable(a, b)
+	case isNil(x) || isNil(y):
+		return isNil(x) && isNil(y), nil
+	case x.Kind() == reflect.String:
+		return x.String() == y.String(), nil
+	case !x.Comparable() || !y.Comparable():
+		return false, &callError{reason: fmt.Sprintf("non-comparable type %s, use deepEqual", typeName(b))}
+	}
+	return a == b, nil
+}
+
+func isNumber(v reflect.Value) bool { return v.CanInt() || v.CanUint() || v.CanFloat() }
+
+func isNil(v reflect.Value) bool {
+	if !v.IsValid() {
+		return true
+	}
+	switch v.Kind() {
+	case reflect.Map, reflect.Slice, reflect.Pointer, reflect.Func, reflect.Chan, reflect.Interface:
+		return v.IsNil()
+	}
+	return false
+}
+
+func incomparable(a, b any) error {
+	return &callError{reason: fmt.Sprintf("incompatible types for comparison: %s and %s", typeOf(a), typeName(b))}
+}
+
+func ne(a, b any) (bool, error) {
+	equal, err := eq(a, b)
+	return !equal, err
+}
+
+func lt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order < 0 }) }
+
+func le(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order <= 0 }) }
+
+func gt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order > 0 }) }
+
+func ge(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order >= 0 }) }
+
+func less(a, b any, fits func(order int) bool) (bool, error) {
+	if order, numbers := ordered(a, b); numbers {
+		return fits(order), nil
+	}
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	switch {
+	case !x.IsValid() || !y.IsValid():
+		return false, &callError{reason: "invalid type for comparison: a value does not exist"}
+	case isNumber(x) && isNumber(y): // one is not a number (NaN)
+		return false, nil
+	case x.Kind() != reflect.String || y.Kind() != reflect.String:
+		return false, incomparable(a, b)
+	case x.String() < y.String():
+		return fits(-1), nil
+	case x.String() > y.String():
+		return fits(1), nil
+	}
+	return fits(0), nil
+}
+
+// deepEqual compares values with everything in them, numbers by what they are.
+func deepEqual(a, b any) bool {
+	if x, isText := a.(string); isText {
+		y, isText := b.(string)
+		return isText && x == y
+	}
+	if order, numbers := ordered(a, b); numbers {
+		return order == 0
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key, field := range a {
+			other, found := b[key]
+			if !found || !deepEqual(field, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !deepEqual(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// The public system calls every number of a binding a float64. Here the integers
+// among them are of type int; they answer to both names.
+
+func kindOf(value any) string {
+	switch value.(type) {
+	case int, json.Number:
+		return "float64"
+	case File:
+		return "slice"
+	}
+	return reflect.ValueOf(value).Kind().String()
+}
+
+func kindIs(target string, value any) bool {
+	_, isInt := value.(int)
+	return target == kindOf(value) || isInt && target == "int"
+}
+
+func typeOf(value any) string {
+	switch value.(type) {
+	case int, json.Number:
+		return "float64"
+	case File:
+		return "[]uint8"
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+// typeName is the type of a value in messages.
+func typeName(value any) string {
+	if value == nil {
+		return "nil"
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+func typeIs(target string, value any) bool {
+	_, isInt := value.(int)
+	return target == typeOf(value) || isInt && target == "int"
+}
+
+func typeIsLike(target string, value any) bool {
+	return typeIs(target, value) || "*"+target == typeOf(value)
+}
+
+// digits returns a number without a fraction as an integer, so that it prints as
+// digits and not as 1e+06.
+func digits(value any) any {
+	if f, isFloat := value.(float64); isFloat {
+		if n, ok := integer(f); ok {
+			return n
+		}
+	}
+	return value
+}
+
+// allDigits does that for arguments and for elements of lists among them.
+func allDigits(args []any) []any {
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		shown[i] = digits(arg)
+		if list, isList := arg.([]any); isList {
+			copied := make([]any, len(list))
+			for j, element := range list {
+				copied[j] = digits(element)
+			}
+			shown[i] = copied
+		}
+	}
+	return shown
+}

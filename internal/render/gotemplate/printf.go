@@ -1,0 +1,163 @@
+package gotemplate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// printf formats as fmt does, and numbers by what they are: %d prints 3.0 and
+// %.0f prints 3.
+func (r *renderer) printf(format string, args ...any) (string, error) {
+	used := scanFormat(format, args)
+	if used.width > int64(maxWidth) {
+		return "", &callError{name: "printf", reason: fmt.Sprintf("widths and precisions add up to more than %d", maxWidth)}
+	}
+	estimate := int64(len(format)) + used.width
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		weight, err := r.measure(arg)
+		if err != nil {
+			return "", err
+		}
+		estimate += (weight.bytes + 8*weight.nodes) * used.times[i]
+		shown[i] = arg
+		if _, isNumber := exact(arg); isNumber && !used.stars[i] {
+			shown[i] = formatted{arg}
+		}
+	}
+	if estimate > r.Limits.Text {
+		return "", r.spend(estimate)
+	}
+	return fmt.Sprintf(format, shown...), nil
+}
+
+// maxWidth bounds all widths and precisions of a format together.
+const maxWidth = 1_000_000
+
+// usage is how a format uses its arguments.
+type usage struct {
+	width int64
+	times []int64 // how often an argument is printed
+	stars []bool  // whether it is a width
+	next  int     // the argument that the next verb takes
+}
+
+// scanFormat reads a format as fmt does: verbs take one argument after the other,
+// [n] continues with another one, * is a width from an argument.
+func scanFormat(format string, args []any) usage {
+	u := usage{times: make([]int64, len(args)), stars: make([]bool, len(args))}
+	for {
+		_, after, found := strings.Cut(format, "%")
+		if !found {
+			break
+		}
+		verb := u.flags(after, args)
+		if verb < len(after) && after[verb] != '%' {
+			if u.next >= 0 && u.next < len(args) {
+				u.times[u.next]++
+			}
+			u.next++
+		}
+		format = after[min(verb+1, len(after)):]
+	}
+	// What a format does not use is printed behind it.
+	for i := range u.times {
+		u.times[i] = max(u.times[i], 1)
+	}
+	return u
+}
+
+// flags reads what is between % and the verb, and returns where the verb is.
+func (u *usage) flags(text string, args []any) int {
+	i := 0
+	for i < len(text) {
+		switch c := text[i]; {
+		case c == '[':
+			end := strings.IndexByte(text[i:], ']')
+			if end < 0 {
+				return i
+			}
+			if n, err := strconv.Atoi(text[i+1 : i+end]); err == nil {
+				u.next = n - 1
+			}
+			i += end + 1
+		case c == '*':
+			u.star(args)
+			i++
+		case c >= '0' && c <= '9':
+			rest := strings.TrimLeft(text[i:], "0123456789")
+			u.add(text[i : len(text)-len(rest)])
+			i = len(text) - len(rest)
+		case strings.IndexByte("+-# .", c) >= 0:
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+func (u *usage) add(digits string) {
+	width, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil {
+		width = math.MaxInt32
+	}
+	u.width += width
+}
+
+func (u *usage) star(args []any) {
+	if u.next >= 0 && u.next < len(args) {
+		u.stars[u.next] = true
+		if n, ok := integer(args[u.next]); ok {
+			u.width += max(n, -n)
+		}
+	}
+	u.next++
+}
+
+// formatted is a number that prints with verbs for integers and for floats.
+type formatted struct{ number any }
+
+// Format implements fmt.Formatter.
+func (f formatted) Format(state fmt.State, verb rune) {
+	value := f.number
+	switch verb {
+	case 'e', 'E', 'f', 'F', 'g', 'G':
+		value = asFloat(value)
+	case 'd', 'c', 'o', 'O', 'U':
+		value = asInteger(value)
+	case 'v':
+		if !state.Flag('#') {
+			value = digits(value)
+		}
+	}
+	fmt.Fprintf(state, fmt.FormatString(state, verb), value)
+}
+
+func asFloat(value any) any {
+	if literal, isLiteral := value.(json.Number); isLiteral {
+		if f, _, err := big.ParseFloat(literal.String(), 10, 1024, big.ToNearestEven); err == nil {
+			return f
+		}
+	}
+	if f, ok := float(value); ok {
+		return f
+	}
+	return value
+}
+
+func asInteger(value any) any {
+	if n, ok := integer(value); ok {
+		return n
+	}
+	if literal, isLiteral := value.(json.Number); isLiteral {
+		if n, ok := new(big.Int).SetString(literal.String(), 10); ok {
+			return n
+		}
+	}
+	return value
+}

@@ -1,0 +1,137 @@
+package gotemplate
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+)
+
+// localCopy returns bindings for a template: a deep copy, because templates can
+// change what they get, with integers as the type that functions of Go take.
+func localCopy(bindings map[string]any) map[string]any {
+	copied := make(map[string]any, len(bindings))
+	for name, value := range bindings {
+		copied[name] = localValue(value)
+	}
+	return copied
+}
+
+func localValue(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(value))
+		for key, field := range value {
+			copied[key] = localValue(field)
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(value))
+		for i, element := range value {
+			copied[i] = localValue(element)
+		}
+		return copied
+	case int64:
+		if value >= math.MinInt && value <= math.MaxInt {
+			return int(value)
+		}
+	}
+	return value
+}
+
+// plainValue returns a value of a template as a plain value. What is plain already
+// is not copied.
+func plainValue(value any) (any, bool) {
+	switch value := value.(type) {
+	case nil, bool, string, int64, float64, json.Number:
+		return value, true
+	case map[string]any:
+		return plainMap(value)
+	case []any:
+		return plainList(value)
+	case File:
+		return string(value), true
+	}
+	v := reflect.ValueOf(value)
+	switch {
+	case v.CanInt():
+		return v.Int(), true
+	case v.CanFloat():
+		return v.Float(), true
+	case v.Kind() == reflect.String:
+		return v.String(), true
+	case v.Kind() == reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = v.Index(i).Interface()
+		}
+		return plainList(list)
+	case v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
+		fields := make(map[string]any, v.Len())
+		for iter := v.MapRange(); iter.Next(); {
+			fields[iter.Key().String()] = iter.Value().Interface()
+		}
+		return plainMap(fields)
+	}
+	return nil, false
+}
+
+func plainMap(value map[string]any) (any, bool) {
+	var copied map[string]any
+	for key, field := range value {
+		plain, ok := plainValue(field)
+		if !ok {
+			return nil, false
+		}
+		if same(plain, field) {
+			continue
+		}
+		if copied == nil {
+			copied = make(map[string]any, len(value))
+			for k, v := range value {
+				copied[k] = v
+			}
+		}
+		copied[key] = plain
+	}
+	if copied == nil {
+		return value, true
+	}
+	return copied, true
+}
+
+func plainList(value []any) (any, bool) {
+	var copied []any
+	for i, element := range value {
+		plain, ok := plainValue(element)
+		if !ok {
+			return nil, false
+		}
+		if same(plain, element) {
+			continue
+		}
+		if copied == nil {
+			copied = append([]any(nil), value...)
+		}
+		copied[i] = plain
+	}
+	if copied == nil {
+		return value, true
+	}
+	return copied, true
+}
+
+// same tells whether a conversion changed nothing.
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+	case []any:
+		b, ok := b.([]any)
+		return ok && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	case string:
+		_, ok := b.(string)
+		return ok
+	}
+	return a == b
+}

@@ -1,0 +1,170 @@
+package render
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// misfit finds the value that a Go type cannot hold: its path in the document and
+// what is expected there. The error of the JSON library says neither the position
+// in a list nor anything without the value itself.
+func misfit(value any, target reflect.Type) (path []any, problem error) {
+	for target.Kind() == reflect.Pointer {
+		target = target.Elem()
+	}
+	if value == nil {
+		return nil, nil
+	}
+	if custom(target) {
+		raw, err := json.Marshal(value)
+		if err != nil || json.Unmarshal(raw, reflect.New(target).Interface()) != nil {
+			return nil, fmt.Errorf("%s is not a valid %s", kind(value), target.Name())
+		}
+		return nil, nil
+	}
+	switch target.Kind() {
+	case reflect.Struct:
+		return misfitStruct(value, target)
+	case reflect.Map:
+		return misfitMap(value, target)
+	case reflect.Slice:
+		return misfitList(value, target)
+	case reflect.Interface:
+		return nil, nil
+	}
+	raw, err := json.Marshal(value)
+	if err != nil || json.Unmarshal(raw, reflect.New(target).Interface()) != nil {
+		return nil, expected(value, target)
+	}
+	return nil, nil
+}
+
+var (
+	jsonDecoder = reflect.TypeFor[json.Unmarshaler]()
+	textDecoder = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+func custom(target reflect.Type) bool {
+	pointer := reflect.PointerTo(target)
+	return pointer.Implements(jsonDecoder) || pointer.Implements(textDecoder)
+}
+
+func misfitStruct(value any, target reflect.Type) ([]any, error) {
+	fields, isMap := value.(map[string]any)
+	if !isMap {
+		return nil, expected(value, target)
+	}
+	types := map[string]reflect.Type{}
+	structFields(target, types)
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		for _, name := range slices.Sorted(maps.Keys(types)) {
+			if !strings.EqualFold(key, name) {
+				continue
+			}
+			if path, problem := misfit(fields[key], types[name]); problem != nil {
+				return append([]any{key}, path...), problem
+			}
+		}
+	}
+	return nil, nil
+}
+
+// structFields collects the fields of a struct and of those embedded in it by
+// their name in JSON.
+func structFields(target reflect.Type, into map[string]reflect.Type) {
+	for target.Kind() == reflect.Pointer {
+		target = target.Elem()
+	}
+	for i := range target.NumField() {
+		field := target.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous && name == "":
+			structFields(field.Type, into)
+		case name == "-" || !field.IsExported():
+		case name == "":
+			into[field.Name] = field.Type
+		default:
+			into[name] = field.Type
+		}
+	}
+}
+
+func fieldNames(target reflect.Type) []string {
+	types := map[string]reflect.Type{}
+	structFields(target, types)
+	return slices.Sorted(maps.Keys(types))
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// key is a key of a map of the document, which may be a value of the user.
+type key string
+
+func misfitMap(value any, target reflect.Type) ([]any, error) {
+	fields, isMap := value.(map[string]any)
+	if !isMap {
+		return nil, expected(value, target)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if path, problem := misfit(fields[name], target.Elem()); problem != nil {
+			return append([]any{key(name)}, path...), problem
+		}
+	}
+	return nil, nil
+}
+
+func misfitList(value any, target reflect.Type) ([]any, error) {
+	elements, isList := value.([]any)
+	if !isList {
+		return nil, expected(value, target)
+	}
+	for i, element := range elements {
+		if path, problem := misfit(element, target.Elem()); problem != nil {
+			return append([]any{i}, path...), problem
+		}
+	}
+	return nil, nil
+}
+
+var errMisfit = errors.New("the output does not have the fields and types that are expected")
+
+func expected(value any, target reflect.Type) error {
+	want := target.String()
+	switch target.Kind() {
+	case reflect.Struct, reflect.Map:
+		want = "a map"
+	case reflect.Slice:
+		want = "a list"
+	case reflect.String:
+		want = "a text"
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		want = "an integer"
+	}
+	return fmt.Errorf("expected %s, got %s", want, kind(value))
+}
+
+// kind names the kind of a plain value.
+func kind(value any) string {
+	switch value.(type) {
+	case string:
+		return "a text"
+	case bool:
+		return "true or false"
+	case map[string]any:
+		return "a map"
+	case []any:
+		return "a list"
+	case int64:
+		return "an integer"
+	}
+	return "a number"
+}

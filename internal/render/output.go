@@ -1,0 +1,158 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/render/gotemplate"
+)
+
+// Output is what an execution gives.
+type Output struct {
+	source source
+	// rendered is what a Go template printed, with what is known about it.
+	rendered *gotemplate.Result
+	// fields are the root of the document.
+	fields map[string]json.RawMessage
+	// broken tells why the output is not a document.
+	broken error
+	state  []byte
+}
+
+// State returns the state to be stored as YAML; nil if what is stored stays.
+func (o *Output) State() []byte { return o.state }
+
+// take keeps a document. An empty one is a map without fields.
+func (o *Output) take(raw []byte) error {
+	raw = bytes.TrimSpace(raw)
+	if bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return errors.New("the root of the output must be a map with fields such as deployItems")
+	}
+	if err := json.Unmarshal(raw, &o.fields); err != nil {
+		return errors.New("the output is not a document")
+	}
+	return nil
+}
+
+// field returns a field of the root as a plain value; nil if it does not exist.
+func (o *Output) field(name string) any {
+	for key, raw := range o.fields {
+		if !strings.EqualFold(key, name) {
+			continue
+		}
+		if value, err := plain.FromJSON(raw); err == nil && value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// Decode stores the document in a struct. Names of fields match in any case, as
+// in deployItems and deployitems. Other fields are ignored. Values of type any are
+// plain values.
+func (o *Output) Decode(into any) error {
+	if o.broken != nil {
+		return o.explain(o.broken, nil)
+	}
+	target := reflect.TypeOf(into).Elem()
+	if err := o.checkSpellings(target); err != nil {
+		return o.explain(err, nil)
+	}
+	raw, err := json.Marshal(o.fields)
+	if err != nil {
+		return o.explain(errors.New("the output is not a document"), nil)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
+		document, parseErr := plain.FromJSON(raw)
+		if parseErr != nil {
+			return o.explain(errors.New("the output is not a document"), nil)
+		}
+		path, problem := misfit(document, target)
+		return o.explain(problem, path)
+	}
+	return exactNumbers(reflect.ValueOf(into))
+}
+
+// checkSpellings refuses a field of the root that is there in two spellings, of
+// which one would be lost.
+func (o *Output) checkSpellings(target reflect.Type) error {
+	if target.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, name := range fieldNames(target) {
+		var found []string
+		for _, key := range sortedKeys(o.fields) {
+			if strings.EqualFold(key, name) {
+				found = append(found, key)
+			}
+		}
+		if len(found) > 1 {
+			return fmt.Errorf("the output has the field %s more than once, as %s: use one spelling", name, strings.Join(found, " and "))
+		}
+	}
+	return nil
+}
+
+// exactNumbers replaces the number literals in fields of type any.
+func exactNumbers(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return exactNumbers(v.Elem())
+		}
+	case reflect.Interface:
+		if v.IsNil() || !v.CanSet() {
+			return nil
+		}
+		value, err := plain.Of(v.Interface())
+		if err != nil {
+			return fmt.Errorf("decode a value of any type: %w", err)
+		}
+		if value != nil {
+			v.Set(reflect.ValueOf(value))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				if err := exactNumbers(v.Field(i)); err != nil {
+					return err
+				}
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return nil
+		}
+		for i := range v.Len() {
+			if err := exactNumbers(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		return exactMap(v)
+	}
+	return nil
+}
+
+// exactMap replaces elements of a map, which cannot be changed in place.
+func exactMap(v reflect.Value) error {
+	for iter := v.MapRange(); iter.Next(); {
+		element := reflect.New(v.Type().Elem()).Elem()
+		element.Set(iter.Value())
+		if err := exactNumbers(element); err != nil {
+			return err
+		}
+		v.SetMapIndex(iter.Key(), element)
+	}
+	return nil
+}
