@@ -1,8 +1,8 @@
 package link
 
 import (
-	"net"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -17,8 +17,8 @@ var Formats = map[string]func(string) bool{
 	"date-time":             oneTime(time.RFC3339, "2006-01-02", "15:04:05Z07:00", "15:04:05"),
 	"email":                 isEmail,
 	"idn-email":             isEmail,
-	"ipv4":                  func(s string) bool { return net.ParseIP(s) != nil && strings.Contains(s, ".") },
-	"ipv6":                  func(s string) bool { return net.ParseIP(s) != nil && strings.Contains(s, ":") },
+	"ipv4":                  isAddress('.'),
+	"ipv6":                  isAddress(':'),
 	"uri":                   isURI,
 	"iri":                   isURI,
 	"uri-reference":         isURIReference,
@@ -43,6 +43,15 @@ func oneTime(layouts ...string) func(string) bool {
 			}
 		}
 		return false
+	}
+}
+
+// isAddress accepts an IP address that is written with the given mark. An IPv4
+// address in the form of IPv6 has both.
+func isAddress(mark rune) func(string) bool {
+	return func(text string) bool {
+		address, err := netip.ParseAddr(text)
+		return err == nil && address.Zone() == "" && strings.ContainsRune(text, mark)
 	}
 }
 
