@@ -12,15 +12,10 @@ import (
 // TestSupported shows that nothing which a job would need is left out silently.
 func TestSupported(t *testing.T) {
 	tests := []struct{ reason, spec, blueprint, want string }{
-		{"target imports and deploy items", "imports: {targets: [{name: a, target: b}]}", "deployExecutions: [{name: a, type: GoTemplate}]", ""},
-		{"a component", "componentDescriptor: {ref: {componentName: a, version: b}}", "", "spec.componentDescriptor"},
-		{"a signature", "verification: {signatureName: a}", "", "spec.verification"},
-		{"data imports", "imports: {data: [{name: a, dataRef: b}]}", "", "spec.imports.data"},
-		{"import mappings", "importDataMappings: {a: b}", "", "spec.importDataMappings"},
+		{"imports, a component, and deploy items", "{imports: {targets: [{name: a, target: b}], data: [{name: c, dataRef: d}]}, componentDescriptor: {ref: {componentName: a, version: b}}}", "{importExecutions: [{name: a, type: Spiff}], deployExecutions: [{name: a, type: GoTemplate}]}", ""},
 		{"data exports", "exports: {data: [{name: a, dataRef: b}]}", "", "spec.exports"},
 		{"target exports", "exports: {targets: [{name: a, target: b}]}", "", "spec.exports"},
 		{"export mappings", "exportDataMappings: {a: b}", "", "spec.exportDataMappings"},
-		{"import executions", "", "importExecutions: [{name: a, type: GoTemplate}]", "importExecutions"},
 		{"subinstallations", "", "subinstallations: [{file: a}]", "subinstallations"},
 		{"computed subinstallations", "", "subinstallationExecutions: [{name: a, type: GoTemplate}]", "subinstallations"},
 		{"exports of the blueprint", "", "exports: [{name: a, schema: {}}]", "exports"},

@@ -43,6 +43,9 @@ type environment struct {
 	serverKubeconfig string
 	// targetKubeconfig is what Targets hold.
 	targetKubeconfig string
+	lab              *lab.Lab
+	// registry has authentication and TLS.
+	registry *lab.Registry
 }
 
 var env environment
@@ -54,7 +57,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}})
+	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"registry-auth", "registry-tls"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the lab:", err)
 		return 1
@@ -73,6 +76,7 @@ func run(m *testing.M) int {
 
 func (e *environment) setUp(ctx context.Context, started *lab.Lab) error {
 	e.resource, e.target = started.Clusters["resource"], started.Clusters["target"]
+	e.lab, e.registry = started, started.Registry
 	var err error
 	if e.admin, err = connect(e.resource.Kubeconfig); err != nil {
 		return err

@@ -140,3 +140,7 @@ func (s *Schema) Validate(value any) error {
 	}
 	return &InvalidError{Violations: violations(details, value, link.Path)}
 }
+
+// ErrNoComponent is behind errors about schemas that refer to a component where
+// there is none.
+var ErrNoComponent = link.ErrNoComponent

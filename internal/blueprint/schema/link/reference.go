@@ -199,7 +199,7 @@ func (l *linker) readFile(name string) ([]byte, error) {
 
 func (l *linker) component(d *document, _, text string) (*document, error) {
 	if d.owner == nil {
-		return nil, errors.New("no component descriptor defined to resolve the ref: set spec.componentDescriptor of the Installation")
+		return nil, ErrNoComponent
 	}
 	from := step{d.owner, text}
 	if known := l.followed[from]; known != nil {
@@ -295,3 +295,6 @@ func (l *linker) onlyLayer(content []byte, limits archive.Limits) ([]byte, error
 	}
 	return text, nil
 }
+
+// ErrNoComponent tells that a schema refers to a component, and that there is none.
+var ErrNoComponent = errors.New("no component descriptor defined to resolve the ref: set spec.componentDescriptor of the Installation")
