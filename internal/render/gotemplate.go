@@ -41,7 +41,7 @@ func (e *Engine) goTemplate(ctx context.Context, s source, in Input, state any) 
 func goTemplateOutput(s source, rendered *gotemplate.Result, in Input, state any) (*Output, error) {
 	out := &Output{source: s, rendered: rendered}
 	out.parse(rendered.Text)
-	if out.broken != nil || in.Phase == ImportExecution {
+	if in.Phase == ImportExecution {
 		return out, nil
 	}
 	next, err := newState(state, out.field("state"))

@@ -15,7 +15,7 @@ func (r *renderer) include(name string, dot any) (string, error) {
 	if !known {
 		content, err := r.read(name)
 		if err != nil {
-			return "", &callError{name: "include", reason: fmt.Sprintf("unable to read include file %s: %s", r.quoted(name), err)}
+			return "", &callError{name: "include", reason: fmt.Sprintf("unable to read include file %s: %s", r.quoted(name), fileProblem(err))}
 		}
 		if p, err = r.parse(Source{Name: Clean(name), Text: content}, false); err != nil {
 			return "", err
@@ -59,42 +59,45 @@ func (f File) String() string { return string(f) }
 func (r *renderer) readFile(name string) (File, error) {
 	content, err := r.read(name)
 	if err != nil {
-		return nil, &callError{name: "readFile", reason: fmt.Sprintf("open %s: %s", r.quoted(name), err)}
+		return nil, &callError{name: "readFile", reason: fmt.Sprintf("open %s: %s", r.quoted(name), fileProblem(err))}
 	}
 	return File(content), nil
 }
 
-// read returns a file; its error does not name the file.
 func (r *renderer) read(name string) (string, error) {
 	if r.Files == nil {
-		return "", errors.New("the blueprint has no files")
+		return "", errNoFiles
+	}
+	if !fs.ValidPath(Clean(name)) {
+		return "", fs.ErrInvalid
 	}
 	info, err := fs.Stat(r.Files, Clean(name))
 	if err != nil {
-		return "", fileProblem(err)
+		return "", err
 	}
 	if info.Size() > r.Limits.Text {
-		return "", fmt.Errorf("the file is longer than %d bytes", r.Limits.Text)
+		return "", errLongFile
 	}
 	content, err := fs.ReadFile(r.Files, Clean(name))
-	if err != nil {
-		return "", fileProblem(err)
-	}
-	return string(content), nil
+	return string(content), err
 }
 
-// fileProblem is an error of a file system without the name.
-func fileProblem(err error) error {
-	var problem *fs.PathError
+var (
+	errNoFiles  = errors.New("the blueprint has no files")
+	errLongFile = errors.New("the file is too long")
+)
+
+// fileProblem says what is wrong with a file without its name.
+func fileProblem(err error) string {
 	switch {
+	case errors.Is(err, errNoFiles), errors.Is(err, errLongFile):
+		return err.Error()
 	case errors.Is(err, fs.ErrNotExist):
-		return fs.ErrNotExist
+		return "file does not exist"
 	case errors.Is(err, fs.ErrInvalid):
-		return errors.New("the path leads out of the blueprint")
-	case errors.As(err, &problem):
-		return problem.Err
+		return "the path leads out of the blueprint"
 	}
-	return errors.New("the file cannot be read")
+	return "it cannot be read"
 }
 
 // entry is an entry of a directory: what a template may know of it.
@@ -125,7 +128,7 @@ func (r *renderer) readDir(name string) ([]entry, error) {
 		return nil, &callError{name: "readDir", reason: fmt.Sprintf("open %s: %s", r.quoted(name), fileProblem(err))}
 	}
 	if r.Files == nil {
-		return nil, &callError{name: "readDir", reason: "the blueprint has no files"}
+		return fail(errNoFiles)
 	}
 	found, err := fs.ReadDir(r.Files, Clean(name))
 	if err != nil {

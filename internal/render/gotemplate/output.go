@@ -189,7 +189,7 @@ func (r *Result) Line(number int) (string, bool) {
 	i := sort.Search(len(r.output.spans), func(i int) bool { return r.output.spans[i].end > start })
 	for ; start < end; i++ {
 		if i == len(r.output.spans) {
-			out.WriteString(r.renderer.masks().Show(string(r.Text[start:end]), pieces))
+			out.WriteString(r.showValue(string(r.Text[start:end]), pieces))
 			break
 		}
 		s := r.output.spans[i]
@@ -198,15 +198,23 @@ func (r *Result) Line(number int) (string, bool) {
 		case s.literal.program != nil || s.absent != nil:
 			out.WriteString(part)
 		default:
-			out.WriteString(r.renderer.masks().Show(part, pieces))
+			out.WriteString(r.showValue(part, pieces))
 		}
 		start = s.end
 	}
 	return strings.ReplaceAll(out.String(), mask.Hidden+mask.Hidden, mask.Hidden), true
 }
 
-// Show returns of a text only what templates say literally.
-func (r *Result) Show(text string) string { return r.renderer.masks().Show(text, r.renderer.pieces()) }
+func (r *Result) showValue(text string, pieces mask.Pieces) string {
+	if !r.renderer.vanished {
+		return r.renderer.masks().Show(text, pieces)
+	}
+	parts := strings.Split(text, noValue)
+	for i := range parts {
+		parts[i] = r.renderer.masks().Show(parts[i], pieces)
+	}
+	return strings.Join(parts, noValue)
+}
 
 // pieces are what the templates of a rendering say literally.
 func (r *renderer) pieces() mask.Pieces {
