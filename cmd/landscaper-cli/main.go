@@ -8,11 +8,12 @@ import (
 	"syscall"
 
 	"go.landscaper.dev/internal/cli"
+	"go.landscaper.dev/internal/cli/terminal"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Run(ctx, cli.Standard(), os.Args[1:])
+	code := cli.Run(ctx, terminal.Standard(), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

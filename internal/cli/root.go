@@ -4,22 +4,20 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"go.landscaper.dev/internal/cli/components"
+	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/spiff"
+	"go.landscaper.dev/internal/cli/terminal"
 )
-
-// strictAnnotation marks commands that no older release had: their exit codes
-// tell more than failure.
-const strictAnnotation = "landscaper-cli/strict-exit-codes"
 
 // NewCommand returns the command landscaper-cli. Further commands are added by
 // one line each.
-func NewCommand(streams Streams) *cobra.Command {
+func NewCommand(streams terminal.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "landscaper-cli",
 		Short: "Show and drive Landscaper's Installations",
@@ -30,73 +28,30 @@ Results go to the standard output, everything else to the standard error. Exit
 codes: 0 success, 1 error, 2 what was waited for ended badly, 3 not found,
 4 forbidden, 5 timeout, 64 wrong usage, 130 interrupted. Commands that older
 releases had end with 1 instead of 2 and above, unless --strict-exit-codes is
-given or ` + exitCodesVariable + ` is 2.`,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
+given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	addGlobalFlags(root)
 	root.AddCommand(
-		newInstallationsCommand(streams),
+		installations.NewCommand(streams),
 		newVersionCommand(),
 		newCompletionCommand(),
-		newComponentsCommand(streams),
+		components.NewCommand(streams),
 		spiff.NewCommand(),
 	)
 	// The short forms of what is used most.
-	root.AddCommand(installationCommands(streams, shortForm)...)
+	root.AddCommand(installations.ShortCommands(streams)...)
 	return root
 }
 
 // Run runs the command line and returns its exit code.
-func Run(ctx context.Context, streams Streams, args []string) int {
-	root := NewCommand(streams)
-	root.SetArgs(args)
-	command, err := root.ExecuteContextC(ctx)
-	if err != nil {
-		fmt.Fprintln(streams.Err, "Error:", err)
-	}
-	return exitCode(err, strict(command, streams))
-}
-
-func strict(command *cobra.Command, streams Streams) bool {
-	if streams.Getenv(exitCodesVariable) == "2" {
-		return true
-	}
-	if asked, err := command.Flags().GetBool("strict-exit-codes"); err == nil && asked {
-		return true
-	}
-	return command.Annotations[strictAnnotation] == "true"
-}
-
-// beStrict lets the running command end with the whole table of exit codes.
-func beStrict(command *cobra.Command) {
-	if command.Annotations == nil {
-		command.Annotations = map[string]string{}
-	}
-	command.Annotations[strictAnnotation] = "true"
-}
-
-func usage(err error) error {
-	var exit *ExitError
-	if err == nil || errors.As(err, &exit) {
-		return err
-	}
-	return &ExitError{Code: ExitUsage, Err: err}
-}
-
-// arguments lets a wrong number of arguments end as wrong usage.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(command *cobra.Command, args []string) error { return usage(check(command, args)) }
+func Run(ctx context.Context, streams terminal.Streams, args []string) int {
+	return terminal.Run(ctx, NewCommand(streams), streams, args)
 }
 
 func addGlobalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.Bool("strict-exit-codes", false, "tell kinds of failures apart by the exit code in all commands")
+	flags.Bool(terminal.StrictFlag, false, "tell kinds of failures apart by the exit code in all commands")
 	verbosity := flags.IntP("verbosity", "v", 1, "amount of log messages about requests; 6 and above shows each one")
 	for _, name := range []string{"cli", "dev", "disable-caller", "disable-stacktrace", "disable-timestamp"} {
 		flags.Bool(name, false, "has no effect; accepted for older scripts")

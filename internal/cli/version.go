@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/version"
 )
 
@@ -29,7 +30,7 @@ func newVersionCommand() *cobra.Command {
 		Use:     "version",
 		Aliases: []string{"v"},
 		Short:   "Show the version of the program",
-		Args:    arguments(cobra.NoArgs),
+		Args:    terminal.Arguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			return thisBuild().write(command.OutOrStdout(), output)
 		},
@@ -72,7 +73,7 @@ func (b build) write(out io.Writer, output string) error {
 	case "yaml":
 		text, err = yaml.Marshal(b)
 	default:
-		err = usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use short, json or yaml", output))
+		err = terminal.Usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use short, json or yaml", output))
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,264 @@
+// Package components has the commands that read, download, publish and verify
+// component versions.
+package components
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/cli/repositories"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/repository"
+)
+
+// The values of -o.
+const (
+	outputText  = "text"
+	outputTable = "table"
+	outputTree  = "tree"
+	outputWide  = "wide"
+	outputJSON  = "json"
+	outputYAML  = "yaml"
+)
+
+const help = `Read, download, publish and verify component versions. No cluster is needed.
+
+A REPOSITORY is what exists under that name as a file or directory: an archive in
+the common transport format, a component archive (each as directory, tar or
+compressed tar), or a directory of component descriptors. Anything else is a
+registry: registry.example.org/path, https://..., http://... without TLS, or the JSON
+text of a repository context.
+
+REPOSITORY COMPONENT VERSION can be written as one argument, REPOSITORY//COMPONENT:VERSION.
+In an archive, what is the only one may be left out.`
+
+// NewCommand returns the command with its subcommands.
+func NewCommand(streams terminal.Streams) *cobra.Command {
+	command := &cobra.Command{
+		Use:     "components",
+		Aliases: []string{"component", "comp", "co"},
+		Short:   "Read, download, publish and verify component versions",
+		Long:    help,
+		Args:    terminal.Arguments(cobra.NoArgs),
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(
+		newGetCommand(streams),
+		newResourcesCommand(streams),
+		newDownloadCommand(streams),
+		newPushCommand(streams),
+		newVerifyCommand(streams),
+	)
+	for _, child := range command.Commands() {
+		terminal.BeStrict(child)
+	}
+	return command
+}
+
+// commonFlags are what all commands for components have.
+type commonFlags struct {
+	repositories.Flags
+	timeout time.Duration
+	output  string
+	// outputs are the values that -o may have; the first is the default.
+	outputs []string
+}
+
+func (f *commonFlags) add(command *cobra.Command, outputs ...string) {
+	f.outputs = outputs
+	f.Flags.Add(command)
+	flags := command.Flags()
+	flags.DurationVar(&f.timeout, "timeout", 0, "limit for the whole command, such as 10m; 0 means none")
+	flags.StringVarP(&f.output, "output", "o", "", strings.Join(outputs[1:], ", ")+" (default: "+outputs[0]+")")
+	terminal.CompleteWith(command, "output", outputs...)
+	command.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (f *commonFlags) check() error {
+	if f.output == "" {
+		f.output = f.outputs[0]
+	}
+	if !slices.Contains(f.outputs, f.output) {
+		return terminal.Usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use %s", f.output, strings.Join(f.outputs, ", ")))
+	}
+	return nil
+}
+
+// run does something with access to registries, within the time limit.
+func (f *commonFlags) run(ctx context.Context, streams terminal.Streams, do func(context.Context, *repositories.Access) error) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	ctx, cancel := terminal.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	access, err := f.Access(streams)
+	if err == nil {
+		err = do(ctx, access)
+	}
+	return access.Explain(ctx, err)
+}
+
+// target is a component version as the user named it.
+type target struct {
+	repositories.Location
+	repositories.ComponentVersion
+}
+
+// targetOf reads the arguments that name a component version.
+func targetOf(args []string) (target, error) {
+	repositoryText, reference := repositories.Split(args[0])
+	var wanted repositories.ComponentVersion
+	switch {
+	case reference != "" && len(args) > 1:
+		return target{}, terminal.Usage(fmt.Errorf("the component is named twice: by %q and by %q", reference, strings.Join(args[1:], " ")))
+	case reference != "":
+		wanted.Name, wanted.Version, _ = strings.Cut(reference, ":")
+	case len(args) > 1:
+		wanted.Name = args[1]
+		if len(args) > 2 {
+			wanted.Version = args[2]
+		}
+	}
+	at, err := repositories.Locate(repositoryText)
+	if err != nil {
+		return target{}, err
+	}
+	if wanted.Name != "" {
+		if err := descriptor.CheckName(wanted.Name); err != nil {
+			return target{}, terminal.Usage(err)
+		}
+	}
+	if wanted.Version != "" {
+		if _, err := repository.Tag(wanted.Version); err != nil {
+			return target{}, terminal.Usage(err)
+		}
+		return target{at, wanted}, nil
+	}
+	return only(at, wanted)
+}
+
+// only completes a component version that is not named completely, if there is
+// no choice.
+func only(at repositories.Location, wanted repositories.ComponentVersion) (target, error) {
+	if at.Spec.Kind == repository.KindOCI {
+		return target{}, terminal.Usage(fmt.Errorf("name the component and its version: the registry %s has no list of them", at.Text))
+	}
+	all, err := at.Versions()
+	if err != nil {
+		return target{}, fmt.Errorf("list the component versions of %s: %w", at.Text, err)
+	}
+	candidates := slices.DeleteFunc(slices.Clone(all), func(v repositories.ComponentVersion) bool { return wanted.Name != "" && v.Name != wanted.Name })
+	switch len(candidates) {
+	case 1:
+		return target{at, candidates[0]}, nil
+	case 0:
+		return target{}, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s%s", wanted.Name, at.Text, listed(all))
+	}
+	return target{}, terminal.Usage(fmt.Errorf("name the component and its version%s", listed(candidates)))
+}
+
+// maxListed is the number of things in a message.
+const maxListed = 10
+
+func listed[T fmt.Stringer](found []T) string {
+	if len(found) == 0 {
+		return ": it is empty"
+	}
+	var names []string
+	for i, one := range found {
+		if i == maxListed {
+			names = append(names, fmt.Sprintf("and %d more", len(found)-i))
+			break
+		}
+		names = append(names, one.String())
+	}
+	return ": there are " + strings.Join(names, ", ")
+}
+
+// resolve finds the component version. If it is missing, the message says which
+// ones exist, where that can be known.
+func (t target) resolve(ctx context.Context, streams terminal.Streams, session *repositories.Session) (*repository.Version, error) {
+	found, err := session.Resolve(ctx, component.Reference{Context: t.Context, Name: t.Name, Version: t.Version})
+	if errors.Is(err, oci.ErrNotFound) {
+		if t.Spec.Kind == repository.KindOCI {
+			return nil, fmt.Errorf("%w: check the name, the version and the path of the repository", err)
+		}
+		if existing, listErr := t.Versions(); listErr == nil {
+			return nil, fmt.Errorf("%w%s", err, listed(existing))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range found.Warnings {
+		fmt.Fprintf(streams.Err, "Warning: %s\n", warning)
+	}
+	return found, nil
+}
+
+// writeDocument prints a value for programs.
+func writeDocument(out io.Writer, form string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err == nil && form == outputYAML {
+		text, err = yaml.JSONToYAML(text)
+	} else {
+		text = append(text, '\n')
+	}
+	if err != nil {
+		return fmt.Errorf("print as %s: %w", form, err)
+	}
+	_, err = out.Write(text)
+	return err
+}
+
+// withTarget opens the repository that the arguments name and finds the component
+// version.
+func (f *commonFlags) withTarget(ctx context.Context, streams terminal.Streams, args []string,
+	do func(context.Context, *repositories.Session, target, *repository.Version) error,
+) error {
+	return f.run(ctx, streams, func(ctx context.Context, access *repositories.Access) error {
+		wanted, err := targetOf(args)
+		if err != nil {
+			return err
+		}
+		session, err := access.Session(wanted.Location)
+		if err != nil {
+			return err
+		}
+		defer session.Close() //nolint:errcheck // nothing was written
+		version, err := wanted.resolve(ctx, streams, session)
+		if err != nil {
+			return err
+		}
+		return do(ctx, session, wanted, version)
+	})
+}
+
+// needsTarget checks the number of arguments that name a component version and
+// more after it.
+func needsTarget(more ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > len(more) && len(args) <= 3+len(more) {
+			return nil
+		}
+		wanted := strings.Join(append([]string{"REPOSITORY COMPONENT VERSION"}, more...), " ")
+		return fmt.Errorf("got %d arguments, expected %s, such as registry.example.org/path example.org/shop 1.0.0 (or registry.example.org/path//example.org/shop:1.0.0)", len(args), wanted)
+	}
+}

@@ -1,0 +1,285 @@
+package components
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/internal/cli/repositories"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/publish"
+	"go.landscaper.dev/internal/component/repository"
+)
+
+type pushFlags struct {
+	commonFlags
+	set         []string
+	settings    []string
+	environment bool
+	schema      string
+	create      bool
+	overwrite   bool
+	dryRun      bool
+	skipDigests bool
+	quiet       bool
+}
+
+func newPushCommand(streams terminal.Streams) *cobra.Command {
+	f := &pushFlags{}
+	command := &cobra.Command{
+		Use:     "push CONSTRUCTOR REPOSITORY",
+		Aliases: []string{"add", "publish"},
+		Short:   "Publish component versions from a constructor file",
+		Long: `Publish all component versions of a constructor file in a registry or in an archive in
+the common transport format. CONSTRUCTOR - is the standard input.
+
+${NAME} in the file stands for a variable: --set gives its value, or a YAML file with
+--settings, or the environment with --addenv. $${NAME} is the text itself.
+
+--create makes a new archive: a directory, or a file if REPOSITORY ends with .tar,
+.tgz or .tar.gz. The content of inputs is stored with the component version; for what
+is elsewhere, such as images, the digest is taken. A version that exists is not
+changed unless --overwrite is given; publishing the same again does nothing.`,
+		Example: `  landscaper-cli components push constructor.yaml registry.example.org/delivery --set VERSION=1.4.2
+  landscaper-cli components push constructor.yaml ./transport.tgz --create
+  landscaper-cli components push constructor.yaml registry.example.org/delivery --dry-run`,
+		Args: terminal.Arguments(cobra.ExactArgs(2)),
+		RunE: func(command *cobra.Command, args []string) error {
+			return f.run(command.Context(), streams, func(ctx context.Context, access *repositories.Access) error {
+				return f.push(ctx, streams, access, args[0], args[1])
+			})
+		},
+	}
+	f.add(command, outputText, outputJSON, outputYAML)
+	command.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) < 2 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "value of a variable of the constructor file, as `NAME=VALUE`; may be repeated")
+	flags.StringArrayVar(&f.settings, "settings", nil, "YAML `file` with values of variables; may be repeated")
+	flags.BoolVar(&f.environment, "addenv", false, "let variables of the environment be variables of the constructor file")
+	flags.StringVar(&f.schema, "schema", "", "schema of the descriptors: "+descriptor.SchemaV2+" (the default) or "+descriptor.SchemaV3Alpha1)
+	flags.BoolVar(&f.create, "create", false, "make the archive if it is not there")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace versions that exist with other content")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the descriptors and publish nothing")
+	flags.BoolVar(&f.skipDigests, "skip-digests", false, "do not take the digests of what is elsewhere")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
+	terminal.CompleteWith(command, "schema", descriptor.SchemaV2, descriptor.SchemaV3Alpha1)
+	return command
+}
+
+// publishedVersion is the result for programs.
+type publishedVersion struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	Digest     string `json:"digest"`
+	Repository string `json:"repository"`
+	Unchanged  bool   `json:"unchanged,omitempty"`
+}
+
+func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *repositories.Access, file, text string) error {
+	if err := (&getFlags{schema: f.schema}).checkSchema(); err != nil {
+		return err
+	}
+	constructor, err := f.constructor(streams, file)
+	if err != nil {
+		return err
+	}
+	at, err := f.locate(text)
+	if err != nil {
+		return err
+	}
+	session, err := access.Session(repositories.Nowhere)
+	if err != nil {
+		return err
+	}
+	defer session.Close() //nolint:errcheck // nothing was written
+	progress := repositories.NewTransfer(streams, f.quiet)
+	defer progress.End()
+	options := f.options(session, file, at)
+	options.Progress = progress.Say
+	if f.dryRun {
+		return f.preview(ctx, streams, constructor, options)
+	}
+	opened, err := f.open(access, at)
+	if err != nil {
+		return err
+	}
+	options.Target = progress.Target(opened.target)
+	published, err := publish.Publish(ctx, constructor, options)
+	if err == nil {
+		err = opened.finish()
+	}
+	if err = errors.Join(err, opened.close()); err != nil {
+		return pushError(file, err)
+	}
+	progress.End()
+	return f.report(streams, at, published)
+}
+
+func pushError(file string, err error) error {
+	if errors.Is(err, publish.ErrExists) {
+		return fmt.Errorf("%s: %w (--overwrite)", file, err)
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// constructor reads the constructor file.
+func (f *pushFlags) constructor(streams terminal.Streams, file string) (*publish.Constructor, error) {
+	var text []byte
+	var err error
+	if file == "-" {
+		text, err = io.ReadAll(io.LimitReader(streams.In, descriptor.MaxSize+1))
+	} else {
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the constructor file: %w", err)
+	}
+	values, err := variables(f.environment, f.settings, f.set)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	substituted, err := substitute(string(text), values)
+	if err != nil {
+		return nil, terminal.Usage(fmt.Errorf("%s: %w", file, err))
+	}
+	constructor, err := publish.Parse([]byte(substituted))
+	if err == nil {
+		err = checkConstructor(constructor)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return constructor, nil
+}
+
+// checkConstructor finds what appears twice, before anything is written.
+func checkConstructor(constructor *publish.Constructor) error {
+	var errs []error
+	seen := map[string]bool{}
+	for i, c := range constructor.Components {
+		at := fmt.Sprintf("components[%d]", i)
+		if key := c.Name + ":" + c.Version; seen[key] {
+			errs = append(errs, fmt.Errorf("%s: the component version %s is there twice: remove one", at, key))
+		} else {
+			seen[key] = true
+		}
+		errs = append(errs, twice(at+".resources", c.Resources, func(r publish.Resource) descriptor.Element { return r.Element })...)
+		errs = append(errs, twice(at+".sources", c.Sources, func(s publish.Source) descriptor.Element { return s.Element })...)
+		references := append(append([]descriptor.Reference{}, c.References...), c.ComponentReferences...)
+		errs = append(errs, twice(at+".componentReferences", references, func(r descriptor.Reference) descriptor.Element { return r.Element })...)
+	}
+	return errors.Join(errs...)
+}
+
+func twice[E any](at string, elements []E, element func(E) descriptor.Element) []error {
+	var errs []error
+	seen := map[string]bool{}
+	for i, e := range elements {
+		one := element(e)
+		identity := descriptor.Identity{}
+		maps.Copy(identity, one.ExtraIdentity)
+		identity["name"] = one.Name
+		if identity["version"] == "" {
+			identity["version"] = one.Version
+		}
+		if seen[identity.String()] {
+			errs = append(errs, fmt.Errorf("%s[%d].name: %q is there twice: give one of them another name, version or extraIdentity", at, i, one.Name))
+		}
+		seen[identity.String()] = true
+	}
+	return errs
+}
+
+func (f *pushFlags) options(session *repositories.Session, file string, at repositories.Location) publish.Options {
+	options := publish.Options{
+		Spec: at.Spec, Directory: filepath.Dir(file), Schema: f.schema, Overwrite: f.overwrite,
+		Image: func(ctx context.Context, reference string) (*repository.Blob, error) {
+			image, err := descriptor.NewTyped(map[string]string{"type": "ociArtifact", "imageReference": reference})
+			if err != nil {
+				return nil, err
+			}
+			return session.Reader().Open(ctx, nil, image)
+		},
+	}
+	if at.Spec.Kind == repository.KindOCI {
+		options.Context = at.Context
+	}
+	if !f.skipDigests {
+		options.Digest = digestOf(session.Reader())
+	}
+	return options
+}
+
+// digestOf takes the digests of what is elsewhere. What is relative to the place
+// of the component version is there only later.
+func digestOf(reader *access.Reader) func(context.Context, *repository.Version, *descriptor.Resource) (*descriptor.Digest, error) {
+	return func(ctx context.Context, version *repository.Version, resource *descriptor.Resource) (*descriptor.Digest, error) {
+		if strings.EqualFold(resource.Access.Kind(), "relativeOciReference") {
+			return nil, nil
+		}
+		found, err := reader.Digest(ctx, version, resource, "SHA-256", "")
+		if err != nil && !errors.As(err, new(*access.UnknownError)) {
+			return nil, fmt.Errorf("take the digest (--skip-digests leaves it out): %w", err)
+		}
+		return found, err
+	}
+}
+
+func (f *pushFlags) report(streams terminal.Streams, at repositories.Location, published []publish.Published) error {
+	results := []publishedVersion{}
+	for _, p := range published {
+		results = append(results, publishedVersion{p.Name, p.Version, p.Digest, at.Text, p.Unchanged})
+	}
+	if f.output != outputText {
+		return writeDocument(streams.Out, f.output, results)
+	}
+	for _, r := range results {
+		what := "Published"
+		if r.Unchanged {
+			what = "Unchanged:"
+		}
+		fmt.Fprintf(streams.Out, "%s %s:%s in %s (%s)\n", what, r.Name, r.Version, r.Repository, r.Digest)
+	}
+	return nil
+}
+
+// preview publishes into an archive that nobody keeps, and prints what came out.
+func (f *pushFlags) preview(ctx context.Context, streams terminal.Streams, constructor *publish.Constructor, options publish.Options) error {
+	archive, err := temporaryArchive("")
+	if err != nil {
+		return err
+	}
+	defer archive.close() //nolint:errcheck // nobody needs it
+	options.Target = archive.target
+	published, err := publish.Publish(ctx, constructor, options)
+	if err != nil {
+		return err
+	}
+	var all []*descriptor.Descriptor
+	for _, p := range published {
+		version, err := repository.OCI(archive.target, options.Spec, nil).Lookup(ctx, p.Name, p.Version)
+		if err != nil {
+			return err
+		}
+		all = append(all, version.Descriptor)
+	}
+	form := f.output
+	if form == outputText {
+		form = outputYAML
+	}
+	return printDescriptors(streams, all, "", form, true)
+}

@@ -1,0 +1,93 @@
+package components
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// variable is ${NAME}; with two dollar signs it stays as it is.
+var variable = regexp.MustCompile(`\$?\$\{([^}\n]*)\}`)
+
+// substitute replaces the variables of a constructor file. Lines that are
+// comments are left alone.
+func substitute(text string, values map[string]string) (string, error) {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		unknown, nameless := "", false
+		lines[i] = variable.ReplaceAllStringFunc(line, func(found string) string {
+			if strings.HasPrefix(found, "$$") {
+				return found[1:]
+			}
+			name := strings.TrimSpace(found[2 : len(found)-1])
+			value, defined := values[name]
+			nameless = nameless || name == ""
+			if !defined && unknown == "" {
+				unknown = name
+			}
+			return value
+		})
+		if nameless {
+			return "", fmt.Errorf("line %d: a variable has no name: write ${NAME}, or $${} for the text itself", i+1)
+		}
+		if unknown != "" {
+			return "", fmt.Errorf("line %d: the variable ${%s} has no value: give it one with --set %s=VALUE, or write $${%s} for the text itself", i+1, unknown, unknown, unknown)
+		}
+	}
+	return strings.Join(lines, ""), nil
+}
+
+// variables collects the values of variables: those of the environment, if they
+// are asked for, then those of files, then those of the command line.
+func variables(environment bool, files, given []string) (map[string]string, error) {
+	values := map[string]string{}
+	if environment {
+		for _, entry := range os.Environ() {
+			name, value, _ := strings.Cut(entry, "=")
+			values[name] = value
+		}
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--settings: %w", err)
+		}
+		var settings map[string]any
+		if err := yaml.Unmarshal(text, &settings); err != nil {
+			return nil, fmt.Errorf("--settings %s: the file must be a map of names to values: %w", file, err)
+		}
+		for name, value := range settings {
+			switch value := value.(type) {
+			case string:
+				values[name] = value
+			case nil, map[string]any, []any:
+				return nil, fmt.Errorf("--settings %s: the value of %s must be a text, a number or a truth value", file, name)
+			default:
+				values[name] = fmt.Sprint(value)
+			}
+		}
+	}
+	set, err := pairs("--set", given)
+	maps.Copy(values, set)
+	return values, err
+}
+
+// pairs reads the values of a flag that has the form name=value.
+func pairs(flag string, texts []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, text := range texts {
+		name, value, found := strings.Cut(text, "=")
+		if !found || name == "" {
+			return nil, fmt.Errorf("%s %q: write a name, = and a value", flag, text)
+		}
+		values[name] = value
+	}
+	return values, nil
+}

@@ -1,0 +1,52 @@
+// Package installations has the commands that show, start, interrupt and await
+// Installations.
+package installations
+
+import (
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/internal/cli/terminal"
+)
+
+// form says where in the tree of commands a command stands.
+type form bool
+
+const (
+	// groupForm is a command below installations.
+	groupForm form = false
+	// shortForm is the same command directly below the root.
+	shortForm form = true
+)
+
+// NewCommand returns the command with its subcommands.
+func NewCommand(streams terminal.Streams) *cobra.Command {
+	command := &cobra.Command{
+		Use:     "installations",
+		Aliases: []string{"installation", "inst", "i"},
+		Short:   "Show, start, interrupt and await Installations",
+		Args:    terminal.Arguments(cobra.NoArgs),
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(commands(streams, groupForm)...)
+	return command
+}
+
+// ShortCommands returns the short forms of what is used most, for the root.
+func ShortCommands(streams terminal.Streams) []*cobra.Command {
+	return commands(streams, shortForm)
+}
+
+func commands(streams terminal.Streams, form form) []*cobra.Command {
+	all := []*cobra.Command{
+		newInspectCommand(streams, form),
+		newReconcileCommand(streams),
+		newInterruptCommand(),
+		newWaitCommand(streams),
+	}
+	for _, command := range all {
+		if form == shortForm {
+			command.Short += " (short for installations " + command.Name() + ")"
+		}
+	}
+	return all
+}

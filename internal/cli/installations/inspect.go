@@ -1,0 +1,192 @@
+package installations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/inspect"
+)
+
+type inspectFlags struct {
+	connectionFlags
+	output         outputFlags
+	allNamespaces  bool
+	failed         bool
+	strict         bool
+	watch          bool
+	until          string
+	showExecutions bool
+	noColor, ascii bool
+	names          string
+	tree           tree.Options
+}
+
+const inspectExamples = `  # all Installations of the namespace of the current context
+  landscaper-cli installations inspect
+
+  # one Installation and what belongs to it, with what it deploys
+  landscaper-cli inst inspect shop -n shop -o wide
+
+  # only what failed, everywhere
+  landscaper-cli inst inspect -A -f
+
+  # follow until everything has ended
+  landscaper-cli inst inspect shop --watch --until finished`
+
+func newInspectCommand(streams terminal.Streams, form form) *cobra.Command {
+	f := &inspectFlags{}
+	command := &cobra.Command{
+		Use:     "inspect [NAME]",
+		Aliases: []string{"i", "status"},
+		Short:   "Show Installations with all that belongs to them as trees",
+		Long: `Show Installations with their subinstallations, Executions and DeployItems.
+
+Without NAME, all root Installations of the namespace are shown. An object is
+outdated if the job of the root has not reached it. [?] marks an object that is
+referred to and does not exist, (orphaned) a subinstallation without a parent.`,
+		Example: inspectExamples,
+		Args:    terminal.Arguments(cobra.MaximumNArgs(1)),
+		RunE: func(command *cobra.Command, args []string) error {
+			if f.strict || f.watch {
+				terminal.BeStrict(command)
+			}
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return f.run(command.Context(), streams, name)
+		},
+		ValidArgsFunction: completeInstallations(&f.connectionFlags, 1),
+	}
+	if form == shortForm {
+		// The root already has the alias i.
+		command.Aliases = []string{"status"}
+	}
+	f.add(command)
+	flags := command.Flags()
+	f.output.add(flags)
+	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "show the Installations of all namespaces")
+	flags.BoolVarP(&f.tree.Details, "show-details", "d", false, "show every object as YAML")
+	flags.BoolVarP(&f.failed, "show-failed", "f", false, "show only what failed and what leads there")
+	flags.BoolVarP(&f.showExecutions, "show-executions", "e", false, "has no effect")
+	// The flag exists: it was just defined.
+	_ = flags.MarkHidden("show-executions")
+	flags.BoolVar(&f.tree.HideExecutions, "hide-executions", false, "show DeployItems directly below their Installation")
+	flags.StringVar(&f.names, "names", string(tree.ObjectNames), "object, or template to show the names in the blueprint as well")
+	flags.BoolVar(&f.tree.NoWrap, "no-wrap", false, "do not cut long lines")
+	flags.BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")
+	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters")
+	flags.BoolVar(&f.strict, "strict", false, "end with code 4 if permissions are missing for a part of the tree")
+	flags.BoolVarP(&f.watch, "watch", "W", false, "follow the changes; without a terminal, print a line for each")
+	flags.StringVar(&f.until, "until", "", "with --watch: finished ends when all shown Installations have ended")
+	return command
+}
+
+func (f *inspectFlags) run(ctx context.Context, streams terminal.Streams, name string) error {
+	if err := f.check(name); err != nil {
+		return terminal.Usage(err)
+	}
+	connection, err := f.connect()
+	if err != nil {
+		return err
+	}
+	if f.watch {
+		return f.follow(ctx, streams, connection, name)
+	}
+	snapshot, err := inspect.Collect(ctx, connection.client, f.scope(connection))
+	if err != nil {
+		return connection.explain(fmt.Errorf("cannot collect installation: %w", err))
+	}
+	trees, err := f.trees(snapshot, connection, name)
+	if err != nil {
+		return err
+	}
+	if len(trees) == 0 && !f.failed {
+		f.sayNothingFound(streams, connection)
+	}
+	for _, unreadable := range snapshot.Unreadable {
+		fmt.Fprintf(streams.Err, "Warning: the tree is not complete: %v\n", unreadable)
+	}
+	if err := f.print(streams, trees); err != nil {
+		return err
+	}
+	if f.strict && len(snapshot.Unreadable) > 0 {
+		return terminal.Exitf(terminal.ExitForbidden, "the tree is not complete: permissions are missing")
+	}
+	return nil
+}
+
+func (f *inspectFlags) check(name string) error {
+	if err := f.output.check(); err != nil {
+		return err
+	}
+	switch {
+	case f.allNamespaces && name != "":
+		return errors.New("the --all-namespaces option cannot be used when an installation name is provided")
+	case f.names != string(tree.ObjectNames) && f.names != string(tree.TemplateNames):
+		return fmt.Errorf("invalid option for '--names' flag: %q: use object or template", f.names)
+	case f.until != "" && f.until != string(inspect.GoalFinished):
+		return fmt.Errorf("invalid option for '--until' flag: %q: use finished", f.until)
+	case f.until != "" && !f.watch:
+		return errors.New("--until needs --watch")
+	case f.watch && f.output.mode.structured():
+		return errors.New("--watch shows trees only: leave out -o")
+	}
+	return nil
+}
+
+// scope is the namespace to read; empty means all.
+func (f *inspectFlags) scope(connection *connection) string {
+	if f.allNamespaces {
+		return ""
+	}
+	return connection.namespace
+}
+
+func (f *inspectFlags) trees(snapshot inspect.Snapshot, connection *connection, name string) ([]*inspect.Node, error) {
+	var trees []*inspect.Node
+	if name == "" {
+		trees = inspect.Forest(snapshot)
+	} else {
+		found := inspect.Tree(snapshot, connection.namespace, name)
+		if found == nil {
+			return nil, terminal.Exitf(terminal.ExitNotFound, "cannot collect installation: there is no Installation %s in namespace %s: see what exists with landscaper-cli installations inspect -A", name, connection.namespace)
+		}
+		trees = []*inspect.Node{found}
+	}
+	if f.failed {
+		trees = inspect.FailedOnly(trees)
+	}
+	return trees, nil
+}
+
+func (f *inspectFlags) sayNothingFound(streams terminal.Streams, connection *connection) {
+	if f.allNamespaces {
+		fmt.Fprintln(streams.Err, "No installations found in any namespace.")
+		return
+	}
+	fmt.Fprintf(streams.Err, "No installations found in namespace %s.\n", connection.namespace)
+}
+
+func (f *inspectFlags) print(streams terminal.Streams, trees []*inspect.Node) error {
+	if f.output.mode.structured() {
+		return f.output.mode.write(streams.Out, trees)
+	}
+	return tree.Write(streams.Out, trees, f.treeOptions(streams))
+}
+
+func (f *inspectFlags) treeOptions(streams terminal.Streams) tree.Options {
+	options := f.tree
+	options.Wide = f.output.mode == outputWide
+	options.Namespaces = f.allNamespaces
+	options.Names = tree.Names(f.names)
+	options.ASCII = f.ascii || streams.ASCII()
+	options.Color = !f.noColor && streams.Color()
+	options.Columns = streams.Columns()
+	return options
+}

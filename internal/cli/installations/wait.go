@@ -1,0 +1,285 @@
+package installations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/inspect"
+)
+
+// shownBlockers is the number of blockers in a line of progress.
+const shownBlockers = 3
+
+type waitFlags struct {
+	goal    string
+	timeout time.Duration
+	quiet   bool
+}
+
+func (f *waitFlags) addLimits(command *cobra.Command) {
+	flags := command.Flags()
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait; 0 means no limit")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
+}
+
+func newWaitCommand(streams terminal.Streams) *cobra.Command {
+	f := &connectionFlags{}
+	w := waitFlags{}
+	command := &cobra.Command{
+		Use:   "wait NAME...",
+		Short: "Wait until Installations have succeeded, failed, finished or are deleted",
+		Long: `Wait for the newest job of one or more Installations. A job that was asked for but has
+not begun counts as the newest, so that the result of an earlier job is never
+reported.
+
+Progress goes to the standard error: who is waited for, and why. The command ends
+with code 2 as soon as one of the Installations has ended badly, with 3 if one does
+not exist, and with 5 when the time is over.`,
+		Example: `  landscaper-cli installations wait shop tools
+  landscaper-cli inst wait shop --for deleted --timeout 10m`,
+		Args: terminal.Arguments(needsName),
+		RunE: func(command *cobra.Command, args []string) error {
+			if !slices.Contains(inspect.Goals, inspect.Goal(w.goal)) {
+				return terminal.Usage(fmt.Errorf("invalid option for '--for' flag: %q: use one of %s", w.goal, goals()))
+			}
+			connection, err := f.connect()
+			if err != nil {
+				return err
+			}
+			starts := map[string]inspect.Start{}
+			for _, name := range args {
+				starts[name] = inspect.Start{}
+			}
+			return newWait(streams, connection, w, starts).run(command.Context())
+		},
+		ValidArgsFunction: completeInstallations(f, -1),
+	}
+	f.add(command)
+	command.Flags().StringVar(&w.goal, "for", string(inspect.GoalSucceeded), "what to wait for: "+goals())
+	terminal.CompleteWith(command, "for", strings.Split(goals(), ", ")...)
+	w.addLimits(command)
+	terminal.BeStrict(command)
+	return command
+}
+
+func goals() string {
+	words := make([]string, 0, len(inspect.Goals))
+	for _, goal := range inspect.Goals {
+		words = append(words, string(goal))
+	}
+	return strings.Join(words, ", ")
+}
+
+// wait waits for Installations and tells about it.
+type wait struct {
+	streams    terminal.Streams
+	connection *connection
+	flags      waitFlags
+	began      time.Time
+	// starts are the Installations that are still waited for.
+	starts map[string]inspect.Start
+	// said is the last progress about each of them.
+	said map[string]string
+	// lost is the last message about a broken connection.
+	lost string
+}
+
+func newWait(streams terminal.Streams, connection *connection, flags waitFlags, starts map[string]inspect.Start) *wait {
+	return &wait{streams: streams, connection: connection, flags: flags, began: time.Now(), starts: starts, said: map[string]string{}}
+}
+
+func (w *wait) run(ctx context.Context) error {
+	ctx, cancel := terminal.WithTimeout(ctx, w.flags.timeout)
+	defer cancel()
+	err := w.follow(ctx)
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(ctx), terminal.ErrTimeout):
+		return terminal.Exitf(terminal.ExitTimeout, "after %s still waiting for %s", w.flags.timeout, w.open())
+	}
+	return terminal.Exitf(terminal.ExitInterrupted, "interrupted while waiting for %s", w.open())
+}
+
+func (w *wait) follow(ctx context.Context) error {
+	live, err := inspect.Follow(ctx, w.connection.watches, w.connection.namespace)
+	if err != nil {
+		return w.connection.explain(err)
+	}
+	defer live.Close()
+	if err := w.begin(live.Snapshot()); err != nil {
+		return err
+	}
+	for {
+		if err := w.look(live.Snapshot()); err != nil || len(w.starts) == 0 {
+			return err
+		}
+		w.tellAboutConnection(live.Disconnected())
+		select {
+		case <-live.Changed():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// begin notes which Installations are meant, and complains if one is missing.
+func (w *wait) begin(snapshot inspect.Snapshot) error {
+	for _, name := range w.names() {
+		installation := find(snapshot, w.connection.namespace, name)
+		start := w.starts[name]
+		switch {
+		case installation != nil && start.UID == "":
+			start.UID = installation.UID
+			w.starts[name] = start
+		case installation == nil && start.UID == "" && inspect.Goal(w.flags.goal) != inspect.GoalDeleted:
+			return terminal.Exitf(terminal.ExitNotFound, "there is no Installation %s in namespace %s: see what exists with landscaper-cli installations inspect -A", name, w.connection.namespace)
+		}
+	}
+	return nil
+}
+
+// look judges each Installation that is still waited for.
+func (w *wait) look(snapshot inspect.Snapshot) error {
+	for _, name := range w.names() {
+		installation := find(snapshot, w.connection.namespace, name)
+		verdict := inspect.Judge(installation, inspect.Goal(w.flags.goal), w.starts[name])
+		switch verdict.Result {
+		case inspect.Pending:
+			w.tell(name, progress(snapshot, installation, verdict))
+		case inspect.Reached:
+			fmt.Fprintf(w.streams.Out, "Installation %s: %s\n", name, reached(installation, w.starts[name]))
+			delete(w.starts, name)
+		case inspect.Gone:
+			return terminal.Exitf(terminal.ExitNotFound, "the Installation %s was deleted", name)
+		case inspect.EndedSucceeded:
+			return terminal.Exitf(terminal.ExitFailed, "the Installation %s has not failed: it ended in phase %s", name, installation.Status.InstallationPhase)
+		case inspect.EndedFailed:
+			return terminal.Exitf(terminal.ExitEndedBadly, "the Installation %s ended in phase %s: %s", name, installation.Status.InstallationPhase, blockers(snapshot, installation))
+		}
+	}
+	return nil
+}
+
+func (w *wait) names() []string {
+	names := make([]string, 0, len(w.starts))
+	for name := range w.starts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// open tells what is still waited for.
+func (w *wait) open() string {
+	var open []string
+	for _, name := range w.names() {
+		said := w.said[name]
+		if said == "" {
+			said = name
+		}
+		open = append(open, said)
+	}
+	if w.lost != "" {
+		open = append(open, w.lost)
+	}
+	return strings.Join(open, "; ")
+}
+
+// tell prints a line of progress if it is news.
+func (w *wait) tell(name, line string) {
+	line = name + " " + line
+	if w.said[name] == line {
+		return
+	}
+	w.said[name] = line
+	w.print(line)
+}
+
+func (w *wait) tellAboutConnection(err error) {
+	lost := ""
+	if err != nil {
+		lost = "the connection to the API server is lost: " + err.Error()
+	}
+	if lost != "" && w.lost == "" {
+		w.print(lost + "; trying again")
+	}
+	if lost == "" && w.lost != "" {
+		w.print("the connection to the API server is back")
+	}
+	w.lost = lost
+}
+
+func (w *wait) print(line string) {
+	if !w.flags.quiet {
+		fmt.Fprintf(w.streams.Err, "%4s  %s\n", time.Since(w.began).Round(time.Second), line)
+	}
+}
+
+func find(snapshot inspect.Snapshot, namespace, name string) *v1alpha1.Installation {
+	for _, installation := range snapshot.Installations {
+		if installation.Namespace == namespace && installation.Name == name {
+			return installation
+		}
+	}
+	return nil
+}
+
+func reached(installation *v1alpha1.Installation, start inspect.Start) string {
+	if installation == nil || start.UID != "" && installation.UID != start.UID {
+		return "deleted"
+	}
+	return string(installation.Status.InstallationPhase)
+}
+
+// progress tells how far an Installation is and what keeps it.
+func progress(snapshot inspect.Snapshot, installation *v1alpha1.Installation, verdict inspect.Verdict) string {
+	phase := string(installation.Status.InstallationPhase)
+	if phase == "" {
+		phase = "no phase"
+	}
+	if verdict.Reason != "" {
+		return fmt.Sprintf("(%s): %s", phase, verdict.Reason)
+	}
+	return fmt.Sprintf("(%s): %s", phase, blockers(snapshot, installation))
+}
+
+// blockers names the objects that keep an Installation from being ready.
+func blockers(snapshot inspect.Snapshot, installation *v1alpha1.Installation) string {
+	found := inspect.Blockers(inspect.Tree(snapshot, installation.Namespace, installation.Name))
+	var words []string
+	for i, node := range found {
+		if i == shownBlockers {
+			words = append(words, fmt.Sprintf("and %d more", len(found)-i))
+			break
+		}
+		words = append(words, blocker(node, installation))
+	}
+	if len(words) == 0 {
+		return "the result is being collected"
+	}
+	return strings.Join(words, "; ")
+}
+
+func blocker(node *inspect.Node, installation *v1alpha1.Installation) string {
+	why := node.Why()
+	if node.Installation == installation {
+		if why == "" {
+			return "the job is running"
+		}
+		return why
+	}
+	text := fmt.Sprintf("%s %s (%s)", node.Kind, node.Name, node.Phase)
+	if why != "" {
+		text += ": " + why
+	}
+	return text
+}

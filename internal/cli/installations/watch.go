@@ -1,0 +1,117 @@
+package installations
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/inspect"
+)
+
+const (
+	// cursorHome moves to the upper left corner of the terminal.
+	cursorHome = "\x1b[H"
+	// clearBelow removes what an earlier picture left.
+	clearBelow = "\x1b[J"
+)
+
+// follow shows the trees again after every change: on a terminal in place, else
+// as a line for each object whose phase has changed.
+func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, connection *connection, name string) error {
+	live, err := inspect.Follow(ctx, connection.watches, f.scope(connection))
+	if err != nil {
+		return connection.explain(fmt.Errorf("cannot collect installation: %w", err))
+	}
+	defer live.Close()
+	changes := changeLog{began: time.Now(), phases: map[string]string{}}
+	for {
+		snapshot := live.Snapshot()
+		trees, err := f.trees(snapshot, connection, name)
+		if err != nil {
+			return err
+		}
+		if streams.Terminal {
+			err = f.redraw(streams, trees)
+		} else {
+			err = changes.write(streams, trees)
+		}
+		if err != nil {
+			return err
+		}
+		if ended, err := f.ended(trees); ended {
+			return err
+		}
+		select {
+		case <-live.Changed():
+		case <-ctx.Done():
+			return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
+		}
+	}
+}
+
+// ended tells whether --until is reached, and with which result.
+func (f *inspectFlags) ended(trees []*inspect.Node) (bool, error) {
+	if f.until == "" {
+		return false, nil
+	}
+	var failed []string
+	for _, root := range trees {
+		if inspect.Judge(root.Installation, inspect.GoalFinished, inspect.Start{}).Result != inspect.Reached {
+			return false, nil
+		}
+		if root.Failed() {
+			failed = append(failed, root.Name)
+		}
+	}
+	if len(failed) > 0 {
+		return true, terminal.Exitf(terminal.ExitEndedBadly, "ended in a failed phase: %s", strings.Join(failed, ", "))
+	}
+	return true, nil
+}
+
+func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node) error {
+	var picture bytes.Buffer
+	if err := tree.Write(&picture, trees, f.treeOptions(streams)); err != nil {
+		return err
+	}
+	text := strings.ReplaceAll(picture.String(), "\n", terminal.ClearRight+"\n")
+	_, err := fmt.Fprint(streams.Out, cursorHome, text, clearBelow)
+	return err
+}
+
+// changeLog remembers what it has told about.
+type changeLog struct {
+	began  time.Time
+	phases map[string]string
+}
+
+func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error {
+	present := map[string]bool{}
+	var lines strings.Builder
+	tell := func(object, phase string) {
+		if c.phases[object] != phase {
+			c.phases[object] = phase
+			fmt.Fprintf(&lines, "%4s  %s: %s\n", time.Since(c.began).Round(time.Second), object, phase)
+		}
+	}
+	for _, root := range trees {
+		root.Walk(func(node *inspect.Node) {
+			object := fmt.Sprintf("%s %s/%s", node.Kind, node.Namespace, node.Name)
+			present[object] = true
+			if node.Phase != "" {
+				tell(object, node.Phase)
+			}
+		})
+	}
+	for object := range c.phases {
+		if !present[object] {
+			tell(object, "deleted")
+		}
+	}
+	_, err := fmt.Fprint(streams.Out, lines.String())
+	return err
+}

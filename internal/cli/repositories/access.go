@@ -1,0 +1,247 @@
+// Package repositories opens repositories of components for commands: where they
+// are, with which credentials, and how far a transfer is.
+package repositories
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/cache"
+	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/ocmconfig"
+	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/component/repository"
+)
+
+// Flags say how registries are reached, and with which credentials.
+type Flags struct {
+	registryConfig, ocmConfig string
+	plainHTTP, insecure       bool
+	caFile                    string
+}
+
+// Add adds the flags to a command.
+func (f *Flags) Add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker configuration `file` with credentials (default: $DOCKER_CONFIG/config.json, then ~/.docker/config.json); credential helpers are not run")
+	flags.StringVar(&f.ocmConfig, "ocm-config", "", "OCM configuration `file` with credentials and further repositories")
+	flags.StringVar(&f.ocmConfig, "cc-config", "", "same as --ocm-config")
+	flags.BoolVar(&f.plainHTTP, "allow-plain-http", false, "use HTTP with registries that have no HTTPS")
+	flags.BoolVar(&f.insecure, "insecure-skip-tls-verify", false, "do not check the certificates of registries")
+	flags.StringVar(&f.caFile, "ca-file", "", "`file` with further certificate authorities (PEM)")
+	// The flag exists: it was just defined.
+	_ = flags.MarkHidden("cc-config")
+}
+
+// Access is how a command reaches repositories of components.
+type Access struct {
+	options registry.Options
+	config  *ocmconfig.Config
+	shared  *component.Shared
+	// helpers tells which configuration names credential helpers.
+	helpers string
+}
+
+// cacheBytes is small: what is large is read once, and its progress is to be
+// seen.
+const cacheBytes = 16 << 20
+
+// Access reads what the flags name. Warnings go to the standard error.
+func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
+	timeouts := registry.DefaultTimeouts()
+	a := &Access{
+		options: registry.Options{Credentials: &credential.Store{}, AllowPlainHTTP: f.plainHTTP, InsecureSkipVerify: f.insecure},
+		shared: &component.Shared{
+			Cache: cache.New(cacheBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(timeouts),
+		},
+	}
+	if f.caFile != "" {
+		authorities, err := os.ReadFile(f.caFile)
+		if err != nil {
+			return nil, terminal.Usage(fmt.Errorf("--ca-file: %w", err))
+		}
+		a.options.Authorities = string(authorities)
+	}
+	var err error
+	if a.shared.HTTP, err = httpClient(a.options, timeouts.Answer); err != nil {
+		return nil, terminal.Usage(fmt.Errorf("--ca-file %s: %w", f.caFile, err))
+	}
+	if err := a.readOCMConfig(streams, f.ocmConfig); err != nil {
+		return nil, terminal.Usage(fmt.Errorf("--ocm-config %s: %w", f.ocmConfig, err))
+	}
+	if err := a.readDockerConfig(streams, f.registryConfig); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// httpClient returns the client for what is not in a registry. A user may
+// download from the machine that he works on.
+func httpClient(options registry.Options, answer time.Duration) (*http.Client, error) {
+	client := access.NewHTTPClient(true, answer)
+	transport, ok := client.Transport.(*http.Transport)
+	if !ok {
+		return client, nil
+	}
+	transport.Proxy = http.ProxyFromEnvironment
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: options.InsecureSkipVerify} //nolint:gosec // the user's choice
+	if options.Authorities == "" {
+		return client, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM([]byte(options.Authorities)) {
+		return nil, errors.New("the file has no PEM certificate")
+	}
+	transport.TLSClientConfig.RootCAs = pool
+	return client, nil
+}
+
+func (a *Access) readOCMConfig(streams terminal.Streams, name string) error {
+	if name == "" {
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if text, err = inlineDockerConfigs(text, home(streams)); err != nil {
+		return err
+	}
+	if a.config, err = ocmconfig.Parse(text); err != nil {
+		return err
+	}
+	for _, warning := range a.config.Warnings {
+		fmt.Fprintf(streams.Err, "Warning: %s: %s\n", name, warning)
+	}
+	a.options.Credentials.Add(a.config.Credentials)
+	return nil
+}
+
+func home(streams terminal.Streams) string {
+	if directory := streams.Getenv("HOME"); directory != "" {
+		return directory
+	}
+	return streams.Getenv("USERPROFILE")
+}
+
+// readDockerConfig reads the configuration that was named, or the one of the
+// user if there is one.
+func (a *Access) readDockerConfig(streams terminal.Streams, name string) error {
+	wanted := name != ""
+	if directory := streams.Getenv("DOCKER_CONFIG"); name == "" && directory != "" {
+		name = filepath.Join(directory, "config.json")
+	}
+	if directory := home(streams); name == "" && directory != "" {
+		name = filepath.Join(directory, ".docker", "config.json")
+	}
+	if name == "" {
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !wanted {
+		return nil
+	}
+	if err != nil {
+		return terminal.Usage(fmt.Errorf("--registry-config: %w", err))
+	}
+	if err := a.options.Credentials.AddDockerConfig(text); err != nil {
+		return terminal.Usage(fmt.Errorf("%s: %w: name another file with --registry-config", name, err))
+	}
+	var helpers struct {
+		Store   string            `json:"credsStore"`
+		Helpers map[string]string `json:"credHelpers"`
+	}
+	if json.Unmarshal(text, &helpers) == nil && (helpers.Store != "" || len(helpers.Helpers) > 0) {
+		a.helpers = name
+	}
+	return nil
+}
+
+// Session opens a repository of components.
+func (a *Access) Session(at Location) (*Session, error) {
+	opened := &Session{}
+	options := component.Options{Tenant: "cli", Registry: a.options, Config: a.config, Default: at.Context, Files: true}
+	if at.root != "" {
+		root, err := os.OpenRoot(at.root)
+		if err != nil {
+			return nil, fmt.Errorf("open the directory %s: %w", at.root, err)
+		}
+		opened.root, options.Local = root, root.FS()
+	}
+	opened.Session = component.NewSession(a.shared, options)
+	return opened, nil
+}
+
+// Session is a session together with the directory that it reads.
+type Session struct {
+	*component.Session
+	root *os.Root
+}
+
+// Close gives up what the session holds.
+func (s *Session) Close() error {
+	err := s.Session.Close()
+	if s.root != nil {
+		err = errors.Join(err, s.root.Close())
+	}
+	return err
+}
+
+// Registry returns the registry of a location, to write to it.
+func (a *Access) Registry(spec repository.Spec) oci.Target {
+	return registry.NewClient(a.shared.Pool, a.options).Registry(spec.Scheme, spec.Host)
+}
+
+// Explain gives an error the exit code that tells what it is, and says what to do
+// about it.
+func (a *Access) Explain(ctx context.Context, err error) error {
+	var exit *terminal.ExitError
+	var missing *descriptor.NotFoundError
+	switch {
+	case err == nil || errors.As(err, &exit):
+		return err
+	case errors.Is(context.Cause(ctx), terminal.ErrTimeout):
+		return terminal.Exitf(terminal.ExitTimeout, "the time is over: allow more with --timeout: %w", err)
+	case ctx.Err() != nil:
+		return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
+	case errors.Is(err, registry.ErrDenied):
+		hint := "give credentials with --registry-config or --ocm-config"
+		if a != nil && a.helpers != "" {
+			hint += " (the credential helpers that " + a.helpers + " names are not run)"
+		}
+		return terminal.Exitf(terminal.ExitForbidden, "%w: %s", err, hint)
+	case errors.As(err, &missing) && missing.Matches > 1:
+		return terminal.Usage(err)
+	case errors.As(err, &missing), errors.Is(err, oci.ErrNotFound):
+		return &terminal.ExitError{Code: terminal.ExitNotFound, Err: err}
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%w: begin the address with http://, or use --allow-plain-http", err)
+	case certificateError(err):
+		return fmt.Errorf("%w: name the certificate authority of the registry with --ca-file", err)
+	}
+	return err
+}
+
+func certificateError(err error) bool {
+	var unknown x509.UnknownAuthorityError
+	return errors.As(err, &unknown)
+}

@@ -1,0 +1,75 @@
+package terminal
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ClearRight removes the rest of a line of a terminal.
+const ClearRight = "\x1b[K"
+
+// Streams are where a command reads and writes, and what it knows about them.
+type Streams struct {
+	// In is the standard input.
+	In io.Reader
+	// Out receives results.
+	Out io.Writer
+	// Err receives progress, warnings and errors.
+	Err io.Writer
+	// Getenv reads the environment.
+	Getenv func(string) string
+	// Terminal tells that Out is a terminal.
+	Terminal bool
+	// Columns is the width of the terminal; 0 if it is not known.
+	Columns func() int
+}
+
+// Standard returns the streams of the process.
+func Standard() Streams {
+	return Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())), Columns: standardColumns,
+	}
+}
+
+func standardColumns() int {
+	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
+}
+
+// Color tells whether the output may be coloured.
+func (s Streams) Color() bool {
+	return s.Terminal && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
+}
+
+// ASCII tells whether a terminal says that it shows no more than ASCII. Into
+// files and pipes we write UTF-8.
+func (s Streams) ASCII() bool {
+	if !s.Terminal {
+		return false
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := s.Getenv(name); locale != "" {
+			locale = strings.ToLower(locale)
+			return !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
+		}
+	}
+	return false
+}
+
+// Printable keeps what others have written from sending control characters to a
+// terminal.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,124 @@
+package terminal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+	"go.landscaper.dev/internal/inspect"
+)
+
+func TestExitCode(t *testing.T) {
+	resource := schema.GroupResource{Resource: "installations"}
+	tests := []struct {
+		reason    string
+		err       error
+		old, full int
+	}{
+		{"success", nil, 0, 0},
+		{"anything", errors.New("x"), 1, 1},
+		{"a chosen code", fmt.Errorf("x: %w", terminal.Exitf(terminal.ExitTimeout, "late")), 1, 5},
+		{"a missing object", fmt.Errorf("x: %w", apierrors.NewNotFound(resource, "a")), 1, 3},
+		{"a missing permission", &inspect.ReadError{Resource: resource, Err: apierrors.NewForbidden(resource, "", nil)}, 1, 4},
+		{"bad credentials", apierrors.NewUnauthorized("x"), 1, 4},
+		{"the user stopped it, in old commands as well", fmt.Errorf("x: %w", context.Canceled), 130, 130},
+	}
+	for _, test := range tests {
+		if got := terminal.ExitCode(test.err, false); got != test.old {
+			t.Errorf("%s: code %d, want %d in old commands", test.reason, got, test.old)
+		}
+		if got := terminal.ExitCode(test.err, true); got != test.full {
+			t.Errorf("%s: code %d, want %d", test.reason, got, test.full)
+		}
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	tests := []struct {
+		reason       string
+		columns      int
+		environment  map[string]string
+		color, ascii bool
+	}{
+		{"a terminal", 80, nil, true, false},
+		{"a terminal of unknown width", -1, nil, true, false},
+		{"a file gets no colours, and UTF-8 in every locale", 0, map[string]string{"LANG": "C"}, false, false},
+		{"the user wants no colours", 80, map[string]string{"NO_COLOR": "1"}, false, false},
+		{"an empty NO_COLOR is none", 80, map[string]string{"NO_COLOR": ""}, true, false},
+		{"the terminal has no colours", 80, map[string]string{"TERM": "dumb"}, false, false},
+		{"the locale has no UTF-8", 80, map[string]string{"LANG": "de_DE.ISO-8859-1"}, true, true},
+		{"the locale has UTF-8", 80, map[string]string{"LANG": "de_DE.utf8"}, true, false},
+		{"the more special variable counts", 80, map[string]string{"LC_ALL": "C.UTF-8", "LANG": "C"}, true, false},
+	}
+	for _, test := range tests {
+		s := (&terminaltest.Console{Columns: test.columns, Environment: test.environment}).Streams()
+		if s.Color() != test.color || s.ASCII() != test.ascii {
+			t.Errorf("%s: colour %t, ASCII %t", test.reason, s.Color(), s.ASCII())
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	full := map[string]string{terminal.ExitCodesVariable: "2"}
+	for _, test := range []struct {
+		reason      string
+		args        string
+		environment map[string]string
+		code        int
+		out, err    string
+	}{
+		{"an old command knows 0 and 1 only", "old", nil, 1, "", "Error: late\n"},
+		{"unless the environment asks for more", "old", full, terminal.ExitTimeout, "", "Error: late\n"},
+		{"a new command tells", "new", nil, terminal.ExitTimeout, "", "Error: late\n"},
+		{"wrong arguments", "new x", nil, terminal.ExitUsage, "", "Error: unknown command \"x\" for \"root new\"\n"},
+		{"a flag that nobody knows", "new --x", nil, terminal.ExitUsage, "", "Error: unknown flag: --x\n"},
+		{"values of a flag, and no files", "__complete new --color ", nil, 0, "red\ngreen\n:4\n", "Completion ended with directive: ShellCompDirectiveNoFileComp\n"},
+	} {
+		root := &cobra.Command{Use: "root"}
+		for _, name := range []string{"old", "new"} {
+			command := &cobra.Command{
+				Use: name, Args: terminal.Arguments(cobra.NoArgs),
+				RunE: func(*cobra.Command, []string) error { return terminal.Exitf(terminal.ExitTimeout, "late") },
+			}
+			command.Flags().String("color", "", "")
+			terminal.CompleteWith(command, "color", "red", "green")
+			root.AddCommand(command)
+			if name == "new" {
+				terminal.BeStrict(command)
+			}
+		}
+		c := &terminaltest.Console{Environment: test.environment}
+		code := terminal.Run(t.Context(), root, c.Streams(), strings.Split(test.args, " "))
+		if code != test.code || c.Out.String() != test.out || c.Err.String() != test.err {
+			t.Errorf("%s: code %d, %q, %q", test.reason, code, c.Out.String(), c.Err.String())
+		}
+	}
+}
+
+func TestWithTimeout(t *testing.T) {
+	late, cancel := terminal.WithTimeout(t.Context(), 1)
+	defer cancel()
+	<-late.Done()
+	if !errors.Is(context.Cause(late), terminal.ErrTimeout) {
+		t.Errorf("the cause is %v", context.Cause(late))
+	}
+	unlimited, cancel := terminal.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if _, limited := unlimited.Deadline(); limited || unlimited.Err() != nil {
+		t.Error("0 must be no limit")
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	if got := terminal.Printable("a\x1b[2Jé\n\u009b"); got != "a?[2Jé??" {
+		t.Errorf("got %q", got)
+	}
+}
