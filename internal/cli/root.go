@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"go.landscaper.dev/internal/cli/blueprints"
 	"go.landscaper.dev/internal/cli/components"
 	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/spiff"
@@ -36,6 +37,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		installations.NewCommand(streams),
 		newVersionCommand(),
 		newCompletionCommand(),
+		blueprints.NewCommand(streams),
 		components.NewCommand(streams),
 		spiff.NewCommand(),
 	)

@@ -82,6 +82,7 @@ type Session struct {
 	tenant  string
 	reader  *access.Reader
 	inline  repository.Repository
+	known   []*descriptor.Descriptor
 	// found remembers component versions, so that what was verified is what is
 	// used, even if a tag is moved in between.
 	found *found
@@ -132,8 +133,17 @@ func (s *Session) SetInline(top *descriptor.Descriptor, blobs fs.FS) (Reference,
 	if err != nil {
 		return Reference{}, fmt.Errorf("inline component descriptor %s:%s: %w", top.Name, top.Version, err)
 	}
-	s.inline, s.found = repository.Inline(all, blobs), &found{versions: map[string]*repository.Version{}}
+	s.inline = repository.Inline(append(all, s.known...), blobs)
+	s.found = &found{versions: map[string]*repository.Version{}}
 	return Reference{Context: top.EffectiveContext(), Name: top.Name, Version: top.Version}, nil
+}
+
+// Know adds descriptors that go before all repositories, but behind those of
+// SetInline.
+func (s *Session) Know(more ...*descriptor.Descriptor) {
+	s.known = append(s.known, more...)
+	s.inline = repository.Inline(s.known, nil)
+	s.found = &found{versions: map[string]*repository.Version{}}
 }
 
 // Resolve finds a component version, after defaults and overwrites.

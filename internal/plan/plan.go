@@ -95,11 +95,18 @@ func (p *Plan) prepare() error {
 	p.compile = func(ctx context.Context, definition v1alpha1.JSONSchemaDefinition) (dataflow.Validator, error) {
 		return compiler.Compile(ctx, definition.RawMessage)
 	}
-	p.engine = &render.Engine{Files: blueprint.Files, Functions: render.Functions{
-		GoTemplate: joined(functions.GoTemplate(), p.in.Functions),
-		Spiff:      joined(functions.Spiff(), p.in.Functions),
-	}}
+	p.engine = &render.Engine{Files: blueprint.Files, Functions: Functions(functions, p.in.Functions)}
 	return nil
+}
+
+// Functions are what templates can call besides the builtin functions: those for a
+// component, which may be nil, and those that reach clusters.
+func Functions(component *componentfunc.Component, clusters map[string]render.Function) render.Functions {
+	if component == nil {
+		// Without a component there is nothing that could go wrong.
+		component, _ = componentfunc.New(componentfunc.Options{})
+	}
+	return render.Functions{GoTemplate: joined(component.GoTemplate(), clusters), Spiff: joined(component.Spiff(), clusters)}
 }
 
 func joined(maps ...map[string]render.Function) map[string]render.Function {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -71,7 +73,7 @@ func newRenderCommand(streams terminal.Streams) *cobra.Command {
 	flags.StringVarP(&o.resources, "resources", "r", "", "`file` with further resources of the component (needs -c)")
 	flags.StringVar(&o.resource, "resource", "", "name of the blueprint among the resources of the component version, if it has several")
 	flags.StringVarP(&o.simulation, "export-templates", "e", "", "`file` that says what deploy items or Installations export")
-	flags.StringVarP(&o.output, "output", "o", "yaml", "yaml or json")
+	flags.StringVarP(&o.output, "output", "o", "yaml", "yaml or json; or a directory, like -w")
 	flags.StringVarP(&o.directory, "write", "w", "", "write files below this `directory` instead of one stream")
 	o.registry.Add(command)
 	terminal.CompleteWith(command, "output", "yaml", "json")
@@ -80,8 +82,15 @@ func newRenderCommand(streams terminal.Streams) *cobra.Command {
 
 // complete checks the flags and reads the files that they name.
 func (o *renderOptions) complete(args []string) error {
-	if o.output != "yaml" && o.output != "json" {
-		return fmt.Errorf("output format is expected to be json or yaml but got '%s'", o.output)
+	switch o.output {
+	case "yaml", "json":
+	case "-":
+		o.output = "yaml"
+	default:
+		if o.directory != "" || !isDirectory(o.output) {
+			return fmt.Errorf("output format is expected to be json or yaml but got '%s' (a directory to write files to ends with /)", o.output)
+		}
+		o.directory, o.output = o.output, "yaml"
 	}
 	if o.resources != "" && o.descriptor == "" {
 		return errors.New("if you specify a resources yaml file (option -r) you must also specify a component descriptor (option -c)")
@@ -96,6 +105,15 @@ func (o *renderOptions) complete(args []string) error {
 	return err
 }
 
+// isDirectory tells whether a value of -o means a directory.
+func isDirectory(text string) bool {
+	if strings.ContainsAny(text, `/\`) {
+		return true
+	}
+	info, err := os.Stat(text)
+	return err == nil && info.IsDir()
+}
+
 func (o *renderOptions) run(ctx context.Context, streams terminal.Streams, text string) error {
 	from, err := o.open(ctx, streams, text)
 	if err != nil {
@@ -108,28 +126,60 @@ func (o *renderOptions) run(ctx context.Context, streams terminal.Streams, text 
 	}
 	tree := &plan.Tree{Open: from.child}
 	if o.simulations != nil {
-		tree.Results = o.simulations
+		tree.Simulation = o.simulations
 	}
 	node, err := tree.Grow(ctx, root)
 	if err != nil {
-		return from.access.Explain(ctx, err) //nolint:wrapcheck // names the Installation
+		return from.access.Explain(ctx, hinted(err)) //nolint:wrapcheck // names the Installation
 	}
 	reportWarnings(streams, node)
 	return o.write(streams, node)
 }
 
+// hinted says how imports are given on the command line.
+func hinted(err error) error {
+	var wrong *dataflow.Error
+	if errors.As(err, &wrong) && wrong.Reason == dataflow.ImportNotFound {
+		return fmt.Errorf("%w\n(here imports are given with -f: a file with a map imports)", err)
+	}
+	return err
+}
+
 // reportWarnings tells what is probably not meant, and what could not be rendered.
 func reportWarnings(streams terminal.Streams, node *plan.Node) {
-	for _, warning := range node.Plan.Warnings {
+	warnings := node.Plan.Warnings
+	if node.Exports != nil {
+		warnings = append(warnings[:len(warnings):len(warnings)], node.Exports.Warnings...)
+	}
+	for _, warning := range warnings {
 		fmt.Fprintf(streams.Err, "Warning: %s: %s\n", node.Path, warning)
 	}
 	for _, waiting := range node.Waiting {
-		fmt.Fprintf(streams.Err, "Warning: %s is not rendered: it imports %s from its siblings: say with -e what their deploy items export\n",
-			waiting.Path, strings.Join(waiting.Missing, ", "))
+		fmt.Fprintf(streams.Err, "Warning: %s is not rendered, because it imports what others export (say with -e what their deploy items export): %s\n",
+			waiting.Path, missing(waiting.Reason))
 	}
 	for _, child := range node.Nodes {
 		reportWarnings(streams, child)
 	}
+}
+
+// missing lists the names that nobody exports.
+func missing(err error) string {
+	var names []string
+	for _, one := range unjoined(err) {
+		var absent *dataflow.MissingError
+		if errors.As(one, &absent) {
+			names = append(names, absent.Object.Written)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func unjoined(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // it is looked at, not for something in it
+		return joined.Unwrap()
+	}
+	return []error{err}
 }
 
 // kinds are what is to be shown.

@@ -2,6 +2,7 @@ package blueprints
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
@@ -43,7 +44,7 @@ func readSimulation(path string) (*simulation, error) {
 	}
 	for _, list := range [][]exportTemplate{read.DeployItems, read.Installations} {
 		for i := range list {
-			if list[i].pattern, err = regexp.Compile("^(?:" + list[i].Selector + ")$"); err != nil {
+			if list[i].pattern, err = regexp.Compile(list[i].Selector); err != nil {
 				return nil, fmt.Errorf("export templates %s: selector of %q: %w", path, list[i].Name, err)
 			}
 		}
@@ -102,8 +103,11 @@ func (t *exportTemplate) render(ctx context.Context, node *plan.Node, more map[s
 	for name, value := range more {
 		bindings[name] = value
 	}
-	text := v1alpha1.NewAnyJSON(plainText(t.Template))
-	executor := &v1alpha1.TemplateExecutor{Name: t.Name, Type: v1alpha1.GOTemplateType, Template: text}
+	text, err := json.Marshal(t.Template)
+	if err != nil {
+		return err //nolint:wrapcheck // cannot happen
+	}
+	executor := &v1alpha1.TemplateExecutor{Name: t.Name, Type: v1alpha1.GOTemplateType, Template: v1alpha1.NewAnyJSON(text)}
 	output, err := (&render.Engine{}).Execute(ctx, render.Input{Phase: render.ExportExecution, Executor: executor, Bindings: bindings})
 	if err != nil {
 		return fmt.Errorf("export template %q: %w", t.Name, err)

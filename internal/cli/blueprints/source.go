@@ -19,6 +19,8 @@ import (
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/render/clusterfunc"
 )
 
 // source is the blueprint that a command is about.
@@ -164,7 +166,7 @@ func (o *renderOptions) openDescriptors(ctx context.Context, s *source) error {
 	}
 	inline := v1alpha1.NewAnyJSON(raw)
 	s.definition = &v1alpha1.ComponentDescriptorDefinition{Inline: &inline}
-	s.session.AddInline(more...)
+	s.session.Know(more...)
 	s.component, err = plan.OpenComponent(ctx, s.session.Session, s.definition)
 	return err //nolint:wrapcheck // names the component version
 }
@@ -220,6 +222,11 @@ func (o *renderOptions) root(streams terminal.Streams, from *source) (plan.Input
 		return plan.Input{}, terminal.Usage(err)
 	}
 	return plan.Input{Installation: inst, Blueprint: from.blueprint, Component: from.component, Imports: imports, Functions: clusterFunctions()}, nil
+}
+
+// clusterFunctions are functions that say that there is no cluster here.
+func clusterFunctions() map[string]render.Function {
+	return clusterfunc.Functions(clusterfunc.Options{})
 }
 
 // child opens what a subinstallation consists of.

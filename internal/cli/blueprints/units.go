@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,38 +24,57 @@ type unit struct {
 	content any
 }
 
-// units returns what is to be shown of a tree. With simulated exports each
-// Installation is named by its path, else the root is not named at all.
+// units returns what is to be shown of a tree. With simulated exports everything
+// is named by the path of its Installation, as in root/network; otherwise the root
+// is not named.
 func (o *renderOptions) units(node *plan.Node, at []string) []unit {
+	if o.simulations != nil {
+		at = []string{node.Path}
+	}
 	var all []unit
-	add := func(content any, names ...string) {
-		all = append(all, unit{append(at[:len(at):len(at)], names...), content})
-	}
-	if o.kinds[kindImports] {
-		add(map[string]any{"imports": node.Plan.Imports.Map()}, "imports")
-	}
-	if o.kinds[kindDeployItems] {
-		for i := range node.DeployItems {
-			add(deployItem(node, &node.DeployItems[i]), kindDeployItems, node.DeployItems[i].Name)
+	add := func(kind string, content any, names ...string) {
+		if o.kinds[kind] {
+			all = append(all, unit{slices.Concat(at, names), content})
 		}
 	}
-	for prefix, kind := range map[string]string{plan.DeployPrefix: kindDeployItems, plan.SubinstallationPrefix: kindSubinstallations} {
-		if states := node.StatesOf(prefix); len(states) > 0 && o.kinds[kind] {
-			add(map[string]any{"state": states}, kind, "state")
-		}
+	if o.simulations != nil {
+		add(kindSubinstallations, node.Installation(), "installation")
 	}
-	if o.kinds[kindExports] && node.Exports != nil {
-		add(exportsOf(node.Exports), "exports")
+	add(kindImports, map[string]any{"imports": node.Plan.Imports.Map()}, "imports")
+	for i := range node.DeployItems {
+		add(kindDeployItems, deployItem(node, &node.DeployItems[i]), kindDeployItems, node.DeployItems[i].Name)
+	}
+	if states := node.StatesOf(plan.DeployPrefix); len(states) > 0 {
+		add(kindDeployItems, stateOf(states), kindDeployItems, "state")
+	}
+	if states := node.StatesOf(plan.SubinstallationPrefix); len(states) > 0 {
+		add(kindSubinstallations, stateOf(states), kindSubinstallations, "state")
+	}
+	if node.Exports != nil {
+		add(kindExports, map[string]any{"exports": node.Exports.Values}, "exports")
 	}
 	for _, sub := range node.Subinstallations {
-		if o.kinds[kindSubinstallations] {
-			add(sub.Installation, kindSubinstallations, sub.Name)
+		if o.simulations == nil {
+			add(kindSubinstallations, sub.Installation, kindSubinstallations, sub.Name)
 		}
 	}
 	for _, child := range node.Nodes {
-		all = append(all, o.units(child, append(at[:len(at):len(at)], kindSubinstallations, child.Name()))...)
+		all = append(all, o.units(child, append(slices.Clone(at), kindSubinstallations, child.Name()))...)
 	}
 	return all
+}
+
+// stateOf shows what executors want to store.
+func stateOf(states map[string][]byte) map[string]any {
+	values := make(map[string]any, len(states))
+	for name, content := range states {
+		value, err := plain.FromYAML(content)
+		if err != nil {
+			value = string(content)
+		}
+		values[name] = value
+	}
+	return map[string]any{"state": values}
 }
 
 // deployItem returns the object that the Execution would make of an item.
@@ -115,11 +135,20 @@ func has(all []unit, kind string) bool {
 
 // writeFile writes a unit below the directory; its names are the path.
 func (o *renderOptions) writeFile(u unit, text []byte) error {
-	path := filepath.Join(o.directory, filepath.Join(u.names...)) + "." + o.output
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	path := filepath.Join(u.names...) + "." + o.output
+	if err := os.MkdirAll(o.directory, 0o755); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
+	// The names come from the blueprint: they must not lead out of the directory.
+	root, err := os.OpenRoot(o.directory)
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // WriteFile reports what matters
+	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	if err := root.WriteFile(path, text, 0o644); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil

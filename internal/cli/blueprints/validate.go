@@ -9,8 +9,7 @@ import (
 
 	"go.landscaper.dev/internal/blueprint/check"
 	"go.landscaper.dev/internal/cli/terminal"
-	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/componentfunc"
+	"go.landscaper.dev/internal/plan"
 )
 
 const validateHelp = `Check blueprints without rendering them: their fields, schemas and defaults, the
@@ -84,7 +83,7 @@ func (o *validateOptions) check(ctx context.Context, source string) report {
 		made.Findings = append(made.Findings, check.Finding{Severity: check.Error, Message: err.Error()})
 		return made
 	}
-	made.Findings = append(made.Findings, check.Checker{Functions: functionNames()}.Blueprint(ctx, loaded)...)
+	made.Findings = append(made.Findings, check.Checker{Functions: plan.Functions(nil, clusterFunctions())}.Blueprint(ctx, loaded)...)
 	made.Valid = true
 	for _, finding := range made.Findings {
 		made.Valid = made.Valid && finding.Severity == check.Warning && !o.strict
@@ -104,16 +103,5 @@ func writeReports(streams terminal.Streams, reports []report) {
 		if made.Valid {
 			fmt.Fprintf(streams.Out, "%sBlueprint validated without errors\n", prefix)
 		}
-	}
-}
-
-// functionNames are the functions that templates can call; what they need in order
-// to work does not matter here.
-func functionNames() render.Functions {
-	// Without a component there is nothing that could go wrong.
-	component, _ := componentfunc.New(componentfunc.Options{})
-	return render.Functions{
-		GoTemplate: joined(component.GoTemplate(), clusterFunctions()),
-		Spiff:      joined(component.Spiff(), clusterFunctions()),
 	}
 }
