@@ -63,7 +63,7 @@ func (l Location) archiveVersions() ([]ComponentVersion, error) {
 	case info.IsDir():
 		text, err = os.ReadFile(filepath.Join(l.Spec.FilePath, descriptor.FileName))
 	default:
-		err = WalkFile(l.Spec.FilePath, func(entry archive.Entry) error {
+		err = walkFile(l.Spec.FilePath, func(entry archive.Entry) error {
 			if entry.Path != descriptor.FileName {
 				return nil
 			}
