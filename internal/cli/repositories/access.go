@@ -233,6 +233,8 @@ func (a *Access) Explain(ctx context.Context, err error) error {
 		return terminal.Usage(err)
 	case errors.As(err, &missing), errors.Is(err, oci.ErrNotFound):
 		return &terminal.ExitError{Code: terminal.ExitNotFound, Err: err}
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%w: begin the address with http://, or use --allow-plain-http", err)
 	case certificateError(err):
 		return fmt.Errorf("%w: name the certificate authority of the registry with --ca-file", err)
 	}
