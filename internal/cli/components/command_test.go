@@ -17,7 +17,6 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/publish"
 )
 
 // result is what a command line left behind.
@@ -363,16 +362,5 @@ func TestVersionsDoNotChangeSilently(t *testing.T) {
 	}
 	if got := execute(t, "download", "archive", "r", "-O", "-"); got.out != "two" {
 		t.Errorf("the archive has %+v", got)
-	}
-}
-
-func TestTwice(t *testing.T) {
-	parsed, err := publish.Parse([]byte(`{name: example.org/a, version: 1.0.0, provider: p, resources: [
-{name: r, type: t, input: {type: utf8}}, {name: r, version: "2", type: t, input: {type: utf8}}, {name: r, extraIdentity: {os: x}, type: t, input: {type: utf8}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := checkConstructor(parsed); err != nil {
-		t.Errorf("a version or more identity tells elements apart: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/components/extract"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/descriptor"
@@ -118,7 +119,7 @@ func (f *downloadFlags) find(ctx context.Context, session *repositories.Session,
 			return nil, nil, err
 		}
 	}
-	identity, err := pairs("--identity", f.identity)
+	identity, err := terminal.Pairs("--identity", f.identity)
 	if err != nil {
 		return nil, nil, terminal.Usage(err)
 	}
@@ -276,7 +277,7 @@ func (f *downloadFlags) save(ctx context.Context, content *repositories.Content,
 		return context.Cause(ctx)
 	}
 	if f.extract {
-		result.Files, err = extract(ctx, temporary.Name(), content.MediaType, result.File)
+		result.Files, err = extract.Archive(ctx, temporary.Name(), content.MediaType, result.File)
 		return err
 	}
 	// Readable as other files of the user are; a temporary file is for him alone.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/components/construct"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/access"
@@ -97,7 +97,7 @@ func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *
 	if err != nil {
 		return err
 	}
-	at, err := f.locate(text)
+	at, err := repositories.Destination(text, f.create)
 	if err != nil {
 		return err
 	}
@@ -113,16 +113,16 @@ func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *
 	if f.dryRun {
 		return f.preview(ctx, streams, constructor, options)
 	}
-	opened, err := f.open(access, at)
+	opened, err := access.Writer(at)
 	if err != nil {
 		return err
 	}
-	options.Target = progress.Target(opened.target)
+	options.Target = progress.Target(opened.Target)
 	published, err := publish.Publish(ctx, constructor, options)
 	if err == nil {
-		err = opened.finish()
+		err = opened.Finish()
 	}
-	if err = errors.Join(err, opened.close()); err != nil {
+	if err = errors.Join(err, opened.Close()); err != nil {
 		return pushError(file, err)
 	}
 	progress.End()
@@ -148,60 +148,22 @@ func (f *pushFlags) constructor(streams terminal.Streams, file string) (*publish
 	if err != nil {
 		return nil, fmt.Errorf("read the constructor file: %w", err)
 	}
-	values, err := variables(f.environment, f.settings, f.set)
+	values, err := construct.Variables(f.environment, f.settings, f.set)
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
-	substituted, err := substitute(string(text), values)
+	substituted, err := construct.Substitute(string(text), values)
 	if err != nil {
 		return nil, terminal.Usage(fmt.Errorf("%s: %w", file, err))
 	}
 	constructor, err := publish.Parse([]byte(substituted))
 	if err == nil {
-		err = checkConstructor(constructor)
+		err = construct.Check(constructor)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return constructor, nil
-}
-
-// checkConstructor finds what appears twice, before anything is written.
-func checkConstructor(constructor *publish.Constructor) error {
-	var errs []error
-	seen := map[string]bool{}
-	for i, c := range constructor.Components {
-		at := fmt.Sprintf("components[%d]", i)
-		if key := c.Name + ":" + c.Version; seen[key] {
-			errs = append(errs, fmt.Errorf("%s: the component version %s is there twice: remove one", at, key))
-		} else {
-			seen[key] = true
-		}
-		errs = append(errs, twice(at+".resources", c.Resources, func(r publish.Resource) descriptor.Element { return r.Element })...)
-		errs = append(errs, twice(at+".sources", c.Sources, func(s publish.Source) descriptor.Element { return s.Element })...)
-		references := append(append([]descriptor.Reference{}, c.References...), c.ComponentReferences...)
-		errs = append(errs, twice(at+".componentReferences", references, func(r descriptor.Reference) descriptor.Element { return r.Element })...)
-	}
-	return errors.Join(errs...)
-}
-
-func twice[E any](at string, elements []E, element func(E) descriptor.Element) []error {
-	var errs []error
-	seen := map[string]bool{}
-	for i, e := range elements {
-		one := element(e)
-		identity := descriptor.Identity{}
-		maps.Copy(identity, one.ExtraIdentity)
-		identity["name"] = one.Name
-		if identity["version"] == "" {
-			identity["version"] = one.Version
-		}
-		if seen[identity.String()] {
-			errs = append(errs, fmt.Errorf("%s[%d].name: %q is there twice: give one of them another name, version or extraIdentity", at, i, one.Name))
-		}
-		seen[identity.String()] = true
-	}
-	return errs
 }
 
 func (f *pushFlags) options(session *repositories.Session, file string, at repositories.Location) publish.Options {
@@ -259,19 +221,19 @@ func (f *pushFlags) report(streams terminal.Streams, at repositories.Location, p
 
 // preview publishes into an archive that nobody keeps, and prints what came out.
 func (f *pushFlags) preview(ctx context.Context, streams terminal.Streams, constructor *publish.Constructor, options publish.Options) error {
-	archive, err := temporaryArchive("")
+	archive, err := repositories.Scratch()
 	if err != nil {
 		return err
 	}
-	defer archive.close() //nolint:errcheck // nobody needs it
-	options.Target = archive.target
+	defer archive.Close() //nolint:errcheck // nobody needs it
+	options.Target = archive.Target
 	published, err := publish.Publish(ctx, constructor, options)
 	if err != nil {
 		return err
 	}
 	var all []*descriptor.Descriptor
 	for _, p := range published {
-		version, err := repository.OCI(archive.target, options.Spec, nil).Lookup(ctx, p.Name, p.Version)
+		version, err := repository.OCI(archive.Target, options.Spec, nil).Lookup(ctx, p.Name, p.Version)
 		if err != nil {
 			return err
 		}

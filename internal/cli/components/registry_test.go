@@ -62,6 +62,27 @@ func TestRegistryThatHangs(t *testing.T) {
 	}
 }
 
+// TestRegistryWithoutTLS is reached if that is said.
+func TestRegistryWithoutTLS(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	for _, test := range []struct {
+		reason string
+		args   []string
+		code   int
+		err    string
+	}{
+		{"nothing is said", []string{host, "example.org/shop", "1.0.0"}, terminal.ExitFailed, "begin the address with http://, or use --allow-plain-http"},
+		{"by the address", []string{server.URL + "//example.org/shop:1.0.0"}, terminal.ExitNotFound, "not found in http://" + host},
+		{"by the flag", []string{host, "example.org/shop", "1.0.0", "--allow-plain-http"}, terminal.ExitNotFound, "not found in " + host},
+	} {
+		if got := execute(t, append([]string{"get"}, test.args...)...); got.code != test.code || !strings.Contains(got.err, test.err) {
+			t.Errorf("%s: %+v", test.reason, got)
+		}
+	}
+}
+
 // TestDownloadOutsideRegistries trusts the authority of the flag there, too.
 func TestDownloadOutsideRegistries(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("from the net")) }))

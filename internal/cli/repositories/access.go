@@ -206,8 +206,8 @@ func (s *Session) Close() error {
 	return err
 }
 
-// Registry returns the registry of a location, to write to it.
-func (a *Access) Registry(spec repository.Spec) oci.Target {
+// registry returns the registry of a location, to write to it.
+func (a *Access) registry(spec repository.Spec) oci.Target {
 	return registry.NewClient(a.shared.Pool, a.options).Registry(spec.Scheme, spec.Host)
 }
 

@@ -9,32 +9,32 @@ import (
 	"go.landscaper.dev/internal/component/archive"
 )
 
-// Packing is the form that an archive has.
-type Packing int
+// packed is the form that an archive has.
+type packed int
 
 // The forms that an archive can have.
 const (
-	// PackNone is a directory.
-	PackNone Packing = iota
-	// PackTar is a tar.
-	PackTar
-	// PackGzip is a compressed tar.
-	PackGzip
+	// packNone is a directory.
+	packNone packed = iota
+	// packTar is a tar.
+	packTar
+	// packGzip is a compressed tar.
+	packGzip
 )
 
-// PackingOf tells the form of an archive by its name.
-func PackingOf(name string) Packing {
+// packing tells the form of an archive by its name.
+func packing(name string) packed {
 	switch {
 	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
-		return PackGzip
+		return packGzip
 	case strings.HasSuffix(name, ".tar"):
-		return PackTar
+		return packTar
 	}
-	return PackNone
+	return packNone
 }
 
-// WalkFile visits the files of a tar until the visitor answers fs.SkipAll.
-func WalkFile(path string, visit func(archive.Entry) error) error {
+// walkFile visits the files of a tar until the visitor answers fs.SkipAll.
+func walkFile(path string, visit func(archive.Entry) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func Locate(text string) (Location, error) {
 	if text == "" {
 		return Location{}, terminal.Usage(errors.New("the REPOSITORY is empty: " + locationForms))
 	}
-	if HasScheme(text) {
+	if hasScheme(text) {
 		return registryLocation(text)
 	}
 	info, err := os.Stat(text)
@@ -62,8 +62,8 @@ func Locate(text string) (Location, error) {
 	return Location{}, terminal.Usage(fmt.Errorf("the REPOSITORY %q is neither a file or directory that exists nor a registry: %s", text, locationForms))
 }
 
-// HasScheme tells that a text is the address of a registry.
-func HasScheme(text string) bool {
+// hasScheme tells that a text is the address of a registry.
+func hasScheme(text string) bool {
 	for _, scheme := range []string{"http://", "https://", "oci://"} {
 		if strings.HasPrefix(text, scheme) {
 			return true
@@ -78,7 +78,7 @@ func isPath(text string) bool {
 			return true
 		}
 	}
-	return text == "." || text == ".." || PackingOf(text) != PackNone
+	return text == "." || text == ".." || packing(text) != packNone
 }
 
 func isHost(text string) bool {
@@ -106,9 +106,9 @@ func typedLocation(text string, fields map[string]string) (Location, error) {
 	return newLocation(text, context)
 }
 
-// Transport returns the location of an archive in the common transport format,
+// transport returns the location of an archive in the common transport format,
 // which need not exist.
-func Transport(path string) (Location, error) {
+func transport(path string) (Location, error) {
 	return typedLocation(path, map[string]string{"type": repository.KindCTF, "filePath": path})
 }
 
@@ -146,7 +146,7 @@ func directoryLocation(path string) (Location, error) {
 // archiveLocation looks into a tar.
 func archiveLocation(path string) (Location, error) {
 	kind := ""
-	err := WalkFile(path, func(entry archive.Entry) error {
+	err := walkFile(path, func(entry archive.Entry) error {
 		switch entry.Path {
 		case transportIndex:
 			kind = repository.KindCTF

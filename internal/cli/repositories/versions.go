@@ -2,7 +2,6 @@ package repositories
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,9 +60,9 @@ func (l Location) archiveVersions() ([]ComponentVersion, error) {
 	switch {
 	case err != nil:
 	case info.IsDir():
-		text, err = os.ReadFile(filepath.Join(l.Spec.FilePath, descriptor.FileName))
+		text, err = readLimited(l.Spec.FilePath, descriptor.FileName)
 	default:
-		err = WalkFile(l.Spec.FilePath, func(entry archive.Entry) error {
+		err = walkFile(l.Spec.FilePath, func(entry archive.Entry) error {
 			if entry.Path != descriptor.FileName {
 				return nil
 			}
@@ -81,12 +80,7 @@ func (l Location) archiveVersions() ([]ComponentVersion, error) {
 }
 
 func (l Location) directoryVersions() ([]ComponentVersion, error) {
-	root, err := os.OpenRoot(l.root)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close() //nolint:errcheck // nothing is written
-	entries, err := fs.ReadDir(root.FS(), ".")
+	entries, err := os.ReadDir(l.root)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +89,7 @@ func (l Location) directoryVersions() ([]ComponentVersion, error) {
 		if !entry.Type().IsRegular() {
 			continue
 		}
-		text, err := readLimited(root, entry.Name())
+		text, err := readLimited(l.root, entry.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +102,13 @@ func (l Location) directoryVersions() ([]ComponentVersion, error) {
 	return found, nil
 }
 
-func readLimited(root *os.Root, name string) ([]byte, error) {
-	file, err := root.Open(name)
+func readLimited(directory, name string) ([]byte, error) {
+	file, err := os.OpenInRoot(directory, name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
-	return archive.ReadAll(io.Reader(file), descriptor.MaxSize)
+	return archive.ReadAll(file, descriptor.MaxSize)
 }
 
 func versionIn(text []byte) (ComponentVersion, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,4 +79,17 @@ func WithTimeout(ctx context.Context, limit time.Duration) (context.Context, con
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, limit, ErrTimeout)
+}
+
+// Pairs reads the values of a flag that has the form name=value.
+func Pairs(flag string, texts []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, text := range texts {
+		name, value, found := strings.Cut(text, "=")
+		if !found || name == "" {
+			return nil, fmt.Errorf("%s %q: write a name, = and a value", flag, text)
+		}
+		values[name] = value
+	}
+	return values, nil
 }

@@ -1,4 +1,6 @@
-package components
+// Package construct prepares constructor files: their variables, and what is
+// wrong in them.
+package construct
 
 import (
 	"fmt"
@@ -8,14 +10,16 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/cli/terminal"
 )
 
 // variable is ${NAME}; with two dollar signs it stays as it is.
 var variable = regexp.MustCompile(`\$?\$\{([^}\n]*)\}`)
 
-// substitute replaces the variables of a constructor file. Lines that are
+// Substitute replaces the variables of a constructor file. Lines that are
 // comments are left alone.
-func substitute(text string, values map[string]string) (string, error) {
+func Substitute(text string, values map[string]string) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -44,9 +48,9 @@ func substitute(text string, values map[string]string) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// variables collects the values of variables: those of the environment, if they
+// Variables collects the values of variables: those of the environment, if they
 // are asked for, then those of files, then those of the command line.
-func variables(environment bool, files, given []string) (map[string]string, error) {
+func Variables(environment bool, files, given []string) (map[string]string, error) {
 	values := map[string]string{}
 	if environment {
 		for _, entry := range os.Environ() {
@@ -74,20 +78,7 @@ func variables(environment bool, files, given []string) (map[string]string, erro
 			}
 		}
 	}
-	set, err := pairs("--set", given)
+	set, err := terminal.Pairs("--set", given)
 	maps.Copy(values, set)
 	return values, err
-}
-
-// pairs reads the values of a flag that has the form name=value.
-func pairs(flag string, texts []string) (map[string]string, error) {
-	values := map[string]string{}
-	for _, text := range texts {
-		name, value, found := strings.Cut(text, "=")
-		if !found || name == "" {
-			return nil, fmt.Errorf("%s %q: write a name, = and a value", flag, text)
-		}
-		values[name] = value
-	}
-	return values, nil
 }

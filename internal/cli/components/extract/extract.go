@@ -1,4 +1,5 @@
-package components
+// Package extract unpacks what was downloaded.
+package extract
 
 import (
 	"bytes"
@@ -22,9 +23,9 @@ func extractLimits() archive.Limits {
 	return archive.Limits{Bytes: 1 << 30, Files: 100_000, Ratio: 1000, Depth: 64}
 }
 
-// extract unpacks the archive in a file into a directory, and returns the number
+// Archive unpacks the archive in a file into a directory, and returns the number
 // of files. A directory that is new appears when it is complete.
-func extract(ctx context.Context, file, mediaType, directory string) (int, error) {
+func Archive(ctx context.Context, file, mediaType, directory string) (int, error) {
 	fail := func(err error) (int, error) {
 		return 0, fmt.Errorf("unpack into %s: %w", directory, err)
 	}

@@ -1,4 +1,4 @@
-package components
+package repositories
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/ctf"
@@ -16,26 +15,27 @@ import (
 	"go.landscaper.dev/internal/component/repository"
 )
 
-// locate finds out where component versions go.
-func (f *pushFlags) locate(text string) (repositories.Location, error) {
+// Destination finds out where component versions go. An archive that is not there
+// is one if it may be created, and so is an empty directory.
+func Destination(text string, create bool) (Location, error) {
 	_, err := os.Lstat(text)
 	exists := err == nil
-	if f.create && !exists && !repositories.HasScheme(text) && !strings.HasPrefix(text, "{") {
-		return repositories.Transport(text)
+	if create && !exists && !hasScheme(text) && !strings.HasPrefix(text, "{") {
+		return transport(text)
 	}
 	if exists && isEmptyDirectory(text) {
-		return repositories.Transport(text)
+		return transport(text)
 	}
-	at, err := repositories.Locate(text)
+	at, err := Locate(text)
 	var exit *terminal.ExitError
 	if errors.As(err, &exit) && exit.Code == terminal.ExitNotFound {
-		return repositories.Location{}, terminal.Exitf(terminal.ExitNotFound, "%w: make it with --create", err)
+		return Location{}, terminal.Exitf(terminal.ExitNotFound, "%w: make it with --create", err)
 	}
 	if err != nil {
-		return repositories.Location{}, err
+		return Location{}, err
 	}
 	if at.Spec.Kind != repository.KindOCI && at.Spec.Kind != repository.KindCTF {
-		return repositories.Location{}, terminal.Usage(fmt.Errorf("%s cannot be written to: only registries and archives in the common transport format can", text))
+		return Location{}, terminal.Usage(fmt.Errorf("%s cannot be written to: only registries and archives in the common transport format can", text))
 	}
 	return at, nil
 }
@@ -45,20 +45,21 @@ func isEmptyDirectory(path string) bool {
 	return err == nil && len(entries) == 0
 }
 
-// openTarget is where component versions are written, and what is to be done at
+// Writer is where component versions are written, and what is to be done at
 // the end.
-type openTarget struct {
-	target oci.Target
-	// finish completes what was written; close gives up what is held.
-	finish, close func() error
+type Writer struct {
+	// Target is where to write.
+	Target oci.Target
+	// Finish completes what was written; Close gives up what is held.
+	Finish, Close func() error
 }
 
 func nothing() error { return nil }
 
-// open opens a registry or an archive for writing.
-func (f *pushFlags) open(access *repositories.Access, at repositories.Location) (*openTarget, error) {
+// Writer opens a registry or an archive for writing.
+func (a *Access) Writer(at Location) (*Writer, error) {
 	if at.Spec.Kind == repository.KindOCI {
-		return &openTarget{access.Registry(at.Spec), nothing, nothing}, nil
+		return &Writer{a.registry(at.Spec), nothing, nothing}, nil
 	}
 	path := at.Spec.FilePath
 	info, err := os.Stat(path)
@@ -67,7 +68,7 @@ func (f *pushFlags) open(access *repositories.Access, at repositories.Location) 
 		if err != nil {
 			return nil, err
 		}
-		return &openTarget{opened, nothing, opened.Close}, nil
+		return &Writer{opened, nothing, opened.Close}, nil
 	}
 	parent := filepath.Dir(path)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -88,10 +89,10 @@ func (f *pushFlags) open(access *repositories.Access, at repositories.Location) 
 		return nil, errors.Join(fmt.Errorf("open the archive %s: %w", path, err), temporary.close())
 	}
 	finish := func() error { return packArchive(directory, path) }
-	if info == nil && repositories.PackingOf(path) == repositories.PackNone {
+	if info == nil && packing(path) == packNone {
 		finish = func() error { return errors.Join(os.Chmod(directory, 0o755), os.Rename(directory, path)) }
 	}
-	return &openTarget{temporary.target, finish, temporary.close}, nil
+	return &Writer{temporary.target, finish, temporary.close}, nil
 }
 
 // workArchive is an archive in a directory that goes away.
@@ -137,7 +138,7 @@ func unpackArchive(path, directory string) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // the files are closed
-	return repositories.WalkFile(path, func(entry archive.Entry) error {
+	return walkFile(path, func(entry archive.Entry) error {
 		if err := root.MkdirAll(filepath.Dir(entry.Path), 0o755); err != nil {
 			return err
 		}
@@ -157,7 +158,7 @@ func packArchive(directory, path string) error {
 		return fmt.Errorf("write the archive %s: %w", path, err)
 	}
 	defer os.Remove(file.Name()) //nolint:errcheck // it has moved if all went well
-	err = ctf.PackFile(file, directory, repositories.PackingOf(path) == repositories.PackGzip)
+	err = ctf.PackFile(file, directory, packing(path) == packGzip)
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Chmod(file.Name(), 0o644)
 	}
@@ -168,4 +169,13 @@ func packArchive(directory, path string) error {
 		return fmt.Errorf("write the archive %s: %w", path, err)
 	}
 	return nil
+}
+
+// Scratch is an archive that goes away when it is closed.
+func Scratch() (*Writer, error) {
+	temporary, err := temporaryArchive("")
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{temporary.target, nothing, temporary.close}, nil
 }

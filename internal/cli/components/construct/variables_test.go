@@ -1,4 +1,4 @@
-package components
+package construct
 
 import (
 	"strings"
@@ -16,14 +16,14 @@ func TestSubstitute(t *testing.T) {
 		{"without a value", "a: 1\nb: ${B}", "", "line 2: the variable ${B} has no value: give it one with --set B=VALUE"},
 		{"without a name", "a: ${}", "", "line 1: a variable has no name"},
 	} {
-		got, err := substitute(test.text, values)
+		got, err := Substitute(test.text, values)
 		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%s: %q, %v", test.reason, got, err)
 		}
 	}
 	t.Setenv("SHOP_VERSION", "1")
 	for _, asked := range []bool{false, true} {
-		values, err := variables(asked, nil, nil)
+		values, err := Variables(asked, nil, nil)
 		if _, given := values["SHOP_VERSION"]; err != nil || given != asked {
 			t.Errorf("the environment is used only if that is asked for: %t, %v", asked, err)
 		}

@@ -1,4 +1,4 @@
-package components
+package extract
 
 import (
 	"archive/tar"
@@ -82,7 +82,7 @@ func TestExtract(t *testing.T) {
 				}
 			}
 		}
-		count, err := extract(t.Context(), "content", "application/x-tar", "out")
+		count, err := Archive(t.Context(), "content", "application/x-tar", "out")
 		if !errors.Is(err, test.err) || err == nil && count != len(test.tar) {
 			t.Errorf("%s: %d files, %v", test.reason, count, err)
 		}
@@ -152,7 +152,7 @@ func TestArtifactsAreUnpackedToWhatTheyAreFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		terminaltest.WriteFiles(t, map[string]string{"content": set.String()})
-		if _, err := extract(t.Context(), "content", oci.SetMediaType(manifest.MediaType), "out"); err != nil {
+		if _, err := Archive(t.Context(), "content", oci.SetMediaType(manifest.MediaType), "out"); err != nil {
 			t.Errorf("%s: %v", test.reason, err)
 		}
 		if _, err := os.Stat(filepath.Join("out", test.want)); err != nil {
