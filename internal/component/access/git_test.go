@@ -119,7 +119,7 @@ func gitReader(s *gitServer, properties credential.Properties) *Reader {
 	if properties != nil {
 		credentials.AddConsumer(map[string]string{"type": credential.TypeGit, "hostname": strings.Split(s.URL, "://")[1]}, properties)
 	}
-	return &Reader{HTTP: NewHTTPClient(true, 5*time.Second), Credentials: credentials}
+	return &Reader{HTTP: newClient(true, 5*time.Second), Credentials: credentials}
 }
 
 func listing(t *testing.T, data []byte) string {
@@ -215,7 +215,7 @@ func TestGitLimits(t *testing.T) {
 	if _, _, err := small.Read(t.Context(), inline(t, nil), access, 1<<20); !errors.As(err, &large) {
 		t.Errorf("more than the limit: %v", err)
 	}
-	guarded := &Reader{HTTP: NewHTTPClient(false, time.Second)}
+	guarded := &Reader{HTTP: newClient(false, time.Second)}
 	if _, _, err := guarded.Read(t.Context(), inline(t, nil), access, 1<<20); !errors.Is(err, ErrInternal) {
 		t.Errorf("this machine must not be reached: %v", err)
 	}

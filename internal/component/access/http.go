@@ -23,11 +23,24 @@ import (
 // ErrInternal is behind errors about an address of this machine.
 var ErrInternal = errors.New("addresses of this machine and its surroundings are refused")
 
-// NewHTTPClient returns a client for what users may name. Unless internal is
-// true, it reaches neither this machine nor services that only it can see.
-func NewHTTPClient(internal bool, answer time.Duration) *http.Client {
-	dialer := &net.Dialer{Timeout: answer}
-	if !internal {
+// HTTPOptions say how what is not in a registry is reached.
+type HTTPOptions struct {
+	// Internal allows this machine, and services that only it can see.
+	Internal bool
+	// Answer is how long an answer may stand still.
+	Answer time.Duration
+	// Authorities are further certificate authorities (PEM).
+	Authorities string
+	// InsecureSkipVerify does not check certificates.
+	InsecureSkipVerify bool
+	// Proxy finds the proxy for a request; nil uses none.
+	Proxy func(*http.Request) (*url.URL, error)
+}
+
+// NewHTTPClient returns a client for what users may name.
+func NewHTTPClient(options HTTPOptions) (*http.Client, error) {
+	dialer := &net.Dialer{Timeout: options.Answer}
+	if !options.Internal {
 		// The check is on the address that a name has led to.
 		dialer.Control = func(_, address string, _ syscall.RawConn) error {
 			host, _, err := net.SplitHostPort(address)
@@ -37,10 +50,34 @@ func NewHTTPClient(internal bool, answer time.Duration) *http.Client {
 			return nil
 		}
 	}
-	return &http.Client{Transport: &patient{stall: answer, next: &http.Transport{
-		DialContext: dialer.DialContext, TLSHandshakeTimeout: answer, ResponseHeaderTimeout: answer,
+	trust := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: options.InsecureSkipVerify} //nolint:gosec // the choice of whoever runs the program
+	if options.Authorities != "" {
+		var err error
+		if trust.RootCAs, err = withAuthorities(nil, options.Authorities); err != nil {
+			return nil, err
+		}
+	}
+	return &http.Client{Transport: &patient{stall: options.Answer, next: &http.Transport{
+		DialContext: dialer.DialContext, Proxy: options.Proxy, TLSClientConfig: trust,
+		TLSHandshakeTimeout: options.Answer, ResponseHeaderTimeout: options.Answer,
 		MaxResponseHeaderBytes: 1 << 20, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
-	}}}
+	}}}, nil
+}
+
+// withAuthorities returns a pool with further authorities; without one, they are
+// added to those of the system.
+func withAuthorities(pool *x509.CertPool, authorities string) (*x509.CertPool, error) {
+	if pool != nil {
+		pool = pool.Clone()
+	} else if system, err := x509.SystemCertPool(); err == nil {
+		pool = system
+	} else {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM([]byte(authorities)) {
+		return nil, errors.New("the certificate authority is no PEM certificate")
+	}
+	return pool, nil
 }
 
 // patient waits for an answer as long as it does not stand still.
@@ -62,17 +99,14 @@ func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
 // trusting returns the same transport for one exchange with servers whose
 // certificates come from the given authorities (PEM), or those of the system.
 func (p *patient) trusting(authorities string) (*patient, error) {
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM([]byte(authorities)) {
-		return nil, errors.New("the certificate authority is no PEM certificate")
-	}
 	next := p.next.Clone()
+	pool, err := withAuthorities(next.TLSClientConfig.RootCAs, authorities)
+	if err != nil {
+		return nil, err
+	}
 	// Nobody else uses the connections, so none is kept.
 	next.DisableKeepAlives = true
-	next.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+	next.TLSClientConfig.RootCAs = pool
 	return &patient{next: next, stall: p.stall}, nil
 }
 

@@ -52,7 +52,7 @@ func TestLimitAndProgress(t *testing.T) {
 		{"a directory", `{"type":"localBlob","localReference":"d"}`, 2560},
 		{"an image", `{"type":"ociArtifact","imageReference":"r.example.org/img/x:1"}`, 0},
 	} {
-		reader := &Reader{Registry: func(_, _ string) oci.Store { return m }, HTTP: NewHTTPClient(true, time.Second), S3Endpoint: server.URL}
+		reader := &Reader{Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true, time.Second), S3Endpoint: server.URL}
 		var done, total int64
 		calls := 0
 		reader.Progress = func(name string, now, all int64) {
@@ -157,7 +157,7 @@ func TestHostileDownloads(t *testing.T) {
 	} {
 		server := httptest.NewServer(test.answer)
 		for _, access := range []string{`{"type":"wget","url":"` + server.URL + `"}`, `{"type":"s3","bucket":"b","key":"k"}`, `{"type":"helm","helmRepository":"` + server.URL + `","helmChart":"a:1"}`, `{"type":"git","repository":"` + server.URL + `/a"}`} {
-			reader := &Reader{HTTP: NewHTTPClient(true, 50*time.Millisecond), S3Endpoint: server.URL}
+			reader := &Reader{HTTP: newClient(true, 50*time.Millisecond), S3Endpoint: server.URL}
 			_, _, err := reader.Read(t.Context(), inline(t, nil), resource(access), 1<<20)
 			if err == nil || (!strings.Contains(access, `"git"`) && !test.want(err)) {
 				t.Errorf("%s: %s: got %v", test.reason, access, err)
@@ -168,7 +168,7 @@ func TestHostileDownloads(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, access := range []string{`{"type":"wget","url":"https://example.org"}`, `{"type":"git","repository":"https://example.org/a"}`} {
-		if _, _, err := (&Reader{HTTP: NewHTTPClient(false, time.Second)}).Read(ctx, inline(t, nil), resource(access), 100); !errors.Is(err, context.Canceled) {
+		if _, _, err := (&Reader{HTTP: newClient(false, time.Second)}).Read(ctx, inline(t, nil), resource(access), 100); !errors.Is(err, context.Canceled) {
 			t.Errorf("whoever asks may give up: %v", err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestAuthoritiesOfDownloads(t *testing.T) {
 		{"for any download", `{"type":"wget","url":"` + server.URL + `"}`, credentials, ""},
 		{"one that is none", chart + `,"caCert":"x"}`, nil, "no PEM certificate"},
 	} {
-		reader := &Reader{HTTP: NewHTTPClient(true, time.Second), Credentials: test.credentials}
+		reader := &Reader{HTTP: newClient(true, time.Second), Credentials: test.credentials}
 		data, _, err := reader.Read(t.Context(), inline(t, nil), resource(test.access), 1<<20)
 		if test.wantErr == "" && (err != nil || string(data) != "content") || test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)) {
 			t.Errorf("%s: got %q, %v", test.reason, data, err)

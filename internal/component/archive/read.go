@@ -141,7 +141,10 @@ func unpackEntry(builder *filetree.Builder, header *tar.Header, name string, dat
 	if _, err := io.Copy(&text, data); err != nil {
 		return fmt.Errorf("read the content: %w", err)
 	}
-	return unsafe(builder.Replace(name, text.String()))
+	if err := builder.Replace(name, text.String()); err != nil || header.Mode&0o111 == 0 {
+		return unsafe(err)
+	}
+	return unsafe(builder.Executable(name))
 }
 
 // unsafe marks what a tree refuses.

@@ -49,12 +49,12 @@ func PackTree(to io.Writer, tree fs.FS, limits Limits) error {
 		if entry.IsDir() {
 			return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Format: tar.FormatPAX})
 		}
-		data, err := readFile(tree, name, limits.Bytes-bytes)
+		data, mode, err := readFile(tree, name, limits.Bytes-bytes)
 		if err != nil {
 			return err
 		}
 		bytes += int64(len(data))
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Mode: 0o644, Format: tar.FormatPAX}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Mode: mode, Format: tar.FormatPAX}
 		if err := writer.WriteHeader(header); err != nil {
 			return err
 		}
@@ -70,24 +70,30 @@ func PackTree(to io.Writer, tree fs.FS, limits Limits) error {
 	return nil
 }
 
-func readFile(tree fs.FS, name string, limit int64) ([]byte, error) {
+// readFile also returns the mode for the archive: of the permissions, only whether
+// the file is a program counts, because the rest depends on the machine.
+func readFile(tree fs.FS, name string, limit int64) ([]byte, int64, error) {
 	file, err := tree.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, 0, fmt.Errorf("open %s: %w", name, err)
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, 0, fmt.Errorf("open %s: %w", name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, 0, fmt.Errorf("%s is no regular file", name)
 	}
 	data, err := ReadAll(file, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, 0, fmt.Errorf("read %s: %w", name, err)
 	}
-	return data, nil
+	mode := int64(0o644)
+	if info.Mode()&0o111 != 0 {
+		mode = 0o755
+	}
+	return data, mode, nil
 }
 
 // Gzip compresses what write writes. The same content gives the same bytes.

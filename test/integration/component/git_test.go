@@ -3,6 +3,7 @@ package component
 import (
 	"bytes"
 	"errors"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -77,7 +78,7 @@ func TestBlueprintFromGit(t *testing.T) {
 		store := &credential.Store{}
 		store.AddConsumer(map[string]string{"type": "Git", "hostname": plain.Host}, credential.Properties{"username": server.Username, "password": test.password})
 		common := shared()
-		common.HTTP = access.NewHTTPClient(true, time.Minute)
+		common.HTTP = newClient(true, time.Minute)
 		session := component.NewSession(common, component.Options{Registry: registry.Options{Credentials: store}})
 		reference, err := session.SetInline(d, nil)
 		if err != nil {
@@ -147,4 +148,12 @@ func BenchmarkResolve(b *testing.B) {
 	if periods := float64(b.Elapsed()/time.Minute) + 1; perNamespace > periods {
 		b.Errorf("a namespace makes %.1f requests to resolve the same component version 1,000 times, want one for each period", perNamespace)
 	}
+}
+
+func newClient(internal bool, answer time.Duration) *http.Client {
+	client, err := access.NewHTTPClient(access.HTTPOptions{Internal: internal, Answer: answer})
+	if err != nil {
+		panic(err)
+	}
+	return client
 }
