@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -91,4 +92,24 @@ func rendered(t testing.TB, e *Engine, template string, bindings map[string]any)
 		return "", err
 	}
 	return string(out.rendered.Text), nil
+}
+
+// TestConcurrent uses one engine and the same bindings from many goroutines; the
+// race detector looks on.
+func TestConcurrent(t *testing.T) {
+	e := &Engine{Files: fileTree(map[string]string{"values.tpl": goValues})}
+	bindings := benchBindings()
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			engine, template := v1alpha1.GOTemplateType, goItems+`{{ $_ := set .imports "more" 1 }}`
+			if i%2 == 0 {
+				engine, template = v1alpha1.SpiffTemplateType, spiffItems
+			}
+			if _, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, engine, template), Bindings: bindings}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
 }

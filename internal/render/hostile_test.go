@@ -97,6 +97,8 @@ func TestHostile(t *testing.T) {
 		{"a document of more values", `{{ repeat 1000000 "- 1\n" }}`, "more than 750000 values"},
 		{"in a function", `{{ fromYaml (printf "[%s]" (repeat 2000000 "1,")) }}`, "more than 750000 values"},
 		{"as JSON", `{{ fromJson (printf "[%s1]" (repeat 2000000 "1,")) | len }}{{ fail "end" }}`, "more than 750000 values"},
+		{"missing values without end", `{{ range 180000 }}{{ $.none }}{{ "\n" }}{{ end }}`, "more\ntemplate input"},
+		{"in a long template", `{{ .none }}` + strings.Repeat("a: {{ \"text\" }} some words\n", 100000), "no value"},
 		{"a quadratic comparison", `{{ until 900000 | uniq | len }}`, "steps"},
 	}
 	e := &Engine{Files: files, Functions: Functions{GoTemplate: map[string]Function{"added": constant(1)}}, Timeout: 20 * time.Second}
