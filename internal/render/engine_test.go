@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -42,7 +43,7 @@ func evaluate(t testing.TB, e *Engine, template string, bindings map[string]any)
 
 func TestGoTemplate(t *testing.T) {
 	bindings := map[string]any{"imports": map[string]any{"name": "shop", "count": int64(3), "list": []any{"a", "b"}}}
-	e := &Engine{Files: fileTree(map[string]string{"part.tpl": "<{{ .name }}>", "data.txt": "hello", "dir/a.txt": "", "down.tpl": `{{ if gt . 0 }}{{ . }}{{ include "down.tpl" (sub . 1) }}{{ end }}`})}
+	e := &Engine{Files: fileTree(map[string]string{"part.tpl": "<{{ .name }}>", "data.txt": "hello", "dir/a.txt": "", "empty.tpl": "", "defines.tpl": `{{ define "x" }}{{ end }}`, "down.tpl": `{{ if gt . 0 }}{{ . }}{{ include "down.tpl" (sub . 1) }}{{ end }}`})}
 	tests := []struct {
 		reason, template string
 		want             any
@@ -56,7 +57,7 @@ func TestGoTemplate(t *testing.T) {
 		{"a file prints as text", `x: {{ readFile "data.txt" }}`, "hello"},
 		{"toString of a file is its text", `x: {{ readFile "data.txt" | toString | b64enc }}`, "aGVsbG8="},
 		{"a file is a text for functions", `x: {{ readFile "data.txt" | upper }}`, "HELLO"},
-		{"directories can be listed", `x: {{ range readDir "." }}{{ .Name }}:{{ .IsDir }}:{{ .Size }} {{ end }}`, "data.txt:false:5 dir:true:0 down.tpl:false:65 part.tpl:false:13"},
+		{"directories can be listed", `x: {{ range readDir "." }}{{ .Name }}:{{ .IsDir }}:{{ .Size }} {{ end }}`, "data.txt:false:5 defines.tpl:false:25 dir:true:0 down.tpl:false:65 empty.tpl:false:0 part.tpl:false:13"},
 		{"text can be a template", `x: {{ tpl "{{ .name }}" .imports }}`, "shop"},
 		{"a required value that is there", `x: {{ required "name is missing" .imports.name }}`, "shop"},
 		{"named templates", `{{ define "p" }}[{{ . }}]{{ end }}x: a{{ template "p" .imports.name }}{{ block "b" 1 }}<{{ . }}>{{ end }}`, "a[shop]<1>"},
@@ -65,6 +66,8 @@ func TestGoTemplate(t *testing.T) {
 		{"a variable that a loop changes", `{{ $a := 0 }}{{ range .imports.list }}{{ $a = add $a 1 }}{{ end }}x: {{ $a }}`, int64(2)},
 		{"a template that calls itself", `{{ define "p" }}{{ if gt . 0 }}{{ . }}{{ template "p" (sub . 1) }}{{ end }}{{ end }}x: n{{ template "p" 3 }}`, "n321"},
 		{"a file that includes itself", `x: n{{ include "down.tpl" 3 }}`, "n321"},
+		{"an empty file", `x: a{{ include "empty.tpl" . }}`, "a"},
+		{"a file of definitions", `x: a{{ include "defines.tpl" . }}`, "a"},
 		{"a pipeline whose result is nothing special", `x: {{ with .imports.name }}{{ . }}{{ else }}none{{ end }}`, "shop"},
 		{"dict methods and chains", `x: {{ (dict "a" (dict "b" "deep")).a.b }}-{{ (semver "1.2.3").Minor }}`, "deep-2"},
 		{"and and or stop early", `x: {{ and false (fail "no") }}{{ or true (fail "no") }}`, "falsetrue"},
@@ -89,4 +92,24 @@ func rendered(t testing.TB, e *Engine, template string, bindings map[string]any)
 		return "", err
 	}
 	return string(out.rendered.Text), nil
+}
+
+// TestConcurrent uses one engine and the same bindings from many goroutines; the
+// race detector looks on.
+func TestConcurrent(t *testing.T) {
+	e := &Engine{Files: fileTree(map[string]string{"values.tpl": goValues})}
+	bindings := benchBindings()
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			engine, template := v1alpha1.GOTemplateType, goItems+`{{ $_ := set .imports "more" 1 }}`
+			if i%2 == 0 {
+				engine, template = v1alpha1.SpiffTemplateType, spiffItems
+			}
+			if _, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, engine, template), Bindings: bindings}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
 }

@@ -214,20 +214,36 @@ func clip(line string) string {
 	return strings.ToValidUTF8(line[:maxLine], "") + "…"
 }
 
-// types lists the bindings two levels deep with their types.
+// named are bindings whose fields have names of the blueprint or the landscape.
+// The fields of others are values of the user.
+var named = map[string]bool{
+	"imports": true, "cd": true, "components": true, "blueprint": true, "blueprintDef": true, "componentDescriptorDef": true,
+	"deployitems": true, "dataobjects": true, "targets": true, "values": true,
+}
+
+// types lists the bindings of an execution with their types.
 func types(bindings map[string]any) string {
-	var out strings.Builder
+	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(bindings)) {
 		fields, ok := bindings[key].(map[string]any)
-		if !ok || len(fields) == 0 {
-			fmt.Fprintf(&out, "\t%s: %s\n", key, typeName(bindings[key]))
+		if !ok || len(fields) == 0 || !named[key] {
+			lines = append(lines, fmt.Sprintf("\t%s: %s", key, typeName(bindings[key])))
 			continue
 		}
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
-			fmt.Fprintf(&out, "\t%s.%s: %s\n", key, field, typeName(fields[field]))
+			lines = append(lines, fmt.Sprintf("\t%s.%s: %s", key, field, typeName(fields[field])))
 		}
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return strings.Join(lines, "\n")
+}
+
+// names lists bindings that are all values of the user.
+func names(bindings map[string]any) string {
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(bindings)) {
+		lines = append(lines, fmt.Sprintf("\t%s: %s", key, typeName(bindings[key])))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func typeName(value any) string {

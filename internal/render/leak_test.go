@@ -156,7 +156,8 @@ func TestSpiffLeaks(t *testing.T) {
 			Bindings: map[string]any{"imports": secrets}, State: []byte("pw: Tr0ubador-Xk9\n"),
 		})
 		_, mapErr := Mapping(t.Context(), "import mapping template shop.a", v1alpha1.NewAnyJSON([]byte(fmt.Sprintf("%q", "(( "+expression+" ))"))), map[string]any{"imports": secrets}, functions)
-		for _, err := range []error{err, mapErr} {
+		_, keyErr := Mapping(t.Context(), "import mapping template shop.b", v1alpha1.NewAnyJSON([]byte(fmt.Sprintf("%q", "(( "+strings.ReplaceAll(expression, "imports.", "cd.")+" ))"))), map[string]any{"cd": secrets["keys"], "state": secrets}, functions)
+		for _, err := range []error{err, mapErr, keyErr} {
 			switch {
 			case err == nil:
 				t.Errorf("%s does not fail", expression)

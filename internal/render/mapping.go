@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/spiff"
 )
 
@@ -28,7 +29,7 @@ func Mapping(ctx context.Context, name string, document v1alpha1.AnyJSON, bindin
 	if err != nil {
 		return nil, fmt.Errorf("unable to parse %s: %w", name, err)
 	}
-	failures := &failures{text: s.spiffText(), bindings: bindings}
+	failures := &failures{text: s.spiffText(), masked: func() *mask.Mask { return mask.Of(bindings) }}
 	engine, err := spiff.New(spiff.Config{Access: spiff.AccessNone, Sensitive: true, Limits: spiffLimits(maxDuration), Functions: failures.watched(functions)})
 	if err != nil {
 		return nil, fmt.Errorf("unable to template %s: %w", name, err)
@@ -36,7 +37,7 @@ func Mapping(ctx context.Context, name string, document v1alpha1.AnyJSON, bindin
 	result, err := engine.Process(ctx, template, spiff.Input{Bindings: bindings}, spiff.Options{})
 	if err != nil {
 		err = failures.with(err)
-		message := fmt.Sprintf("unable to template %s: %s\ntemplate input:\n%s", name, err, types(bindings))
+		message := fmt.Sprintf("unable to template %s: %s\ntemplate input:\n%s", name, err, names(bindings))
 		return nil, &describedError{message: bounded(message), cause: err}
 	}
 	return result.Data(), nil

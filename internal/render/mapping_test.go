@@ -51,7 +51,7 @@ func TestMapping(t *testing.T) {
 		}
 	}
 	failing := []struct{ reason, document, want string }{
-		{"a name that does not exist", `{"a":["(( nope ))"]}`, "unable to template import mapping template shop.x: unresolved nodes:\n\t(( nope ))\tin template\ta.[0]\t()\t*'nope' not found\ntemplate input:\n\ta.b: string\n\tcount: number\n\tedge.kind: string"},
+		{"a name that does not exist", `{"a":["(( nope ))"]}`, "unable to template import mapping template shop.x: unresolved nodes:\n\t(( nope ))\tin template\ta.[0]\t()\t*'nope' not found\ntemplate input:\n\ta.b: string\n\tcount: number\n\tedge: map of 2\n\texports: map of 1\n\tsite: map of 3"},
 		{"no JSON", `{`, "unable to parse import mapping template shop.x"},
 		{"a program", `"(( exec(\"ls\") ))"`, "no OS operations supported"},
 		{"the environment", `"(( env(\"HOME\") ))"`, "no OS operations supported"},

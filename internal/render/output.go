@@ -44,11 +44,11 @@ func (o *Output) take(raw []byte) error {
 
 // field returns a field of the root as a plain value; nil if it does not exist.
 func (o *Output) field(name string) any {
-	for key, raw := range o.fields {
+	for _, key := range sortedKeys(o.fields) {
 		if !strings.EqualFold(key, name) {
 			continue
 		}
-		if value, err := plain.FromJSON(raw); err == nil && value != nil {
+		if value, err := plain.FromJSON(o.fields[key]); err == nil && value != nil {
 			return value
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func (e *Engine) spiff(ctx context.Context, s source, in Input, state any) (*Out
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.timeout())
 	defer cancel()
-	failures := &failures{text: s.spiffText(), bindings: in.Bindings}
+	failures := &failures{text: s.spiffText(), masked: func() *mask.Mask { return mask.New(in.Bindings) }}
 	config := spiff.Config{Access: spiff.AccessNone, Sensitive: true, Limits: spiffLimits(e.timeout()), Functions: failures.watched(e.Functions.Spiff)}
 	if e.Files != nil {
 		config.Access, config.Files = spiff.AccessFiles, e.Files
@@ -116,8 +117,9 @@ func checkSpiff(s source) error {
 // failures keep what functions of the caller said. The language leaves it out of
 // its reports, because it does not know what is in it.
 type failures struct {
+	// text is what the template says, and masked makes the mask of its values.
 	text     string
-	bindings map[string]any
+	masked   func() *mask.Mask
 	messages []string
 }
 
@@ -131,7 +133,7 @@ func (f *failures) watched(functions map[string]Function) map[string]spiff.Funct
 			result, err := function(ctx, args)
 			if err != nil && len(f.messages) < maxFailures {
 				known := func(text string) bool { return strings.Contains(f.text, text) }
-				f.messages = append(f.messages, name+": "+mask.New(f.bindings).Reason(err, args, known))
+				f.messages = append(f.messages, name+": "+f.masked().Reason(err, args, known))
 			}
 			return result, err
 		}
@@ -139,26 +141,11 @@ func (f *failures) watched(functions map[string]Function) map[string]spiff.Funct
 	return watched
 }
 
-// with adds to a report what the functions in it said.
+// with adds to a report what the functions said.
 func (f *failures) with(err error) error {
-	var added []string
-	for _, message := range f.messages {
-		name, _, _ := strings.Cut(message, ":")
-		if strings.Contains(err.Error(), name+": the function failed") && !contains(added, message) {
-			added = append(added, message)
-		}
-	}
-	if len(added) == 0 {
+	if len(f.messages) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\nfailed functions:\n\t%s", err, strings.Join(added, "\n\t"))
-}
-
-func contains(list []string, wanted string) bool {
-	for _, text := range list {
-		if text == wanted {
-			return true
-		}
-	}
-	return false
+	slices.Sort(f.messages)
+	return fmt.Errorf("%w\nfailed functions:\n\t%s", err, strings.Join(slices.Compact(f.messages), "\n\t"))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"go.landscaper.dev/internal/plain"
@@ -68,8 +67,8 @@ func (r *renderer) writeJSON(value any, escapeHTML bool, indent string) (string,
 }
 
 func fromJSON(text string) (any, error) {
-	if len(text) > yamltext.MaxBytes {
-		return nil, &callError{name: "fromJson", reason: fmt.Sprintf("the text is longer than %d bytes", yamltext.MaxBytes)}
+	if err := yamltext.CheckSize([]byte(text)); err != nil {
+		return nil, &refusal{reason: err.Error()}
 	}
 	value, err := plain.FromJSON([]byte(text))
 	if err != nil {
@@ -79,10 +78,11 @@ func fromJSON(text string) (any, error) {
 }
 
 // fromJSONLenient gives nothing for a text that is not JSON.
-func fromJSONLenient(text string) any {
+func fromJSONLenient(text string) (any, error) {
 	value, err := fromJSON(text)
-	if err != nil {
-		return nil
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return nil, err
 	}
-	return value
+	return value, nil //nolint:nilerr // that is what this function promises
 }

@@ -69,6 +69,8 @@ type renderer struct {
 	out      *output         // where the current template prints
 	hides    *mask.Mask      // made when an error needs it
 	vanished bool            // an included template printed something that does not exist
+	said     *mask.Pieces    // what the first saidBy programs say literally
+	saidBy   int
 }
 
 // place is a node of a template.

@@ -29,7 +29,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Duration: 30 * time.Second, Steps: 10_000_000,
-		Output: 8 << 20, Text: 16 << 20, Produced: 256 << 20, List: 1_000_000,
+		Output: 4 << 20, Text: 16 << 20, Produced: 256 << 20, List: 1_000_000,
 	}
 }
 

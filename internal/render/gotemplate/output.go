@@ -99,11 +99,11 @@ type Missing struct {
 // not exist. Values that have this text are none.
 func (r *Result) Missing() []Missing {
 	var found []Missing
-	start := 0
+	start, c := 0, cursor{text: r.Text, line: 1}
 	for _, s := range r.output.spans {
 		switch {
 		case s.absent != nil:
-			m := r.at(start)
+			m := c.at(start)
 			m.Action, m.Source, m.At = s.absent.text, s.absent.program.Name, s.absent.line()
 			found = append(found, m)
 		case s.literal.program == nil && r.renderer.vanished:
@@ -114,7 +114,7 @@ func (r *Result) Missing() []Missing {
 					break
 				}
 				offset += i
-				found = append(found, r.at(offset))
+				found = append(found, c.at(offset))
 			}
 		}
 		start = s.end
@@ -122,9 +122,20 @@ func (r *Result) Missing() []Missing {
 	return found
 }
 
-func (r *Result) at(offset int) Missing {
-	before := r.Text[:offset]
-	return Missing{Line: bytes.Count(before, []byte("\n")) + 1, Column: offset - bytes.LastIndexByte(before, '\n') - 1}
+// cursor counts the lines of a text up to growing offsets.
+type cursor struct {
+	text              []byte
+	done, line, begin int
+}
+
+func (c *cursor) at(offset int) Missing {
+	part := c.text[c.done:offset]
+	if breaks := bytes.Count(part, []byte("\n")); breaks > 0 {
+		c.line += breaks
+		c.begin = c.done + bytes.LastIndexByte(part, '\n') + 1
+	}
+	c.done = offset
+	return Missing{Line: c.line, Column: offset - c.begin}
 }
 
 // line is the line of a place, counted from 1.
@@ -218,6 +229,9 @@ func (r *Result) showValue(text string, pieces mask.Pieces) string {
 
 // pieces are what the templates of a rendering say literally.
 func (r *renderer) pieces() mask.Pieces {
+	if r.said != nil && r.saidBy == len(r.programs) {
+		return *r.said
+	}
 	var literals []string
 	for _, p := range r.programs {
 		if p.computed {
@@ -229,7 +243,9 @@ func (r *renderer) pieces() mask.Pieces {
 			}
 		}
 	}
-	return mask.NewPieces(literals)
+	pieces := mask.NewPieces(literals)
+	r.said, r.saidBy = &pieces, len(r.programs)
+	return pieces
 }
 
 // literalsOf collects the texts and the constants of a part of a template.

@@ -37,7 +37,7 @@ type Mask struct {
 	values []string
 }
 
-// New returns a mask for the values of bindings.
+// New returns a mask for the values of the bindings of an execution.
 func New(bindings map[string]any) *Mask {
 	found := map[string]bool{}
 	for name, value := range bindings {
@@ -45,6 +45,13 @@ func New(bindings map[string]any) *Mask {
 			collect(value, found, 0)
 		}
 	}
+	return &Mask{values: ordered(found)}
+}
+
+// Of returns a mask for everything in a value.
+func Of(value any) *Mask {
+	found := map[string]bool{}
+	collect(value, found, 0)
 	return &Mask{values: ordered(found)}
 }
 
@@ -168,8 +175,9 @@ func hideWord(text, word string) string {
 	}
 }
 
-// Pieces are what a template says literally: its text and its constants.
-type Pieces struct{ sorted []string }
+// Pieces are what a template says literally: its text and its constants, by their
+// first byte and with longer ones first.
+type Pieces map[byte][]string
 
 // NewPieces takes texts and constants of templates. Constants are cut where a
 // format puts values in.
@@ -187,7 +195,11 @@ func NewPieces(literals []string) Pieces {
 			}
 		}
 	}
-	return Pieces{sorted: ordered(found)}
+	pieces := Pieces{}
+	for _, piece := range ordered(found) {
+		pieces[piece[0]] = append(pieces[piece[0]], piece)
+	}
+	return pieces
 }
 
 // cut cuts a format at its verbs.
@@ -250,7 +262,7 @@ func (m *Mask) showLine(line string, pieces Pieces) string {
 // at returns the longest piece at a position, if no word is cut by it.
 func (p Pieces) at(line string, i int) string {
 	before, _ := utf8.DecodeLastRuneInString(line[:i])
-	for _, piece := range p.sorted {
+	for _, piece := range p[line[i]] {
 		if !strings.HasPrefix(line[i:], piece) {
 			continue
 		}

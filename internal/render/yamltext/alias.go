@@ -8,7 +8,7 @@ import (
 )
 
 // maxExpanded bounds what aliases may make of a text.
-const maxExpanded = 32 << 20
+const maxExpanded = 16 << 20
 
 // checkAliases refuses a text whose aliases repeat so much that the JSON of it
 // would be huge. Texts without aliases are not even parsed.

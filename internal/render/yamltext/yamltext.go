@@ -3,6 +3,7 @@
 package yamltext
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,30 @@ import (
 )
 
 // MaxBytes is the size of the largest text that is read.
-const MaxBytes = 8 << 20
+const MaxBytes = 4 << 20
+
+// maxValues bounds the values of a text, each of which costs about 250 bytes while
+// it is read.
+const maxValues = 750_000
+
+// CheckSize refuses a text that is too long, or has so many separators of values
+// that reading it would take too much memory.
+func CheckSize(text []byte) error {
+	if len(text) > MaxBytes {
+		return &Error{Reason: fmt.Sprintf("the text is longer than %d bytes", MaxBytes)}
+	}
+	if len(text) < maxValues {
+		return nil
+	}
+	separators := 0
+	for _, separator := range []byte("\n,:[{") {
+		separators += bytes.Count(text, []byte{separator})
+	}
+	if separators > maxValues {
+		return &Error{Reason: fmt.Sprintf("the text has more than %d values", maxValues)}
+	}
+	return nil
+}
 
 // Error says what is wrong with a text, and in which line if that is known.
 type Error struct {
@@ -50,8 +74,8 @@ func Parse(text []byte) (any, error) {
 
 // ToJSON returns a text of one document as JSON.
 func ToJSON(text []byte) ([]byte, error) {
-	if len(text) > MaxBytes {
-		return nil, &Error{Reason: fmt.Sprintf("the text is longer than %d bytes", MaxBytes)}
+	if err := CheckSize(text); err != nil {
+		return nil, err
 	}
 	if err := checkAliases(text); err != nil {
 		return nil, err
