@@ -37,7 +37,7 @@ func (p *Plan) bind(ctx context.Context) error {
 	p.bindings = map[string]any{
 		bindImports: p.Imports.Map(), bindDescriptor: own, bindComponents: nil, bindBlueprint: definition, bindBlueprintDef: definition,
 	}
-	if mentions(p.in.Blueprint.Files, bindComponents) {
+	if p.mentioned[bindComponents] {
 		if p.bindings[bindComponents], err = p.component.Components(ctx); err != nil {
 			return fmt.Errorf("components for templates: %w", err)
 		}
@@ -71,18 +71,22 @@ func (c *Component) effective() *v1alpha1.ComponentDescriptorReference {
 	return c.Reference
 }
 
-// mentions reports whether a file of a blueprint has a word in it. To load all
-// component versions that belong together takes time and can fail, and few
-// templates want to know them.
-func mentions(files fs.FS, word string) bool {
-	found := false
+// mentioned returns which words occur in the files of a blueprint. To load all
+// component versions that belong together takes time and can fail, and to read
+// states takes requests; few templates use them.
+func mentioned(files fs.FS, words ...string) map[string]bool {
+	found := make(map[string]bool, len(words))
 	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return nil //nolint:nilerr // what cannot be read cannot be rendered either
 		}
 		content, err := fs.ReadFile(files, path)
-		if err == nil && bytes.Contains(content, []byte(word)) {
-			found = true
+		for _, word := range words {
+			if err == nil && bytes.Contains(content, []byte(word)) {
+				found[word] = true
+			}
+		}
+		if len(found) == len(words) {
 			return fs.SkipAll
 		}
 		return nil

@@ -60,11 +60,13 @@ type Plan struct {
 	compile   dataflow.Compile
 	engine    *render.Engine
 	bindings  map[string]any
+	// mentioned are words that occur in the blueprint.
+	mentioned map[string]bool
 }
 
 // New works out and checks the imports.
 func New(ctx context.Context, in Input) (*Plan, error) {
-	p := &Plan{in: in}
+	p := &Plan{in: in, mentioned: mentioned(in.Blueprint.Files, bindComponents, stateWord)}
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}

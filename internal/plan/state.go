@@ -34,6 +34,10 @@ func (k StateKey) SecretName(installation string) string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))
 }
 
+// stateWord is in every template that uses its state: .state in Go templates,
+// &state in spiff.
+const stateWord = "state"
+
 // StateSecretKey is the key of the state in its Secret.
 const StateSecretKey = "config"
 
@@ -55,7 +59,7 @@ type newStates struct{ list []State }
 func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alpha1.TemplateExecutor, states *newStates, result any) error {
 	key, stateful := stateKey(phase, executor.Name)
 	in := render.Input{Phase: phase, Executor: executor, Bindings: p.bindings}
-	if stateful && p.in.States != nil {
+	if stateful && p.in.States != nil && p.mentioned[stateWord] {
 		stored, err := p.readState(ctx, key)
 		if err != nil {
 			return fmt.Errorf("read the state of execution %q: %w", executor.Name, err)
