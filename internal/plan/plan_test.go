@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -279,5 +280,24 @@ func TestSecretName(t *testing.T) {
 	// Lower-case base32 of the SHA-1 of shop/deploydefault.
 	if got := (StateKey{DeployPrefix, "default"}).SecretName("shop"); got != "3khtaqollckfx7vikdeaiytmltiekqvm" {
 		t.Errorf("%s", got)
+	}
+}
+
+// unreadable states cannot be read.
+type unreadable struct{}
+
+func (unreadable) Read(context.Context, StateKey) ([]byte, error) {
+	return nil, errors.New("the API server does not answer")
+}
+
+func TestStateIsReadIfNeeded(t *testing.T) {
+	in := input(t, `deployExecutions: [{name: a, type: GoTemplate, template: "deployItems: []"}]`)
+	in.States = unreadable{}
+	if _, err := children(t, in); err != nil {
+		t.Errorf("a blueprint that does not mention its state needs no request for it: %v", err)
+	}
+	in.Blueprint = load(t, `deployExecutions: [{name: a, type: GoTemplate, template: "deployItems: []\n{{ .state }}"}]`)
+	if _, err := children(t, in); err == nil || !strings.Contains(err.Error(), `read the state of execution "a"`) {
+		t.Errorf("a state that cannot be read is not taken for an empty one: %v", err)
 	}
 }
