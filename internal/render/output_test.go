@@ -78,6 +78,7 @@ func TestErrors(t *testing.T) {
 		{"also when it is executed", DeployExecution, "GoTemplate", "{{ include \"calls.tpl\" . }}", []string{`(file "calls.tpl"): template: calls.tpl:3:3: executing "calls.tpl" at <fail "not like this">: error calling fail: not like this`, "\n3:    {{ fail \"not like this\" }}\n         \u02c6"}},
 		{"a file that does not exist", DeployExecution, "GoTemplate", `{{ include "ghost.tpl" . }}`, []string{`unable to read include file "ghost.tpl": file does not exist`}},
 		{"a path that leads out", DeployExecution, "GoTemplate", `{{ readFile "../../etc/passwd" }}`, []string{`open "../../etc/passwd": the path leads out of the blueprint`}},
+		{"a method fails, whose error may show what it got", DeployExecution, "GoTemplate", `{{ (semver "1.0.0").SetPrerelease "a_b" }}`, []string{"error calling SetPrerelease: it failed\n"}},
 		{"a template in a text", DeployExecution, "GoTemplate", "{{ tpl \"a\\n{{ fail }}\" . }}", []string{"template: tpl:2:3: executing", "wrong number of args for fail"}},
 
 		{"a missing value", DeployExecution, "GoTemplate", "x: 1\ny: {{ .imports.nothing }}\nz: {{ .imports.name }}", []string{`template "deploy execution" contains fields with "no value":`, "\nline 2:3, printed by {{ .imports.nothing }} in default:2\n1:    x: 1\n2:    y: <no value>\n         \u02c6\u2248\u2248\u2248\u2248\u2248\u2248\u2248\n3:    z: [...]\ntemplate input:"}},
