@@ -41,12 +41,16 @@ const (
 // decide chooses the next step.
 func decide(s snapshot) step {
 	status := &s.exec.Status
+	interrupted := s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.InterruptOperation)
+	running := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
-	case s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.InterruptOperation):
+	case running && interrupted:
 		return interrupt
-	case !job.Unfinished(status.JobID, status.JobIDFinished) && handsOver(s):
+	case !running && handsOver(s):
 		return adopt
-	case !job.Unfinished(status.JobID, status.JobIDFinished):
+	case interrupted && !awaited(s):
+		return interrupt
+	case !running:
 		return rest
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.ExecutionPhase)):
 		return begin
@@ -65,6 +69,16 @@ func decide(s snapshot) step {
 		return drain
 	}
 	return rest
+}
+
+// awaited reports whether the parent is about to hand a job over. An interruption
+// that arrives before its job must not be lost: it stays until the job is there.
+func awaited(s snapshot) bool {
+	if s.parent == nil {
+		return false
+	}
+	parent := &s.parent.Status
+	return parent.JobID != s.exec.Status.JobID && job.Unfinished(parent.JobID, parent.JobIDFinished)
 }
 
 // handsOver reports whether the parent has a job for the Execution. A parent hands

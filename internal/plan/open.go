@@ -67,7 +67,11 @@ func OpenBlueprint(ctx context.Context, cache *blueprint.Cache, from *Component,
 		if err != nil {
 			return nil, fmt.Errorf("inline.filesystem: %w", err)
 		}
-		return blueprint.Load(files) //nolint:wrapcheck // names the file
+		loaded, err := blueprint.Load(files)
+		if err != nil {
+			return nil, fmt.Errorf("inline.filesystem: %w", err)
+		}
+		return loaded, nil
 	case definition.Reference == nil:
 		return nil, errors.New("no remote reference nor a inline blueprint is defined: give ref or inline")
 	case from == nil:
