@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -36,6 +37,26 @@ type targetReference struct {
 	Key    *string `json:"key"`
 }
 
+// itemFields are the fields of a deploy item in lower case: they match in any case.
+var itemFields = map[string]bool{
+	"name": true, "type": true, "target": true, "labels": true, "config": true, "dependson": true, "timeout": true,
+	"updateonchangeonly": true, "ondelete": true,
+}
+
+// unknownFields returns warnings about fields of rendered items that have no
+// effect. They are a frequent mistake: configuration instead of config.
+func unknownFields(execution string, items []map[string]any) []string {
+	var warnings []string
+	for i, item := range items {
+		for _, name := range sortedKeys(item) {
+			if !itemFields[strings.ToLower(name)] {
+				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d] has an unknown field %q, which has no effect", execution, i, name))
+			}
+		}
+	}
+	return warnings
+}
+
 // deployItems renders all deploy executions.
 func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.DeployItemTemplateList, error) {
 	var items v1alpha1.DeployItemTemplateList
@@ -44,9 +65,13 @@ func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.Dep
 		var result struct {
 			DeployItems []itemSpecification `json:"deployItems"`
 		}
-		if err := p.execute(ctx, render.DeployExecution, executor, states, &result); err != nil {
+		var written struct {
+			DeployItems []map[string]any `json:"deployItems"`
+		}
+		if err := p.execute(ctx, render.DeployExecution, executor, states, &result, &written); err != nil {
 			return nil, fmt.Errorf("unable to template executions: %w", err)
 		}
+		p.Warnings = append(p.Warnings, unknownFields(executor.Name, written.DeployItems)...)
 		for j := range result.DeployItems {
 			item, err := result.DeployItems[j].resolve(p.in.Installation.Namespace, p.in.Imports)
 			if err != nil {

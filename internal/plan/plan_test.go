@@ -121,6 +121,19 @@ deployExecutions:
 	}
 }
 
+func TestUnknownFields(t *testing.T) {
+	made, err := New(t.Context(), input(t, `deployExecutions: [{name: a, type: GoTemplate, template: "deployItems: [{name: x, type: t, configuration: {}, CONFIG: {}}]"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := made.Children(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := `deploy execution "a": deployItems[0] has an unknown field "configuration", which has no effect`; len(made.Warnings) != 1 || made.Warnings[0] != want {
+		t.Errorf("warnings %q, want %q", made.Warnings, want)
+	}
+}
+
 func TestDeployItemErrors(t *testing.T) {
 	template := func(items string) string {
 		return "- {name: a, type: GoTemplate, template: '" + items + "'}"

@@ -55,8 +55,9 @@ type State struct {
 // newStates collects the states of one rendering.
 type newStates struct{ list []State }
 
-// execute renders one template with its state, and decodes the result.
-func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alpha1.TemplateExecutor, states *newStates, result any) error {
+// execute renders one template with its state, and decodes the result, into
+// several forms if need be.
+func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alpha1.TemplateExecutor, states *newStates, results ...any) error {
 	key, stateful := stateKey(phase, executor.Name)
 	in := render.Input{Phase: phase, Executor: executor, Bindings: p.bindings}
 	if stateful && p.in.States != nil && p.mentioned[stateWord] {
@@ -73,7 +74,12 @@ func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alph
 	if content := output.State(); stateful && content != nil {
 		states.list = append(states.list, State{Key: key, Content: content})
 	}
-	return output.Decode(result) //nolint:wrapcheck // tells which template
+	for _, result := range results {
+		if err := output.Decode(result); err != nil {
+			return err //nolint:wrapcheck // tells which template
+		}
+	}
+	return nil
 }
 
 func stateKey(phase render.Phase, name string) (StateKey, bool) {
