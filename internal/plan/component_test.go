@@ -153,3 +153,7 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 }
+
+func overwritten() component.Reference {
+	return component.Reference{Name: "example.org/shop", Version: "1.0.0"}
+}
