@@ -82,14 +82,27 @@ type regularFiles struct{ root *os.Root }
 // Open implements fs.FS.
 func (f regularFiles) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+		return nil, opening(name, fs.ErrInvalid)
 	}
 	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, opening(name, err)
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no regular file")}
+		return nil, opening(name, errors.New("it is no regular file"))
 	}
-	return f.root.Open(filepath.FromSlash(name)) //nolint:wrapcheck // names the file
+	file, err := f.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, opening(name, err)
+	}
+	return file, nil
+}
+
+// opening says what could not be opened, and not how it was tried.
+func opening(name string, err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return &fs.PathError{Op: "open", Path: name, Err: err}
 }

@@ -92,6 +92,16 @@ func (s *source) close() {
 
 // with opens a blueprint and does something with it, within the time limit.
 func (f *sourceFlags) with(ctx context.Context, streams terminal.Streams, text string, do func(context.Context, *source) error) error {
+	return f.withAccess(ctx, streams, func(ctx context.Context, s *source) error {
+		if err := f.open(ctx, s, text); err != nil {
+			return err
+		}
+		return do(ctx, s)
+	})
+}
+
+// withAccess does something with access to registries, within the time limit.
+func (f *sourceFlags) withAccess(ctx context.Context, streams terminal.Streams, do func(context.Context, *source) error) error {
 	ctx, cancel := terminal.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	access, err := f.registry.Access(streams)
@@ -100,10 +110,7 @@ func (f *sourceFlags) with(ctx context.Context, streams terminal.Streams, text s
 	}
 	s := &source{access: access}
 	defer s.close()
-	if err = f.open(ctx, s, text); err == nil {
-		err = do(ctx, s)
-	}
-	return access.Explain(ctx, hinted(err)) //nolint:wrapcheck // tells what to do
+	return access.Explain(ctx, hinted(do(ctx, s))) //nolint:wrapcheck // tells what to do
 }
 
 // open finds the blueprint: in a component version, in a registry, in a directory
