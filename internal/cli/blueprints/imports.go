@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
 
 	kjson "sigs.k8s.io/json"
 
@@ -74,7 +76,7 @@ func importValues(path string) (map[string]any, error) {
 	}
 	value, err := yamltext.Decode(content, yamltext.DefaultLimits())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells the line
+		return nil, unaliased(err, content)
 	}
 	file, _ := value.(map[string]any)
 	values, ok := file["imports"].(map[string]any)
@@ -82,6 +84,18 @@ func importValues(path string) (map[string]any, error) {
 		return nil, errors.New("the file has no map imports: write imports: and below it a name and a value for each import")
 	}
 	return values, nil
+}
+
+var aliases = regexp.MustCompile(`\*([^\s,\]}]+)`)
+
+// unaliased takes what looks like an alias out of a message: it may be a password
+// that begins with a star.
+func unaliased(err error, content []byte) error {
+	text := err.Error()
+	for _, alias := range aliases.FindAllSubmatch(content, -1) {
+		text = strings.ReplaceAll(text, string(alias[1]), "…")
+	}
+	return errors.New(text)
 }
 
 func (r *importFiles) add(name string, kind v1alpha1.ImportType, raw json.RawMessage) error {

@@ -123,8 +123,7 @@ func (s *simulation) Item(ctx context.Context, node *plan.Node, item *v1alpha1.D
 		var result struct {
 			Exports any `json:"exports"`
 		}
-		bindings := map[string]any{"deployItem": object, "state": statesOf(node.StatesOf(plan.DeployPrefix))}
-		err = s.render(ctx, node, &entry.exportTemplate, bindings, &result)
+		err = s.render(ctx, node, &entry.exportTemplate, map[string]any{"deployItem": object}, &result)
 		return result.Exports, err
 	}
 	s.missing = append(s.missing, path)
@@ -143,13 +142,13 @@ func (s *simulation) Installation(ctx context.Context, node *plan.Node) (*plan.S
 			return &entry.SimulatedExports, nil
 		}
 		result := &plan.SimulatedExports{}
-		return result, s.render(ctx, node, &entry.exportTemplate, map[string]any{"state": map[string]any{}}, result)
+		return result, s.render(ctx, node, &entry.exportTemplate, nil, result)
 	}
 	return nil, nil
 }
 
 // render executes an export template with the functions and bindings of the
-// Installation.
+// Installation. It sees the states of the deploy executions.
 func (s *simulation) render(ctx context.Context, node *plan.Node, t *exportTemplate, more map[string]any, result any) error {
 	inst, err := tidy(node.Plan.Installation())
 	if err != nil {
@@ -166,9 +165,13 @@ func (s *simulation) render(ctx context.Context, node *plan.Node, t *exportTempl
 	if err != nil {
 		return err //nolint:wrapcheck // cannot happen
 	}
+	state, err := json.Marshal(statesOf(node.StatesOf(plan.DeployPrefix)))
+	if err != nil {
+		return fmt.Errorf("export template %q: state: %w", t.Name, err)
+	}
 	engine := &render.Engine{Functions: plan.Functions(functions, clusterFunctions())}
 	executor := &v1alpha1.TemplateExecutor{Name: t.Name, Type: v1alpha1.GOTemplateType, Template: v1alpha1.NewAnyJSON(text)}
-	output, err := engine.Execute(ctx, render.Input{Phase: render.ExportExecution, Executor: executor, Bindings: bindings})
+	output, err := engine.Execute(ctx, render.Input{Phase: render.ExportExecution, Executor: executor, Bindings: bindings, State: state})
 	if err == nil {
 		err = output.Decode(result)
 	}
@@ -208,7 +211,7 @@ func (s *simulation) explain(err error) error {
 func (s *simulation) reportUnused(streams terminal.Streams) {
 	warn := func(list string, t *exportTemplate) {
 		if !t.used {
-			fmt.Fprintf(streams.Err, "Warning: export templates: %s %q are not used: no path matches %s\n", list, t.Name, t.Selector)
+			fmt.Fprintf(streams.Err, "Warning: export templates: %s %q is not used: no other path matches %s\n", list, t.Name, t.Selector)
 		}
 	}
 	for i := range s.DeployItems {
