@@ -123,11 +123,11 @@ func TestLocalDescriptors(t *testing.T) {
 deployExecutions:
 - {name: d, type: GoTemplate, template: "deployItems: [{name: own, type: 'x{{ range .cd.component.resources }}{{ .access.imageReference }}{{ end }}'}, {name: all, type: '{{ range .components.components }}{{ .component.name }} {{ end }}'}]"}
 `,
-		"e.yaml": `deployItems: [{name: e, selector: ., template: "exports: {v: '{{ (getComponent .cd \"name\" \"b\").component.version }}', n: {{ len .components.components }}}"}]`,
+		"e.yaml": `deployItems: [{name: e, selector: ., template: "exports: {v: '{{ (getComponent .cd \"name\" \"b\").component.version }}', count: {{ len .components.components }}}"}]`,
 		"ex/blueprint.yaml": header + `
 exports: [{name: v, schema: {type: string}}]
 deployExecutions: [{name: d, type: GoTemplate, template: "deployItems: [{name: i, type: t}]"}]
-exportExecutions: [{name: e, type: GoTemplate, template: "exports: {v: '{{ .deployitems.i.v }} of {{ .deployitems.i.n }}'}"}]
+exportExecutions: [{name: e, type: GoTemplate, template: "exports: {v: '{{ .deployitems.i.v }} of {{ .deployitems.i.count }}'}"}]
 `,
 	}
 	for _, test := range []struct {
@@ -166,4 +166,24 @@ func FuzzInputs(f *testing.F) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+// TestValidateReferences checks references to blueprints of components, of which
+// the component is known.
+func TestValidateReferences(t *testing.T) {
+	for _, test := range []struct{ reason, reference, err string }{
+		{"a blueprint", "cd://componentReferences/b/resources/bp", ""},
+		{"something else", "cd://componentReferences/b/resources/image", "blueprint.yaml:5: error: subinstallations[0].blueprint.ref: the resource has the type ociImage: a blueprint has the type landscaper.gardener.cloud/blueprint\n"},
+		{"no such resource", "cd://resources/none", "blueprint.yaml:5: error: subinstallations[0].blueprint.ref: unable to find resource"},
+		{"no such component", "cd://componentReferences/none/resources/bp", "blueprint.yaml:5: error: subinstallations[0].blueprint.ref: unable to find resource"},
+	} {
+		terminaltest.WriteFiles(t, map[string]string{
+			"a.yaml": componentA, "bp/blueprint.yaml": header + "subinstallations:\n- name: sub\n  blueprint: {ref: '" + test.reference + "'}\n",
+			"b.yaml": strings.Replace(componentB, "resources: [", "resources: [{name: bp, type: blueprint, version: 1.0.0, relation: local, access: {type: none}}, ", 1),
+		})
+		got := execute(t, "validate", "bp", "-c", "a.yaml", "-a", "b.yaml")
+		if (test.err == "") != (got.code == 0) || !strings.Contains(got.out, test.err) {
+			t.Errorf("%s: %+v", test.reason, got)
+		}
+	}
 }
