@@ -22,6 +22,7 @@ func TestBlueprints(t *testing.T) {
 		"the same from every source": everySource,
 		"a tree":                     treeOfComponents,
 		"what is refused":            refusedBlueprints,
+		"a choice of blueprints":     choiceOfBlueprints,
 		"artifacts of their own":     ownArtifacts,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,5 +196,36 @@ func ownArtifacts(t *testing.T, w *workplace) {
 	}
 	if got := w.blueprints(t, "pull", at, "-w", "unpacked"); got.code != 1 || !strings.Contains(got.err, "is not empty") {
 		t.Errorf("a directory with files: %+v", got)
+	}
+}
+
+// choiceOfBlueprints has a component version with two blueprints, and one with none.
+func choiceOfBlueprints(t *testing.T, w *workplace) {
+	w.write(t, "constructor.yaml", `
+components:
+- name: example.org/two
+  version: 1.0.0
+  provider: {name: shop-team}
+  resources:
+  - {name: shop, type: blueprint, input: {type: dir, path: blueprint, mediaType: application/vnd.gardener.landscaper.blueprint.v1+tar}}
+  - {name: database, type: landscaper.gardener.cloud/blueprint, input: {type: dir, path: database, mediaType: application/vnd.gardener.landscaper.blueprint.layer.v1.tar}}
+- name: example.org/none
+  version: 1.0.0
+  provider: {name: shop-team}
+`)
+	w.succeed(t, "push", "constructor.yaml", "./choice.tar", "--create", "-q")
+	for _, test := range []struct {
+		reason, args string
+		code         int
+		text         string
+	}{
+		{"two of them", "./choice.tar//example.org/two:1.0.0", 64, "has the blueprints shop, database: choose one with --resource"},
+		{"the one that was chosen", "./choice.tar//example.org/two:1.0.0 di --resource database", 0, "-- deployitems server"},
+		{"none", "./choice.tar//example.org/none:1.0.0", 3, "has no blueprint among its resources"},
+	} {
+		got := w.blueprints(t, append(strings.Fields("render -f imports.yaml --strict-exit-codes"), strings.Fields(test.args)...)...)
+		if got.code != test.code || !strings.Contains(got.out+got.err, test.text) {
+			t.Errorf("%s: %+v", test.reason, got)
+		}
 	}
 }
