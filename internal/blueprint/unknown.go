@@ -15,8 +15,14 @@ const maxWarnings = 50
 // unknownFields lists the fields of a description that have no effect. Parts
 // that are free, such as schemas, defaults and templates, are not looked into.
 func unknownFields(fields map[string]any) []string {
+	return UnknownFields(fields, reflect.TypeFor[v1alpha1.Blueprint]())
+}
+
+// UnknownFields lists the fields that have no effect in a description of a type,
+// such as v1alpha1.InstallationTemplate.
+func UnknownFields(fields map[string]any, into reflect.Type) []string {
 	search := unknownSearch{}
-	search.value("", fields, reflect.TypeFor[v1alpha1.Blueprint]())
+	search.value("", fields, into)
 	if more := len(search.found) - maxWarnings; more > 0 {
 		search.found = append(search.found[:maxWarnings], fmt.Sprintf("%d more fields are unknown", more))
 	}

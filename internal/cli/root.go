@@ -21,9 +21,10 @@ import (
 func NewCommand(streams terminal.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "landscaper-cli",
-		Short: "Show and drive Landscaper's Installations",
+		Short: "Show and drive Landscaper's Installations, and work with blueprints and components",
 		Long: `landscaper-cli shows how Installations stand, starts and interrupts their jobs, and
-waits for them.
+waits for them. Without a cluster, it renders and checks blueprints, and reads and
+publishes components.
 
 Results go to the standard output, everything else to the standard error. Exit
 codes: 0 success, 1 error, 2 what was waited for ended badly, 3 not found,

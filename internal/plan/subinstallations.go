@@ -20,6 +20,10 @@ import (
 	"go.landscaper.dev/internal/validation"
 )
 
+// ErrNoComponent tells that a subinstallation refers to a blueprint of a component
+// and the Installation has none.
+var ErrNoComponent = errors.New("no component descriptor defined to resolve the blueprint ref: set spec.componentDescriptor of the Installation, or use blueprint.filesystem")
+
 // Subinstallation is a child that is an Installation.
 type Subinstallation struct {
 	// Name is its name in the blueprint. That of the object is up to the writer.
@@ -198,7 +202,7 @@ func (p *Plan) installation(ctx context.Context, template *v1alpha1.Installation
 // component reference, because overwrites are applied when the child resolves it.
 func (p *Plan) referencedBlueprint(ctx context.Context, reference string) (string, *v1alpha1.ComponentDescriptorDefinition, error) {
 	if p.in.Component == nil {
-		return "", nil, errors.New("no component descriptor defined to resolve the blueprint ref: set spec.componentDescriptor of the Installation, or use blueprint.filesystem")
+		return "", nil, ErrNoComponent
 	}
 	parsed, err := uri.Parse(reference)
 	if err != nil {

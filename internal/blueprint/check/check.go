@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -16,35 +19,7 @@ import (
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/validation"
 )
-
-// Severity tells how bad a finding is.
-type Severity string
-
-// The severities.
-const (
-	// Error means that the blueprint cannot work.
-	Error Severity = "error"
-	// Warning means that something is probably not meant.
-	Warning Severity = "warning"
-)
-
-// Finding is something that is wrong with a blueprint.
-type Finding struct {
-	Severity Severity `json:"severity"`
-	// Field is the field of blueprint.yaml, or of a blueprint in it.
-	Field   string `json:"field,omitempty"`
-	Message string `json:"message"`
-}
-
-// String shows the finding in one line.
-func (f Finding) String() string {
-	if f.Field == "" {
-		return fmt.Sprintf("%s: %s", f.Severity, f.Message)
-	}
-	return fmt.Sprintf("%s: %s: %s", f.Severity, f.Field, f.Message)
-}
 
 // maxDepth bounds how deep inline blueprints may be nested.
 const maxDepth = 32
@@ -53,14 +28,15 @@ const maxDepth = 32
 type Checker struct {
 	// Functions are what templates can call besides the builtin functions.
 	Functions render.Functions
-	// Compiler compiles schemas; nil checks them without component references.
-	Compiler *schema.Compiler
+	// Component is the component version that the blueprint belongs to. If it is
+	// nil, what refers to a component is not checked.
+	Component *plan.Component
 }
 
-// Blueprint returns what is wrong with a blueprint that could be loaded.
-func (c Checker) Blueprint(ctx context.Context, b *blueprint.Blueprint) []Finding {
+// Files returns what is wrong with the blueprint that has the files.
+func (c Checker) Files(ctx context.Context, files fs.FS) []Finding {
 	run := &run{Checker: c}
-	run.blueprint(ctx, b, nil, 0)
+	run.load(ctx, files, inFile(files, v1alpha1.BlueprintFileName), 0)
 	return run.findings
 }
 
@@ -69,131 +45,151 @@ type run struct {
 	findings []Finding
 }
 
-func (r *run) fail(path *field.Path, err error) {
+// one is a blueprint that is checked, and where it is.
+type one struct {
+	*blueprint.Blueprint
+	at    place
+	depth int
+}
+
+// load reads and checks the blueprint whose description is at a place.
+func (r *run) load(ctx context.Context, files fs.FS, at place, depth int) {
+	loaded, err := blueprint.Load(files)
 	if err != nil {
-		r.findings = append(r.findings, Finding{Severity: Error, Field: text(path), Message: err.Error()})
+		r.loadError(at, err)
+		return
 	}
+	b := one{loaded, at, depth}
+	r.unknown(at, b.Warnings)
+	r.schemas(ctx, b)
+	r.executions(b)
+	r.subinstallations(ctx, b)
 }
 
-func text(path *field.Path) string {
-	if path == nil {
-		return ""
-	}
-	return path.String()
-}
-
-func (r *run) blueprint(ctx context.Context, b *blueprint.Blueprint, path *field.Path, depth int) {
-	for _, warning := range b.Warnings {
-		r.findings = append(r.findings, Finding{Severity: Warning, Field: text(path), Message: warning})
-	}
-	child := func(name string) *field.Path {
-		if path == nil {
-			return field.NewPath(name)
-		}
-		return path.Child(name)
-	}
-	r.schemas(ctx, b, child)
+func (r *run) executions(b one) {
 	lists := []struct {
 		name      string
 		executors []v1alpha1.TemplateExecutor
 	}{
-		{"importExecutions", b.Info.ImportExecutions}, {"subinstallationExecutions", b.Info.SubinstallationExecutions},
-		{"deployExecutions", b.Info.DeployExecutions}, {"exportExecutions", b.Info.ExportExecutions},
+		{"importExecutions", b.Info.ImportExecutions},
+		{"subinstallationExecutions", b.Info.SubinstallationExecutions},
+		{"deployExecutions", b.Info.DeployExecutions},
+		{"exportExecutions", b.Info.ExportExecutions},
 	}
 	for _, list := range lists {
 		for i := range list.executors {
-			r.fail(child(list.name).Index(i), render.Check(&list.executors[i], b.Files, r.Functions))
+			r.fail(b.at.child(list.name).index(i), render.Check(&list.executors[i], b.Files, r.Functions))
 		}
-	}
-	for i := range b.Info.Subinstallations {
-		r.subinstallation(ctx, &b.Info.Subinstallations[i], b.Files, child("subinstallations").Index(i), depth)
 	}
 }
 
 // schemas compiles the schemas, and checks the defaults against them.
-func (r *run) schemas(ctx context.Context, b *blueprint.Blueprint, child func(string) *field.Path) {
-	compiler := schema.Compiler{}
-	if r.Compiler != nil {
-		compiler = *r.Compiler
+func (r *run) schemas(ctx context.Context, b one) {
+	compiler := &schema.Compiler{Local: b.Info.LocalTypes, Files: b.Files, Default: b.Info.JSONSchemaVersion}
+	if c := r.Component; c != nil {
+		compiler.Version, compiler.Context, compiler.Finder, compiler.Reader = c.Version, c.Context, c.Session, c.Session.Reader()
 	}
-	compiler.Local, compiler.Files = b.Info.LocalTypes, b.Files
-	for name, definition := range b.Info.LocalTypes {
-		_, err := compiler.Compile(ctx, definition.RawMessage)
-		r.schemaError(child("localTypes").Key(name), err)
+	for _, name := range slices.Sorted(maps.Keys(b.Info.LocalTypes)) {
+		definition := b.Info.LocalTypes[name]
+		r.schema(ctx, compiler, b.at.child("localTypes").key(name), &definition)
 	}
-	r.imports(ctx, &compiler, b.Info.Imports, child("imports"))
+	r.imports(ctx, compiler, b.Info.Imports, b.at.child("imports"))
 	for i := range b.Info.Exports {
-		if definition := b.Info.Exports[i].Schema; definition != nil {
-			_, err := compiler.Compile(ctx, definition.RawMessage)
-			r.schemaError(child("exports").Index(i).Child("schema"), err)
-		}
+		r.schema(ctx, compiler, b.at.child("exports").index(i).child("schema"), b.Info.Exports[i].Schema)
 	}
 }
 
-func (r *run) imports(ctx context.Context, compiler *schema.Compiler, definitions v1alpha1.ImportDefinitionList, path *field.Path) {
+// schema compiles a schema, and returns nil if there is none that can be used. One
+// that refers to a component cannot be judged without the component.
+func (r *run) schema(ctx context.Context, compiler *schema.Compiler, at place, definition *v1alpha1.JSONSchemaDefinition) *schema.Schema {
+	if definition == nil {
+		return nil
+	}
+	compiled, err := compiler.Compile(ctx, definition.RawMessage)
+	if err == nil {
+		return compiled
+	}
+	if r.Component == nil && errors.Is(err, schema.ErrNoComponent) {
+		r.notChecked(at)
+	} else {
+		r.fail(at, err)
+	}
+	return nil
+}
+
+func (r *run) imports(ctx context.Context, compiler *schema.Compiler, definitions v1alpha1.ImportDefinitionList, at place) {
 	for i := range definitions {
-		definition, path := &definitions[i], path.Index(i)
-		r.imports(ctx, compiler, definition.ConditionalImports, path.Child("imports"))
-		if definition.Schema == nil {
+		definition, at := &definitions[i], at.index(i)
+		r.imports(ctx, compiler, definition.ConditionalImports, at.child("imports"))
+		compiled := r.schema(ctx, compiler, at.child("schema"), definition.Schema)
+		if len(definition.Default.Value.RawMessage) == 0 {
 			continue
 		}
-		compiled, err := compiler.Compile(ctx, definition.Schema.RawMessage)
-		r.schemaError(path.Child("schema"), err)
-		if err != nil || len(definition.Default.Value.RawMessage) == 0 {
+		if definition.Required == nil || *definition.Required {
+			r.warn(at.child("default"), "it has no effect, because the import is required: set required: false")
+		}
+		if compiled == nil {
 			continue
 		}
 		value, err := plain.FromJSON(definition.Default.Value.RawMessage)
 		if err == nil {
 			err = compiled.Validate(value)
 		}
-		r.fail(path.Child("default", "value"), err)
+		r.fail(at.child("default", "value"), err)
 	}
 }
 
-// schemaError reports a schema that cannot be compiled. One that refers to a
-// component cannot be judged without the component.
-func (r *run) schemaError(path *field.Path, err error) {
-	if r.Compiler == nil && errors.Is(err, schema.ErrNoComponent) {
-		r.findings = append(r.findings, Finding{Severity: Warning, Field: text(path), Message: "not checked, because it refers to a component: " + err.Error()})
+// loadError tells what is wrong with a description that could not be loaded. Errors
+// about fields are findings of their own.
+func (r *run) loadError(at place, err error) {
+	var list interface{ Errors() []error }
+	if !errors.As(err, &list) {
+		r.fail(at, err)
 		return
 	}
-	r.fail(path, err)
-}
-
-// subinstallation checks an installation template, and the blueprint in it.
-func (r *run) subinstallation(ctx context.Context, entry *v1alpha1.SubinstallationTemplate, files fs.FS, path *field.Path, depth int) {
-	template := entry.InstallationTemplate
-	if entry.File != "" {
-		var err *field.Error
-		if template, err = plan.ReadTemplate(files, entry.File, path.Child("file")); err != nil {
-			r.findings = append(r.findings, Finding{Severity: Error, Field: err.Field, Message: err.ErrorBody()})
-			return
+	for _, err := range list.Errors() {
+		var wrong *field.Error
+		if errors.As(err, &wrong) {
+			r.fieldError(at.within(wrong.Field), wrong)
+			continue
 		}
+		r.fail(at, err)
 	}
-	if template == nil {
-		// The blueprint was not loaded with such an entry.
-		return
-	}
-	for _, err := range validation.InstallationTemplate(template, path) {
-		r.findings = append(r.findings, Finding{Severity: Error, Field: err.Field, Message: err.ErrorBody()})
-	}
-	if len(template.Blueprint.Filesystem.RawMessage) == 0 {
-		return
-	}
-	path = path.Child("blueprint", "filesystem")
-	if depth >= maxDepth {
-		r.fail(path, fmt.Errorf("blueprints are nested more than %d levels deep", maxDepth))
-		return
-	}
-	tree, err := blueprint.Inline(template.Blueprint.Filesystem)
-	if err != nil {
-		r.fail(path, err)
-		return
-	}
-	nested, err := blueprint.Load(tree)
-	if err != nil {
-		r.fail(path, err)
-		return
-	}
-	r.blueprint(ctx, nested, path, depth+1)
 }
+
+func (r *run) fieldError(at place, err *field.Error) {
+	r.add(Error, at, err.ErrorBody())
+}
+
+func (r *run) fail(at place, err error) {
+	if err != nil {
+		r.add(Error, at, err.Error())
+	}
+}
+
+func (r *run) warn(at place, message string) { r.add(Warning, at, message) }
+
+// notChecked tells that something needs a component, and there is none.
+func (r *run) notChecked(at place) {
+	r.add(Note, at, "not checked, because it refers to a component: give the component to check it, too")
+}
+
+// unknown reports what loading warned about; the texts begin with the field where
+// there is one.
+func (r *run) unknown(at place, warnings []string) {
+	for _, warning := range warnings {
+		name, rest, found := strings.Cut(warning, ": ")
+		if !found || strings.Contains(name, " ") {
+			r.warn(at, warning)
+			continue
+		}
+		r.warn(at.within(name), rest)
+	}
+}
+
+func (r *run) add(severity Severity, at place, message string) {
+	r.findings = append(r.findings, Finding{Severity: severity, File: at.file, Line: at.line(), Field: at.field(), Message: message})
+}
+
+// errDepth tells that inline blueprints are nested too deep.
+var errDepth = fmt.Errorf("blueprints are nested more than %d levels deep", maxDepth)

@@ -8,101 +8,131 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"go.landscaper.dev/internal/cli/repositories"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/plan"
 )
 
 const renderHelp = `Render the deploy items and subinstallations of a blueprint, without a cluster.
-
-SOURCE is the directory of a blueprint, an archive of one (tar, compressed or
-not), or a component version REPOSITORY//NAME:VERSION whose blueprint is meant.
+"blueprints --help" tells what a SOURCE can be.
 
 Subinstallations are rendered, too, and so are theirs. One that imports what
 another one exports can only be rendered if the exports are given: -e names a file
 that says what the deploy items export, and the exports of all Installations are
 worked out from that.
 
-KINDS is a list of deploy items (di), subinstallations (inst), imports and exports;
-all is the default.`
+KINDS is a list of deployitems (di), subinstallations (subinst, inst), imports and
+exports; all is the default. Exports, and imports by default, are shown with -e only.
+
+Results go to the standard output, or with -w to files; warnings and progress go to
+the standard error. The configurations of imported and exported Targets are not
+shown unless --show-sensitive is given.`
 
 const renderExamples = `  # What does this blueprint deploy with these imports?
   landscaper-cli blueprints render ./blueprint -f imports.yaml
 
   # The same for a blueprint in a registry, as files
-  landscaper-cli blueprints render registry.example.org/delivery//example.org/shop:1.4.2 -f imports.yaml -w out
+  landscaper-cli blueprints render registry.example.org/delivery//example.org/shop:1.0.0 -f imports.yaml -w out
+
+  # A local blueprint that refers to what its published component has
+  landscaper-cli blueprints render ./blueprint -c registry.example.org/delivery//example.org/shop:1.0.0 -f imports.yaml
 
   # The whole tree with the data that flows through it
   landscaper-cli blueprints render ./blueprint -f imports.yaml -e exports.yaml`
 
+// The values of -o.
+const (
+	outputYAML = "yaml"
+	outputJSON = "json"
+)
+
 type renderOptions struct {
-	registry    repositories.Flags
-	imports     []string
-	descriptor  string
-	additional  []string
-	resources   string
-	simulation  string
-	output      string
-	directory   string
-	resource    string
-	kinds       kinds
-	simulations *simulation
+	sourceFlags
+	imports   []string
+	exports   string
+	output    string
+	directory string
+	quiet     bool
+	sensitive bool
+
+	streams    terminal.Streams
+	kinds      kinds
+	simulation *simulation
+	// inputs are what each Installation of the tree consists of.
+	inputs map[*v1alpha1.Installation]plan.Input
 }
 
 func newRenderCommand(streams terminal.Streams) *cobra.Command {
-	o := &renderOptions{}
+	o := &renderOptions{streams: streams, inputs: map[*v1alpha1.Installation]plan.Input{}}
 	command := &cobra.Command{
-		Use:     "render SOURCE [KINDS]",
-		Short:   "Render deploy items, subinstallations and exports",
-		Long:    renderHelp,
-		Example: renderExamples,
-		Args:    terminal.Arguments(cobra.RangeArgs(1, 2)),
+		Use:               "render SOURCE [KINDS]",
+		Short:             "Render deploy items, subinstallations and exports",
+		Long:              renderHelp,
+		Example:           renderExamples,
+		Args:              terminal.Arguments(cobra.RangeArgs(1, 2)),
+		ValidArgsFunction: completeRender,
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.complete(args); err != nil {
 				return terminal.Usage(err)
 			}
-			return o.run(command.Context(), streams, args[0])
+			return o.with(command.Context(), streams, args[0], o.run)
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVarP(&o.imports, "file", "f", nil, "`file` with the imports: a map imports of names and values; of several files the later one wins")
-	flags.StringVarP(&o.descriptor, "component-descriptor", "c", "", "`file` with the descriptor of the component that the blueprint belongs to")
-	flags.StringArrayVarP(&o.additional, "additional-component-descriptor", "a", nil, "`file` with the descriptor of a component that is referred to")
-	flags.StringVarP(&o.resources, "resources", "r", "", "`file` with further resources of the component (needs -c)")
-	flags.StringVar(&o.resource, "resource", "", "name of the blueprint among the resources of the component version, if it has several")
-	flags.StringVarP(&o.simulation, "export-templates", "e", "", "`file` that says what deploy items or Installations export")
-	flags.StringVarP(&o.output, "output", "o", "yaml", "yaml or json; or a directory, like -w")
+	flags.StringArrayVarP(&o.imports, "file", "f", nil, "`file` with the imports: a map imports of names and values; may be repeated, the later one wins for each name")
+	flags.StringVarP(&o.exports, "export-templates", "e", "", "`file` that says what deploy items or Installations export; the whole tree is worked out")
+	flags.StringVarP(&o.output, "output", "o", outputYAML, "yaml or json; or a directory that ends with /, like -w")
 	flags.StringVarP(&o.directory, "write", "w", "", "write files below this `directory` instead of one stream")
-	o.registry.Add(command)
-	terminal.CompleteWith(command, "output", "yaml", "json")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
+	flags.BoolVar(&o.sensitive, "show-sensitive", false, "show the configurations of Targets in imports and exports")
+	o.add(command)
+	terminal.CompleteWith(command, "output", outputYAML, outputJSON)
 	return command
 }
 
-// complete checks the flags and reads the files that they name.
+// complete checks the flags and reads the file of -e.
 func (o *renderOptions) complete(args []string) error {
-	switch o.output {
-	case "yaml", "json":
-	case "-":
-		o.output = "yaml"
-	default:
-		if o.directory != "" || !isDirectory(o.output) {
-			return fmt.Errorf("output format is expected to be json or yaml but got '%s' (a directory to write files to ends with /)", o.output)
-		}
-		o.directory, o.output = o.output, "yaml"
+	if err := o.completeOutput(); err != nil {
+		return err
 	}
-	if o.resources != "" && o.descriptor == "" {
-		return errors.New("if you specify a resources yaml file (option -r) you must also specify a component descriptor (option -c)")
+	if err := o.check(args[0]); err != nil {
+		return err
 	}
-	var err error
-	if o.simulation != "" {
-		if o.simulations, err = readSimulation(o.simulation); err != nil {
+	if o.exports != "" {
+		read, err := readExports(o.exports)
+		if err != nil {
 			return err
 		}
+		o.simulation = &simulation{exportFile: read, say: o.say, input: func(inst *v1alpha1.Installation) plan.Input { return o.inputs[inst] }}
 	}
-	o.kinds, err = parseKinds(args[1:], o.simulations != nil)
+	text := kindAll
+	if len(args) > 1 {
+		text = args[1]
+	}
+	var err error
+	o.kinds, err = parseKinds(text, o.simulation != nil)
 	return err
+}
+
+func (o *renderOptions) completeOutput() error {
+	switch o.output {
+	case outputYAML, outputJSON:
+		return nil
+	case "-":
+		o.output = outputYAML
+		return nil
+	}
+	if !isDirectory(o.output) {
+		return fmt.Errorf("output format is expected to be json or yaml but got '%s' (a directory to write files to ends with /)", o.output)
+	}
+	if o.directory != "" {
+		return fmt.Errorf("-o %s and -w %s both name a directory: give one of them", o.output, o.directory)
+	}
+	o.directory, o.output = o.output, outputYAML
+	return nil
 }
 
 // isDirectory tells whether a value of -o means a directory.
@@ -114,52 +144,94 @@ func isDirectory(text string) bool {
 	return err == nil && info.IsDir()
 }
 
-func (o *renderOptions) run(ctx context.Context, streams terminal.Streams, text string) error {
-	from, err := o.open(ctx, streams, text)
+// say tells what is done.
+func (o *renderOptions) say(text string) {
+	if !o.quiet {
+		fmt.Fprintln(o.streams.Err, text)
+	}
+}
+
+func (o *renderOptions) run(ctx context.Context, from *source) error {
+	root, err := o.root(from)
 	if err != nil {
 		return err
 	}
-	defer from.close()
-	root, err := o.root(streams, from)
-	if err != nil {
-		return err
-	}
-	tree := &plan.Tree{Open: from.child}
-	if o.simulations != nil {
-		tree.Simulation = o.simulations
+	tree := &plan.Tree{Open: func(ctx context.Context, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
+		return o.child(ctx, from, parent, inst)
+	}}
+	if o.simulation != nil {
+		tree.Simulation = o.simulation
 	}
 	node, err := tree.Grow(ctx, root)
 	if err != nil {
-		return from.access.Explain(ctx, hinted(err)) //nolint:wrapcheck // names the Installation
+		if o.simulation != nil {
+			return o.simulation.explain(err)
+		}
+		return err //nolint:wrapcheck // names the Installation
 	}
-	reportWarnings(streams, node)
-	return o.write(streams, node)
+	o.warn(node)
+	return o.write(node)
 }
 
-// hinted says how imports are given on the command line.
-func hinted(err error) error {
-	var wrong *dataflow.Error
-	if errors.As(err, &wrong) && wrong.Reason == dataflow.ImportNotFound {
-		return fmt.Errorf("%w\n(here imports are given with -f: a file with a map imports)", err)
+// root returns what the tree begins with.
+func (o *renderOptions) root(from *source) (plan.Input, error) {
+	inst := &v1alpha1.Installation{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation"},
+		ObjectMeta: metav1.ObjectMeta{Name: rootName, Namespace: namespace},
+		Spec:       v1alpha1.InstallationSpec{Context: v1alpha1.DefaultContextName, ComponentDescriptor: from.definition},
 	}
-	return err
+	inst.Spec.Blueprint.Reference = from.reference
+	imports, err := readImports(o.streams, o.imports, from.blueprint.Info.Imports)
+	if err != nil {
+		return plan.Input{}, terminal.Usage(err)
+	}
+	in := plan.Input{Installation: inst, Blueprint: from.blueprint, Component: from.component, Imports: imports, Functions: clusterFunctions()}
+	o.inputs[inst] = in
+	return in, nil
 }
 
-// reportWarnings tells what is probably not meant, and what could not be rendered.
-func reportWarnings(streams terminal.Streams, node *plan.Node) {
+// child opens what a subinstallation consists of.
+func (o *renderOptions) child(ctx context.Context, from *source, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
+	in := plan.Input{Installation: inst, Functions: parent.Functions}
+	var err error
+	// Without a component there is the reference to an example, which nobody has.
+	if definition := inst.Spec.ComponentDescriptor; definition != nil && from.component != nil {
+		if reference := definition.Reference; reference != nil {
+			o.say(fmt.Sprintf("resolving component descriptor %s:%s", reference.ComponentName, reference.Version))
+		}
+		if in.Component, err = plan.OpenComponent(ctx, from.session.Session, definition); err != nil {
+			return in, fmt.Errorf("component of subinstallation %s: %w", inst.Name, err)
+		}
+	}
+	if in.Blueprint, err = plan.OpenBlueprint(ctx, nil, in.Component, &inst.Spec.Blueprint); err != nil {
+		return in, fmt.Errorf("blueprint of subinstallation %s: %w", inst.Name, err)
+	}
+	o.inputs[inst] = in
+	return in, nil
+}
+
+// warn tells what is probably not meant, and what could not be rendered.
+func (o *renderOptions) warn(node *plan.Node) {
+	o.warnNode(node)
+	if o.simulation != nil {
+		o.simulation.reportUnused(o.streams)
+	}
+}
+
+func (o *renderOptions) warnNode(node *plan.Node) {
 	warnings := node.Plan.Warnings
 	if node.Exports != nil {
 		warnings = append(warnings[:len(warnings):len(warnings)], node.Exports.Warnings...)
 	}
 	for _, warning := range warnings {
-		fmt.Fprintf(streams.Err, "Warning: %s: %s\n", node.Path, warning)
+		fmt.Fprintf(o.streams.Err, "Warning: %s: %s\n", node.Path, warning)
 	}
 	for _, waiting := range node.Waiting {
-		fmt.Fprintf(streams.Err, "Warning: %s is not rendered, because it imports what others export (say with -e what their deploy items export): %s\n",
+		fmt.Fprintf(o.streams.Err, "Warning: %s is not rendered, because it imports what others export (say with -e what their deploy items export): %s\n",
 			waiting.Path, missing(waiting.Reason))
 	}
 	for _, child := range node.Nodes {
-		reportWarnings(streams, child)
+		o.warnNode(child)
 	}
 }
 
@@ -180,46 +252,4 @@ func unjoined(err error) []error {
 		return joined.Unwrap()
 	}
 	return []error{err}
-}
-
-// kinds are what is to be shown.
-type kinds map[string]bool
-
-const (
-	kindDeployItems      = "deployitems"
-	kindSubinstallations = "subinstallations"
-	kindImports          = "imports"
-	kindExports          = "exports"
-)
-
-var kindNames = map[string]string{
-	kindDeployItems: kindDeployItems, "di": kindDeployItems,
-	kindSubinstallations: kindSubinstallations, "subinst": kindSubinstallations, "inst": kindSubinstallations,
-	kindImports: kindImports, kindExports: kindExports,
-}
-
-// parseKinds reads KINDS. Imports and exports of a tree are shown by default only
-// where exports are known.
-func parseKinds(args []string, simulated bool) (kinds, error) {
-	chosen := kinds{}
-	all := "all"
-	for _, arg := range append(args, all)[:1] {
-		for name := range strings.SplitSeq(arg, ",") {
-			name = strings.ToLower(strings.TrimSpace(name))
-			kind, known := kindNames[name]
-			switch {
-			case known:
-				chosen[kind] = true
-			case name == all:
-				chosen[kindDeployItems], chosen[kindSubinstallations] = true, true
-				chosen[kindImports], chosen[kindExports] = simulated, simulated
-			default:
-				return nil, fmt.Errorf("unknown resource '%s': choose from all, deployitems (di), subinstallations (subinst, inst), imports, exports", name)
-			}
-		}
-	}
-	if chosen[kindExports] && !simulated {
-		return nil, errors.New("exports can only be worked out if -e says what the deploy items export")
-	}
-	return chosen, nil
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -16,11 +16,59 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/clusterfunc"
+)
+
+// sourceFlags say where a blueprint and its component come from.
+type sourceFlags struct {
+	registry   repositories.Flags
+	timeout    time.Duration
+	descriptor string
+	additional []string
+	resources  string
+	resource   string
+}
+
+func (f *sourceFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVarP(&f.descriptor, "component-descriptor", "c", "", "`file` with the descriptor of the component that the blueprint of a directory or archive belongs to, or REPOSITORY//COMPONENT:VERSION")
+	flags.StringArrayVarP(&f.additional, "additional-component-descriptor", "a", nil, "`file` with the descriptor of a component that is referred to; may be repeated (needs -c)")
+	flags.StringVarP(&f.resources, "resources", "r", "", "`file` with further resources of the component (needs -c with a file)")
+	flags.StringVar(&f.resource, "resource", "", "`name` of the blueprint among the resources of the component version, if it has several")
+	flags.DurationVar(&f.timeout, "timeout", 0, "limit for the whole command, such as 10m; 0 means none")
+	f.registry.Add(command)
+}
+
+// check finds flags that would have no effect on a source.
+func (f *sourceFlags) check(text string) error {
+	_, _, _, isComponent := repositories.SplitComponent(text)
+	_, _, _, remote := repositories.SplitComponent(f.descriptor)
+	switch {
+	case f.resources != "" && f.descriptor == "":
+		return errors.New("if you specify a resources yaml file (option -r) you must also specify a component descriptor (option -c)")
+	case f.resources != "" && remote:
+		return errors.New("-r adds to the component descriptor of a file: give -c with a file")
+	case len(f.additional) > 0 && f.descriptor == "":
+		return errors.New("-a gives descriptors of what a component refers to: give the descriptor of the component with -c, too")
+	case isComponent && f.descriptor != "":
+		return fmt.Errorf("-c and the source %s both name a component: leave one of them out", text)
+	case !isComponent && f.resource != "":
+		return fmt.Errorf("--resource chooses among the resources of a component version, but the source %s is none: write REPOSITORY//COMPONENT:VERSION", text)
+	}
+	return nil
+}
+
+// The object that a blueprint is rendered for. Where no component is known, the
+// reference is there, as templates expect it.
+const (
+	rootName       = "root"
+	namespace      = "default"
+	exampleName    = "my-example-component"
+	exampleVersion = "v0.0.0"
 )
 
 // source is the blueprint that a command is about.
@@ -34,35 +82,60 @@ type source struct {
 	reference  *v1alpha1.RemoteBlueprintReference
 }
 
-func (s *source) close() { _ = s.session.Close() }
-
-// open finds the blueprint: in a component version, a directory, or an archive.
-func (o *renderOptions) open(ctx context.Context, streams terminal.Streams, text string) (*source, error) {
-	access, err := o.registry.Access(streams)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // names the flag
+// close may be called before anything was opened.
+func (s *source) close() {
+	if s.session != nil {
+		// Nothing was written.
+		_ = s.session.Close()
 	}
-	s := &source{access: access}
-	if where, name, version, isComponent := repositories.SplitComponent(text); isComponent {
-		err = s.openComponent(ctx, where, component.Reference{Name: name, Version: version}, o.resource)
-		return s, access.Explain(ctx, err) //nolint:wrapcheck // tells what is missing
-	}
-	if s.session, err = access.Session(repositories.Nowhere); err != nil {
-		return nil, err //nolint:wrapcheck // tells what is missing
-	}
-	if err := o.openDescriptors(ctx, s); err != nil {
-		s.close()
-		return nil, terminal.Usage(err)
-	}
-	if s.blueprint, err = readBlueprint(text); err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
 }
 
-// openComponent finds the blueprint among the resources of a component version.
-func (s *source) openComponent(ctx context.Context, where string, reference component.Reference, resource string) error {
+// with opens a blueprint and does something with it, within the time limit.
+func (f *sourceFlags) with(ctx context.Context, streams terminal.Streams, text string, do func(context.Context, *source) error) error {
+	return f.withAccess(ctx, streams, func(ctx context.Context, s *source) error {
+		if err := f.open(ctx, s, text); err != nil {
+			return err
+		}
+		return do(ctx, s)
+	})
+}
+
+// withAccess does something with access to registries, within the time limit.
+func (f *sourceFlags) withAccess(ctx context.Context, streams terminal.Streams, do func(context.Context, *source) error) error {
+	ctx, cancel := terminal.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	access, err := f.registry.Access(streams)
+	if err != nil {
+		return err //nolint:wrapcheck // names the flag
+	}
+	s := &source{access: access}
+	defer s.close()
+	return access.Explain(ctx, hinted(do(ctx, s))) //nolint:wrapcheck // tells what to do
+}
+
+// open finds the blueprint: in a component version, in a registry, in a directory
+// or in an archive.
+func (f *sourceFlags) open(ctx context.Context, s *source, text string) error {
+	if where, name, version, isComponent := repositories.SplitComponent(text); isComponent {
+		if err := s.openComponent(ctx, where, component.Reference{Name: name, Version: version}); err != nil {
+			return err
+		}
+		return s.openResource(ctx, f.resource)
+	}
+	if err := f.openDescriptor(ctx, s); err != nil {
+		return err
+	}
+	var err error
+	if repositories.HasScheme(text) {
+		s.blueprint, err = readArtifact(ctx, s.session, text)
+	} else {
+		s.blueprint, err = readBlueprint(text)
+	}
+	return err
+}
+
+// openComponent finds a component version in a repository.
+func (s *source) openComponent(ctx context.Context, where string, reference component.Reference) error {
 	at, err := repositories.Locate(where)
 	if err != nil {
 		return err //nolint:wrapcheck // names the repository
@@ -77,12 +150,19 @@ func (s *source) openComponent(ctx context.Context, where string, reference comp
 		return err //nolint:wrapcheck // names the component version
 	}
 	s.definition.Reference = s.component.Reference
-	if resource == "" {
-		if resource, err = onlyBlueprint(s.component.Version.Descriptor); err != nil {
+	return nil
+}
+
+// openResource opens the blueprint among the resources of the component version.
+func (s *source) openResource(ctx context.Context, name string) error {
+	if name == "" {
+		var err error
+		if name, err = onlyBlueprint(s.component.Version.Descriptor); err != nil {
 			return err
 		}
 	}
-	s.reference = &v1alpha1.RemoteBlueprintReference{ResourceName: resource}
+	s.reference = &v1alpha1.RemoteBlueprintReference{ResourceName: name}
+	var err error
 	s.blueprint, err = plan.OpenBlueprint(ctx, nil, s.component, &v1alpha1.BlueprintDefinition{Reference: s.reference})
 	return err //nolint:wrapcheck // names the resource
 }
@@ -99,76 +179,72 @@ func onlyBlueprint(version *descriptor.Descriptor) (string, error) {
 	case 1:
 		return names[0], nil
 	case 0:
-		return "", fmt.Errorf("component version %s:%s has no blueprint among its resources", version.Name, version.Version)
+		return "", terminal.Exitf(terminal.ExitNotFound, "component version %s:%s has no blueprint among its resources", version.Name, version.Version)
 	}
 	return "", terminal.Usage(fmt.Errorf("component version %s:%s has the blueprints %s: choose one with --resource", version.Name, version.Version, strings.Join(names, ", ")))
 }
 
-// readBlueprint reads a blueprint from a directory or an archive.
-func readBlueprint(path string) (*blueprint.Blueprint, error) {
-	files, err := readFiles(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no blueprint %s: give the directory or the archive of one, or REPOSITORY//NAME:VERSION", path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read blueprint %s: %w", path, err)
-	}
-	loaded, err := blueprint.Load(files)
-	if err != nil {
-		return nil, fmt.Errorf("blueprint %s: %w", path, err)
-	}
-	return loaded, nil
-}
-
-func readFiles(path string) (fs.FS, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the path
-	}
-	if info.IsDir() {
-		root, err := os.OpenRoot(path)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller names the path
-		}
-		return root.FS(), nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the path
-	}
-	defer file.Close()                                   //nolint:errcheck // nothing is written
-	return archive.Unpack(file, archive.DefaultLimits()) //nolint:wrapcheck // the caller names the path
-}
-
-// openDescriptors takes the component from files.
-func (o *renderOptions) openDescriptors(ctx context.Context, s *source) error {
-	if o.descriptor == "" {
-		return nil
-	}
-	top, err := readDescriptor(o.descriptor)
-	if err != nil {
-		return err
-	}
-	if err := o.addResources(top); err != nil {
-		return err
-	}
-	more := make([]*descriptor.Descriptor, 0, len(o.additional))
-	for _, path := range o.additional {
-		other, err := readDescriptor(path)
-		if err != nil {
+// openDescriptor opens the component that -c names, if it does.
+func (f *sourceFlags) openDescriptor(ctx context.Context, s *source) error {
+	if where, name, version, remote := repositories.SplitComponent(f.descriptor); remote {
+		if err := s.openComponent(ctx, where, component.Reference{Name: name, Version: version}); err != nil {
 			return err
 		}
-		more = append(more, other)
+		return f.openAdditional(s)
+	}
+	var err error
+	if s.session, err = s.access.Session(repositories.Nowhere); err != nil {
+		return err //nolint:wrapcheck // tells what is missing
+	}
+	if f.descriptor == "" {
+		s.definition = &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{
+			ComponentName: exampleName, Version: exampleVersion,
+		}}
+		return nil
+	}
+	top, err := f.readComponent()
+	if err != nil {
+		return terminal.Usage(err)
 	}
 	raw, err := top.Encode()
 	if err != nil {
-		return fmt.Errorf("component descriptor %s: %w", o.descriptor, err)
+		return fmt.Errorf("component descriptor %s: %w", f.descriptor, err)
+	}
+	if err := f.openAdditional(s); err != nil {
+		return err
 	}
 	inline := v1alpha1.NewAnyJSON(raw)
 	s.definition = &v1alpha1.ComponentDescriptorDefinition{Inline: &inline}
-	s.session.Know(more...)
 	s.component, err = plan.OpenComponent(ctx, s.session.Session, s.definition)
 	return err //nolint:wrapcheck // names the component version
+}
+
+// readComponent reads the descriptor of -c with the resources of -r.
+func (f *sourceFlags) readComponent() (*descriptor.Descriptor, error) {
+	top, err := readDescriptor(f.descriptor)
+	if err != nil || f.resources == "" {
+		return top, err
+	}
+	list, err := readResources(f.resources)
+	if err == nil {
+		top.Resources = append(top.Resources, list...)
+		err = top.Validate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resources %s: %w", f.resources, err)
+	}
+	return top, nil
+}
+
+func (f *sourceFlags) openAdditional(s *source) error {
+	for _, path := range f.additional {
+		other, err := readDescriptor(path)
+		if err != nil {
+			return terminal.Usage(err)
+		}
+		s.session.Know(other)
+	}
+	return nil
 }
 
 func readDescriptor(path string) (*descriptor.Descriptor, error) {
@@ -183,45 +259,26 @@ func readDescriptor(path string) (*descriptor.Descriptor, error) {
 	return read, nil
 }
 
-// addResources adds the resources of a file: a list, or a map with a list resources.
-func (o *renderOptions) addResources(to *descriptor.Descriptor) error {
-	if o.resources == "" {
-		return nil
-	}
-	content, err := os.ReadFile(o.resources)
+// readResources reads a list of resources, or a map with a list resources.
+func readResources(path string) ([]descriptor.Resource, error) {
+	content, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("resources: %w", err)
+		return nil, err //nolint:wrapcheck // names the file
 	}
 	var list []descriptor.Resource
-	if err := yaml.Unmarshal(content, &list); err != nil {
-		var file struct {
-			Resources []descriptor.Resource `json:"resources"`
-		}
-		if err := yaml.Unmarshal(content, &file); err != nil {
-			return fmt.Errorf("resources %s: %w", o.resources, err)
-		}
-		list = file.Resources
+	if err := yaml.Unmarshal(content, &list); err == nil {
+		return list, nil
 	}
-	to.Resources = append(to.Resources, list...)
-	if err := to.Validate(); err != nil {
-		return fmt.Errorf("resources %s: %w", o.resources, err)
+	var file struct {
+		Resources []descriptor.Resource `json:"resources"`
 	}
-	return nil
-}
-
-// root returns what the tree begins with.
-func (o *renderOptions) root(streams terminal.Streams, from *source) (plan.Input, error) {
-	inst := &v1alpha1.Installation{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation"},
-		ObjectMeta: metav1.ObjectMeta{Name: "root", Namespace: "default"},
-		Spec:       v1alpha1.InstallationSpec{Context: v1alpha1.DefaultContextName, ComponentDescriptor: from.definition},
+	if err := yaml.Unmarshal(content, &file); err != nil {
+		return nil, fmt.Errorf("write a list of resources, or a map with such a list resources: %w", err)
 	}
-	inst.Spec.Blueprint.Reference = from.reference
-	imports, err := readImports(streams, o.imports, from.blueprint.Info.Imports)
-	if err != nil {
-		return plan.Input{}, terminal.Usage(err)
+	if len(file.Resources) == 0 {
+		return nil, errors.New("there are no resources: write a list of them, or a map with such a list resources")
 	}
-	return plan.Input{Installation: inst, Blueprint: from.blueprint, Component: from.component, Imports: imports, Functions: clusterFunctions()}, nil
+	return file.Resources, nil
 }
 
 // clusterFunctions are functions that say that there is no cluster here.
@@ -229,19 +286,19 @@ func clusterFunctions() map[string]render.Function {
 	return clusterfunc.Functions(clusterfunc.Options{})
 }
 
-// child opens what a subinstallation consists of.
-func (s *source) child(ctx context.Context, parent plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
-	in := plan.Input{Installation: inst, Functions: parent.Functions}
-	if inst.Spec.ComponentDescriptor != nil {
-		var err error
-		if in.Component, err = plan.OpenComponent(ctx, s.session.Session, inst.Spec.ComponentDescriptor); err != nil {
-			return in, fmt.Errorf("component of subinstallation %s: %w", inst.Name, err)
-		}
+// hinted says how what is missing is given on the command line.
+func hinted(err error) error {
+	hint := ""
+	var wrong *dataflow.Error
+	switch {
+	case errors.As(err, &wrong) && wrong.Reason == dataflow.ImportNotFound:
+		hint = "here imports are given with -f: a file with a map imports"
+	case errors.Is(err, component.ErrNoRepository):
+		hint = "here components are given with -c REPOSITORY//COMPONENT:VERSION, or their descriptors with -c and -a"
+	case errors.Is(err, plan.ErrNoComponent):
+		hint = "here the component is given with -c"
+	default:
+		return err
 	}
-	opened, err := plan.OpenBlueprint(ctx, nil, in.Component, &inst.Spec.Blueprint)
-	if err != nil {
-		return in, fmt.Errorf("blueprint of subinstallation %s: %w", inst.Name, err)
-	}
-	in.Blueprint = opened
-	return in, nil
+	return fmt.Errorf("%w\n(%s)", err, hint)
 }

@@ -1,61 +1,85 @@
 package blueprints
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 )
 
-// unit is one object of the output, with the names that lead to it.
+// unit is one object of the output.
 type unit struct {
-	names   []string
-	content any
+	// kind is what it was chosen by.
+	kind string
+	// at leads to the Installation that it belongs to, and names to it from there.
+	at, names []string
+	content   any
+}
+
+// title is what stands above the unit in a stream.
+func (u unit) title() string { return strings.Join(slices.Concat(u.at, u.names), " ") }
+
+// path is unique, and names a file below a directory. Names come from templates,
+// which may write anything.
+func (u unit) path() string {
+	steps := slices.Clone(u.at)
+	for _, name := range u.names {
+		escaped := url.PathEscape(name)
+		if strings.HasPrefix(escaped, ".") {
+			escaped = "%2E" + escaped[1:]
+		}
+		steps = append(steps, escaped)
+	}
+	return path.Join(steps...)
 }
 
 // units returns what is to be shown of a tree. With simulated exports everything
 // is named by the path of its Installation, as in root/network; otherwise the root
 // is not named.
 func (o *renderOptions) units(node *plan.Node, at []string) []unit {
-	if o.simulations != nil {
+	simulated := o.simulation != nil
+	if simulated {
 		at = []string{node.Path}
 	}
 	var all []unit
 	add := func(kind string, content any, names ...string) {
 		if o.kinds[kind] {
-			all = append(all, unit{slices.Concat(at, names), content})
+			all = append(all, unit{kind, at, names, content})
 		}
 	}
-	if o.simulations != nil {
-		add(kindSubinstallations, node.Installation(), "installation")
+	in := o.inputs[node.Plan.Installation()]
+	if simulated {
+		add(kindSubinstallations, node.Plan.Installation(), "installation")
 	}
-	add(kindImports, map[string]any{"imports": node.Plan.Imports.Map()}, "imports")
+	add(kindImports, map[string]any{kindImports: o.shownImports(in, node.Plan.Imports.Map())}, kindImports)
 	for i := range node.DeployItems {
 		add(kindDeployItems, deployItem(node, &node.DeployItems[i]), kindDeployItems, node.DeployItems[i].Name)
 	}
 	if states := node.StatesOf(plan.DeployPrefix); len(states) > 0 {
-		add(kindDeployItems, stateOf(states), kindDeployItems, "state")
+		add(kindDeployItems, map[string]any{"state": statesOf(states)}, kindDeployItems, "state")
 	}
 	if states := node.StatesOf(plan.SubinstallationPrefix); len(states) > 0 {
-		add(kindSubinstallations, stateOf(states), kindSubinstallations, "state")
+		group := kindSubinstallations
+		if simulated {
+			group = "installation"
+		}
+		add(kindSubinstallations, map[string]any{"state": statesOf(states)}, group, "state")
 	}
 	if node.Exports != nil {
-		add(kindExports, map[string]any{"exports": node.Exports.Values}, "exports")
+		add(kindExports, map[string]any{kindExports: o.shownExports(in, node.Exports.Values)}, kindExports)
 	}
 	for _, sub := range node.Subinstallations {
-		if o.simulations == nil {
-			add(kindSubinstallations, sub.Installation, kindSubinstallations, sub.Name)
+		if !simulated {
+			inst := sub.Installation.DeepCopy()
+			inst.Name = sub.Name
+			add(kindSubinstallations, inst, kindSubinstallations, sub.Name)
 		}
 	}
 	for _, child := range node.Nodes {
@@ -64,8 +88,8 @@ func (o *renderOptions) units(node *plan.Node, at []string) []unit {
 	return all
 }
 
-// stateOf shows what executors want to store.
-func stateOf(states map[string][]byte) map[string]any {
+// statesOf shows what executors want to store.
+func statesOf(states map[string][]byte) map[string]any {
 	values := make(map[string]any, len(states))
 	for name, content := range states {
 		value, err := plain.FromYAML(content)
@@ -74,7 +98,7 @@ func stateOf(states map[string][]byte) map[string]any {
 		}
 		values[name] = value
 	}
-	return map[string]any{"state": values}
+	return values
 }
 
 // deployItem returns the object that the Execution would make of an item.
@@ -94,110 +118,18 @@ func deployItem(node *plan.Node, item *v1alpha1.DeployItemTemplate) *v1alpha1.De
 	return object
 }
 
-// write shows the units as a stream, or as files.
-func (o *renderOptions) write(streams terminal.Streams, node *plan.Node) error {
-	all := o.units(node, nil)
-	if o.directory == "" && o.output == "json" {
-		return writeJSON(streams.Out, all)
-	}
-	for _, u := range all {
-		text, err := o.encode(u.content)
-		if err != nil {
-			return fmt.Errorf("%s: %w", strings.Join(u.names, " "), err)
-		}
-		if o.directory != "" {
-			err = o.writeFile(u, text)
-		} else {
-			_, err = fmt.Fprintf(streams.Out, "%s\n-- %s\n%s\n%s\n", strings.Repeat("-", 38), strings.Join(u.names, " "), strings.Repeat("-", 38), text)
-		}
-		if err != nil {
-			return err //nolint:wrapcheck // names the file
-		}
-	}
-	for _, kind := range []string{kindDeployItems, kindSubinstallations} {
-		if o.kinds[kind] && !has(all, kind) && o.directory == "" {
-			fmt.Fprintf(streams.Out, "No %s defined\n", map[string]string{kindDeployItems: "deploy items", kindSubinstallations: "subinstallations"}[kind])
-		}
-	}
-	return nil
-}
-
-func has(all []unit, kind string) bool {
-	for _, u := range all {
-		for _, name := range u.names {
-			if name == kind {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// writeFile writes a unit below the directory; its names are the path.
-func (o *renderOptions) writeFile(u unit, text []byte) error {
-	path := filepath.Join(u.names...) + "." + o.output
-	if err := os.MkdirAll(o.directory, 0o755); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	// The names come from the blueprint: they must not lead out of the directory.
-	root, err := os.OpenRoot(o.directory)
-	if err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	defer root.Close() //nolint:errcheck // WriteFile reports what matters
-	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	if err := root.WriteFile(path, text, 0o644); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	return nil
-}
-
-// writeJSON writes one document for programs.
-func writeJSON(out io.Writer, all []unit) error {
-	type entry struct {
-		Path    string `json:"path"`
-		Content any    `json:"content"`
-	}
-	entries := make([]entry, 0, len(all))
-	for _, u := range all {
-		content, err := tidy(u.content)
-		if err != nil {
-			return err
-		}
-		entries = append(entries, entry{strings.Join(u.names, "/"), content})
-	}
-	text, err := json.MarshalIndent(entries, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
-	_, err = fmt.Fprintf(out, "%s\n", text)
-	return err //nolint:wrapcheck // the standard output
-}
-
-func (o *renderOptions) encode(content any) ([]byte, error) {
-	content, err := tidy(content)
-	if err != nil {
-		return nil, err
-	}
-	if o.output == "json" {
-		text, err := json.MarshalIndent(content, "", "  ")
-		return append(text, '\n'), err //nolint:wrapcheck // the caller names the unit
-	}
-	return yaml.Marshal(content) //nolint:wrapcheck // the caller names the unit
-}
-
-// tidy leaves out what only an API server fills in.
+// tidy returns an object without what only a cluster fills in.
 func tidy(content any) (any, error) {
 	value, err := plain.Of(content)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the unit
+		return nil, fmt.Errorf("the result is no JSON: %w", err)
 	}
 	if object, ok := value.(map[string]any); ok && object["kind"] != nil {
 		delete(object, "status")
 		if metadata, ok := object["metadata"].(map[string]any); ok {
-			delete(metadata, "creationTimestamp")
+			for _, name := range []string{"creationTimestamp", "uid", "ownerReferences"} {
+				delete(metadata, name)
+			}
 		}
 	}
 	return value, nil
