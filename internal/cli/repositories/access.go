@@ -186,8 +186,8 @@ func (s *Session) Close() error {
 	return err
 }
 
-// registry returns the registry of a location, to write to it.
-func (a *Access) registry(spec repository.Spec) oci.Target {
+// Registry returns the registry of a location, to write to it.
+func (a *Access) Registry(spec repository.Spec) oci.Target {
 	return registry.NewClient(a.shared.Pool, a.options).Registry(spec.Scheme, spec.Host)
 }
 

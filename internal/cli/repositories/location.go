@@ -43,7 +43,7 @@ func Locate(text string) (Location, error) {
 	if text == "" {
 		return Location{}, terminal.Usage(errors.New("the REPOSITORY is empty: " + locationForms))
 	}
-	if hasScheme(text) {
+	if HasScheme(text) {
 		return registryLocation(text)
 	}
 	info, err := os.Stat(text)
@@ -62,8 +62,8 @@ func Locate(text string) (Location, error) {
 	return Location{}, terminal.Usage(fmt.Errorf("the REPOSITORY %q is neither a file or directory that exists nor a registry: %s", text, locationForms))
 }
 
-// hasScheme tells that a text is the address of a registry.
-func hasScheme(text string) bool {
+// HasScheme tells that a text is the address of a registry.
+func HasScheme(text string) bool {
 	for _, scheme := range []string{"http://", "https://", "oci://"} {
 		if strings.HasPrefix(text, scheme) {
 			return true

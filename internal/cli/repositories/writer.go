@@ -20,7 +20,7 @@ import (
 func Destination(text string, create bool) (Location, error) {
 	_, err := os.Lstat(text)
 	exists := err == nil
-	if create && !exists && !hasScheme(text) && !strings.HasPrefix(text, "{") {
+	if create && !exists && !HasScheme(text) && !strings.HasPrefix(text, "{") {
 		return transport(text)
 	}
 	if exists && isEmptyDirectory(text) {
@@ -59,7 +59,7 @@ func nothing() error { return nil }
 // Writer opens a registry or an archive for writing.
 func (a *Access) Writer(at Location) (*Writer, error) {
 	if at.Spec.Kind == repository.KindOCI {
-		return &Writer{a.registry(at.Spec), nothing, nothing}, nil
+		return &Writer{a.Registry(at.Spec), nothing, nothing}, nil
 	}
 	path := at.Spec.FilePath
 	info, err := os.Stat(path)
