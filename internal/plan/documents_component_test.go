@@ -291,7 +291,7 @@ func remoteBlueprint(t *testing.T, d documents) {
 	if err != nil || len(made.DeployItems) != 1 || made.DeployItems[0].Name != "from-registry" {
 		t.Errorf("%+v, %v", made, err)
 	}
-	inst.Spec.Blueprint.Reference.ResourceName = "my-aplication"
+	inst.Spec.Blueprint.Reference.ResourceName = "my-application-2"
 	_, err = openAll(t, from, inst)
-	wantError(t, "a resource that does not exist", err, "failed to get resource with name my-aplication")
+	wantError(t, "a resource that does not exist", err, "failed to get resource with name my-application-2")
 }
