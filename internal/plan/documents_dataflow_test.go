@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -134,37 +133,11 @@ func results(hash string) []correction {
 // wantShown compares an object with the fields that a document shows.
 func wantShown(t *testing.T, object any, shown string) {
 	t.Helper()
-	got, err := plain.Of(object)
-	if err != nil {
-		t.Fatal(err)
-	}
 	want, err := plain.FromYAML([]byte(shown))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, problem := range lacks(got, want, "") {
-		t.Errorf("%s\n%s", problem, shown)
-	}
-}
-
-// lacks tells which fields of a part the whole has not.
-func lacks(whole, part any, path string) []string {
-	fields, isMap := part.(map[string]any)
-	if !isMap {
-		if got, want := fmt.Sprint(whole), fmt.Sprint(part); got != want {
-			return []string{path + " is " + got + ", want " + want}
-		}
-		return nil
-	}
-	there, isMap := whole.(map[string]any)
-	if !isMap {
-		return []string{path + " is missing"}
-	}
-	var problems []string
-	for key, value := range fields {
-		problems = append(problems, lacks(there[key], value, path+"/"+key)...)
-	}
-	return problems
+	wantParts(t, "object", object, want)
 }
 
 func dataExports(t *testing.T, d documents) {
