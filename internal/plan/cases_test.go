@@ -37,7 +37,7 @@ type blueprintCase struct {
 	Spec v1alpha1.InstallationSpec `json:"spec"`
 	// The imports by logical name. Targets have names only.
 	Data        map[string]v1alpha1.AnyJSON  `json:"data"`
-	Targets     []string                     `json:"targets"`
+	Targets     map[string]string            `json:"targets"`
 	TargetLists map[string][]string          `json:"targetLists"`
 	TargetMaps  map[string]map[string]string `json:"targetMaps"`
 	// ItemExports are what the deploy items export, by name.
@@ -175,8 +175,8 @@ func (c *blueprintCase) imported() dataflow.Imports {
 	for name, value := range c.Data {
 		imports.Data[name] = dataflow.DataImport{Value: value}
 	}
-	for _, name := range c.Targets {
-		imports.Targets[name] = target(name)
+	for name, element := range c.Targets {
+		imports.Targets[name] = target(element)
 	}
 	for name, elements := range c.TargetLists {
 		for _, element := range elements {
