@@ -32,7 +32,11 @@ const (
 // Inline returns the files of an inline blueprint: a map of directories and
 // files, or a YAML text of such a map.
 func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
-	tree, err := decodeJSON(filesystem.RawMessage)
+	var tree any
+	var err error
+	if len(filesystem.RawMessage) > 0 {
+		tree, err = decodeJSON(filesystem.RawMessage)
+	}
 	if text, ok := tree.(string); ok && err == nil {
 		tree, err = yamltext.Decode([]byte(text), yamltext.DefaultLimits())
 	}

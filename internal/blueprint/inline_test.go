@@ -119,6 +119,13 @@ func TestInlineErrors(t *testing.T) {
 	}
 }
 
+// TestInlineWithoutFilesystem is an Installation that says inline and nothing more.
+func TestInlineWithoutFilesystem(t *testing.T) {
+	if _, err := Inline(v1alpha1.AnyJSON{}); err == nil || !strings.Contains(err.Error(), "is not a map of files: write blueprint.yaml: |") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestInlineLimits(t *testing.T) {
 	many := map[string]string{}
 	for i := range maxInlineFiles + 1 {
