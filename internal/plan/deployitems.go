@@ -45,9 +45,11 @@ var itemFields = map[string]bool{
 
 // unknownFields returns warnings about fields of rendered items that have no
 // effect. They are a frequent mistake: configuration instead of config.
-func unknownFields(execution string, items []map[string]any) []string {
+func unknownFields(execution string, items any) []string {
 	var warnings []string
-	for i, item := range items {
+	list, _ := items.([]any)
+	for i, element := range list {
+		item, _ := element.(map[string]any)
 		for _, name := range sortedKeys(item) {
 			if !itemFields[strings.ToLower(name)] {
 				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d] has an unknown field %q, which has no effect", execution, i, name))
@@ -65,13 +67,11 @@ func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.Dep
 		var result struct {
 			DeployItems []itemSpecification `json:"deployItems"`
 		}
-		var written struct {
-			DeployItems []map[string]any `json:"deployItems"`
-		}
-		if err := p.execute(ctx, render.DeployExecution, executor, states, &result, &written); err != nil {
+		output, err := p.execute(ctx, render.DeployExecution, executor, states, &result)
+		if err != nil {
 			return nil, fmt.Errorf("unable to template executions: %w", err)
 		}
-		p.Warnings = append(p.Warnings, unknownFields(executor.Name, written.DeployItems)...)
+		p.Warnings = append(p.Warnings, unknownFields(executor.Name, output.Field("deployItems"))...)
 		for j := range result.DeployItems {
 			item, err := result.DeployItems[j].resolve(p.in.Installation.Namespace, p.in.Imports)
 			if err != nil {

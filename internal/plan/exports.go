@@ -40,7 +40,7 @@ func (p *Plan) Exports(ctx context.Context, results Results) (*Exports, error) {
 		var result struct {
 			Exports map[string]any `json:"exports"`
 		}
-		if err := p.execute(ctx, render.ExportExecution, &p.in.Blueprint.Info.ExportExecutions[i], states, &result); err != nil {
+		if _, err := p.execute(ctx, render.ExportExecution, &p.in.Blueprint.Info.ExportExecutions[i], states, &result); err != nil {
 			return nil, err
 		}
 		dataflow.MergeExports(rendered, result.Exports)

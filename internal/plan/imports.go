@@ -45,7 +45,7 @@ func (p *Plan) runImportExecutions(ctx context.Context) error {
 			Bindings map[string]any `json:"bindings"`
 			Errors   []string       `json:"errors"`
 		}
-		if err := p.execute(ctx, render.ImportExecution, &p.in.Blueprint.Info.ImportExecutions[i], nil, &result); err != nil {
+		if _, err := p.execute(ctx, render.ImportExecution, &p.in.Blueprint.Info.ImportExecutions[i], nil, &result); err != nil {
 			return fmt.Errorf("unable to template executions: %w", err)
 		}
 		if len(result.Errors) > 0 {

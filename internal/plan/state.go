@@ -55,31 +55,25 @@ type State struct {
 // newStates collects the states of one rendering.
 type newStates struct{ list []State }
 
-// execute renders one template with its state, and decodes the result, into
-// several forms if need be.
-func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alpha1.TemplateExecutor, states *newStates, results ...any) error {
+// execute renders one template with its state, and decodes the result.
+func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alpha1.TemplateExecutor, states *newStates, result any) (*render.Output, error) {
 	key, stateful := stateKey(phase, executor.Name)
 	in := render.Input{Phase: phase, Executor: executor, Bindings: p.bindings}
 	if stateful && p.in.States != nil && p.mentioned[stateWord] {
 		stored, err := p.readState(ctx, key)
 		if err != nil {
-			return fmt.Errorf("read the state of execution %q: %w", executor.Name, err)
+			return nil, fmt.Errorf("read the state of execution %q: %w", executor.Name, err)
 		}
 		in.State = stored
 	}
 	output, err := p.engine.Execute(ctx, in)
 	if err != nil {
-		return err //nolint:wrapcheck // tells which template
+		return nil, err //nolint:wrapcheck // tells which template
 	}
 	if content := output.State(); stateful && content != nil {
 		states.list = append(states.list, State{Key: key, Content: content})
 	}
-	for _, result := range results {
-		if err := output.Decode(result); err != nil {
-			return err //nolint:wrapcheck // tells which template
-		}
-	}
-	return nil
+	return output, output.Decode(result) //nolint:wrapcheck // tells which template
 }
 
 func stateKey(phase render.Phase, name string) (StateKey, bool) {

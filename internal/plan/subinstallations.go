@@ -73,7 +73,7 @@ func (p *Plan) renderedTemplates(ctx context.Context, states *newStates) ([]*v1a
 		var result struct {
 			Subinstallations []*v1alpha1.InstallationTemplate `json:"subinstallations"`
 		}
-		if err := p.execute(ctx, render.SubinstallationExecution, executor, states, &result); err != nil {
+		if _, err := p.execute(ctx, render.SubinstallationExecution, executor, states, &result); err != nil {
 			return nil, fmt.Errorf("unable to template subinstallations: %w", err)
 		}
 		for j, template := range result.Subinstallations {

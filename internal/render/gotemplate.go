@@ -44,7 +44,7 @@ func goTemplateOutput(s source, rendered *gotemplate.Result, in Input, state any
 	if in.Phase == ImportExecution {
 		return out, nil
 	}
-	next, err := newState(state, out.field("state"))
+	next, err := newState(state, out.Field("state"))
 	if err != nil {
 		return nil, fmt.Errorf("%s: unable to store state: %w", s.what(), err)
 	}

@@ -42,8 +42,9 @@ func (o *Output) take(raw []byte) error {
 	return nil
 }
 
-// field returns a field of the root as a plain value; nil if it does not exist.
-func (o *Output) field(name string) any {
+// Field returns a field of the root as a plain value; nil if it does not exist.
+// Its name matches in any case.
+func (o *Output) Field(name string) any {
 	for _, key := range sortedKeys(o.fields) {
 		if !strings.EqualFold(key, name) {
 			continue
