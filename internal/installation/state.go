@@ -37,7 +37,7 @@ func (s *states) Read(ctx context.Context, key plan.StateKey) ([]byte, error) {
 	}
 	content, ok := secret.Data[plan.StateSecretKey]
 	if !ok {
-		return nil, fmt.Errorf("Secret %s has no key %q, so what execution %q stored is lost: restore the key, or delete the Secret to begin with nothing stored", secret.Name, plan.StateSecretKey, key.Executor)
+		return nil, fmt.Errorf("there is no key %q in Secret %s, so what execution %q stored is lost: restore the key, or delete the Secret to begin with nothing stored", plan.StateSecretKey, secret.Name, key.Executor)
 	}
 	return content, nil
 }

@@ -53,7 +53,7 @@ func (r *Reader) Read(ctx context.Context, landscape *v1alpha1.Context) (*Source
 	}
 	for _, step := range []func(context.Context) error{s.readOCMConfig, s.readCredentials, s.readOverwrites} {
 		if err := step(ctx); err != nil {
-			return nil, fmt.Errorf("Context %s: %w", landscape.Name, err)
+			return nil, fmt.Errorf("read what Context %s refers to: %w", landscape.Name, err)
 		}
 	}
 	return s, nil
@@ -122,10 +122,10 @@ func (s *Sources) Trust(ctx context.Context, name string) (signature.Trust, erro
 	}
 	var err error
 	if trust.PublicKey, err = s.reader.secretKey(ctx, s.Context.Namespace, references.PublicKeySecretReference); err != nil {
-		return trust, fmt.Errorf("Context %s: verificationSignatures.%s.publicKeySecretReference: %w", s.Context.Name, name, err)
+		return trust, fmt.Errorf("verificationSignatures.%s.publicKeySecretReference of Context %s: %w", name, s.Context.Name, err)
 	}
 	if trust.Authorities, err = s.reader.secretKey(ctx, s.Context.Namespace, references.CaCertificateSecretReference); err != nil {
-		return trust, fmt.Errorf("Context %s: verificationSignatures.%s.caCertificateSecretReference: %w", s.Context.Name, name, err)
+		return trust, fmt.Errorf("verificationSignatures.%s.caCertificateSecretReference of Context %s: %w", name, s.Context.Name, err)
 	}
 	return trust, nil
 }
