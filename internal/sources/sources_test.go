@@ -181,7 +181,9 @@ func TestAPIServer(t *testing.T) {
 		{"a permission that is missing names who can help", apierrors.NewForbidden(resource, "x", nil), "the administrator has to give this permission"},
 		{"no answer", errors.New("connection refused"), "connection refused"},
 	} {
-		fails := interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return test.cause }}
+		fails := interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return test.cause
+		}}
 		for _, context := range []string{"registryPullSecrets: [{name: a}]", "ocmConfig: {name: a}", "componentVersionOverwrites: a"} {
 			_, err := reader(t, fails).Read(t.Context(), landscape(t, context))
 			var unread *ReadError
