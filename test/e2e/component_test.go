@@ -86,11 +86,17 @@ deployItems:
 `,
 }
 
-// publish pushes the shop into the registry of the lab with the command line.
+// publish pushes the shop into the registry of the lab.
 func publish(t *testing.T, path string) {
 	t.Helper()
+	publishFiles(t, path, shop)
+}
+
+// publishFiles pushes components into the registry of the lab with the command line.
+func publishFiles(t *testing.T, path string, files map[string]string) {
+	t.Helper()
 	directory := t.TempDir()
-	for name, content := range shop {
+	for name, content := range files {
 		file := filepath.Join(directory, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -108,7 +114,7 @@ func publish(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	push := exec.CommandContext(t.Context(), program, "components", "push", "constructor.yaml", env.registry.Address+path,
-		"--skip-digests", "--registry-config", config, "--ca-file", env.registry.CAFile)
+		"--skip-digests", "--overwrite", "--registry-config", config, "--ca-file", env.registry.CAFile)
 	push.Dir = directory
 	if output, err := push.CombinedOutput(); err != nil {
 		t.Fatalf("push: %v\n%s", err, output)
@@ -119,11 +125,12 @@ func dockerConfig(password string) []byte {
 	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":%q}}}`, env.registry.Address, env.registry.Username, password)
 }
 
-// registryServer starts a server that trusts the registry of the lab.
-func registryServer(t *testing.T) {
+// registryServer starts a server that trusts the registry of the lab. Further lines
+// are added to its configuration.
+func registryServer(t *testing.T, lines ...string) {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("kind: LandscaperConfiguration\nregistry: {oci: {certificateAuthorities: %s}}\n", env.registry.CAFile)
+	text := fmt.Sprintf("kind: LandscaperConfiguration\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.registry.CAFile, strings.Join(lines, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
