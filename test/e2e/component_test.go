@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -127,14 +126,14 @@ func dockerConfig(password string) []byte {
 
 // registryServer starts a server that trusts the registry of the lab. Further lines
 // are added to its configuration.
-func registryServer(t *testing.T, lines ...string) {
+func registryServer(t *testing.T, lines ...string) *serverProcess {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	text := fmt.Sprintf("kind: LandscaperConfiguration\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.registry.CAFile, strings.Join(lines, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	startServer(t, env.serverKubeconfig, "--config", config)
+	return startServer(t, env.serverKubeconfig, "--config", config)
 }
 
 // shopContext is a Context with the registry and credentials for it.
@@ -328,19 +327,7 @@ func TestRegistryDown(t *testing.T) {
 	space := namespace(t)
 	shopContext(t, space, "/delivery", env.registry.Password)
 	shopImports(t, space, 3)
-	if err := env.lab.Signal(t.Context(), "registry", "STOP"); err != nil {
-		t.Fatal(err)
-	}
-	resumed := false
-	resume := func() {
-		if !resumed {
-			resumed = true
-			if err := env.lab.Signal(context.Background(), "registry", "CONT"); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	t.Cleanup(resume)
+	resume := stopRegistry(t)
 	registryServer(t)
 	inst := create(t, shopInstallation(space, "1.0.0"))
 	waiting := waitFor(t, client.ObjectKeyFromObject(inst), "tells that the registry does not answer", func(inst *v1alpha1.Installation) bool {
