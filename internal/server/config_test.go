@@ -165,3 +165,34 @@ func TestTimeouts(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumented loads the configuration that the documentation shows.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, found := strings.Cut(string(page), "```yaml\n")
+	example, _, ended := strings.Cut(example, "```")
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(example), 0o600); err != nil || !found || !ended {
+		t.Fatalf("there is no example: %v", err)
+	}
+	config := Default()
+	warnings, err := config.Load(path)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("warnings %v, %v", warnings, err)
+	}
+	oci := config.Registry.OCI
+	if err := config.Validate(); err != nil || config.Verification != installation.VerifyAlways || len(config.DisabledFunctions) != 2 ||
+		len(oci.ConfigFiles) != 1 || oci.CertificateAuthorities == "" || len(oci.Redirects.Hosts) != 1 || len(oci.TokenHosts) != 1 {
+		t.Errorf("%+v, %v", config, err)
+	}
+	// Each key of the type is on the page, under its full name.
+	for _, key := range []string{"registry.oci.configFiles", "registry.oci.certificateAuthorities", "registry.oci.allowPlainHttp", "registry.oci.insecureSkipVerify",
+		"registry.oci.redirects.{refuse,hosts}", "registry.oci.tokenHosts", "registry.local.rootPath", "signatureVerificationEnforcementPolicy", "disabledTemplateFunctions"} {
+		if !strings.Contains(string(page), "| `"+key) {
+			t.Errorf("%s is not documented", key)
+		}
+	}
+}
