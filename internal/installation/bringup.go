@@ -36,6 +36,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 		r.falseCondition(s.inst, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.inst.Name)
 		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
 	}
+	r.outages.over(s.inst.UID)
 	r.noteChildren(s, made)
 	if err := r.writeStatus(ctx, s.inst); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,9 +15,6 @@ import (
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
 )
-
-// patience is how long a job goes on asking a registry that does not answer.
-const patience = 5 * time.Minute
 
 // prerequisites are what an Installation is made from.
 type prerequisites struct {
@@ -151,8 +147,7 @@ func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
 	if !component.IsTemporary(err) {
 		return job.Terminally(err)
 	}
-	started := inst.Status.TransitionTimes
-	if started != nil && started.InitTime != nil && r.Now().Sub(started.InitTime.Time) < patience {
+	if r.outages.lasts(inst.UID, r.Now()) < patience {
 		return err
 	}
 	given := *err

@@ -53,9 +53,15 @@ func TestPatience(t *testing.T) {
 		{"a permission can still be given", 100 * patience, &sources.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},
 		{"what does not exist is a mistake", 0, &sources.NotFoundError{}, job.Terminal},
 	} {
-		r := &Reconciler{Now: func() time.Time { return noon.Add(test.after) }}
+		now := noon
+		r := &Reconciler{Now: func() time.Time { return now }}
 		inst := installationOf(t, "{}")
-		inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &metav1.Time{Time: noon}}
+		// The job waits for something else first, which costs no patience.
+		inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &metav1.Time{Time: noon.Add(-time.Hour)}}
+		if test.after > 0 {
+			_ = r.final(inst, job.Wrap(refused, "op", "reason", ""))
+		}
+		now = noon.Add(test.after)
 		err := r.final(inst, job.Wrap(test.cause, "op", "reason", "spec.blueprint"))
 		if got := job.OutcomeOf(err); got != test.want {
 			t.Errorf("%s: outcome %d, want %d: %v", test.reason, got, test.want, err)
@@ -67,6 +73,24 @@ func TestPatience(t *testing.T) {
 		if given := strings.Contains(status.Message, "given up after 5m0s: spec.blueprint"); given != (test.after == patience) || status.Operation != "op" || status.Reason != "reason" {
 			t.Errorf("%s: the status says %+v", test.reason, status)
 		}
+	}
+}
+
+// TestPatienceIsRenewed: an outage that is over does not count for the next one.
+func TestPatienceIsRenewed(t *testing.T) {
+	var o outages
+	if got := o.lasts("a", noon); got != 0 {
+		t.Errorf("it begins with %s", got)
+	}
+	if got := o.lasts("a", noon.Add(time.Minute)); got != time.Minute {
+		t.Errorf("it lasts %s", got)
+	}
+	if got := o.lasts("b", noon.Add(time.Minute)); got != 0 {
+		t.Errorf("that of another Installation lasts %s", got)
+	}
+	o.over("a")
+	if got := o.lasts("a", noon.Add(time.Hour)); got != 0 {
+		t.Errorf("the next one lasts %s", got)
 	}
 }
 

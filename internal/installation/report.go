@@ -29,6 +29,9 @@ func (r *Reconciler) report(ctx context.Context, s *snapshot, failed step, err e
 		log.FromContext(ctx).V(1).Info("somebody was faster", "step", failed, "conflict", err.Error())
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
+	if outcome != job.Transient {
+		r.outages.over(s.inst.UID)
+	}
 	before := s.inst.Status.DeepCopy()
 	phase := s.inst.Status.InstallationPhase
 	if outcome == job.Terminal {
