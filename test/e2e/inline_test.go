@@ -178,6 +178,11 @@ func TestOutageWhileRendering(t *testing.T) {
 			if waiting.Status.InstallationPhase != v1alpha1.InstallationPhases.Init || waiting.Status.JobIDFinished == waiting.Status.JobID {
 				t.Errorf("phase %s: %s", waiting.Status.InstallationPhase, waiting.Status.LastError.Message)
 			}
+			// Who does not want to wait any longer can delete it.
+			if err := env.admin.Delete(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+			waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
 		})
 	}
 }
