@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,40 +22,50 @@ import (
 // bringUp renders the blueprint and writes the children. They start when the
 // status says that all of them are written.
 func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
-	now := metav1.NewTime(r.Now())
 	made, err := r.plan(ctx, s)
 	if err != nil {
 		return err
 	}
-	if err := (states{r.Client, s.inst}).write(ctx, made.children.States); err != nil {
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution")
-	}
-	for _, object := range made.copies.DataObjects {
-		if err := r.ensureData(ctx, object); err != nil {
-			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports: store import "+object.Labels[v1alpha1.DataObjectKeyLabel])
-		}
-	}
-	for _, target := range made.copies.Targets {
-		if err := r.ensureTarget(ctx, target); err != nil {
-			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports: store import "+target.Labels[v1alpha1.DataObjectKeyLabel])
-		}
-	}
-	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
-	}
-	status := &s.inst.Status
-	if status.ImportsHash, err = dataflow.ImportsHash(made.imports); err != nil {
+	if err := made.states.write(ctx, made.children.States); err != nil {
 		return err
 	}
-	status.SubInstCache = &v1alpha1.SubInstCache{}
+	if err := r.storeCopies(ctx, s.inst, made.copies); err != nil {
+		return err
+	}
+	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
+		r.falseCondition(s.inst, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.inst.Name)
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
+	}
+	r.outages.over(s.inst.UID)
+	r.noteChildren(s, made)
+	if err := r.writeStatus(ctx, s.inst); err != nil {
+		return err
+	}
+	r.warn(s)
+	return nil
+}
+
+// noteChildren writes into the status what the job has made.
+func (r *Reconciler) noteChildren(s *snapshot, made *made) {
+	now := metav1.NewTime(r.Now())
+	status := &s.inst.Status
+	status.ImportsHash, status.SubInstCache = made.hash, &v1alpha1.SubInstCache{}
+	// What was wrong in an earlier job has gone well in this one.
+	dropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
+	dropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
 	r.condition(s.inst, v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
 	if s.exec != nil {
 		status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.exec.Name, Namespace: s.exec.Namespace}
 		r.condition(s.inst, v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
+	} else {
+		dropCondition(&status.Conditions, v1alpha1.ReconcileExecutionCondition)
 	}
 	status.TransitionTimes.WaitTime = &now
 	r.setPhase(s.inst, v1alpha1.InstallationPhases.Progressing, nil)
-	return r.writeStatus(ctx, s.inst)
+}
+
+func dropCondition(conditions *[]v1alpha1.Condition, conditionType v1alpha1.ConditionType) {
+	*conditions = slices.DeleteFunc(*conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
 }
 
 // plan reads what the Installation needs and works out its children. What is
@@ -64,7 +74,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*made, error) {
 	if errs := validation.Installation(s.inst, r.Sources.Foreign); len(errs) > 0 {
 		return nil, job.Terminally(job.Wrap(errs.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
 	}
-	from, err := r.prerequisites(ctx, s.inst)
+	from, err := r.prerequisites(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -76,23 +86,34 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*made, error) {
 	if err != nil {
 		return nil, err
 	}
+	states := newStates(r.Client, s.inst)
 	planned, err := plan.New(ctx, plan.Input{
 		Installation: s.inst, Blueprint: from.blueprint, Component: from.component, Imports: imports,
-		Functions: r.Functions(s.inst.Namespace), States: states{r.Client, s.inst},
+		Functions: r.Functions(s.inst.Namespace), States: states,
 	})
 	if err != nil {
 		return nil, r.unplanned(s.inst, err)
 	}
+	s.warn(importWarnings, withoutFirst(planned.Warnings, from.blueprint.Warnings))
+	return r.made(ctx, s.inst, planned, imports, states)
+}
+
+// made works out what the job writes.
+func (r *Reconciler) made(ctx context.Context, inst *v1alpha1.Installation, planned *plan.Plan, imports dataflow.Imports, states *states) (*made, error) {
 	children, err := planned.Children(ctx)
 	if err != nil {
-		r.falseCondition(s.inst, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
-		return nil, r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
+		r.falseCondition(inst, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
+		return nil, r.final(inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 	}
 	copies, err := planned.Copies()
 	if err != nil {
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
 	}
-	return &made{imports: imports, copies: copies, children: children}, nil
+	hash, err := dataflow.ImportsHash(imports)
+	if err != nil {
+		return nil, job.Terminally(job.Wrap(err, "init", "HashImports", ""))
+	}
+	return &made{hash: hash, copies: copies, children: children, states: states}, nil
 }
 
 // falseCondition notes what went wrong where users look first.
@@ -104,9 +125,11 @@ func (r *Reconciler) falseCondition(inst *v1alpha1.Installation, conditionType v
 
 // made is what a job has worked out.
 type made struct {
-	imports  dataflow.Imports
+	// hash identifies the imports.
+	hash     string
 	copies   dataflow.Exports
 	children *plan.Children
+	states   *states
 }
 
 // unplanned says what follows from an error with the imports.
@@ -146,57 +169,17 @@ func (r *Reconciler) landscape(ctx context.Context, inst *v1alpha1.Installation)
 		name = v1alpha1.DefaultContextName
 	}
 	found := &v1alpha1.Context{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: name}, found)
+	err := confirming{Reader: r.Client, live: r.Reader}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err) && name == v1alpha1.DefaultContextName:
 		// The controller for default Contexts is about to make it.
-		return nil, job.NewWaiting("InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace)
+		return nil, job.NewWaiting("InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
 	case apierrors.IsNotFound(err):
 		return nil, job.Terminally(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
 	case err != nil:
 		return nil, job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+name)
 	}
 	return found, nil
-}
-
-// ensureTarget writes the copy of an imported Target, if it is not there yet.
-func (r *Reconciler) ensureTarget(ctx context.Context, target *v1alpha1.Target) error {
-	err := r.Client.Create(ctx, target)
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	live := &v1alpha1.Target{}
-	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(target), live); err != nil {
-		return err
-	}
-	changed := live.DeepCopy()
-	changed.Labels, changed.Annotations = merged(live.Labels, target.Labels), merged(live.Annotations, target.Annotations)
-	changed.OwnerReferences = target.OwnerReferences
-	changed.Spec = target.Spec
-	if equality.Semantic.DeepEqual(live, changed) {
-		return nil
-	}
-	return r.Client.Update(ctx, changed)
-}
-
-// ensureData writes the copy of an imported value, if it is not there yet.
-func (r *Reconciler) ensureData(ctx context.Context, object *v1alpha1.DataObject) error {
-	err := r.Client.Create(ctx, object)
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	live := &v1alpha1.DataObject{}
-	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
-		return err
-	}
-	changed := live.DeepCopy()
-	changed.Labels, changed.Annotations = merged(live.Labels, object.Labels), merged(live.Annotations, object.Annotations)
-	changed.OwnerReferences = object.OwnerReferences
-	changed.Data = object.Data
-	if equality.Semantic.DeepEqual(live, changed) {
-		return nil
-	}
-	return r.Client.Update(ctx, changed)
 }
 
 // ensureExecution writes the Execution with the items. Without items there is none,
@@ -212,6 +195,7 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 			Finalizers:      []string{v1alpha1.Finalizer},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s.inst, v1alpha1.GroupVersion.WithKind("Installation"))},
 		}}
+		mirrorAnnotation(exec, s.inst, v1alpha1.CacheHelmChartsAnnotation)
 		exec.Spec.Context = s.inst.Spec.Context
 		if err := exec.Spec.SetItems(items); err != nil {
 			return err
@@ -225,10 +209,11 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	}
 	changed := s.exec.DeepCopy()
 	changed.Spec.Context = s.inst.Spec.Context
+	mirrored := mirrorAnnotation(changed, s.inst, v1alpha1.CacheHelmChartsAnnotation)
 	if err := changed.Spec.SetItems(items); err != nil {
 		return err
 	}
-	if sameSpec(&s.exec.Spec, &changed.Spec) {
+	if !mirrored && sameSpec(&s.exec.Spec, &changed.Spec) {
 		return nil
 	}
 	if err := r.Client.Update(ctx, changed); err != nil {
@@ -237,6 +222,21 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	s.exec = changed
 	r.written.Record(changed)
 	return nil
+}
+
+// mirrorAnnotation gives an Execution the annotation of its Installation, and
+// reports whether that changes it.
+func mirrorAnnotation(exec *v1alpha1.Execution, inst *v1alpha1.Installation, key string) bool {
+	wanted, exists := inst.Annotations[key]
+	if last, had := exec.Annotations[key]; last == wanted && had == exists {
+		return false
+	}
+	if !exists {
+		delete(exec.Annotations, key)
+		return true
+	}
+	exec.Annotations = merged(exec.Annotations, map[string]string{key: wanted})
+	return true
 }
 
 // nameTaken explains why an Execution could not be created: one of that name may
@@ -278,14 +278,4 @@ func sameSpec(a, b *v1alpha1.ExecutionSpec) bool {
 		return false
 	}
 	return equality.Semantic.DeepEqual(valueA, valueB)
-}
-
-// merged returns a map with the entries of both; those of the second win.
-func merged(base, over map[string]string) map[string]string {
-	all := maps.Clone(base)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, over)
-	return all
 }

@@ -4,51 +4,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
 )
 
-// patience is how long a job goes on asking a registry that does not answer.
-const patience = 5 * time.Minute
-
 // prerequisites are what an Installation is made from.
 type prerequisites struct {
+	// component and session are nil without a component.
 	component *plan.Component
-	blueprint *blueprint.Blueprint
 	session   *component.Session
+	blueprint *blueprint.Blueprint
 }
 
 // close gives up what reading the component holds.
-func (p *prerequisites) close() { _ = p.session.Close() }
+func (p *prerequisites) close() {
+	if p.session != nil {
+		_ = p.session.Close()
+	}
+}
 
 // prerequisites finds the component version and the blueprint of an Installation.
-func (r *Reconciler) prerequisites(ctx context.Context, inst *v1alpha1.Installation) (*prerequisites, error) {
-	landscape, err := r.landscape(ctx, inst)
+func (r *Reconciler) prerequisites(ctx context.Context, s *snapshot) (*prerequisites, error) {
+	landscape, err := r.landscape(ctx, s.inst)
 	if err != nil {
 		return nil, err
 	}
-	from, err := r.Sources.Read(ctx, landscape)
-	if err != nil {
-		return nil, r.unprepared(inst, err, "SetupRegistries", "")
+	if err := r.mayGoUnverified(s.inst); err != nil {
+		return nil, r.unprepared(s.inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
-	p := &prerequisites{session: component.NewSession(r.Components, from.Options)}
-	if p.component, err = r.component(ctx, inst, p.session, from); err == nil {
-		p.blueprint, err = r.blueprint(ctx, inst, p.component)
-	}
-	if err != nil {
+	p := &prerequisites{}
+	if s.inst.Spec.ComponentDescriptor == nil {
+		// What the Context refers to is for components alone.
+		dropCondition(&s.inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
+	} else if err := r.open(ctx, s, landscape, p); err != nil {
 		p.close()
 		return nil, err
 	}
+	if p.blueprint, err = r.blueprint(ctx, s.inst, p.component); err != nil {
+		p.close()
+		return nil, err
+	}
+	s.warn(blueprintWarnings, p.blueprint.Warnings)
 	return p, nil
+}
+
+// open finds the component version.
+func (r *Reconciler) open(ctx context.Context, s *snapshot, landscape *v1alpha1.Context, p *prerequisites) error {
+	from, err := r.Sources.Read(ctx, landscape)
+	if err != nil {
+		return r.unprepared(s.inst, err, "SetupRegistries", "")
+	}
+	s.warn(contextWarnings, from.Warnings)
+	p.session = component.NewSession(r.Components, from.Options)
+	p.component, err = r.component(ctx, s.inst, p.session, from)
+	return err
 }
 
 // VerificationPolicy says when signatures are checked.
@@ -69,26 +86,23 @@ func (p VerificationPolicy) Known() bool {
 // component finds the component version of an Installation, and checks its
 // signature where that is asked for.
 func (r *Reconciler) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *sources.Sources) (*plan.Component, error) {
-	definition := inst.Spec.ComponentDescriptor
-	if err := r.mayGoUnverified(inst); err != nil {
-		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
-	}
-	if definition == nil {
-		return nil, nil
-	}
-	found, err := plan.OpenComponent(ctx, session, definition)
+	r.reportOverwrite(inst, from)
+	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)
 	if err != nil {
 		return nil, r.unprepared(inst, err, "GetComponentVersion", "spec.componentDescriptor")
 	}
-	r.reportOverwrite(inst, from, found)
 	if inst.Spec.Verification == nil || r.Verification == VerifyNever {
 		return found, nil
 	}
-	trust, err := from.Trust(ctx, inst.Spec.Verification.SignatureName)
+	name := inst.Spec.Verification.SignatureName
+	if name == "" {
+		return nil, r.unprepared(inst, errors.New("signatureName must be set"), "ExtractVerifyInfo", "spec.verification")
+	}
+	trust, err := from.Trust(ctx, name)
 	if err != nil {
 		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
-	if err := session.Verify(ctx, found.Version, inst.Spec.Verification.SignatureName, trust); err != nil {
+	if err := session.Verify(ctx, found.Version, name, trust); err != nil {
 		return nil, r.unprepared(inst, err, "VerifySignature", "spec.verification")
 	}
 	return found, nil
@@ -123,52 +137,42 @@ func (r *Reconciler) unprepared(inst *v1alpha1.Installation, err error, reason, 
 }
 
 // final says what follows from an error while the children are worked out. What is
-// wrong stays wrong; but a registry that does not answer may answer soon.
-func (r *Reconciler) final(inst *v1alpha1.Installation, err error) error {
-	started := inst.Status.TransitionTimes
-	inTime := started != nil && started.InitTime != nil && r.Now().Sub(started.InitTime.Time) < patience
-	if component.IsTemporary(err) && inTime {
+// wrong stays wrong; but the API server, or a registry that does not answer, may
+// answer soon.
+func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
+	var unread *sources.ReadError
+	if errors.As(err, &unread) {
 		return err
 	}
-	return job.Terminally(err)
+	if !component.IsTemporary(err) {
+		return job.Terminally(err)
+	}
+	if r.outages.lasts(inst.UID, r.Now()) < patience {
+		return err
+	}
+	given := *err
+	given.Message = strings.TrimSuffix(fmt.Sprintf("given up after %s: %s", patience, err.Message), ": ")
+	return job.Terminally(&given)
 }
 
 // reportOverwrite tells in a condition whether the reference was overwritten.
-func (r *Reconciler) reportOverwrite(inst *v1alpha1.Installation, from *sources.Sources, found *plan.Component) {
-	written := inst.Spec.ComponentDescriptor.Reference
-	if !from.Overwritten || written == nil || inst.Spec.ComponentDescriptor.Inline != nil {
+func (r *Reconciler) reportOverwrite(inst *v1alpha1.Installation, from *sources.Sources) {
+	definition := inst.Spec.ComponentDescriptor
+	if !from.Overwritten || definition.Reference == nil || definition.Inline != nil {
+		dropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
 		return
 	}
 	condition := v1alpha1.Condition{
 		Type: v1alpha1.ComponentReferenceOverwriteCondition, Status: v1alpha1.ConditionFalse,
 		Reason: "No overwrite defined", Message: "component reference has not been overwritten",
 	}
-	before := component.Reference{Context: component.Context(written.RepositoryContext), Name: written.ComponentName, Version: written.Version}
+	before := component.Reference{Context: component.Context(definition.Reference.RepositoryContext), Name: definition.Reference.ComponentName, Version: definition.Reference.Version}
 	if before.Context.IsZero() {
 		before.Context = from.Options.Default
 	}
 	if after, overwritten := component.Apply(from.Options.Overwrites, before); overwritten {
 		condition.Status, condition.Reason = v1alpha1.ConditionTrue, "FoundOverwrite"
-		condition.Message = overwriteMessage(before, after)
+		condition.Message = component.Diff(before, after)
 	}
 	job.SetCondition(&inst.Status.Conditions, condition, metav1.NewTime(r.Now()))
-}
-
-func overwriteMessage(before, after component.Reference) string {
-	line := func(what, old, replaced string) string {
-		if old == replaced {
-			return fmt.Sprintf("%s has not been overwritten\n", what)
-		}
-		return fmt.Sprintf("%s: %s -> %s\n", what, old, replaced)
-	}
-	return "Component reference has been overwritten:\n" +
-		line("repository context", contextText(before.Context), contextText(after.Context)) +
-		line("component name", before.Name, after.Name) + line("version", before.Version, after.Version)
-}
-
-func contextText(context descriptor.Typed) string {
-	if context.IsZero() {
-		return "none"
-	}
-	return string(context)
 }

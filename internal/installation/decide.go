@@ -10,6 +10,8 @@ type snapshot struct {
 	inst *v1alpha1.Installation
 	// exec is the Execution of the Installation, or nil.
 	exec *v1alpha1.Execution
+	// warnings are what this attempt has noted; no decision depends on them.
+	warnings []warnings
 }
 
 // step is what to do next.

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,18 +12,14 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
 )
 
 // imports reads what the Installation imports.
 func (r *Reconciler) imports(ctx context.Context, inst *v1alpha1.Installation) (dataflow.Imports, error) {
-	imports, err := dataflow.Read(ctx, inst, objects{r.Client})
-	var missing *dataflow.MissingError
-	var invalid *invalidError
-	if errors.As(err, &missing) || errors.As(err, &invalid) {
-		return imports, job.Terminally(job.Wrap(err, "init", "ImportsSatisfied", ""))
-	}
+	imports, err := dataflow.Read(ctx, inst, objects{confirming{Reader: r.Client, live: r.Reader}})
 	if err != nil {
-		return imports, job.Wrap(err, "init", "ImportsSatisfied", "read imports")
+		return imports, r.final(inst, job.Wrap(err, "init", "ImportsSatisfied", ""))
 	}
 	return imports, nil
 }
@@ -32,10 +27,22 @@ func (r *Reconciler) imports(ctx context.Context, inst *v1alpha1.Installation) (
 // objects reads imports from the resource cluster.
 type objects struct{ client.Reader }
 
-// invalidError tells that an object exists but does not hold what is imported.
-type invalidError struct{ error }
+// confirming reads from a cache; but whether something does not exist it asks the
+// API server: users create objects and the Installation that needs them at once, and
+// the caches fill in any order.
+type confirming struct {
+	client.Reader
+	live client.Reader
+}
 
-func (e *invalidError) Unwrap() error { return e.error }
+// Get implements client.Reader.
+func (c confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	err := c.Reader.Get(ctx, key, into, options...)
+	if apierrors.IsNotFound(err) {
+		return c.live.Get(ctx, key, into, options...) //nolint:wrapcheck // the caller tells what was read
+	}
+	return err //nolint:wrapcheck // the caller tells what was read
+}
 
 // Data implements dataflow.Objects.
 func (o objects) Data(ctx context.Context, object dataflow.Object) (dataflow.DataImport, error) {
@@ -60,7 +67,7 @@ func (o objects) Data(ctx context.Context, object dataflow.Object) (dataflow.Dat
 		return dataflow.FromDataObject(data), err
 	}
 	if err != nil {
-		return value, &invalidError{fmt.Errorf("%s %s: %w", object.Kind, object.Name, err)}
+		return value, fmt.Errorf("%s %s: %w", object.Kind, object.Name, err)
 	}
 	return value, nil
 }
@@ -78,7 +85,7 @@ func (o objects) Target(ctx context.Context, object dataflow.Object) (*v1alpha1.
 func (o objects) Targets(ctx context.Context, namespace string, selector labels.Selector) ([]*v1alpha1.Target, error) {
 	list := &v1alpha1.TargetList{}
 	if err := o.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return nil, fmt.Errorf("list Targets: %w", err)
+		return nil, &sources.ReadError{Object: "Targets", Cause: err}
 	}
 	targets := make([]*v1alpha1.Target, len(list.Items))
 	for i := range list.Items {
@@ -102,7 +109,7 @@ func (o objects) get(ctx context.Context, object dataflow.Object, into client.Ob
 		return dataflow.ErrMissing
 	}
 	if err != nil {
-		return fmt.Errorf("read %s %s/%s: %w", object.Kind, object.Namespace, object.Name, err)
+		return &sources.ReadError{Object: fmt.Sprintf("%s %s/%s", object.Kind, object.Namespace, object.Name), Cause: err}
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ type Reconciler struct {
 	Blueprints *blueprint.Cache
 
 	written job.Written
+	outages outages
 }
 
 // Reconcile brings an Installation as far as it comes without waiting.

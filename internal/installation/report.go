@@ -29,12 +29,18 @@ func (r *Reconciler) report(ctx context.Context, s *snapshot, failed step, err e
 		log.FromContext(ctx).V(1).Info("somebody was faster", "step", failed, "conflict", err.Error())
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
+	if outcome != job.Transient {
+		r.outages.over(s.inst.UID)
+	}
 	before := s.inst.Status.DeepCopy()
 	phase := s.inst.Status.InstallationPhase
 	if outcome == job.Terminal {
 		phase = failedPhase(phase)
 	}
 	r.setPhase(s.inst, phase, err)
+	if outcome == job.Transient && shown(before.LastError, s.inst.Status.LastError) {
+		return ctrl.Result{}, err
+	}
 	if !equality.Semantic.DeepEqual(before, &s.inst.Status) {
 		if before.LastError == nil || before.LastError.Message != s.inst.Status.LastError.Message {
 			r.Events.Eventf(s.inst, nil, corev1.EventTypeWarning, reason(s.inst.Status.LastError), "ReconcileInstallation", "%s", eventNote(s.inst.Status.LastError.Message))
@@ -43,10 +49,24 @@ func (r *Reconciler) report(ctx context.Context, s *snapshot, failed step, err e
 			return writeFailed(err, writeErr)
 		}
 	}
+	if outcome == job.Terminal {
+		r.warn(s)
+	}
 	if outcome == job.Transient {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, nil
+}
+
+// silence is how long details of a failure that goes on are not written again: each
+// write wakes us, and would end the pause between two attempts.
+const silence = 10 * time.Second
+
+// shown reports whether the status already tells of a failure. Details of its
+// message may differ, such as the port of a connection.
+func shown(before, now *v1alpha1.Error) bool {
+	return before != nil && before.Operation == now.Operation && before.Reason == now.Reason &&
+		now.LastUpdateTime.Sub(before.LastUpdateTime.Time) < silence
 }
 
 // writeFailed says what to do if the status could not be written.

@@ -3,9 +3,12 @@ package installation
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -16,9 +19,24 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
+// The pauses between attempts after an error. A registry or an API server that is
+// back is used soon after.
+const (
+	firstPause   = 5 * time.Millisecond
+	longestPause = 30 * time.Second
+)
+
 // SetupWithManager watches Installations and what wakes them: their Execution, and
 // the default Context that they may wait for.
-func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
+func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
+	for _, kind := range []client.Object{&v1alpha1.DataObject{}, &v1alpha1.Target{}} {
+		if err := manager.GetFieldIndexer().IndexField(ctx, kind, copiesByScope, scopeOf); err != nil {
+			return fmt.Errorf("index copies of imports: %w", err)
+		}
+	}
+	if options.RateLimiter == nil {
+		options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
+	}
 	ofExecution := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Installation{}, handler.OnlyControllerOwner())
 	return ctrl.NewControllerManagedBy(manager).
 		Named("installation").

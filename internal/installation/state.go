@@ -1,7 +1,6 @@
 package installation
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -11,71 +10,89 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/sources"
 )
 
 // states keeps what executors store: one Secret for each, which goes with the
-// Installation.
+// Installation. It is for one rendering: a state is only written over the one that
+// the rendering has seen, so that no state gets lost that children may depend on.
 type states struct {
 	client client.Client
 	inst   *v1alpha1.Installation
+	// seen are the Secrets that were read, by their names; nil if there was none.
+	seen map[string]*corev1.Secret
+}
+
+func newStates(c client.Client, inst *v1alpha1.Installation) *states {
+	return &states{client: c, inst: inst, seen: map[string]*corev1.Secret{}}
 }
 
 // Read implements plan.States.
-func (s states) Read(ctx context.Context, key plan.StateKey) ([]byte, error) {
-	secret := &corev1.Secret{}
-	name := key.SecretName(s.inst.Name)
-	if err := s.client.Get(ctx, client.ObjectKey{Namespace: s.inst.Namespace, Name: name}, secret); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("read Secret %s: %w", name, err)
+func (s *states) Read(ctx context.Context, key plan.StateKey) ([]byte, error) {
+	secret, err := s.read(ctx, key)
+	if err != nil || secret == nil || !s.isOwn(secret) {
+		return nil, err
 	}
-	if !s.mayUse(secret) {
-		return nil, nil
+	content, ok := secret.Data[plan.StateSecretKey]
+	if !ok {
+		return nil, fmt.Errorf("there is no key %q in Secret %s, so what execution %q stored is lost: restore the key, or delete the Secret to begin with nothing stored", plan.StateSecretKey, secret.Name, key.Executor)
 	}
-	return secret.Data[plan.StateSecretKey], nil
+	return content, nil
 }
 
-// write stores states. A Secret of that name that belongs to an Installation which
-// was deleted, or to nobody, is taken over.
-func (s states) write(ctx context.Context, all []plan.State) error {
+// read returns the Secret with a state, or nil.
+func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, error) {
+	name := key.SecretName(s.inst.Name)
+	if secret, known := s.seen[name]; known {
+		return secret, nil
+	}
+	secret := &corev1.Secret{}
+	err := s.client.Get(ctx, client.ObjectKey{Namespace: s.inst.Namespace, Name: name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		secret = nil
+	case err != nil:
+		return nil, &sources.ReadError{Object: "Secret " + name, Cause: err}
+	case metav1.GetControllerOf(secret) != nil && !mayReplace(s.inst, secret):
+		return nil, foreign("Secret", secret)
+	}
+	s.seen[name] = secret
+	return secret, nil
+}
+
+// isOwn tells whether a Secret holds a state of this Installation, and not of an
+// earlier one that had the same name.
+func (s *states) isOwn(secret *corev1.Secret) bool {
+	owner := metav1.GetControllerOf(secret)
+	return owner == nil || owner.UID == s.inst.UID
+}
+
+// write stores states. If somebody else has written one since it was read, that is
+// a conflict: the templates have to be rendered again, with the newer state.
+func (s *states) write(ctx context.Context, all []plan.State) error {
 	for _, state := range all {
 		if err := s.writeOne(ctx, state); err != nil {
-			return fmt.Errorf("store the state of execution %q: %w", state.Key.Executor, err)
+			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", fmt.Sprintf("ReconcileExecution: store the state of execution %q", state.Key.Executor))
 		}
 	}
 	return nil
 }
 
-func (s states) writeOne(ctx context.Context, state plan.State) error {
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Namespace: s.inst.Namespace, Name: state.Key.SecretName(s.inst.Name),
-		OwnerReferences: []metav1.OwnerReference{s.owner()},
-	}}
+func (s *states) writeOne(ctx context.Context, state plan.State) error {
+	seen, err := s.read(ctx, state.Key)
+	if err != nil {
+		return err
+	}
+	if seen == nil {
+		seen = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.inst.Namespace, Name: state.Key.SecretName(s.inst.Name)}}
+	}
+	secret := seen.DeepCopy()
+	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.inst, v1alpha1.GroupVersion.WithKind("Installation"))}
 	secret.Data = map[string][]byte{plan.StateSecretKey: state.Content}
-	err := s.client.Create(ctx, secret)
-	if !apierrors.IsAlreadyExists(err) {
-		return err
+	if seen.ResourceVersion == "" {
+		return s.client.Create(ctx, secret) //nolint:wrapcheck // the caller tells what is stored
 	}
-	live := &corev1.Secret{}
-	if err := s.client.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
-		return err
-	}
-	if s.mayUse(live) && bytes.Equal(live.Data[plan.StateSecretKey], state.Content) {
-		return nil
-	}
-	live.OwnerReferences, live.Data = secret.OwnerReferences, secret.Data
-	return s.client.Update(ctx, live)
-}
-
-func (s states) owner() metav1.OwnerReference {
-	return *metav1.NewControllerRef(s.inst, v1alpha1.GroupVersion.WithKind("Installation"))
-}
-
-// mayUse tells whether a Secret holds a state of this Installation, and not of an
-// earlier one that had the same name.
-func (s states) mayUse(secret *corev1.Secret) bool {
-	owner := metav1.GetControllerOf(secret)
-	return owner == nil || owner.UID == s.inst.UID
+	return s.client.Update(ctx, secret) //nolint:wrapcheck // the caller tells what is stored
 }

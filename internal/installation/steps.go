@@ -132,6 +132,9 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	if s.inst.Generation != s.inst.Status.ObservedGeneration {
 		return job.Terminally(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
+	if err := r.dropCopies(ctx, s.inst); err != nil {
+		return err
+	}
 	r.condition(s.inst, v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", now)
 	r.setPhase(s.inst, v1alpha1.InstallationPhases.Succeeded, nil)
 	if err := r.writeStatus(ctx, s.inst); err != nil {

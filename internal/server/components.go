@@ -1,8 +1,10 @@
 package server
 
 import (
+	"crypto/x509"
 	"fmt"
 	"os"
+	"time"
 
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/credential"
@@ -37,6 +39,20 @@ type RegistryConfig struct {
 	} `json:"local"`
 }
 
+// components returns what all namespaces have in common: how registries are
+// reached, and the default repository.
+func (c *Config) components() (component.Options, error) {
+	options, err := c.Registry.options()
+	options.Default = component.Context(c.RepositoryContext)
+	return options, err
+}
+
+// registryTimeouts are shorter than the time that a template has: one that waits for
+// a registry must hear of it, and not come to its own end first.
+func registryTimeouts() registry.Timeouts {
+	return registry.Timeouts{Connect: 10 * time.Second, Answer: 20 * time.Second, Stall: 20 * time.Second}
+}
+
 // options reads the files that the configuration names.
 func (c *RegistryConfig) options() (component.Options, error) {
 	options := component.Options{Registry: registry.Options{
@@ -58,6 +74,9 @@ func (c *RegistryConfig) options() (component.Options, error) {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			return options, fmt.Errorf("registry.oci.certificateAuthorities: %w", err)
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(content) {
+			return options, fmt.Errorf("registry.oci.certificateAuthorities: %s holds no certificate in PEM form", path)
 		}
 		options.Registry.Authorities = string(content)
 	}

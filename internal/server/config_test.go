@@ -1,12 +1,18 @@
 package server
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/installation"
 )
 
 func TestLoad(t *testing.T) {
@@ -34,6 +40,21 @@ func TestLoad(t *testing.T) {
 			return c.PickupTimeout == 5*time.Minute && slices.Equal(c.Controllers, Controllers())
 		}, "", ""},
 		{"permissions", "importNamespaces: [{from: shared, to: [a, b]}]", func(c Config) bool { return slices.Equal(c.SourceNamespaces["shared"], []string{"a", "b"}) }, "", ""},
+		{"the default repository is that of all Contexts without one", "repositoryContext: {type: ociRegistry, baseUrl: r.example.org}", func(c Config) bool {
+			options, err := c.components()
+			return err == nil && strings.Contains(options.Default.String(), "r.example.org")
+		}, "", ""},
+		{"how registries are reached", "registry: {oci: {allowPlainHttp: true, insecureSkipVerify: true, redirects: {refuse: true, hosts: [a]}, tokenHosts: {r.example.org: [b]}}}", func(c Config) bool {
+			options, err := c.components()
+			got := options.Registry
+			return err == nil && got.AllowPlainHTTP && got.InsecureSkipVerify && got.Redirects.Refuse && slices.Equal(got.Redirects.Hosts, []string{"a"}) && slices.Equal(got.TokenHosts["r.example.org"], []string{"b"})
+		}, "", ""},
+		{"whose signatures count", "signatureVerificationEnforcementPolicy: Enforce", func(c Config) bool { return c.Verification == installation.VerifyAlways && c.Validate() == nil }, "", ""},
+		{"signatures count where they are asked for", "{}", func(c Config) bool { return c.Verification == installation.VerifyIfAsked }, "", ""},
+		{"functions that are switched off", "disabledTemplateFunctions: [getOidcKubeconfig]", func(c Config) bool {
+			return c.disabledFunctions()["getOidcKubeconfig"] && len(c.disabledFunctions()) == 1 && c.Validate() == nil
+		}, "", ""},
+		{"a store for blobs that is no longer there", "registry: {oci: {cache: {path: x}}}", func(Config) bool { return true }, "cache", ""},
 		{"a key without effect is a warning", "blueprintStore: {path: x}", func(Config) bool { return true }, "blueprintStore", ""},
 		{"a wrong duration", "deployItemTimeouts: {pickup: soon}", nil, "", "deployItemTimeouts.pickup"},
 		{"a file of another kind", "kind: Pod", nil, "", "is of kind Pod"},
@@ -70,8 +91,108 @@ func TestValidate(t *testing.T) {
 	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), `there is no controller "ghost": choose from installation, execution, context, manifest`) {
 		t.Errorf("got %v", err)
 	}
+	for _, test := range []struct {
+		reason, want string
+		change       func(*Config)
+	}{
+		{"a policy is not guessed: a misspelt one would check nothing", `signatureVerificationEnforcementPolicy is "enforce": choose from DoNotEnforce, Enforce, Disabled`, func(c *Config) { c.Verification = "enforce" }},
+		{"a function that does not exist would stay switched on under its real name", `there is no function "getOIDCKubeconfig": choose from getOidcKubeconfig`, func(c *Config) { c.DisabledFunctions = []string{"getOIDCKubeconfig"} }},
+	} {
+		config := Default()
+		test.change(&config)
+		if err := config.Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
 	config.Controllers = nil
 	if err := config.Validate(); err == nil {
 		t.Error("a process without controllers has nothing to do")
+	}
+}
+
+// TestRegistryFiles reads the files that the configuration names.
+func TestRegistryFiles(t *testing.T) {
+	directory := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(directory, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	login := func(user string) string {
+		return `{"auths":{"r.example.org":{"username":"` + user + `","password":"hunter2"}}}`
+	}
+	var config RegistryConfig
+	config.OCI.ConfigFiles = []string{write("first", login("first")), write("second", login("second"))}
+	options, err := config.options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := options.Registry.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: "https", Host: "r.example.org"})
+	if found[credential.Username] != "second" {
+		t.Errorf("the later file wins, got %q", found[credential.Username])
+	}
+	ghost := filepath.Join(directory, "ghost")
+	for _, test := range []struct {
+		reason, want string
+		change       func(*RegistryConfig)
+		missing      bool
+	}{
+		{"credentials that are not there", "registry.oci.configFiles", func(c *RegistryConfig) { c.OCI.ConfigFiles = []string{ghost} }, true},
+		{"credentials that are none", "registry.oci.configFiles: " + directory, func(c *RegistryConfig) { c.OCI.ConfigFiles = []string{write("broken", `{"auths":"hunter2`)} }, false},
+		{"authorities that are not there", "registry.oci.certificateAuthorities", func(c *RegistryConfig) { c.OCI.CertificateAuthorities = ghost }, true},
+		{"authorities that are none are told at the start, not by the first Installation", "holds no certificate in PEM form", func(c *RegistryConfig) { c.OCI.CertificateAuthorities = write("ca", "hunter2") }, false},
+		{"a folder that is not there", "registry.local.rootPath", func(c *RegistryConfig) { c.Local.RootPath = ghost }, true},
+	} {
+		var config RegistryConfig
+		test.change(&config)
+		_, err := config.options()
+		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, fs.ErrNotExist) != test.missing || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
+}
+
+// TestTimeouts: a template hears that a registry does not answer before its own
+// time is over, so that this is not taken for a mistake of the template.
+func TestTimeouts(t *testing.T) {
+	const templateTime = 30 * time.Second
+	got := registryTimeouts()
+	for name, timeout := range map[string]time.Duration{"connect": got.Connect, "answer": got.Answer, "stall": got.Stall} {
+		if timeout <= 0 || timeout >= templateTime || timeout > registry.DefaultTimeouts().Answer {
+			t.Errorf("%s: %s", name, timeout)
+		}
+	}
+}
+
+// TestDocumented loads the configuration that the documentation shows.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, found := strings.Cut(string(page), "```yaml\n")
+	example, _, ended := strings.Cut(example, "```")
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(example), 0o600); err != nil || !found || !ended {
+		t.Fatalf("there is no example: %v", err)
+	}
+	config := Default()
+	warnings, err := config.Load(path)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("warnings %v, %v", warnings, err)
+	}
+	oci := config.Registry.OCI
+	if err := config.Validate(); err != nil || config.Verification != installation.VerifyAlways || len(config.DisabledFunctions) != 2 ||
+		len(oci.ConfigFiles) != 1 || oci.CertificateAuthorities == "" || len(oci.Redirects.Hosts) != 1 || len(oci.TokenHosts) != 1 {
+		t.Errorf("%+v, %v", config, err)
+	}
+	// Each key of the type is on the page, under its full name.
+	for _, key := range []string{"registry.oci.configFiles", "registry.oci.certificateAuthorities", "registry.oci.allowPlainHttp", "registry.oci.insecureSkipVerify",
+		"registry.oci.redirects.{refuse,hosts}", "registry.oci.tokenHosts", "registry.local.rootPath", "signatureVerificationEnforcementPolicy", "disabledTemplateFunctions"} {
+		if !strings.Contains(string(page), "| `"+key) {
+			t.Errorf("%s is not documented", key)
+		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/defaultcontext"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/execution"
@@ -129,7 +130,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
 	if config.runs(Installations) {
-		if err := addInstallations(manager, config, order, clusters); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -161,11 +162,13 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(manager ctrl.Manager, config Config, order *seniority.Order, clusters *deployer.Clusters) error {
-	base, err := config.Registry.options()
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *seniority.Order, clusters *deployer.Clusters) error {
+	base, err := config.components()
 	if err != nil {
 		return err
 	}
+	shared := component.NewShared()
+	shared.Pool = registry.NewPool(registryTimeouts())
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string) map[string]render.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -179,9 +182,9 @@ func addInstallations(manager ctrl.Manager, config Config, order *seniority.Orde
 	reconciler := &installation.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
-		Sources:    &sources.Reader{Client: manager.GetClient(), Base: base, Foreign: config.SourceNamespaces},
-		Components: component.NewShared(), Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+		Sources:    &sources.Reader{Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces},
+		Components: shared, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions,
 	}
-	return reconciler.SetupWithManager(manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]})
+	return reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -23,8 +22,7 @@ const ocmConfigKey = ".ocmconfig"
 
 // Reader reads Contexts and what they refer to.
 type Reader struct {
-	// Client reads from the resource cluster: Contexts and overwrites from caches,
-	// Secrets and ConfigMaps when they are needed.
+	// Client reads from the API server: what is read is needed once in a job.
 	Client client.Reader
 	// Base is what all namespaces have in common: how registries are reached, and
 	// the default repository.
@@ -55,7 +53,7 @@ func (r *Reader) Read(ctx context.Context, landscape *v1alpha1.Context) (*Source
 	}
 	for _, step := range []func(context.Context) error{s.readOCMConfig, s.readCredentials, s.readOverwrites} {
 		if err := step(ctx); err != nil {
-			return nil, fmt.Errorf("Context %s: %w", landscape.Name, err)
+			return nil, fmt.Errorf("read what Context %s refers to: %w", landscape.Name, err)
 		}
 	}
 	return s, nil
@@ -86,15 +84,15 @@ func (s *Sources) readOCMConfig(ctx context.Context) error {
 	name := s.Context.OCMConfig.Name
 	configMap := &corev1.ConfigMap{}
 	if err := s.reader.Client.Get(ctx, client.ObjectKey{Namespace: s.Context.Namespace, Name: name}, configMap); err != nil {
-		return notFound(err, "ocmConfig", "ConfigMap", name)
+		return fmt.Errorf("ocmConfig: %w", unread(err, "ConfigMap", name))
 	}
 	text, ok := configMap.Data[ocmConfigKey]
 	if !ok {
-		return &NotFoundError{fmt.Sprintf("ocmConfig: ocm configuration config map %s does not contain key %q", name, ocmConfigKey)}
+		return &NotFoundError{fmt.Sprintf("ocmConfig: ocm configuration config map %s does not contain key %q: put the configuration under this key", name, ocmConfigKey)}
 	}
 	config, err := ocmconfig.Parse([]byte(text))
 	if err != nil {
-		return fmt.Errorf("invalid ocm config in %q in namespace %q: %w", name, s.Context.Namespace, err)
+		return fmt.Errorf("ocmConfig: invalid ocm config in %q in namespace %q: %w", name, s.Context.Namespace, err)
 	}
 	s.Options.Config = config
 	s.Warnings = append(s.Warnings, config.Warnings...)
@@ -108,16 +106,11 @@ func (s *Sources) readOverwrites(ctx context.Context) error {
 	}
 	overwrites := &v1alpha1.ComponentVersionOverwrites{}
 	if err := s.reader.Client.Get(ctx, client.ObjectKey{Namespace: s.Context.Namespace, Name: name}, overwrites); err != nil {
-		return notFound(err, "componentVersionOverwrites", "ComponentVersionOverwrites", name)
+		return fmt.Errorf("componentVersionOverwrites: %w", unread(err, "ComponentVersionOverwrites", name))
 	}
 	s.Overwritten = true
 	s.Options.Overwrites = component.Overwrites(overwrites.Overwrites)
 	return nil
-}
-
-// HasRepository reports whether anything says where components are.
-func (s *Sources) HasRepository() bool {
-	return !s.Options.Default.IsZero() || s.Options.Config != nil
 }
 
 // Trust returns what a signature is checked with.
@@ -125,14 +118,14 @@ func (s *Sources) Trust(ctx context.Context, name string) (signature.Trust, erro
 	var trust signature.Trust
 	references, ok := s.Context.VerificationSignatures[name]
 	if !ok {
-		return trust, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures does not contain a key for signature name %q", s.Context.Name, name)}
+		return trust, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures does not contain a key for signature name %q: add it, with a public key or a certificate authority", s.Context.Name, name)}
 	}
 	var err error
 	if trust.PublicKey, err = s.reader.secretKey(ctx, s.Context.Namespace, references.PublicKeySecretReference); err != nil {
-		return trust, fmt.Errorf("Context %s: verificationSignatures.%s.publicKeySecretReference: %w", s.Context.Name, name, err)
+		return trust, fmt.Errorf("verificationSignatures.%s.publicKeySecretReference of Context %s: %w", name, s.Context.Name, err)
 	}
 	if trust.Authorities, err = s.reader.secretKey(ctx, s.Context.Namespace, references.CaCertificateSecretReference); err != nil {
-		return trust, fmt.Errorf("Context %s: verificationSignatures.%s.caCertificateSecretReference: %w", s.Context.Name, name, err)
+		return trust, fmt.Errorf("verificationSignatures.%s.caCertificateSecretReference of Context %s: %w", name, s.Context.Name, err)
 	}
 	return trust, nil
 }
@@ -161,23 +154,7 @@ func (r *Reader) secretKey(ctx context.Context, namespace string, reference *v1a
 func (r *Reader) secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	secret := &corev1.Secret{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
-		return nil, notFound(err, "", "Secret", name)
+		return nil, unread(err, "Secret", name)
 	}
 	return secret.Data, nil
-}
-
-// NotFoundError tells that something does not exist that a Context refers to.
-type NotFoundError struct{ message string }
-
-// Error implements error.
-func (e *NotFoundError) Error() string { return e.message }
-
-func notFound(err error, field, kind, name string) error {
-	if field != "" {
-		field += ": "
-	}
-	if apierrors.IsNotFound(err) {
-		return &NotFoundError{fmt.Sprintf("%s%s %s, which cannot be found in this namespace: create it, or correct the name", field, kind, name)}
-	}
-	return fmt.Errorf("%sread %s %s: %w", field, kind, name, err)
 }

@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/server"
 )
 
@@ -39,6 +40,10 @@ func TestRender(t *testing.T) {
 		{"a deployer may run elsewhere", map[string]any{"controllers": []any{"installation", "execution"}, "workers": map[string]any{"installation": 64}}, "Deployment", "landscaper", []string{"--controllers=installation,execution", "--workers=installation=64"}},
 		{"permissions reach installer and program", map[string]any{"install": map[string]any{"importNamespaces": []any{map[string]any{"from": "shared", "to": []any{"team-a"}}}}}, "Job", "landscaper-install", []string{"--allow-import-from=shared=team-a"}},
 		{"the default repository reaches the program", map[string]any{"contexts": map[string]any{"repositoryContext": map[string]any{"type": "ociRegistry", "baseUrl": "r"}}}, "ConfigMap", "landscaper", []string{`repositoryContext: {\"baseUrl\":\"r\",\"type\":\"ociRegistry\"}`}},
+		{"files for the program come from volumes", map[string]any{
+			"volumes":      []any{map[string]any{"name": "registry", "secret": map[string]any{"secretName": "registry-files"}}},
+			"volumeMounts": []any{map[string]any{"name": "registry", "mountPath": "/etc/registry"}},
+		}, "Deployment", "landscaper", []string{`"secretName":"registry-files"`, `"mountPath":"/etc/registry"`, `"mountPath":"/etc/landscaper"`}},
 	}
 	for _, test := range tests {
 		objects, err := Render(test.values)
@@ -65,7 +70,13 @@ func TestRender(t *testing.T) {
 // TestRenderedConfiguration shows that the program understands what the chart
 // writes.
 func TestRenderedConfiguration(t *testing.T) {
-	objects, err := Render(map[string]any{"contexts": map[string]any{"excludedNamespaces": []any{"kube-system"}}, "install": map[string]any{"importNamespaces": []any{map[string]any{"from": "shared", "to": []any{"team-a"}}}}})
+	objects, err := Render(map[string]any{
+		"contexts":                  map[string]any{"excludedNamespaces": []any{"kube-system"}},
+		"install":                   map[string]any{"importNamespaces": []any{map[string]any{"from": "shared", "to": []any{"team-a"}}}},
+		"registry":                  map[string]any{"oci": map[string]any{"certificateAuthorities": "/etc/registry/ca.pem", "redirects": map[string]any{"hosts": []any{".example.org"}}}},
+		"signatureVerification":     "Enforce",
+		"disabledTemplateFunctions": []any{"getOidcKubeconfig"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +99,13 @@ func TestRenderedConfiguration(t *testing.T) {
 	}
 	if !slices.Equal(config.ExcludedNamespaces, []string{"kube-system"}) || !slices.Equal(config.SourceNamespaces["shared"], []string{"team-a"}) {
 		t.Errorf("got %+v", config)
+	}
+	oci := config.Registry.OCI
+	if oci.CertificateAuthorities != "/etc/registry/ca.pem" || !slices.Equal(oci.Redirects.Hosts, []string{".example.org"}) || config.Verification != installation.VerifyAlways || !slices.Equal(config.DisabledFunctions, []string{"getOidcKubeconfig"}) {
+		t.Errorf("got %+v", config)
+	}
+	if err := config.Validate(); err != nil {
+		t.Error(err)
 	}
 }
 

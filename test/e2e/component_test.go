@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,11 +85,17 @@ deployItems:
 `,
 }
 
-// publish pushes the shop into the registry of the lab with the command line.
+// publish pushes the shop into the registry of the lab.
 func publish(t *testing.T, path string) {
 	t.Helper()
+	publishFiles(t, path, shop)
+}
+
+// publishFiles pushes components into the registry of the lab with the command line.
+func publishFiles(t *testing.T, path string, files map[string]string) {
+	t.Helper()
 	directory := t.TempDir()
-	for name, content := range shop {
+	for name, content := range files {
 		file := filepath.Join(directory, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -108,7 +113,7 @@ func publish(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	push := exec.CommandContext(t.Context(), program, "components", "push", "constructor.yaml", env.registry.Address+path,
-		"--skip-digests", "--registry-config", config, "--ca-file", env.registry.CAFile)
+		"--skip-digests", "--overwrite", "--registry-config", config, "--ca-file", env.registry.CAFile)
 	push.Dir = directory
 	if output, err := push.CombinedOutput(); err != nil {
 		t.Fatalf("push: %v\n%s", err, output)
@@ -119,15 +124,16 @@ func dockerConfig(password string) []byte {
 	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":%q}}}`, env.registry.Address, env.registry.Username, password)
 }
 
-// registryServer starts a server that trusts the registry of the lab.
-func registryServer(t *testing.T) {
+// registryServer starts a server that trusts the registry of the lab. Further lines
+// are added to its configuration.
+func registryServer(t *testing.T, lines ...string) *serverProcess {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("kind: LandscaperConfiguration\nregistry: {oci: {certificateAuthorities: %s}}\n", env.registry.CAFile)
+	text := fmt.Sprintf("kind: LandscaperConfiguration\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.registry.CAFile, strings.Join(lines, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	startServer(t, env.serverKubeconfig, "--config", config)
+	return startServer(t, env.serverKubeconfig, "--config", config)
 }
 
 // shopContext is a Context with the registry and credentials for it.
@@ -321,19 +327,7 @@ func TestRegistryDown(t *testing.T) {
 	space := namespace(t)
 	shopContext(t, space, "/delivery", env.registry.Password)
 	shopImports(t, space, 3)
-	if err := env.lab.Signal(t.Context(), "registry", "STOP"); err != nil {
-		t.Fatal(err)
-	}
-	resumed := false
-	resume := func() {
-		if !resumed {
-			resumed = true
-			if err := env.lab.Signal(context.Background(), "registry", "CONT"); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	t.Cleanup(resume)
+	resume := stopRegistry(t)
 	registryServer(t)
 	inst := create(t, shopInstallation(space, "1.0.0"))
 	waiting := waitFor(t, client.ObjectKeyFromObject(inst), "tells that the registry does not answer", func(inst *v1alpha1.Installation) bool {

@@ -1,0 +1,275 @@
+package installation
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
+)
+
+func api(t *testing.T, objects ...client.Object) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&v1alpha1.DataObject{}, copiesByScope, scopeOf).WithIndex(&v1alpha1.Target{}, copiesByScope, scopeOf).Build()
+}
+
+func owner(kind, name, uid string) metav1.OwnerReference {
+	group := v1alpha1.GroupVersion.String()
+	if kind != "Installation" {
+		group = "apps/v1"
+	}
+	controls := true
+	return metav1.OwnerReference{APIVersion: group, Kind: kind, Name: name, UID: types.UID("uid-" + uid), Controller: &controls}
+}
+
+var stateKey = plan.StateKey{Prefix: plan.DeployPrefix, Executor: "deploy"}
+
+func stateSecret(data map[string][]byte, owners ...metav1.OwnerReference) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: stateKey.SecretName("shop"), OwnerReferences: owners}, Data: data}
+}
+
+// TestStates: what is read, and what follows from writing.
+func TestStates(t *testing.T) {
+	held := map[string][]byte{plan.StateSecretKey: []byte("old")}
+	mine := owner("Installation", "shop", "2")
+	for _, test := range []struct {
+		reason    string
+		stored    *corev1.Secret
+		read      string
+		readError string
+		outcome   job.Outcome
+	}{
+		{"nothing is stored, or somebody has deleted it", nil, "", "", job.None},
+		{"ours", stateSecret(held, mine), "old", "", job.None},
+		{"one that was restored without owner", stateSecret(held), "old", "", job.None},
+		{"one of an earlier Installation is not for us, and is taken over", stateSecret(held, owner("Installation", "shop", "1")), "", "", job.None},
+		{"one of somebody else", stateSecret(held, owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
+		{"one whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `there is no key "config" in Secret`, job.None},
+	} {
+		c := api(t)
+		if test.stored != nil {
+			c = api(t, test.stored)
+		}
+		inst := installationOf(t, "{}")
+		s := newStates(c, inst)
+		got, err := s.Read(t.Context(), stateKey)
+		if string(got) != test.read || (err == nil) != (test.readError == "") || err != nil && !strings.Contains(err.Error(), test.readError) {
+			t.Errorf("%s: read %q, %v", test.reason, got, err)
+		}
+		err = s.write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("new")}})
+		if outcome := job.OutcomeOf(err); outcome != test.outcome {
+			t.Errorf("%s: outcome %d: %v", test.reason, outcome, err)
+		}
+		if err != nil {
+			continue
+		}
+		live := stateSecret(nil)
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil || string(live.Data[plan.StateSecretKey]) != "new" || metav1.GetControllerOf(live).UID != inst.UID {
+			t.Errorf("%s: stored %+v, %v", test.reason, live, err)
+		}
+	}
+}
+
+// TestStatesConflict: a state that another replica has stored meanwhile is not
+// overwritten: children may have seen it. The next attempt works with it.
+func TestStatesConflict(t *testing.T) {
+	for _, before := range []*corev1.Secret{nil, stateSecret(map[string][]byte{plan.StateSecretKey: []byte("old")}, owner("Installation", "shop", "2"))} {
+		c := api(t)
+		if before != nil {
+			c = api(t, before)
+		}
+		inst := installationOf(t, "{}")
+		slow, fast := newStates(c, inst), newStates(c, inst)
+		for _, s := range []*states{slow, fast} {
+			if _, err := s.Read(t.Context(), stateKey); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := fast.write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("fast")}}); err != nil {
+			t.Fatal(err)
+		}
+		err := slow.write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("slow")}})
+		if job.OutcomeOf(err) != job.Conflict {
+			t.Errorf("got %v", err)
+		}
+		if got, err := newStates(c, inst).Read(t.Context(), stateKey); string(got) != "fast" || err != nil {
+			t.Errorf("the next attempt reads %q, %v", got, err)
+		}
+	}
+}
+
+func copyOf(name, jobID string, owners ...metav1.OwnerReference) *v1alpha1.Target {
+	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team-a", Name: name, OwnerReferences: owners,
+		Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectJobIDLabel: jobID, v1alpha1.DataObjectKeyLabel: name},
+	}}
+	target.Spec.Type = "example.org/x"
+	return target
+}
+
+// TestStoreCopies: who may have the name of a copy, and what stays of the object.
+func TestStoreCopies(t *testing.T) {
+	mine := owner("Installation", "shop", "2")
+	marked := copyOf("cluster", "job-1", mine, owner("Deployment", "web", "9"))
+	marked.Labels[v1alpha1.DataObjectIndexLabel], marked.Labels["team"] = "3", "a"
+	for _, test := range []struct {
+		reason string
+		live   *v1alpha1.Target
+		want   string
+	}{
+		{"the first job", nil, ""},
+		{"a later job", copyOf("cluster", "job-1", mine), ""},
+		{"a later attempt", copyOf("cluster", "job-2", mine), ""},
+		{"an earlier Installation of the name", copyOf("cluster", "job-1", owner("Installation", "shop", "1")), ""},
+		{"a list became a single Target; what others added stays", marked, ""},
+		{"another Installation", copyOf("cluster", "job-1", owner("Installation", "other", "2x")), "Target cluster does not belong to this Installation"},
+		{"a user", copyOf("cluster", "job-1"), "delete it, or choose another name for the Installation"},
+	} {
+		c := api(t)
+		if test.live != nil {
+			c = api(t, test.live)
+		}
+		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return noon }}
+		inst := installationOf(t, "{}")
+		wanted := copyOf("cluster", "job-2", mine)
+		wanted.Spec.Type = "example.org/y"
+		err := r.storeCopies(t.Context(), inst, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}})
+		live := &v1alpha1.Target{}
+		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(wanted), live); getErr != nil {
+			t.Fatal(getErr)
+		}
+		if test.want != "" {
+			condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateImportsCondition)
+			if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || live.Spec.Type != "example.org/x" || condition == nil || condition.Reason != "CreateTargets" {
+				t.Errorf("%s: %v, %+v, %+v", test.reason, err, live, condition)
+			}
+			continue
+		}
+		if err != nil || live.Spec.Type != "example.org/y" || live.Labels[v1alpha1.DataObjectJobIDLabel] != "job-2" || live.Labels[v1alpha1.DataObjectIndexLabel] != "" {
+			t.Errorf("%s: %v, %+v", test.reason, err, live)
+		}
+		if !slices.ContainsFunc(live.OwnerReferences, ownedBy(inst)) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
+			t.Errorf("%s: %+v", test.reason, live.ObjectMeta)
+		}
+	}
+}
+
+// lagging is a cache that does not see anything yet.
+type lagging struct{ client.Client }
+
+// Get implements client.Reader.
+func (lagging) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(v1alpha1.Resource("things"), key.Name)
+}
+
+// TestLaggingCache: what was just created counts, although the cache lags behind.
+func TestLaggingCache(t *testing.T) {
+	mine := owner("Installation", "shop", "2")
+	c := api(t, copyOf("cluster", "job-1", mine))
+	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return noon }}
+	inst := installationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
+	imports, err := r.imports(t.Context(), inst)
+	if err != nil || imports.Targets["cluster"] == nil {
+		t.Errorf("the import is not found: %v", err)
+	}
+	if err := r.storeCopies(t.Context(), inst, dataflow.Exports{Targets: []*v1alpha1.Target{copyOf("cluster", "job-2", mine)}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDropCopies: only copies of ours that this job did not write are deleted.
+func TestDropCopies(t *testing.T) {
+	mine := owner("Installation", "shop", "2")
+	elsewhere := copyOf("elsewhere", "job-1", mine)
+	elsewhere.Labels[v1alpha1.DataObjectContextLabel] = "Inst.other"
+	c := api(t,
+		copyOf("kept", "job-2", mine), copyOf("stale", "job-1", mine), copyOf("of-a-child", "job-1", owner("Installation", "shop-child", "3")), elsewhere,
+		&v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "stale", Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop"}, OwnerReferences: []metav1.OwnerReference{mine}}},
+	)
+	r := &Reconciler{Client: c}
+	if err := r.dropCopies(t.Context(), installationOf(t, "{}")); err != nil {
+		t.Fatal(err)
+	}
+	targets, data := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}
+	if err := c.List(t.Context(), targets); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.List(t.Context(), data); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for i := range targets.Items {
+		left = append(left, targets.Items[i].Name)
+	}
+	slices.Sort(left)
+	if want := []string{"elsewhere", "kept", "of-a-child"}; !slices.Equal(left, want) || len(data.Items) != 0 {
+		t.Errorf("Targets %v, want %v; %d DataObjects", left, want, len(data.Items))
+	}
+}
+
+// TestWarnings: one event for each kind, once.
+func TestWarnings(t *testing.T) {
+	recorder := events.NewFakeRecorder(10)
+	r := &Reconciler{Events: recorder}
+	s := &snapshot{inst: installationOf(t, "{}")}
+	s.warn(contextWarnings, []string{"one", "two"})
+	s.warn(blueprintWarnings, nil)
+	s.warn(importWarnings, withoutFirst([]string{"of the blueprint", "of the imports"}, []string{"of the blueprint"}))
+	r.warn(s)
+	r.warn(s)
+	close(recorder.Events)
+	var got []string
+	for event := range recorder.Events {
+		got = append(got, event)
+	}
+	if want := []string{"Warning ContextWarnings one; two", "Warning ImportWarnings of the imports"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestMirrorAnnotation: an annotation of the Installation comes and goes.
+func TestMirrorAnnotation(t *testing.T) {
+	const key = v1alpha1.CacheHelmChartsAnnotation
+	for _, test := range []struct {
+		reason, inst, exec string
+		want               bool
+	}{
+		{"neither has it", "", "", false},
+		{"it comes", "true", "", true},
+		{"it stays", "true", "true", false},
+		{"it goes", "", "true", true},
+	} {
+		inst, exec := installationOf(t, "{}"), &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"other": "kept"}}}
+		if test.inst != "" {
+			inst.Annotations = map[string]string{key: test.inst}
+		}
+		if test.exec != "" {
+			exec.Annotations[key] = test.exec
+		}
+		if got := mirrorAnnotation(exec, inst, key); got != test.want || exec.Annotations[key] != test.inst || exec.Annotations["other"] != "kept" {
+			t.Errorf("%s: %t, %v", test.reason, got, exec.Annotations)
+		}
+	}
+}
