@@ -1,7 +1,6 @@
 package blueprint
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -32,7 +32,7 @@ const (
 // Inline returns the files of an inline blueprint: a map of directories and
 // files, or a YAML text of such a map.
 func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
-	tree, err := decodeJSON(filesystem.RawMessage)
+	tree, err := plain.Literal(filesystem.RawMessage)
 	if text, ok := tree.(string); ok && err == nil {
 		tree, err = yamltext.Decode([]byte(text), yamltext.DefaultLimits())
 	}
@@ -48,17 +48,6 @@ func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
 		return nil, fmt.Errorf("inline file system: %w", err)
 	}
 	return builder.files.Tree(), nil
-}
-
-// decodeJSON returns the value of a JSON text. Numbers keep their digits.
-func decodeJSON(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells what it is
-	}
-	return value, nil
 }
 
 type inlineBuilder struct{ files filetree.Builder }

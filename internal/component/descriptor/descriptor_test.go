@@ -44,8 +44,8 @@ func decode(t testing.TB, text string) *Descriptor {
 	return d
 }
 
-// plain returns a document without what carries no meaning.
-func plain(t testing.TB, document []byte) any {
+// normal returns a document without what carries no meaning.
+func normal(t testing.TB, document []byte) any {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON(document)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestNothingIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.reason, err)
 		}
-		if diff := cmp.Diff(plain(t, []byte(test.document)), plain(t, encoded)); diff != "" {
+		if diff := cmp.Diff(normal(t, []byte(test.document)), normal(t, encoded)); diff != "" {
 			t.Errorf("%s: what was written differs from what was read:\n%s", test.reason, diff)
 		}
 	}
