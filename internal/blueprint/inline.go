@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +58,7 @@ func (b *inlineBuilder) directory(at string, entries map[string]any) error {
 	if err := b.files.Directory(at); err != nil {
 		return err //nolint:wrapcheck // tells the path
 	}
-	for _, key := range sortedKeys(entries) {
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		name, err := join(at, key)
 		if err != nil {
 			return err

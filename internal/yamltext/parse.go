@@ -12,7 +12,7 @@ import (
 func parse(text []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, explain(err)
+		return nil, problem(err)
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
@@ -77,9 +77,9 @@ var problems = map[string]bool{
 	"invalid Unicode character":                                    true,
 }
 
-// explain keeps the position and the kind of a problem of the parser, which has
+// problem keeps the position and the kind of an error of the parser, which has
 // them only in its message.
-func explain(err error) *Error {
+func problem(err error) *Error {
 	match := located.FindStringSubmatch(err.Error())
 	if match == nil {
 		return &Error{Reason: "the text is not YAML"}
