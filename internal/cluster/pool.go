@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // defaultSize is the number of connections that a pool keeps.
@@ -196,9 +196,10 @@ func secretText(secret *corev1.Secret, key string) ([]byte, error) {
 	}
 	whole := make(map[string]any, len(secret.Data))
 	for key, value := range secret.Data {
-		decoded, err := yamltext.Decode(value, yamltext.DefaultLimits())
-		if err != nil {
-			return nil, fmt.Errorf("the value of its key %s is not YAML: %w: name the key that holds the access in spec.secretRef.key", key, err)
+		var decoded any
+		if err := yaml.Unmarshal(value, &decoded); err != nil {
+			// The reason is dropped on purpose: the parser quotes the text.
+			return nil, fmt.Errorf("the value of its key %s is not YAML: name the key that holds the access in spec.secretRef.key", key)
 		}
 		whole[key] = decoded
 	}

@@ -155,6 +155,50 @@ func TestToJSON(t *testing.T) {
 	}
 }
 
+func TestUnmarshal(t *testing.T) {
+	type Inner struct {
+		Name  string  `json:"name"`
+		Count int     `json:"count"`
+		Share float64 `json:"share"`
+	}
+	type document struct {
+		Inner `json:",inline"`
+		List  []Inner           `json:"list"`
+		On    bool              `json:"on"`
+		Map   map[string]string `json:"map"`
+	}
+	for _, test := range []struct {
+		reason, text, want string
+		strict             bool
+	}{
+		{"what fits", "{name: a, count: 1.0, share: 1, on: yes, list: [{name: b}], map: {x: 'y'}, more: 1}", "", false},
+		{"a number in the place of a text", "list:\n- name: 7", "field list.name must be a text, not number", false},
+		{"a list in the place of a map", "map: [hunter2]", "field map must be a map, not array", false},
+		{"a text in the place of a list", "list: hunter2", "field list must be a list, not string", false},
+		{"a text in the place of a truth value", "on: hunter2", "field on must be true or false, not string", false},
+		{"a fraction in the place of an integer", "count: 1.2345", "field count must be an integer, not number", false},
+		{"a text in the place of a number", "share: hunter2", "field share must be a number, not string", false},
+		{"a text in the place of all", "hunter2", "the text must be a map, not string", false},
+		{"no YAML", "a: [", "line 1: did not find expected node content", false},
+		{"an unknown field where all must be known", "more: 1", `unknown field "more"`, true},
+		{"a field twice where all must be known", "on: yes\non: no", "line 2, column 1: the key is there twice, first in line 1", true},
+		{"what fits where all must be known", "{on: yes, map: {x: 'y'}}", "", true},
+	} {
+		read := Unmarshal
+		if test.strict {
+			read = UnmarshalStrict
+		}
+		var into document
+		err := read([]byte(test.text), DefaultLimits(), &into)
+		switch {
+		case test.want == "" && (err != nil || !into.On || into.Map["x"] != "y"):
+			t.Errorf("%s: got %+v, %v", test.reason, into, err)
+		case test.want != "" && (err == nil || !strings.HasSuffix(err.Error(), test.want)):
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+}
+
 func TestEncode(t *testing.T) {
 	value := map[string]any{
 		"b": int64(9007199254740993), "a": []any{json.Number("123456789012345678901234567890"), "x"}, "c": 1000000.0,
