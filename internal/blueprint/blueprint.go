@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
-	"reflect"
-	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -124,31 +121,9 @@ func decode(text []byte) (*v1alpha1.Blueprint, []string, error) {
 	info := &v1alpha1.Blueprint{}
 	// As the API server does it, fields are told by upper and lower case, too.
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, info); err != nil {
-		return nil, nil, explain(err)
+		return nil, nil, yamltext.Explain(err) //nolint:wrapcheck // the caller tells the file
 	}
 	return info, append(warnings, unknownFields(fields)...), nil
-}
-
-// explain says in the words of YAML that a field has a value of a wrong type.
-func explain(err error) error {
-	var mismatch *json.UnmarshalTypeError
-	if !errors.As(err, &mismatch) || mismatch.Field == "" {
-		return err
-	}
-	want := "a map"
-	switch mismatch.Type.Kind() {
-	case reflect.Slice:
-		want = "a list"
-	case reflect.String:
-		want = "a text"
-	case reflect.Bool:
-		want = "true or false"
-	}
-	// Names of Go's embedded structs begin with a capital; fields never do.
-	steps := slices.DeleteFunc(strings.Split(mismatch.Field, "."), func(step string) bool {
-		return step != "" && step[0] >= 'A' && step[0] <= 'Z'
-	})
-	return fmt.Errorf("field %s must be %s, not %s", strings.Join(steps, "."), want, mismatch.Value)
 }
 
 // checkHeader refuses another kind of object. Nobody is harmed by a header that
@@ -180,5 +155,3 @@ func adoptDialect(fields map[string]any) []string {
 	fields[name] = dialect
 	return nil
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -66,9 +66,9 @@ func TestLoadErrors(t *testing.T) {
 		{"a kind that is no text", `kind: {}`, "kind is "},
 		{"nothing", ``, "is not a map with fields"},
 		{"a list", `[imports]`, "is not a map with fields"},
-		{"no YAML", `imports: [`, "decode blueprint.yaml: yaml: line 1"},
-		{"a field that is there twice", "imports: []\nexports: []\nimports: []\n", `line 3: key "imports" is there twice`},
-		{"a field that is there twice inside", "localTypes:\n  a:\n    type: string\n    type: string\n", `line 4: key "type" is there twice`},
+		{"no YAML", `imports: [`, "decode blueprint.yaml: line 1"},
+		{"a field that is there twice", "imports: []\nexports: []\nimports: []\n", "line 3, column 1: the key is there twice, first in line 1"},
+		{"a field that is there twice inside", "localTypes:\n  a:\n    type: string\n    type: string\n", "line 4, column 5: the key is there twice, first in line 3"},
 		{"a number in the place of a list", `imports: 7`, "field imports must be a list, not number"},
 		{"a list in the place of a map", `localTypes: []`, "field localTypes must be a map, not array"},
 		{"a number in the place of a text, inside", `imports: [{name: 7}]`, "field imports.name must be a text, not number"},
@@ -77,9 +77,9 @@ func TestLoadErrors(t *testing.T) {
 		{"an import type of old times", `imports: [{name: a, type: componentDescriptor}]`, `imports[0].type: Unsupported value: "componentDescriptor"`},
 		{"an import execution without a type", `importExecutions: [{name: a}]`, "importExecutions[0].type: Required value"},
 		{"a description that is too large", "# " + strings.Repeat("x", maxDescription), "read blueprint.yaml: the number of bytes is more than the limit of 4194304"},
-		{"a short text that stands for many bytes", "annotations: {a: &a " + strings.Repeat("x", 1<<20) + "}\nlocalTypes: {y: [" + strings.Repeat("*a, ", 100) + "]}", "after its aliases are resolved"},
+		{"a short text that stands for many bytes", "annotations: {a: &a " + strings.Repeat("x", 1<<20) + "}\nlocalTypes: {y: [" + strings.Repeat("*a, ", 100) + "]}", "with its aliases the text is longer"},
 		{"a map to be merged that is none", `{<<: x}`, "only maps can be merged"},
-		{"a key that is a list", `{[a]: b}`, "the key of a map must be a text"},
+		{"a key that is a list", `{[a]: b}`, "a map or a list is used as a key"},
 	} {
 		if _, err := load(t, test.description); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %.300v, want %q", test.reason, err, test.want)

@@ -1,17 +1,19 @@
 package blueprint
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -35,7 +37,7 @@ func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
 	var tree any
 	var err error
 	if len(filesystem.RawMessage) > 0 {
-		tree, err = decodeJSON(filesystem.RawMessage)
+		tree, err = plain.Literal(filesystem.RawMessage)
 	}
 	if text, ok := tree.(string); ok && err == nil {
 		tree, err = yamltext.Decode([]byte(text), yamltext.DefaultLimits())
@@ -54,24 +56,13 @@ func Inline(filesystem v1alpha1.AnyJSON) (*filetree.Tree, error) {
 	return builder.files.Tree(), nil
 }
 
-// decodeJSON returns the value of a JSON text. Numbers keep their digits.
-func decodeJSON(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells what it is
-	}
-	return value, nil
-}
-
 type inlineBuilder struct{ files filetree.Builder }
 
 func (b *inlineBuilder) directory(at string, entries map[string]any) error {
 	if err := b.files.Directory(at); err != nil {
 		return err //nolint:wrapcheck // tells the path
 	}
-	for _, key := range sortedKeys(entries) {
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		name, err := join(at, key)
 		if err != nil {
 			return err

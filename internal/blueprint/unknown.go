@@ -3,10 +3,13 @@ package blueprint
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/suggest"
 )
 
 // maxWarnings bounds how many unknown fields are told.
@@ -58,7 +61,7 @@ func (s *unknownSearch) fields(path string, value map[string]any, into reflect.T
 	if into.Kind() == reflect.Struct {
 		fieldsOf(into, known)
 	}
-	for _, name := range sortedKeys(value) {
+	for _, name := range slices.Sorted(maps.Keys(value)) {
 		at := name
 		if path != "" {
 			at = path + "." + name
@@ -98,40 +101,8 @@ func fieldsOf(from reflect.Type, into map[string]reflect.Type) {
 
 // suggestion names the known field that is most like an unknown one.
 func suggestion(name string, known map[string]reflect.Type) string {
-	const longest = 64
-	if len(name) > longest {
-		return ""
+	if best := suggest.Name(name, slices.Sorted(maps.Keys(known))); best != "" {
+		return fmt.Sprintf(", did you mean %q?", best)
 	}
-	best, distance := "", len(name)/3+1
-	for _, candidate := range sortedKeys(known) {
-		if d := edits(strings.ToLower(name), strings.ToLower(candidate)); d < distance || (d == distance && best == "") {
-			best, distance = candidate, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %q?", best)
-}
-
-// edits counts the letters to be added, left out or changed to get from one text
-// to another.
-func edits(from, to string) int {
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(from) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(to) {
-			change := diagonal
-			if from[i] != to[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
+	return ""
 }

@@ -1,7 +1,6 @@
 package dataflow
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/plain"
 )
 
 // EncodeData returns a value in the form in which it is stored: sorted keys,
@@ -28,10 +28,8 @@ func EncodeJSON(raw []byte) ([]byte, error) {
 	if len(raw) == 0 {
 		return EncodeData(nil)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
+	value, err := plain.Literal(raw)
+	if err != nil {
 		return nil, errors.New("the value is not JSON")
 	}
 	return EncodeData(value)

@@ -11,10 +11,9 @@ import (
 	"slices"
 	"strconv"
 
-	"sigs.k8s.io/yaml"
-
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // Imports are the values that an Installation imports, by logical name.
@@ -101,10 +100,9 @@ func jsonOf(key string, content []byte) (json.RawMessage, error) {
 	if trimmed := bytes.TrimSpace(content); json.Valid(trimmed) {
 		return bytes.Clone(trimmed), nil
 	}
-	raw, err := yaml.YAMLToJSON(content)
+	raw, err := yamltext.ToJSON(content, yamltext.DefaultLimits())
 	if err != nil {
-		// The cause is left out: it may quote the value.
-		return nil, fmt.Errorf("the content of key %q is not YAML", key)
+		return nil, fmt.Errorf("the content of key %q is not YAML: %w", key, err)
 	}
 	return raw, nil
 }

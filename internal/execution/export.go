@@ -8,11 +8,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plain"
 )
 
 // complete collects what the items export and ends the job.
@@ -47,12 +47,15 @@ func (r *Reconciler) exported(ctx context.Context, item *v1alpha1.DeployItem) (a
 	if err := r.Reader.Get(ctx, key, secret); err != nil {
 		return nil, fmt.Errorf("read Secret %s: %w", key.Name, err)
 	}
-	var value map[string]any
-	if err := yaml.Unmarshal(secret.Data[v1alpha1.DataObjectSecretDataKey], &value); err != nil {
-		// The reason is left out: it may quote the value.
+	value, err := plain.FromYAML(secret.Data[v1alpha1.DataObjectSecretDataKey])
+	if err != nil {
+		return nil, fmt.Errorf("key %s of Secret %s does not hold a map: %w", v1alpha1.DataObjectSecretDataKey, key.Name, err)
+	}
+	fields, isMap := value.(map[string]any)
+	if !isMap && value != nil {
 		return nil, fmt.Errorf("key %s of Secret %s does not hold a map", v1alpha1.DataObjectSecretDataKey, key.Name)
 	}
-	return value, nil
+	return fields, nil
 }
 
 // storeExports writes the DataObject with the exports of all items, if it is not

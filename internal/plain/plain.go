@@ -8,16 +8,27 @@ package plain
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // FromJSON returns the value of a JSON text.
 func FromJSON(text []byte) (any, error) {
+	value, err := Literal(text)
+	if err != nil {
+		return nil, err
+	}
+	return exact(value), nil
+}
+
+// Literal returns the value of a JSON text with all digits of its numbers: each is
+// a json.Number.
+func Literal(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
@@ -25,16 +36,17 @@ func FromJSON(text []byte) (any, error) {
 		return nil, fmt.Errorf("decode JSON: %w", err)
 	}
 	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // the decoder returns it as it is
-		return nil, fmt.Errorf("decode JSON: there is more after the first value")
+		return nil, errors.New("decode JSON: there is more after the first value")
 	}
-	return exact(value), nil
+	return value, nil
 }
 
-// FromYAML returns the value of a YAML text of one document.
+// FromYAML returns the value of the first document of a YAML text. Its error does
+// not repeat the text: it is a *yamltext.Error.
 func FromYAML(text []byte) (any, error) {
-	raw, err := yaml.YAMLToJSON(text)
+	raw, err := yamltext.ToJSON(text, yamltext.DefaultLimits())
 	if err != nil {
-		return nil, fmt.Errorf("decode YAML: %w", err)
+		return nil, err //nolint:wrapcheck // says where in the text
 	}
 	return FromJSON(raw)
 }
@@ -48,7 +60,8 @@ func Of(object any) (any, error) {
 	return FromJSON(raw)
 }
 
-// Clone returns a deep copy.
+// Clone returns a deep copy of a value that was decoded. One that a template made
+// may contain itself, and has no copy.
 func Clone(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -2,8 +2,11 @@ package plain
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"testing"
+
+	"go.landscaper.dev/internal/yamltext"
 )
 
 func TestFromYAML(t *testing.T) {
@@ -13,6 +16,8 @@ func TestFromYAML(t *testing.T) {
 	}{
 		{"an integer is an integer", "1000000", int64(1000000)},
 		{"beyond what a float can hold", "9007199254740993", int64(9007199254740993)},
+		{"beyond 64 bits", "123456789012345678901234567890", json.Number("123456789012345678901234567890")},
+		{"a fraction of nothing is an integer", "1000000.0", int64(1000000)},
 		{"a fraction is a float", "1.5", 1.5},
 		{"the rest is what JSON knows", "{a: [true, null, x], b: -3}", map[string]any{"a": []any{true, nil, "x"}, "b": int64(-3)}},
 		{"anchors are followed", "a: &x {b: 1}\nc: *x", map[string]any{"a": map[string]any{"b": int64(1)}, "c": map[string]any{"b": int64(1)}}},
@@ -21,6 +26,26 @@ func TestFromYAML(t *testing.T) {
 		if got, err := FromYAML([]byte(test.text)); err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %#v, %v; want %#v", test.reason, got, err, test.want)
 		}
+	}
+}
+
+// TestErrorsRepeatNothing checks an error that callers show beside a Secret.
+func TestErrorsRepeatNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"hunter2: 1\nhunter2: 2": "line 2, column 1: the key is there twice, first in line 1",
+		"a: *hunter2":            "an alias refers to an anchor that does not exist",
+	} {
+		var problem *yamltext.Error
+		if _, err := FromYAML([]byte(text)); !errors.As(err, &problem) || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestLiteral(t *testing.T) {
+	got, err := Literal([]byte(`[1.10, 1e3, 5]`))
+	if want := []any{json.Number("1.10"), json.Number("1e3"), json.Number("5")}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %#v, %v", got, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -129,22 +130,13 @@ func (r *targetReference) find(imports dataflow.Imports) (*v1alpha1.Target, erro
 		}
 		target, ok := targets[*r.Key]
 		if !ok {
-			return nil, fmt.Errorf("key %q not found in targetmap import %q: it has the keys %q", *r.Key, r.Import, sortedKeys(targets))
+			return nil, fmt.Errorf("key %q not found in targetmap import %q: it has the keys %q", *r.Key, r.Import, slices.Sorted(maps.Keys(targets)))
 		}
 		return target, nil
 	}
 	target, ok := imports.Targets[r.Import]
 	if !ok {
-		return nil, fmt.Errorf("target import %q not found: the Installation imports the Targets %q", r.Import, sortedKeys(imports.Targets))
+		return nil, fmt.Errorf("target import %q not found: the Installation imports the Targets %q", r.Import, slices.Sorted(maps.Keys(imports.Targets)))
 	}
 	return target, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

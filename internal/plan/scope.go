@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -57,7 +58,7 @@ func (s *scope) Target(_ context.Context, object dataflow.Object) (*v1alpha1.Tar
 // Targets implements dataflow.Objects.
 func (s *scope) Targets(_ context.Context, _ string, selector labels.Selector) ([]*v1alpha1.Target, error) {
 	var found []*v1alpha1.Target
-	for _, name := range sortedKeys(s.targets) {
+	for _, name := range slices.Sorted(maps.Keys(s.targets)) {
 		if selector.Matches(labels.Set(s.targets[name].Labels)) {
 			found = append(found, s.targets[name])
 		}

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component/descriptor"
@@ -18,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/component/uri"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // ErrNoComponent tells that a subinstallation refers to a blueprint of a component
@@ -117,7 +117,7 @@ func ReadTemplate(files fs.FS, name string, at *field.Path) (*v1alpha1.Installat
 		return nil, field.NotFound(at, name)
 	}
 	template := &v1alpha1.InstallationTemplate{}
-	if err := yaml.Unmarshal(content, template); err != nil {
+	if err := yamltext.Unmarshal(content, yamltext.DefaultLimits(), template); err != nil {
 		return nil, field.Invalid(at, name, fmt.Sprintf("unable to decode installation template: %v", err))
 	}
 	if err := checkHeader(template); err != nil {

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"go.landscaper.dev/internal/render/gotemplate"
-	"go.landscaper.dev/internal/render/yamltext"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 const (

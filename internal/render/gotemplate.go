@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/render/gotemplate"
-	"go.landscaper.dev/internal/render/yamltext"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 func (e *Engine) config() gotemplate.Config {
@@ -53,7 +53,7 @@ func goTemplateOutput(s source, rendered *gotemplate.Result, in Input, state any
 }
 
 func (o *Output) parse(text []byte) {
-	raw, err := yamltext.ToJSON(text)
+	raw, err := yamltext.ToJSON(text, yamltext.DefaultLimits())
 	if err == nil {
 		err = o.take(raw)
 	}

@@ -102,8 +102,6 @@ func fieldNames(target reflect.Type) []string {
 	return slices.Sorted(maps.Keys(types))
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
 // key is a key of a map of the document, which may be a value of the user.
 type key string
 

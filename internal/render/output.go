@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.landscaper.dev/internal/plain"
@@ -45,7 +47,7 @@ func (o *Output) take(raw []byte) error {
 // Field returns a field of the root as a plain value; nil if it does not exist.
 // Its name matches in any case.
 func (o *Output) Field(name string) any {
-	for _, key := range sortedKeys(o.fields) {
+	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 		if !strings.EqualFold(key, name) {
 			continue
 		}
@@ -92,7 +94,7 @@ func (o *Output) checkSpellings(target reflect.Type) error {
 	}
 	for _, name := range fieldNames(target) {
 		var found []string
-		for _, key := range sortedKeys(o.fields) {
+		for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 			if strings.EqualFold(key, name) {
 				found = append(found, key)
 			}

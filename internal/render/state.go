@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"go.landscaper.dev/internal/render/yamltext"
+	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // loadState returns the state that an execution stored; nil if there is none.
@@ -13,7 +14,7 @@ func loadState(s source, in Input) (any, error) {
 	if in.Phase == ImportExecution || len(in.State) == 0 {
 		return nil, nil
 	}
-	state, err := yamltext.Parse(in.State)
+	state, err := plain.FromYAML(in.State)
 	if err != nil {
 		return nil, fmt.Errorf("%s: unable to load state: the stored state is not YAML: %w", s.what(), err)
 	}
@@ -26,19 +27,19 @@ func newState(stored, state any) ([]byte, error) {
 	if isEmpty(state) {
 		return nil, nil
 	}
-	text, err := yamltext.Write(state)
+	text, err := yamltext.Encode(state)
 	if err != nil {
 		return nil, errors.New("the state cannot be written as YAML")
 	}
 	// The value as it will be read again: 1.0 and 1 are the same then.
-	next, err := yamltext.Parse([]byte(text))
+	next, err := plain.FromYAML([]byte(text))
 	if err != nil {
 		return nil, err
 	}
 	if reflect.DeepEqual(stored, next) {
 		return nil, nil
 	}
-	return []byte(text + "\n"), nil
+	return []byte(text), nil
 }
 
 func isEmpty(value any) bool {

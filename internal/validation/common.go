@@ -1,8 +1,6 @@
 package validation
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -44,5 +42,3 @@ func (n names) add(name string, path *field.Path) field.ErrorList {
 	n[name] = true
 	return nil
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

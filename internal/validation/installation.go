@@ -1,7 +1,9 @@
 package validation
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/robfig/cron/v3"
@@ -112,7 +114,7 @@ func targetImports(imports []v1alpha1.TargetImport, seen names, path *field.Path
 				errs = append(errs, field.Required(path.Child("targets").Index(j), "give the name of a Target"))
 			}
 		}
-		for _, key := range sortedKeys(item.TargetMap) {
+		for _, key := range slices.Sorted(maps.Keys(item.TargetMap)) {
 			path := path.Child("targetMap").Key(key)
 			if !targetMapKey.MatchString(key) {
 				errs = append(errs, field.Invalid(path, key, "use at most 63 lower-case letters, digits, - and ."))

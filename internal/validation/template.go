@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -199,7 +200,7 @@ func targetNames(item v1alpha1.TargetImport) []string {
 	if item.Target != "" {
 		list = append(list, item.Target)
 	}
-	for _, key := range sortedKeys(item.TargetMap) {
+	for _, key := range slices.Sorted(maps.Keys(item.TargetMap)) {
 		list = append(list, item.TargetMap[key])
 	}
 	return list

@@ -1,55 +1,105 @@
 package yamltext
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
 )
 
-// Encode writes a value as Decode returns it.
+// Encode writes a value as YAML: keys sorted, and all digits of numbers. A value
+// that contains itself, or that YAML cannot say, is an error.
 func Encode(value any) (string, error) {
-	prepared, err := literal(value, DefaultLimits().Depth)
+	e := encoder{mark: "number" + rand.Text()}
+	prepared, err := e.prepare(value, DefaultLimits().Depth)
 	if err != nil {
-		return "", fmt.Errorf("encode as YAML: %w", err)
+		return "", err
 	}
-	var out strings.Builder
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	encoder.CompactSeqIndent()
-	if err := encoder.Encode(prepared); err != nil {
-		return "", fmt.Errorf("encode as YAML: %w", err)
+	text, err := yaml.Marshal(prepared)
+	if err != nil {
+		return "", errors.New("the value cannot be written as YAML")
 	}
-	return out.String(), nil
+	return e.restore(string(text)), nil
 }
 
-// literal puts nodes in the place of numbers: the encoder takes them for texts.
-// The depth is bounded, since the indentation grows with its square.
-func literal(value any, depth int) (any, error) {
+// encoder puts words in the place of what the library would change: numbers that it would
+// round, and bytes that are no text.
+type encoder struct {
+	// mark begins these words; nobody can guess it.
+	mark     string
+	literals []string
+}
+
+// markEnd is behind the index of a literal.
+const markEnd = "x"
+
+// prepare returns a copy of a value with words for literals. The depth is bounded,
+// since the indentation grows with its square.
+func (e *encoder) prepare(value any, depth int) (any, error) {
 	if depth < 0 {
 		return nil, fmt.Errorf("the value is more than %d levels deep", DefaultLimits().Depth)
 	}
 	var err error
 	switch value := value.(type) {
 	case json.Number:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: value.String()}, nil
+		if _, err := strconv.ParseInt(value.String(), 10, 64); err == nil {
+			return value, nil
+		}
+		return e.literal(value.String()), nil
+	case string:
+		if !utf8.ValidString(value) {
+			return e.literal("!!binary " + base64.StdEncoding.EncodeToString([]byte(value))), nil
+		}
 	case []any:
+		if len(value) == 0 {
+			return value, nil
+		}
 		list := make([]any, len(value))
 		for i, element := range value {
-			if list[i], err = literal(element, depth-1); err != nil {
+			if list[i], err = e.prepare(element, depth-1); err != nil {
 				return nil, err
 			}
 		}
 		return list, nil
 	case map[string]any:
+		if len(value) == 0 {
+			return value, nil
+		}
 		fields := make(map[string]any, len(value))
 		for key, field := range value {
-			if fields[key], err = literal(field, depth-1); err != nil {
+			if fields[key], err = e.prepare(field, depth-1); err != nil {
 				return nil, err
 			}
 		}
 		return fields, nil
 	}
 	return value, nil
+}
+
+func (e *encoder) literal(text string) string {
+	e.literals = append(e.literals, text)
+	return e.mark + strconv.Itoa(len(e.literals)-1) + markEnd
+}
+
+// restore puts the literals back.
+func (e *encoder) restore(text string) string {
+	before, marked, found := strings.Cut(text, e.mark)
+	if !found {
+		return text
+	}
+	var out strings.Builder
+	out.WriteString(before)
+	for part := range strings.SplitSeq(marked, e.mark) {
+		index, rest, _ := strings.Cut(part, markEnd)
+		// The index is one of those that prepare wrote.
+		i, _ := strconv.Atoi(index)
+		out.WriteString(e.literals[i] + rest)
+	}
+	return out.String()
 }

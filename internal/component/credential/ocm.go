@@ -7,7 +7,7 @@ import (
 	"maps"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // OCMConfigType is the type of a credential configuration.
@@ -16,9 +16,9 @@ const OCMConfigType = "credentials.config.ocm.software"
 // AddOCMConfig adds the credentials of an OCM credential configuration, in YAML
 // or JSON, and returns warnings about parts that are passed over.
 func (s *Store) AddOCMConfig(data []byte) ([]string, error) {
-	raw, err := yaml.YAMLToJSON(data)
+	raw, err := yamltext.ToJSON(data, yamltext.DefaultLimits())
 	if err != nil {
-		return nil, errors.New("the OCM credential configuration is neither YAML nor JSON")
+		return nil, fmt.Errorf("the OCM credential configuration is neither YAML nor JSON: %w", err)
 	}
 	var config struct {
 		Type      string `json:"type"`

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"sigs.k8s.io/yaml"
-
+	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -46,7 +45,7 @@ func toJSON(data []byte) ([]byte, error) {
 		return nil, errors.New("the component descriptor is empty")
 	}
 	if !json.Valid(raw) {
-		value, err := yamltext.Decode(data, yamltext.Limits{Values: maxValues, Bytes: MaxSize, Depth: maxDepth})
+		value, err := yamltext.Decode(data, yamltext.Limits{Text: MaxSize, Values: maxValues, Bytes: MaxSize, Depth: maxDepth})
 		if err == nil {
 			raw, err = json.Marshal(value)
 		}
@@ -132,11 +131,15 @@ func (d *Descriptor) EncodeYAML() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := yaml.JSONToYAML(raw)
+	value, err := plain.Literal(raw)
 	if err != nil {
 		return nil, fmt.Errorf("encode the component descriptor of %s:%s: %w", d.Name, d.Version, err)
 	}
-	return text, nil
+	text, err := yamltext.Encode(value)
+	if err != nil {
+		return nil, fmt.Errorf("encode the component descriptor of %s:%s: %w", d.Name, d.Version, err)
+	}
+	return []byte(text), nil
 }
 
 func (d *Descriptor) form() (any, error) {

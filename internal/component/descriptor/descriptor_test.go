@@ -44,8 +44,8 @@ func decode(t testing.TB, text string) *Descriptor {
 	return d
 }
 
-// plain returns a document without what carries no meaning.
-func plain(t testing.TB, document []byte) any {
+// normal returns a document without what carries no meaning.
+func normal(t testing.TB, document []byte) any {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON(document)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestNothingIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.reason, err)
 		}
-		if diff := cmp.Diff(plain(t, []byte(test.document)), plain(t, encoded)); diff != "" {
+		if diff := cmp.Diff(normal(t, []byte(test.document)), normal(t, encoded)); diff != "" {
 			t.Errorf("%s: what was written differs from what was read:\n%s", test.reason, diff)
 		}
 	}
@@ -195,6 +195,48 @@ func TestIdentity(t *testing.T) {
 	}
 	if got := IdentityOf(d.Resources[3], d.Resources).String(); got != `{"arch":"arm","name":"extra"}` {
 		t.Errorf("the identity among siblings is %s", got)
+	}
+}
+
+func TestReferenceBy(t *testing.T) {
+	d := &Descriptor{Name: "example.org/a", Version: "1.0.0", References: []Reference{
+		{Element: Element{Name: "cache", Version: "1", ExtraIdentity: map[string]string{"tier": "fast"}}},
+		{Element: Element{Name: "db", Version: "1", ExtraIdentity: map[string]string{"region": "eu"}}},
+		{Element: Element{Name: "db", Version: "1", ExtraIdentity: map[string]string{"region": "us"}}},
+	}}
+	for _, test := range []struct {
+		reason   string
+		identity Identity
+		want     int
+		err      string
+	}{
+		{"a name that is unique", Named("cache"), 0, ""},
+		{"a name and an attribute", Identity{"name": "db", "region": "us"}, 2, ""},
+		{"a name that two have", Named("db"), 0, "2 of component version example.org/a:1.0.0 match"},
+		{"a name that nobody has", Named("ghost"), 0, "failed to get component reference with name ghost"},
+	} {
+		got, err := d.ReferenceBy(test.identity)
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: got %v, %v, want %q", test.reason, got, err, test.err)
+			}
+			continue
+		}
+		if err != nil || got != &d.References[test.want] {
+			t.Errorf("%s: got %+v, %v", test.reason, got, err)
+		}
+	}
+}
+
+func TestEncodeYAMLKeepsDigits(t *testing.T) {
+	text := strings.TrimSuffix(strings.TrimSpace(minimal), "}") + `, labels: [{name: a, value: [123456789012345678901234567890, 1.10, 9007199254740993]}]}`
+	encoded, err := decode(t, text).EncodeYAML()
+	if err != nil || !strings.Contains(string(encoded), "- 123456789012345678901234567890\n    - 1.10\n    - 9007199254740993\n") {
+		t.Errorf("got %v\n%s", err, encoded)
+	}
+	again := decode(t, string(encoded))
+	if got, want := string(again.Labels[0].Value), "[123456789012345678901234567890,1.10,9007199254740993]"; got != want {
+		t.Errorf("read again it is %s, want %s", got, want)
 	}
 }
 

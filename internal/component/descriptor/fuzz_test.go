@@ -8,7 +8,7 @@ import (
 // TestDecodeCountsAliases reads a short text that stands for a very large one.
 func TestDecodeCountsAliases(t *testing.T) {
 	text := strings.TrimSuffix(strings.TrimSpace(minimal), "}") + ", labels: [{name: a, value: &a " + strings.Repeat("x", 1<<20) + "}, {name: b, value: [" + strings.Repeat("*a, ", 1000) + "]}]}"
-	if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "after its aliases are resolved") {
+	if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "with its aliases") {
 		t.Errorf("a descriptor of a gibibyte: %v", err)
 	}
 	exact := strings.TrimSuffix(strings.TrimSpace(minimal), "}") + ", labels: [{name: a, value: 123456789012345678901234567890}]}"

@@ -103,6 +103,15 @@ func (d *Descriptor) Reference(identity Identity) (*Reference, error) {
 	return &d.References[found], nil
 }
 
+// ReferenceBy returns the one reference that has at least the given attributes.
+func (d *Descriptor) ReferenceBy(attributes Identity) (*Reference, error) {
+	found, err := find(d, "component reference", d.References, attributes, atLeast)
+	if err != nil {
+		return nil, err
+	}
+	return &d.References[found], nil
+}
+
 func find[E Elementer](d *Descriptor, kind string, elements []E, identity Identity, matches func(Element, Identity) bool) (int, error) {
 	found, count := -1, 0
 	for i := range elements {

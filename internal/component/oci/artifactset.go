@@ -27,10 +27,17 @@ const (
 // SetMediaType is the media type of the archive of an artifact.
 func SetMediaType(manifest string) string { return manifest + "+tar+gzip" }
 
-// IsSet reports whether a media type is that of an artifact set, and of what.
+// IsSet reports whether a media type is that of an artifact set, and of what. Some
+// tools leave +json out of it.
 func IsSet(mediaType string) (string, bool) {
 	manifest := strings.TrimSuffix(strings.TrimSuffix(mediaType, "+gzip"), "+tar")
-	return manifest, manifest != mediaType && IsManifest(manifest)
+	if manifest == mediaType {
+		return "", false
+	}
+	if full := manifest + "+json"; IsManifest(full) {
+		manifest = full
+	}
+	return manifest, IsManifest(manifest)
 }
 
 // WriteSet writes an artifact with everything that belongs to it as an archive,

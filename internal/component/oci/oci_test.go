@@ -36,6 +36,24 @@ func (m memory) put(mediaType, data string) ocispec.Descriptor {
 	return d
 }
 
+func TestIsSet(t *testing.T) {
+	for _, test := range []struct {
+		reason, mediaType, want string
+	}{
+		{"as this system writes it", SetMediaType(ocispec.MediaTypeImageManifest), ocispec.MediaTypeImageManifest},
+		{"not compressed", ocispec.MediaTypeImageManifest + "+tar", ocispec.MediaTypeImageManifest},
+		{"as tools write it that leave +json out", "application/vnd.oci.image.manifest.v1+tar+gzip", ocispec.MediaTypeImageManifest},
+		{"an index without +json", "application/vnd.oci.image.index.v1+tar", ocispec.MediaTypeImageIndex},
+		{"a manifest is no archive", ocispec.MediaTypeImageManifest, ""},
+		{"half a manifest is none, either", "application/vnd.oci.image.manifest.v1", ""},
+		{"any other archive", "application/x-tar+gzip", ""},
+	} {
+		if got, isSet := IsSet(test.mediaType); isSet != (test.want != "") || isSet && got != test.want {
+			t.Errorf("%s: got %q, %v, want %q", test.reason, got, isSet, test.want)
+		}
+	}
+}
+
 func TestVerified(t *testing.T) {
 	right := ocispec.Descriptor{Digest: digest.FromString("content"), Size: 7}
 	for _, test := range []struct {

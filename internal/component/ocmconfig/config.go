@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 const (
@@ -45,10 +44,9 @@ func Parse(data []byte) (*Config, error) {
 	if strings.TrimSpace(string(data)) == "" {
 		return config, nil
 	}
-	// The parser's message is dropped: it may quote a password.
-	raw, err := yaml.YAMLToJSON(data)
+	raw, err := yamltext.ToJSON(data, yamltext.DefaultLimits())
 	if err != nil {
-		return nil, errors.New("the OCM configuration is neither YAML nor JSON")
+		return nil, fmt.Errorf("the OCM configuration is neither YAML nor JSON: %w", err)
 	}
 	if err := config.add(raw, 0); err != nil {
 		return nil, err

@@ -7,9 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"sigs.k8s.io/yaml"
-
 	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // Constructor is the content of a constructor file.
@@ -86,25 +85,26 @@ type Input struct {
 	YAML          json.RawMessage `json:"yaml,omitempty"`
 }
 
+// maxValues is how many values a constructor file may have.
+const maxValues = 2_000_000
+
 // Parse reads a constructor file: a list of components, or one.
 func Parse(data []byte) (*Constructor, error) {
-	if len(data) > descriptor.MaxSize {
-		return nil, fmt.Errorf("the constructor file has %d bytes, at most %d are read", len(data), descriptor.MaxSize)
-	}
 	var probe struct {
 		Components []json.RawMessage `json:"components"`
 	}
-	if err := yaml.Unmarshal(data, &probe); err != nil {
+	limits := yamltext.Limits{Text: descriptor.MaxSize, Values: maxValues, Bytes: descriptor.MaxSize, Depth: yamltext.DefaultLimits().Depth}
+	if err := yamltext.Unmarshal(data, limits, &probe); err != nil {
 		return nil, fmt.Errorf("the constructor file: %w", err)
 	}
 	var constructor Constructor
 	if probe.Components != nil {
-		if err := yaml.UnmarshalStrict(data, &constructor); err != nil {
+		if err := yamltext.UnmarshalStrict(data, limits, &constructor); err != nil {
 			return nil, fmt.Errorf("the constructor file: %w", err)
 		}
 	} else {
 		var one Component
-		if err := yaml.UnmarshalStrict(data, &one); err != nil {
+		if err := yamltext.UnmarshalStrict(data, limits, &one); err != nil {
 			return nil, fmt.Errorf("the constructor file: %w", err)
 		}
 		constructor.Components = []Component{one}

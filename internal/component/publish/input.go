@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // maxInput is the size of the largest content that is published.
@@ -86,8 +86,12 @@ func (i *Input) inPlace() ([]byte, string, error) {
 	case i.JSON != nil:
 		return i.JSON, "application/json", nil
 	case i.YAML != nil:
-		text, err := yaml.JSONToYAML(i.YAML)
-		return text, "application/x-yaml", err //nolint:wrapcheck // the caller tells which
+		value, err := plain.Literal(i.YAML)
+		if err != nil {
+			return nil, "", err //nolint:wrapcheck // the caller tells which
+		}
+		text, err := yamltext.Encode(value)
+		return []byte(text), "application/x-yaml", err //nolint:wrapcheck // the caller tells which
 	}
 	return []byte(i.Text), "text/plain", nil
 }

@@ -25,6 +25,10 @@ func TestParse(t *testing.T) {
 		{"a list, provider as a text", "components: [{name: example.org/a, version: 1.0.0, provider: p}]", ""},
 		{"an empty list", "components: []", "has no components"},
 		{"a field that does not exist", "{name: example.org/a, version: 1.0.0, provider: p, resource: []}", "resource"},
+		{"a field that does not exist, by its name", "components: [{nam: a}]", `unknown field "nam"`},
+		{"a number in the place of a text, by its name", "{name: example.org/a, version: 1.0, provider: p}", "field version must be a text, not number"},
+		{"a field twice", "name: example.org/a\nname: example.org/b", "line 2, column 1: the key is there twice, first in line 1"},
+		{"aliases that multiply", "labels: [&a [" + strings.Repeat("x,", 2000) + "]" + strings.Repeat(",*a", 2000) + "]", "more than 2000000 values"},
 		{"a version that is none", "{name: example.org/a, version: latest, provider: p}", `component version "latest"`},
 		{"a name that is none", "{name: a, version: 1.0.0, provider: p}", `component name "a"`},
 		{"no provider", "{name: example.org/a, version: 1.0.0}", "provider.name is missing"},
@@ -72,6 +76,7 @@ func TestInputs(t *testing.T) {
 		{"a text", "text/plain", Input{Type: "utf8", Text: "t"}, nil, "t"},
 		{"a value as JSON", "application/json", Input{Type: "utf8", JSON: json.RawMessage(`{"a":1}`)}, nil, `{"a":1}`},
 		{"a value as YAML", "application/x-yaml", Input{Type: "utf8", YAML: json.RawMessage(`{"a":1}`)}, nil, "a: 1\n"},
+		{"a value as YAML with all its digits", "application/x-yaml", Input{Type: "utf8", YAML: json.RawMessage(`{"a":123456789012345678901234567890,"b":1.10}`)}, nil, "a: 123456789012345678901234567890\nb: 1.10\n"},
 		{"bytes", "application/octet-stream", Input{Type: "binary", Data: []byte{1}}, nil, "\x01"},
 	} {
 		got, err := test.input.read(base)

@@ -127,8 +127,12 @@ func (r relativeReference) find(ctx context.Context, from origin) (*repository.V
 		return fail(errors.New("at least resource name must be specified for resource reference"))
 	}
 	version := from.version
+	// A name that one element has for itself does not mean others that have more.
 	for _, step := range r.ReferencePath {
 		reference, err := version.Reference(step)
+		if err != nil && step["name"] != "" {
+			reference, err = version.ReferenceBy(step)
+		}
 		if err != nil {
 			return fail(err)
 		}
@@ -136,7 +140,6 @@ func (r relativeReference) find(ctx context.Context, from origin) (*repository.V
 			return fail(err)
 		}
 	}
-	// A name that one resource has for itself does not mean others that have more.
 	resource, err := version.Resource(r.Resource)
 	if err != nil {
 		resource, err = version.ResourceBy(r.Resource)

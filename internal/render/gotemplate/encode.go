@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/render/yamltext"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // writable is the estimate of what a value is as JSON or YAML, and a check that it
@@ -27,21 +27,17 @@ func (r *renderer) toYAML(value any) (string, error) {
 	if err := r.writable(value); err != nil {
 		return "", err
 	}
-	text, err := yamltext.Write(value)
+	text, err := yamltext.Encode(value)
 	if err != nil {
 		return "", &callError{name: "toYaml", reason: err.Error()}
 	}
-	return text, nil
+	return strings.TrimSuffix(text, "\n"), nil
 }
 
 func fromYAML(text string) (any, error) {
-	value, err := yamltext.Parse([]byte(text))
+	value, err := plain.FromYAML([]byte(text))
 	if err != nil {
-		var problem *yamltext.Error
-		if errors.As(err, &problem) {
-			return nil, &callError{name: "fromYaml", reason: "the text is not YAML: " + problem.Error()}
-		}
-		return nil, &callError{name: "fromYaml", reason: "the text is not YAML"}
+		return nil, &callError{name: "fromYaml", reason: "the text is not YAML: " + err.Error()}
 	}
 	return localValue(value), nil
 }
@@ -67,7 +63,7 @@ func (r *renderer) writeJSON(value any, escapeHTML bool, indent string) (string,
 }
 
 func fromJSON(text string) (any, error) {
-	if err := yamltext.CheckSize([]byte(text)); err != nil {
+	if err := yamltext.DefaultLimits().Check([]byte(text)); err != nil {
 		return nil, &refusal{reason: err.Error()}
 	}
 	value, err := plain.FromJSON([]byte(text))

@@ -2,18 +2,19 @@ package link
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"path"
 	"strings"
 
-	yamlv3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // Limits of what belongs to a schema.
@@ -71,42 +72,33 @@ func (d *document) baseAt(p pointer) string {
 	return d.base
 }
 
-var errMore = errors.New("there is more after the first value")
-
-// decode reads JSON or YAML; numbers of JSON keep their digits.
+// decode reads JSON or YAML; numbers keep their digits.
 func decode(text []byte) (any, error) {
-	value, errJSON := decodeJSON(text)
-	if errJSON == nil || errors.Is(errJSON, errMore) {
-		return value, errJSON
+	value, errJSON := plain.Literal(text)
+	if errJSON == nil {
+		return value, nil
 	}
-	converted, err := yaml.YAMLToJSON(text)
+	value, err := yamltext.Decode(text, yamltext.DefaultLimits())
+	if err == nil {
+		err = single(text)
+	}
 	if err != nil {
 		if start := bytes.TrimSpace(text); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
 			err = errJSON
 		}
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %w", err)
 	}
-	// The conversion reads the first document only.
-	documents := yamlv3.NewDecoder(bytes.NewReader(text))
-	for i := 0; documents.Decode(&yamlv3.Node{}) == nil; i++ {
-		if i > 0 {
-			return nil, errors.New("there is more after the first document")
-		}
-	}
-	return decodeJSON(converted)
+	return value, nil
 }
 
-func decodeJSON(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells what was decoded
+// single refuses a text that has more after its first document, which would be
+// ignored.
+func single(text []byte) error {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if documents.Decode(&yaml.Node{}) == nil && documents.Decode(&yaml.Node{}) != io.EOF { //nolint:errorlint // the decoder returns it as it is
+		return errors.New("there is more after the first document")
 	}
-	if decoder.More() {
-		return nil, errMore
-	}
-	return value, nil
+	return nil
 }
 
 // prepare decodes a document, chooses its dialect and finds the ids in it.

@@ -255,20 +255,12 @@ func (l *linker) readResource(owner *repository.Version, resource *descriptor.Re
 	}
 	limits := archive.DefaultLimits()
 	limits.Bytes = MaxDocumentBytes
-	if isArtifact(mediaType) {
+	if _, isSet := oci.IsSet(mediaType); isSet {
 		if content, err = l.onlyLayer(content, limits); err != nil {
 			return nil, err
 		}
 	}
 	return archive.Inflate(bytes.NewReader(content), limits) //nolint:wrapcheck // the caller names the resource
-}
-
-// isArtifact reports whether a content is an artifact as an archive. Some tools
-// leave +json out of the media type.
-func isArtifact(mediaType string) bool {
-	_, full := oci.IsSet(mediaType)
-	_, short := oci.IsSet(strings.Replace(mediaType, "+tar", "+json+tar", 1))
-	return full || short
 }
 
 // onlyLayer returns the layer of an artifact that has one.

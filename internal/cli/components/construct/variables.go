@@ -9,9 +9,8 @@ import (
 	"regexp"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // variable is ${NAME}; with two dollar signs it stays as it is.
@@ -63,9 +62,13 @@ func Variables(environment bool, files, given []string) (map[string]string, erro
 		if err != nil {
 			return nil, fmt.Errorf("--settings: %w", err)
 		}
-		var settings map[string]any
-		if err := yaml.Unmarshal(text, &settings); err != nil {
-			return nil, fmt.Errorf("--settings %s: the file must be a map of names to values: %w", file, err)
+		value, err := yamltext.Decode(text, yamltext.DefaultLimits())
+		if err != nil {
+			return nil, fmt.Errorf("--settings %s: %w", file, err)
+		}
+		settings, isMap := value.(map[string]any)
+		if !isMap && value != nil {
+			return nil, fmt.Errorf("--settings %s: the file must be a map of names to values", file)
 		}
 		for name, value := range settings {
 			switch value := value.(type) {

@@ -1,6 +1,9 @@
 package construct
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -26,6 +29,35 @@ func TestSubstitute(t *testing.T) {
 		values, err := Variables(asked, nil, nil)
 		if _, given := values["SHOP_VERSION"]; err != nil || given != asked {
 			t.Errorf("the environment is used only if that is asked for: %t, %v", asked, err)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for _, test := range []struct {
+		reason, text string
+		want         map[string]string
+		err          string
+	}{
+		{"numbers keep their digits", "A: 1.10\nB: 1000000\nC: 123456789012345678901234567890\nD: text\nE: true", map[string]string{"A": "1.10", "B": "1000000", "C": "123456789012345678901234567890", "D": "text", "E": "true"}, ""},
+		{"nothing", "", map[string]string{}, ""},
+		{"no map", "[a]", nil, "the file must be a map of names to values"},
+		{"a value that is no text", "A: [x]", nil, "the value of A must be a text, a number or a truth value"},
+		{"a name twice", "A: x\nA: y", nil, "line 2, column 1: the key is there twice"},
+	} {
+		file := filepath.Join(t.TempDir(), "settings.yaml")
+		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Variables(false, []string{file}, nil)
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: got %v, want %q", test.reason, err, test.err)
+			}
+			continue
+		}
+		if err != nil || !maps.Equal(got, test.want) {
+			t.Errorf("%s: got %v, %v", test.reason, got, err)
 		}
 	}
 }

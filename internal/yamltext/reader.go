@@ -1,11 +1,7 @@
-// Package yamltext reads YAML of unknown origin: aliases are counted before they
-// become a document, keys that are there twice are an error, and numbers keep
-// their digits.
 package yamltext
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -15,45 +11,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits bound a text with all aliases resolved. A short text with aliases can
-// stand for a document that fits into no memory.
-type Limits struct {
-	// Values is how many scalars, lists and maps there may be.
-	Values int
-	// Bytes is how much all scalars may have together.
-	Bytes int
-	// Depth is how deep they may be in each other.
-	Depth int
-}
-
-// DefaultLimits are far above what people write.
-func DefaultLimits() Limits {
-	return Limits{Values: 500_000, Bytes: 64 << 20, Depth: 500}
-}
-
 // maxDigits is how long a number may be.
 const maxDigits = 1000
 
-// Decode returns the value of the first document of a YAML or JSON text: nil,
-// bool, string, json.Number, []any or map[string]any. The words that were booleans
-// in YAML 1.1 still are; keys are always texts.
-func Decode(text []byte, limits Limits) (any, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells what the text is
-	}
-	if len(document.Content) == 0 {
-		return nil, nil
-	}
-	r := reader{limits: limits, open: map[*yaml.Node]bool{}}
-	return r.value(document.Content[0])
-}
-
+// reader makes values of nodes.
 type reader struct {
 	limits               Limits
 	values, bytes, depth int
 	// open are the nodes with an anchor that are being read.
 	open map[*yaml.Node]bool
+}
+
+func newReader(limits Limits) *reader {
+	return &reader{limits: limits, open: map[*yaml.Node]bool{}}
 }
 
 func (r *reader) value(n *yaml.Node) (any, error) {
@@ -62,10 +32,12 @@ func (r *reader) value(n *yaml.Node) (any, error) {
 	r.values++
 	r.bytes += len(n.Value)
 	switch {
-	case r.values > r.limits.Values || r.bytes > r.limits.Bytes:
-		return nil, at(n, fmt.Errorf("the text has more than %d values or %d bytes after its aliases are resolved", r.limits.Values, r.limits.Bytes))
+	case r.values > r.limits.Values:
+		return nil, at(n, fmt.Sprintf("the text has more than %d values", r.limits.Values))
+	case r.bytes > r.limits.Bytes:
+		return nil, at(n, fmt.Sprintf("with its aliases the text is longer than %d bytes", r.limits.Bytes))
 	case r.depth > r.limits.Depth:
-		return nil, at(n, fmt.Errorf("the text is more than %d levels deep", r.limits.Depth))
+		return nil, at(n, fmt.Sprintf("the text is more than %d levels deep", r.limits.Depth))
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -80,20 +52,18 @@ func (r *reader) value(n *yaml.Node) (any, error) {
 		}
 		return r.sequence(n)
 	case yaml.ScalarNode:
-		value, err := scalar(n)
-		if err != nil {
-			return nil, at(n, err)
-		}
-		return value, nil
+		return scalar(n)
 	}
-	return nil, at(n, errors.New("unexpected YAML"))
+	return nil, at(n, "the text is not YAML")
 }
 
-func at(n *yaml.Node, err error) error { return fmt.Errorf("line %d: %w", n.Line, err) }
+func at(n *yaml.Node, reason string) error {
+	return &Error{Line: n.Line, Column: n.Column, Reason: reason}
+}
 
 func (r *reader) alias(n *yaml.Node) (any, error) {
 	if r.open[n.Alias] {
-		return nil, at(n, fmt.Errorf("anchor %q contains itself", n.Value))
+		return nil, at(n, "an anchor contains itself")
 	}
 	return r.value(n.Alias)
 }
@@ -112,6 +82,7 @@ func (r *reader) sequence(n *yaml.Node) (any, error) {
 
 func (r *reader) mapping(n *yaml.Node) (any, error) {
 	result := make(map[string]any, len(n.Content)/2)
+	lines := make(map[string]int, len(n.Content)/2)
 	merged := map[string]any{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
@@ -119,23 +90,23 @@ func (r *reader) mapping(n *yaml.Node) (any, error) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			return nil, at(key, errors.New("the key of a map must be a text"))
+			return nil, at(key, "a map or a list is used as a key")
 		}
 		value, err := r.value(n.Content[i+1])
 		if err != nil {
 			return nil, err
 		}
 		if key.ShortTag() == "!!merge" {
-			if err := merge(merged, value); err != nil {
-				return nil, at(key, err)
+			if !merge(merged, value) {
+				return nil, at(key, "only maps can be merged with <<")
 			}
 			continue
 		}
-		if _, exists := result[key.Value]; exists {
-			return nil, at(key, fmt.Errorf("key %q is there twice", key.Value))
+		if first, exists := lines[key.Value]; exists {
+			return nil, at(n.Content[i], fmt.Sprintf("the key is there twice, first in line %d", first))
 		}
 		r.bytes += len(key.Value)
-		result[key.Value] = value
+		result[key.Value], lines[key.Value] = value, n.Content[i].Line
 	}
 	for key, value := range merged {
 		if _, exists := result[key]; !exists {
@@ -146,29 +117,24 @@ func (r *reader) mapping(n *yaml.Node) (any, error) {
 }
 
 // merge adds what is behind the key "<<": a map or a list of them, of which
-// earlier ones win.
-func merge(into map[string]any, value any) error {
-	if list, ok := value.([]any); ok {
-		for _, element := range list {
-			if _, nested := element.([]any); nested {
-				return errors.New("only maps can be merged with <<")
-			}
-			if err := merge(into, element); err != nil {
-				return err
+// earlier ones win. It reports whether that is so.
+func merge(into map[string]any, value any) bool {
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	for _, element := range list {
+		from, isMap := element.(map[string]any)
+		if !isMap {
+			return false
+		}
+		for key, value := range from {
+			if _, exists := into[key]; !exists {
+				into[key] = value
 			}
 		}
-		return nil
 	}
-	from, ok := value.(map[string]any)
-	if !ok {
-		return errors.New("only maps can be merged with <<")
-	}
-	for key, value := range from {
-		if _, exists := into[key]; !exists {
-			into[key] = value
-		}
-	}
-	return nil
+	return true
 }
 
 func scalar(n *yaml.Node) (any, error) {
@@ -182,7 +148,7 @@ func scalar(n *yaml.Node) (any, error) {
 	case "!!binary":
 		var content string
 		if err := n.Decode(&content); err != nil {
-			return nil, fmt.Errorf("decode base64: %w", err)
+			return nil, at(n, "a binary value is not base64")
 		}
 		return content, nil
 	}
@@ -208,23 +174,24 @@ func isOldBool(word string) string {
 
 func number(n *yaml.Node) (any, error) {
 	if len(n.Value) > maxDigits {
-		return nil, fmt.Errorf("a number has more than %d digits", maxDigits)
+		return nil, at(n, fmt.Sprintf("a number has more than %d digits", maxDigits))
 	}
 	var decoded any
 	if err := n.Decode(&decoded); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the line
+		return nil, at(n, "a value is no number, although its tag says so")
 	}
 	switch decoded := decoded.(type) {
 	case int, int64, uint64:
 		return json.Number(fmt.Sprint(decoded)), nil
 	case float64:
-		return float(n.Value, decoded)
+		return float(n, decoded)
 	}
-	return nil, fmt.Errorf("%.80q is no number", n.Value)
+	return nil, at(n, "a value is no number, although its tag says so")
 }
 
 // float keeps the digits of a number where JSON can write them in the same way.
-func float(text string, f float64) (any, error) {
+func float(n *yaml.Node, f float64) (any, error) {
+	text := n.Value
 	if i, ok := new(big.Int).SetString(text, 10); ok {
 		return json.Number(i.String()), nil
 	}
@@ -232,7 +199,7 @@ func float(text string, f float64) (any, error) {
 	case json.Valid([]byte(text)):
 		return json.Number(text), nil
 	case math.IsInf(f, 0) || math.IsNaN(f):
-		return nil, fmt.Errorf("%s is not a number that JSON has", text)
+		return nil, at(n, "a number is infinite or none, which JSON does not know")
 	}
 	if f == 0 {
 		// A zero has no sign that an integer could keep.

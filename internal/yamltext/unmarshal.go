@@ -1,0 +1,66 @@
+package yamltext
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Unmarshal reads the first document of a YAML or JSON text into a Go value, as the
+// JSON library does it. An error about the text is an *Error; one about a value of
+// a wrong type names the field.
+func Unmarshal(text []byte, limits Limits, into any) error {
+	raw, err := ToJSON(text, limits)
+	if err != nil {
+		return err
+	}
+	return Explain(json.Unmarshal(raw, into))
+}
+
+// UnmarshalStrict is Unmarshal, but fields that the Go value does not have are an
+// error, which names them.
+func UnmarshalStrict(text []byte, limits Limits, into any) error {
+	raw, err := ToJSON(text, limits)
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	return Explain(decoder.Decode(into))
+}
+
+// Explain says in the words of YAML what the JSON library says about a value of a
+// wrong type; other errors stay as they are.
+func Explain(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) {
+		return err
+	}
+	want := "a number"
+	switch mismatch.Type.Kind() {
+	case reflect.Struct, reflect.Map:
+		want = "a map"
+	case reflect.Slice:
+		want = "a list"
+	case reflect.String:
+		want = "a text"
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		want = "an integer"
+	}
+	// A number is followed by its digits.
+	given, _, _ := strings.Cut(mismatch.Value, " ")
+	// Names of Go's embedded structs begin with a capital; fields never do.
+	steps := slices.DeleteFunc(strings.Split(mismatch.Field, "."), func(step string) bool {
+		return step == "" || step[0] >= 'A' && step[0] <= 'Z'
+	})
+	if len(steps) == 0 {
+		return fmt.Errorf("the text must be %s, not %s", want, given)
+	}
+	return fmt.Errorf("field %s must be %s, not %s", strings.Join(steps, "."), want, given)
+}
