@@ -51,7 +51,7 @@ func unknownFields(execution string, items any) []string {
 	list, _ := items.([]any)
 	for i, element := range list {
 		item, _ := element.(map[string]any)
-		for _, name := range sortedKeys(item) {
+		for _, name := range slices.Sorted(maps.Keys(item)) {
 			if !itemFields[strings.ToLower(name)] {
 				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d] has an unknown field %q, which has no effect", execution, i, name))
 			}

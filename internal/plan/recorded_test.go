@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,7 +226,7 @@ func (e *recordedExample) compareItems(t *testing.T) {
 		wantYAML(t, "deploy items of "+name, json.RawMessage(mustJSON(t, texts[0])), texts[1])
 	}
 	if len(e.items) != len(want) {
-		t.Errorf("deploy items of %q, recorded of %q", sortedKeys(e.items), sortedKeys(want))
+		t.Errorf("deploy items of %q, recorded of %q", slices.Sorted(maps.Keys(e.items)), slices.Sorted(maps.Keys(want)))
 	}
 }
 
@@ -263,7 +264,7 @@ func (e *recordedExample) compareData(t *testing.T) {
 		wantSame(t, "data of "+object.Name, got.Data, object.Data)
 	}
 	if len(e.data) != len(want) || len(want) != 10 {
-		t.Errorf("DataObjects %q, %d were recorded", sortedKeys(e.data), len(want))
+		t.Errorf("DataObjects %q, %d were recorded", slices.Sorted(maps.Keys(e.data)), len(want))
 	}
 }
 
@@ -282,7 +283,7 @@ func (e *recordedExample) compareTargets(t *testing.T) {
 		}
 	}
 	if len(e.targets) != len(want) || len(want) != 9 {
-		t.Errorf("Targets %q, %d were recorded", sortedKeys(e.targets), len(want))
+		t.Errorf("Targets %q, %d were recorded", slices.Sorted(maps.Keys(e.targets)), len(want))
 	}
 }
 

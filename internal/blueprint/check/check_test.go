@@ -31,7 +31,7 @@ func TestBlueprint(t *testing.T) {
 		want              []string
 	}{
 		{"nothing is wrong", "", nil},
-		{"no YAML", "imports: [", []string{"blueprint.yaml: error: decode blueprint.yaml: yaml: line 3: did not find expected node content"}},
+		{"no YAML", "imports: [", []string{"blueprint.yaml: error: decode blueprint.yaml: line 3: did not find expected node content"}},
 		{"all wrong fields at once", "imports:\n- {name: a, type: data}\n- name: a\n  type: data\n  schema: {}\nexports:\n- {name: '', schema: {}}", []string{
 			"blueprint.yaml:4: error: imports[0].schema: Required value: data needs a schema",
 			"blueprint.yaml:5: error: imports[1].name: Duplicate value: \"a\"",

@@ -264,7 +264,7 @@ func TestImportFiles(t *testing.T) {
 		{"nothing in a list", "list: [null]", `import "list": element 0: is no Target`},
 		{"a list for a map", "map: [1]", `import "map": must be a map of keys and Targets`},
 		{"nothing in a map", "map: {a: null}", `import "map": key "a": is no Target`},
-		{"a key that is there twice", "{size: 1, size: 2}", `imports i.yaml: line 2: key "size" is there twice`},
+		{"a key that is there twice", "{size: 1, size: 2}", "imports i.yaml: line 2, column 13: the key is there twice, first in line 2"},
 		{"another type of Target", "cluster: {spec: {type: other, config: s3cret}}", "imported target type is other but expected"},
 		{"data of a wrong type", "{size: s3cret, cluster: {spec: {type: landscaper.gardener.cloud/kubernetes-cluster}}}", "root.size: imported datatype does not have the expected schema: (root): Invalid type. Expected: integer, given: string"},
 		{"an alias without an anchor", "{size: *s3cret}", "imports i.yaml: "},
