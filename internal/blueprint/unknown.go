@@ -6,10 +6,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/suggest"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // maxWarnings bounds how many unknown fields are told.
@@ -59,7 +59,7 @@ func (s *unknownSearch) value(path string, value any, into reflect.Type) {
 func (s *unknownSearch) fields(path string, value map[string]any, into reflect.Type) {
 	known := map[string]reflect.Type{}
 	if into.Kind() == reflect.Struct {
-		fieldsOf(into, known)
+		known = yamltext.Fields(into)
 	}
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		at := name
@@ -76,25 +76,6 @@ func (s *unknownSearch) fields(path string, value map[string]any, into reflect.T
 			s.value(at, value[name], field)
 		default:
 			s.found = append(s.found, fmt.Sprintf("%.200s: unknown field, it is ignored%s", at, suggestion(name, known)))
-		}
-	}
-}
-
-// fieldsOf collects the fields of a struct under their names in JSON.
-func fieldsOf(from reflect.Type, into map[string]reflect.Type) {
-	for i := range from.NumField() {
-		field := from.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case name == "-":
-		case field.Anonymous && name == "":
-			embedded := field.Type
-			if embedded.Kind() == reflect.Pointer {
-				embedded = embedded.Elem()
-			}
-			fieldsOf(embedded, into)
-		case name != "":
-			into[name] = field.Type
 		}
 	}
 }

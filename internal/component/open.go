@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component/archive"
@@ -54,10 +53,7 @@ func (s *Session) openLocal(spec repository.Spec, context descriptor.Typed) (rep
 	if root == nil {
 		root = filetree.Empty()
 	}
-	directory := path.Clean("/" + spec.FilePath)[1:]
-	if directory == "" {
-		directory = "."
-	}
+	directory := filetree.Clean(spec.FilePath)
 	files, err := fs.Sub(root, directory)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", directory, err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -26,6 +27,15 @@ type Tree struct {
 	root    *node
 	entries int
 	bytes   int64
+}
+
+// Clean returns a path as a file system knows it: relative to the root, which it
+// cannot lead out of.
+func Clean(name string) string {
+	if name = path.Clean("/" + name)[1:]; name != "" {
+		return name
+	}
+	return "."
 }
 
 // Empty returns a tree without files.

@@ -153,3 +153,13 @@ func TestNobodyCanChangeATree(t *testing.T) {
 type vandal struct{}
 
 func (vandal) Write(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestClean(t *testing.T) {
+	for name, want := range map[string]string{
+		"a/b": "a/b", "/a/b/": "a/b", "./a//b": "a/b", "../../a": "a", "a/../../b": "b", "": ".", "/": ".", "..": ".",
+	} {
+		if got := Clean(name); got != want || !fs.ValidPath(got) {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}

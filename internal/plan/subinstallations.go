@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
+	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/validation"
 	"go.landscaper.dev/internal/yamltext"
@@ -112,7 +112,7 @@ func (p *Plan) staticTemplates() ([]*v1alpha1.InstallationTemplate, field.ErrorL
 
 // ReadTemplate reads an installation template from a file of a blueprint.
 func ReadTemplate(files fs.FS, name string, at *field.Path) (*v1alpha1.InstallationTemplate, *field.Error) {
-	content, err := fs.ReadFile(files, strings.TrimPrefix(path.Clean("/"+name), "/"))
+	content, err := fs.ReadFile(files, filetree.Clean(name))
 	if err != nil {
 		return nil, field.NotFound(at, name)
 	}

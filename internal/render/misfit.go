@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // misfit finds the value that a Go type cannot hold: its path in the document and
@@ -60,8 +62,7 @@ func misfitStruct(value any, target reflect.Type) ([]any, error) {
 	if !isMap {
 		return nil, expected(value, target)
 	}
-	types := map[string]reflect.Type{}
-	structFields(target, types)
+	types := yamltext.Fields(target)
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		for _, name := range slices.Sorted(maps.Keys(types)) {
 			if !strings.EqualFold(key, name) {
@@ -75,31 +76,8 @@ func misfitStruct(value any, target reflect.Type) ([]any, error) {
 	return nil, nil
 }
 
-// structFields collects the fields of a struct and of those embedded in it by
-// their name in JSON.
-func structFields(target reflect.Type, into map[string]reflect.Type) {
-	for target.Kind() == reflect.Pointer {
-		target = target.Elem()
-	}
-	for i := range target.NumField() {
-		field := target.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case field.Anonymous && name == "":
-			structFields(field.Type, into)
-		case name == "-" || !field.IsExported():
-		case name == "":
-			into[field.Name] = field.Type
-		default:
-			into[name] = field.Type
-		}
-	}
-}
-
 func fieldNames(target reflect.Type) []string {
-	types := map[string]reflect.Type{}
-	structFields(target, types)
-	return slices.Sorted(maps.Keys(types))
+	return slices.Sorted(maps.Keys(yamltext.Fields(target)))
 }
 
 // key is a key of a map of the document, which may be a value of the user.

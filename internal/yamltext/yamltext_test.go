@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -235,6 +237,23 @@ e:
 		if got, err := Encode(unwritable); err == nil {
 			t.Errorf("%T is written as %q", unwritable, got)
 		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	type Inner struct {
+		A string `json:"a,omitempty"`
+	}
+	type outer struct {
+		*Inner `json:",inline"`
+		B      int `json:"b"`
+		C      bool
+		hidden string
+		Out    string `json:"-"`
+	}
+	want := map[string]reflect.Type{"a": reflect.TypeFor[string](), "b": reflect.TypeFor[int](), "C": reflect.TypeFor[bool]()}
+	if got := Fields(reflect.TypeOf(&outer{hidden: ""})); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -233,6 +232,3 @@ func join(base, reference string) (string, error) {
 	}
 	return from.ResolveReference(to).String(), nil
 }
-
-// clean returns the path of a file in the blueprint; it cannot lead out.
-func clean(name string) string { return path.Clean("/" + name)[1:] }

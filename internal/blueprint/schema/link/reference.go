@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
+	"go.landscaper.dev/internal/filetree"
 )
 
 // ResourceType is the type of component resources that are JSON schemas.
@@ -168,7 +169,7 @@ func (l *linker) file(_ *document, escaped, _ string) (*document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the name of the file: %w", err)
 	}
-	name = clean(name)
+	name = filetree.Clean(name)
 	if l.sources.Files == nil {
 		return nil, errors.New("no filesystem defined to read a local schema: the blueprint has no files")
 	}
@@ -186,7 +187,7 @@ func (l *linker) file(_ *document, escaped, _ string) (*document, error) {
 }
 
 func (l *linker) readFile(name string) ([]byte, error) {
-	if name == "" {
+	if name == "." {
 		return nil, errors.New("the name of a file is missing")
 	}
 	file, err := l.sources.Files.Open(name)
