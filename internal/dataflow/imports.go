@@ -100,7 +100,7 @@ func jsonOf(key string, content []byte) (json.RawMessage, error) {
 	if trimmed := bytes.TrimSpace(content); json.Valid(trimmed) {
 		return bytes.Clone(trimmed), nil
 	}
-	raw, err := yamltext.ToJSON(content, yamltext.DefaultLimits())
+	raw, err := yamltext.ToJSON(content, yamltext.Lenient())
 	if err != nil {
 		return nil, fmt.Errorf("the content of key %q is not YAML: %w", key, err)
 	}

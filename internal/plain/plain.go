@@ -44,7 +44,7 @@ func Literal(text []byte) (any, error) {
 // FromYAML returns the value of the first document of a YAML text. Its error does
 // not repeat the text: it is a *yamltext.Error.
 func FromYAML(text []byte) (any, error) {
-	raw, err := yamltext.ToJSON(text, yamltext.DefaultLimits())
+	raw, err := yamltext.ToJSON(text, yamltext.Lenient())
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says where in the text
 	}

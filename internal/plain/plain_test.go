@@ -20,6 +20,7 @@ func TestFromYAML(t *testing.T) {
 		{"a fraction of nothing is an integer", "1000000.0", int64(1000000)},
 		{"a fraction is a float", "1.5", 1.5},
 		{"the rest is what JSON knows", "{a: [true, null, x], b: -3}", map[string]any{"a": []any{true, nil, "x"}, "b": int64(-3)}},
+		{"a key that is there twice has its last value", "{a: 1, a: 2}", map[string]any{"a": int64(2)}},
 		{"anchors are followed", "a: &x {b: 1}\nc: *x", map[string]any{"a": map[string]any{"b": int64(1)}, "c": map[string]any{"b": int64(1)}}},
 	}
 	for _, test := range tests {
@@ -32,8 +33,7 @@ func TestFromYAML(t *testing.T) {
 // TestErrorsRepeatNothing checks an error that callers show beside a Secret.
 func TestErrorsRepeatNothing(t *testing.T) {
 	for text, want := range map[string]string{
-		"hunter2: 1\nhunter2: 2": "line 2, column 1: the key is there twice, first in line 1",
-		"a: *hunter2":            "an alias refers to an anchor that does not exist",
+		"a: *hunter2": "an alias refers to an anchor that does not exist",
 	} {
 		var problem *yamltext.Error
 		if _, err := FromYAML([]byte(text)); !errors.As(err, &problem) || err.Error() != want {

@@ -28,14 +28,32 @@ func evaluate(ctx context.Context, name string, document v1alpha1.AnyJSON, bindi
 	return render.Mapping(ctx, name, document, bindings, componentfunc.Pure()) //nolint:wrapcheck // names the mapping
 }
 
-// ImportError is what import executions found wrong with the imports.
-type ImportError struct{ Messages []string }
+// ImportError is what import executions found wrong with the imports, or why they
+// could not be rendered.
+type ImportError struct {
+	Messages []string
+	// Cause is why an execution could not be rendered.
+	Cause error
+}
 
 // Error implements error.
-func (e *ImportError) Error() string { return "import validation failed: " + e.Text() }
+func (e *ImportError) Error() string {
+	if e.Cause != nil {
+		return "unable to template executions: " + e.Cause.Error()
+	}
+	return "import validation failed: " + e.Text()
+}
 
-// Text returns all messages in one line.
-func (e *ImportError) Text() string { return strings.Join(e.Messages, ", ") }
+// Unwrap returns why an execution could not be rendered.
+func (e *ImportError) Unwrap() error { return e.Cause }
+
+// Text is what a condition shows: all messages in one line.
+func (e *ImportError) Text() string {
+	if e.Cause != nil {
+		return "Unable to template executions"
+	}
+	return strings.Join(e.Messages, ", ")
+}
 
 // runImportExecutions computes further values and lets the author check the
 // imports. Each execution sees what those before it have computed.
@@ -46,7 +64,7 @@ func (p *Plan) runImportExecutions(ctx context.Context) error {
 			Errors   []string       `json:"errors"`
 		}
 		if _, err := p.execute(ctx, render.ImportExecution, &p.in.Blueprint.Info.ImportExecutions[i], nil, &result); err != nil {
-			return fmt.Errorf("unable to template executions: %w", err)
+			return &ImportError{Cause: err}
 		}
 		if len(result.Errors) > 0 {
 			return &ImportError{Messages: result.Errors}

@@ -117,7 +117,7 @@ func ReadTemplate(files fs.FS, name string, at *field.Path) (*v1alpha1.Installat
 		return nil, field.NotFound(at, name)
 	}
 	template := &v1alpha1.InstallationTemplate{}
-	if err := yamltext.Unmarshal(content, yamltext.DefaultLimits(), template); err != nil {
+	if err := yamltext.Unmarshal(content, yamltext.Lenient(), template); err != nil {
 		return nil, field.Invalid(at, name, fmt.Sprintf("unable to decode installation template: %v", err))
 	}
 	if err := checkHeader(template); err != nil {

@@ -15,7 +15,6 @@ func TestReadTemplate(t *testing.T) {
 		{"fine", "sub.yaml", "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: InstallationTemplate\nname: a\n", ""},
 		{"a path cannot lead out of the blueprint", "../../sub.yaml", "name: a", ""},
 		{"a field of a wrong type", "sub.yaml", "name: a\nimports:\n  data:\n  - name: 7\n", "unable to decode installation template: field imports.data.name must be a text, not number"},
-		{"a field twice", "sub.yaml", "name: a\nname: b\n", "line 2, column 1: the key is there twice, first in line 1"},
 		{"aliases that multiply", "sub.yaml", "a: &a {b: [" + strings.Repeat("x,", 1000) + "]}\nc: [" + strings.Repeat("*a,", 1000) + "]\n", "more than 750000 values"},
 		{"another kind", "sub.yaml", "kind: Installation", "kind is"},
 		{"no file", "other.yaml", "", "Not found"},

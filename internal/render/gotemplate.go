@@ -53,7 +53,7 @@ func goTemplateOutput(s source, rendered *gotemplate.Result, in Input, state any
 }
 
 func (o *Output) parse(text []byte) {
-	raw, err := yamltext.ToJSON(text, yamltext.DefaultLimits())
+	raw, err := yamltext.ToJSON(text, yamltext.Lenient())
 	if err == nil {
 		err = o.take(raw)
 	}

@@ -121,6 +121,8 @@ type failures struct {
 	text     string
 	masked   func() *mask.Mask
 	messages []string
+	// causes are behind the report, for whoever asks whether to try again.
+	causes []error
 }
 
 // maxFailures bounds what is kept: a template can catch failures and go on.
@@ -134,6 +136,7 @@ func (f *failures) watched(functions map[string]Function) map[string]spiff.Funct
 			if err != nil && len(f.messages) < maxFailures {
 				known := func(text string) bool { return strings.Contains(f.text, text) }
 				f.messages = append(f.messages, name+": "+f.masked().Reason(err, args, known))
+				f.causes = append(f.causes, err)
 			}
 			return result, err
 		}
@@ -147,5 +150,17 @@ func (f *failures) with(err error) error {
 		return err
 	}
 	slices.Sort(f.messages)
-	return fmt.Errorf("%w\nfailed functions:\n\t%s", err, strings.Join(slices.Compact(f.messages), "\n\t"))
+	return &failed{
+		error:  fmt.Errorf("%w\nfailed functions:\n\t%s", err, strings.Join(slices.Compact(f.messages), "\n\t")),
+		causes: f.causes,
+	}
 }
+
+// failed is a report with what is behind it, which is not shown.
+type failed struct {
+	error
+	causes []error
+}
+
+// Unwrap returns the report and the causes.
+func (f *failed) Unwrap() []error { return append([]error{f.error}, f.causes...) }

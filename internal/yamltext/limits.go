@@ -14,11 +14,21 @@ type Limits struct {
 	Bytes int
 	// Depth is how deep lists and maps may be in each other.
 	Depth int
+	// LastWins accepts a key that is there twice and takes the last value.
+	LastWins bool
 }
 
 // DefaultLimits are far above what people write.
 func DefaultLimits() Limits {
 	return Limits{Text: 8 << 20, Values: 750_000, Bytes: 16 << 20, Depth: 500}
+}
+
+// Lenient are the default limits for what programs and templates write: a key that
+// is there twice has its last value, as everywhere in Kubernetes.
+func Lenient() Limits {
+	limits := DefaultLimits()
+	limits.LastWins = true
+	return limits
 }
 
 // Check refuses a text that is too long, or has so many separators of values that

@@ -102,7 +102,7 @@ func (r *reader) mapping(n *yaml.Node) (any, error) {
 			}
 			continue
 		}
-		if first, exists := lines[key.Value]; exists {
+		if first, exists := lines[key.Value]; exists && !r.limits.LastWins {
 			return nil, at(n.Content[i], fmt.Sprintf("the key is there twice, first in line %d", first))
 		}
 		r.bytes += len(key.Value)

@@ -16,7 +16,7 @@ const OCMConfigType = "credentials.config.ocm.software"
 // AddOCMConfig adds the credentials of an OCM credential configuration, in YAML
 // or JSON, and returns warnings about parts that are passed over.
 func (s *Store) AddOCMConfig(data []byte) ([]string, error) {
-	raw, err := yamltext.ToJSON(data, yamltext.DefaultLimits())
+	raw, err := yamltext.ToJSON(data, yamltext.Lenient())
 	if err != nil {
 		return nil, fmt.Errorf("the OCM credential configuration is neither YAML nor JSON: %w", err)
 	}

@@ -44,7 +44,7 @@ func Parse(data []byte) (*Config, error) {
 	if strings.TrimSpace(string(data)) == "" {
 		return config, nil
 	}
-	raw, err := yamltext.ToJSON(data, yamltext.DefaultLimits())
+	raw, err := yamltext.ToJSON(data, yamltext.Lenient())
 	if err != nil {
 		return nil, fmt.Errorf("the OCM configuration is neither YAML nor JSON: %w", err)
 	}

@@ -1,6 +1,7 @@
 package gotemplate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -157,7 +158,7 @@ func (r *renderer) host(name string, function Function) func(args ...any) (any, 
 		result, err = function(r.ctx, given)
 		if err != nil {
 			if timeout := r.checkTime(); timeout != nil {
-				return nil, timeout
+				return nil, &callError{name: name, reason: timeout.Error(), cause: errors.Join(timeout, err)}
 			}
 			return nil, &callError{name: name, reason: r.masks().Reason(err, given, r.known), cause: err}
 		}
