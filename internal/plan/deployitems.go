@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -81,10 +82,30 @@ func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.Dep
 			items = append(items, item)
 		}
 	}
-	if errs := validation.DeployItemTemplates(items, field.NewPath("deployItems")); len(errs) > 0 {
+	errs := validation.DeployItemTemplates(items, field.NewPath("deployItems"))
+	for i := range items {
+		errs = append(errs, checkName(items[i].Name, field.NewPath("deployItems").Index(i).Child("name"))...)
+	}
+	if len(errs) > 0 {
 		return nil, fmt.Errorf("error validating deployitem templates: %w", errs.ToAggregate())
 	}
 	return items, nil
+}
+
+// checkName refuses a name that the DeployItem could not have: it becomes a label
+// and a part of the object's name.
+func checkName(name string, at *field.Path) field.ErrorList {
+	if name == "" {
+		return nil // has been told
+	}
+	problems := utilvalidation.IsDNS1123Subdomain(name)
+	if len(name) > utilvalidation.LabelValueMaxLength {
+		problems = append(problems, utilvalidation.MaxLenError(utilvalidation.LabelValueMaxLength))
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, fmt.Sprintf("%.80s", name), strings.Join(problems, ", "))}
 }
 
 func (i *itemSpecification) resolve(namespace string, imports dataflow.Imports) (v1alpha1.DeployItemTemplate, error) {

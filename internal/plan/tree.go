@@ -19,6 +19,10 @@ import (
 // refer to each other in a circle.
 const maxTreeDepth = 32
 
+// maxTreeNodes bounds how many Installations there may be in all: a blueprint may
+// contain itself twice, and stop just above the depth.
+const maxTreeNodes = 5_000
+
 // Node is an Installation in a tree that was worked out without a cluster.
 type Node struct {
 	// Path leads from the root to the Installation: root/network/dns.
@@ -65,16 +69,22 @@ type Tree struct {
 	Open func(ctx context.Context, parent Input, inst *v1alpha1.Installation) (Input, error)
 	// Simulation tells exports; nil if nobody knows them.
 	Simulation Simulation
+
+	nodes int
 }
 
 // Grow works out the tree.
 func (t *Tree) Grow(ctx context.Context, root Input) (*Node, error) {
+	t.nodes = 0
 	return t.grow(ctx, root, root.Installation.Name)
 }
 
 func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	if strings.Count(path, "/") > maxTreeDepth {
 		return nil, fmt.Errorf("%s: subinstallations are nested more than %d levels deep: a blueprint seems to contain itself", path, maxTreeDepth)
+	}
+	if t.nodes++; t.nodes > maxTreeNodes {
+		return nil, fmt.Errorf("%s: there are more than %d subinstallations: a blueprint seems to contain itself", path, maxTreeNodes)
 	}
 	node := &Node{Path: path, Children: &Children{}}
 	var err error

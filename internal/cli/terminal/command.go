@@ -30,7 +30,8 @@ func Run(ctx context.Context, root *cobra.Command, streams Streams, args []strin
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err != nil {
-		fmt.Fprintln(streams.Err, "Error:", err)
+		// Messages repeat what blueprints, descriptors and servers say.
+		fmt.Fprintln(streams.Err, "Error:", PrintableLines(err.Error()))
 	}
 	return ExitCode(err, strict(command, streams))
 }

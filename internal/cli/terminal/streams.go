@@ -65,8 +65,16 @@ func (s Streams) ASCII() bool {
 
 // Printable keeps what others have written from sending control characters to a
 // terminal.
-func Printable(text string) string {
+func Printable(text string) string { return printable(text, "") }
+
+// PrintableLines does the same with a text of several lines.
+func PrintableLines(text string) string { return printable(text, "\n\t") }
+
+func printable(text, except string) string {
 	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(except, r) {
+			return r
+		}
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return '?'
 		}

@@ -103,6 +103,18 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRunHostile: messages repeat what blueprints and servers say.
+func TestRunHostile(t *testing.T) {
+	root := &cobra.Command{Use: "root", RunE: func(*cobra.Command, []string) error {
+		return errors.New("\x1b]0;title\a\x1b[2J\u009bgone\r\nnext\tline\x7f")
+	}}
+	c := &terminaltest.Console{}
+	terminal.Run(t.Context(), root, c.Streams(), nil)
+	if got, want := c.Err.String(), "Error: ?]0;title??[2J?gone?\nnext\tline?\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestWithTimeout(t *testing.T) {
 	late, cancel := terminal.WithTimeout(t.Context(), 1)
 	defer cancel()

@@ -44,6 +44,12 @@ var estimates = func() map[string]func(r *renderer, args []any) (int64, error) {
 			return size(args[1]) + product(count(args[0]), int64(strings.Count(text(args[1]), "\n")+1)), nil
 		}
 	}
+	for _, name := range strings.Fields("trimAll trimall") {
+		found[name] = func(r *renderer, args []any) (int64, error) {
+			// Each character of the text may be looked for among all that are cut.
+			return 0, r.work(product(size(args[0]), size(args[1])) / 64)
+		}
+	}
 	for _, name := range strings.Fields("split splitList splitn") {
 		found[name] = func(r *renderer, args []any) (int64, error) {
 			return 0, r.elements(int64(strings.Count(text(args[len(args)-1]), text(args[0])) + 1))
@@ -96,6 +102,11 @@ func product(a, b int64) int64 {
 
 // steps is how many numbers there are from start to stop.
 func steps(start, stop, step int64) int64 {
+	// A step near the largest integers leads beyond them, and around again.
+	const most = 1 << 61
+	if max(start, stop, step) > most || min(start, stop, step) < -most {
+		return math.MaxInt64 / 4
+	}
 	if step == 0 {
 		step = 1
 	}

@@ -101,6 +101,12 @@ func (r *renderer) step() error {
 	return r.checkTime()
 }
 
+// work books several units of work.
+func (r *renderer) work(units int64) error {
+	r.steps += int(min(units, int64(r.Limits.Steps)))
+	return r.step()
+}
+
 // spend books memory for something that a function makes.
 func (r *renderer) spend(bytes int64) error {
 	if bytes > r.Limits.Text {

@@ -38,8 +38,7 @@ func has(wanted, list any) (bool, error) {
 
 // compare books comparisons of an element with others.
 func (r *renderer) compare(others int) error {
-	r.steps += others / 16
-	return r.step()
+	return r.work(int64(others) / 16)
 }
 
 func (r *renderer) without(list any, unwanted ...any) ([]any, error) {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"strings"
 )
 
 // Integers of bindings are integers here. In the public system every number is a
@@ -62,8 +63,7 @@ func exact(value any) (*big.Float, bool) {
 		}
 		return big.NewFloat(value), true
 	case json.Number:
-		f, _, err := big.ParseFloat(value.String(), 10, 1024, big.ToNearestEven)
-		return f, err == nil
+		return literalFloat(value)
 	}
 	switch v := reflect.ValueOf(value); {
 	case v.CanInt():
@@ -74,6 +74,24 @@ func exact(value any) (*big.Float, bool) {
 		return big.NewFloat(v.Float()), true
 	}
 	return nil, false
+}
+
+// maxDigits bounds the literals of numbers that are computed with: the time for that
+// grows with the square of their length.
+const maxDigits = 1000
+
+// literalFloat returns a number as large as a literal says. Digits of an integer
+// that are far beyond the precision do not count.
+func literalFloat(literal json.Number) (*big.Float, bool) {
+	text := literal.String()
+	if len(text) > maxDigits {
+		if strings.ContainsAny(text, ".eE") {
+			return nil, false
+		}
+		text = fmt.Sprintf("%se%d", text[:maxDigits], len(text)-maxDigits)
+	}
+	f, _, err := big.ParseFloat(text, 10, 1024, big.ToNearestEven)
+	return f, err == nil
 }
 
 // ordered compares two numbers.

@@ -23,6 +23,9 @@ func (r *renderer) printf(format string, args ...any) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if literal, isLiteral := arg.(json.Number); isLiteral && len(literal) > maxDigits {
+			return "", &callError{name: "printf", reason: fmt.Sprintf("a number has more than %d digits", maxDigits)}
+		}
 		estimate += (weight.bytes + 8*weight.nodes) * used.times[i]
 		shown[i] = arg
 		if _, isNumber := exact(arg); isNumber && !used.stars[i] {
@@ -140,7 +143,7 @@ func (f formatted) Format(state fmt.State, verb rune) {
 
 func asFloat(value any) any {
 	if literal, isLiteral := value.(json.Number); isLiteral {
-		if f, _, err := big.ParseFloat(literal.String(), 10, 1024, big.ToNearestEven); err == nil {
+		if f, ok := literalFloat(literal); ok {
 			return f
 		}
 	}

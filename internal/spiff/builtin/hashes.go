@@ -149,7 +149,7 @@ func (c *Call) randomText(set string) (value.Value, error) {
 	if total == 0 {
 		return nil, c.failf("character set %s is empty", c.text(set))
 	}
-	if err := c.Spend(length, 0); err != nil {
+	if err := c.Spend(length*(1+int64(len(ranges))/64), 0); err != nil {
 		return nil, err
 	}
 	text := make([]rune, length)

@@ -91,6 +91,9 @@ func md5Crypt(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.spendApache(password); err != nil {
+		return nil, err
+	}
 	salt := make([]byte, saltLength)
 	for i := range salt {
 		n, err := c.below(int64(len(cryptAlphabet)))
@@ -99,7 +102,13 @@ func md5Crypt(c *Call) (value.Value, error) {
 		}
 		salt[i] = cryptAlphabet[n]
 	}
-	return value.Text(apacheHash(password, string(salt))), c.Spend(100, 0)
+	return value.Text(apacheHash(password, string(salt))), nil
+}
+
+// spendApache books the work of apacheHash, which reads the password in each of its
+// thousand rounds.
+func (c *Call) spendApache(password string) error {
+	return c.Spend(100+64*int64(len(password)), 0)
 }
 
 func md5CryptCheck(c *Call) (value.Value, error) {
@@ -116,7 +125,7 @@ func md5CryptCheck(c *Call) (value.Value, error) {
 	if !ok || !ok2 {
 		return nil, c.failf("second argument is no %s hash", apacheMagic)
 	}
-	if err := c.Spend(100, 0); err != nil {
+	if err := c.spendApache(password); err != nil {
 		return nil, err
 	}
 	expected := apacheHash(password, salt)

@@ -167,6 +167,9 @@ func trim(c *Call) (value.Value, error) {
 		if err != nil {
 			return nil, c.wrong(0, "a string or a list of strings")
 		}
+		if err := c.spendTrim(s, cut); err != nil {
+			return nil, err
+		}
 		return value.Text(strings.Trim(s, cut)), nil
 	}
 	trimmed := make([]string, len(list.Items))
@@ -175,9 +178,18 @@ func trim(c *Call) (value.Value, error) {
 		if !ok {
 			return nil, c.failf("entries of the list must be strings, not %s", value.A(n.Value))
 		}
+		if err := c.spendTrim(s.Text, cut); err != nil {
+			return nil, err
+		}
 		trimmed[i] = strings.Trim(s.Text, cut)
 	}
 	return textList(trimmed), nil
+}
+
+// spendTrim books the work of trimming a text, for which each of its characters
+// may be looked for among all that are cut.
+func (c *Call) spendTrim(text, cut string) error {
+	return c.Spend(int64(len(text))*int64(len(cut))/64, 0)
 }
 
 func substr(c *Call) (value.Value, error) {
