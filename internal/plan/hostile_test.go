@@ -88,3 +88,17 @@ func names(n int) string {
 	}
 	return strings.Join(all, " ")
 }
+
+// TestHostileTemplateFiles: files of a blueprint may be as large as the archive.
+func TestHostileTemplateFiles(t *testing.T) {
+	for _, test := range []struct{ reason, content, want string }{
+		{"many values", strings.Repeat("- 1\n", 1_000_000), "more than 750000 values"},
+		{"a long text", "a: " + strings.Repeat("x", 5<<20), "longer than 4194304 bytes"},
+		{"deep", strings.Repeat("[", 100_000), "exceeded max depth"},
+	} {
+		_, err := children(t, input(t, imports+"subinstallations: [{file: sub.yaml}]", "sub.yaml", test.content))
+		if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
+			t.Errorf("%s: got %.1000v, want %q", test.reason, err, test.want)
+		}
+	}
+}

@@ -27,6 +27,9 @@ type refer func(ctx context.Context, from origin) (*repository.Version, *descrip
 // readReference reads an argument.
 type readReference func(arg any) (refer, error)
 
+// maxReference is the size of the largest relative reference that is read.
+const maxReference = 64 << 10
+
 // textReference reads a cd:// URI, or a relative reference as YAML or JSON.
 func textReference(arg any) (refer, error) {
 	text, ok := arg.(string)
@@ -35,6 +38,9 @@ func textReference(arg any) (refer, error) {
 	}
 	if isURI(text) {
 		return uriReference(text)
+	}
+	if len(text) > maxReference {
+		return nil, fmt.Errorf("the reference is longer than %d bytes", maxReference)
 	}
 	value, err := plain.FromYAML([]byte(text))
 	if err != nil {
