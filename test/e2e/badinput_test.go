@@ -67,11 +67,11 @@ func TestBadInput(t *testing.T) {
 		{reason: "manifest that the API server rejects", template: strings.Replace(short, "data: {greeting: hello}", "data: {greeting: {not: text}}", 1), want: []string{"NAME", "ConfigMap"}},
 		{reason: "manifest of a kind that does not exist", template: strings.NewReplacer("apiVersion: v1\n", "apiVersion: acme.example/v1\n", "kind: ConfigMap", "kind: Ghost").Replace(short), want: []string{"Ghost", "acme.example/v1"}},
 		{reason: "target that does not exist", template: oneConfigMap, change: func(inst *v1alpha1.Installation) { inst.Spec.Imports.Targets[0].Target = "ghost" }, want: []string{`there is no Target "ghost" in namespace`}},
-		{reason: "import that the blueprint needs", template: oneConfigMap, change: func(inst *v1alpha1.Installation) { inst.Spec.Imports.Targets = nil }, want: []string{`blueprint import "cluster"`, "spec.imports"}},
+		{reason: "import that the blueprint needs", template: oneConfigMap, change: func(inst *v1alpha1.Installation) { inst.Spec.Imports.Targets = nil }, want: []string{`blueprint defines import "cluster" of type target, which is not satisfied`, "spec.imports.targets"}},
 		{reason: "context that does not exist", template: oneConfigMap, change: func(inst *v1alpha1.Installation) { inst.Spec.Context = "ghost" }, want: []string{`there is no Context "ghost"`}},
 		{reason: "blueprint that is no blueprint", template: oneConfigMap, change: func(inst *v1alpha1.Installation) {
 			inst.Spec.Blueprint.Inline.Filesystem = v1alpha1.NewAnyJSON([]byte(`{"blueprint.yaml":"imports: 7"}`))
-		}, want: []string{"spec.blueprint.inline.filesystem", "blueprint.yaml"}},
+		}, want: []string{"spec.blueprint: inline.filesystem", "blueprint.yaml", "field imports"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
