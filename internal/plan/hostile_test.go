@@ -93,8 +93,8 @@ func names(n int) string {
 func TestHostileTemplateFiles(t *testing.T) {
 	for _, test := range []struct{ reason, content, want string }{
 		{"many values", strings.Repeat("- 1\n", 1_000_000), "more than 750000 values"},
-		{"a long text", "a: " + strings.Repeat("x", 5<<20), "longer than 4194304 bytes"},
-		{"deep", strings.Repeat("[", 100_000), "exceeded max depth"},
+		{"a long text", "a: " + strings.Repeat("x", 9<<20), "longer than 8388608 bytes"},
+		{"deep", strings.Repeat("[", 100_000), "max depth"},
 	} {
 		_, err := children(t, input(t, imports+"subinstallations: [{file: sub.yaml}]", "sub.yaml", test.content))
 		if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {

@@ -16,7 +16,6 @@ import (
 	"go.landscaper.dev/internal/component/uri"
 	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/render/yamltext"
 	"go.landscaper.dev/internal/validation"
 	"go.landscaper.dev/internal/yamltext"
 )
@@ -116,9 +115,6 @@ func ReadTemplate(files fs.FS, name string, at *field.Path) (*v1alpha1.Installat
 	content, err := fs.ReadFile(files, filetree.Clean(name))
 	if err != nil {
 		return nil, field.NotFound(at, name)
-	}
-	if err := yamltext.CheckSize(content); err != nil {
-		return nil, field.Invalid(at, name, fmt.Sprintf("unable to decode installation template: %v", err))
 	}
 	template := &v1alpha1.InstallationTemplate{}
 	if err := yamltext.Unmarshal(content, yamltext.Lenient(), template); err != nil {

@@ -13,7 +13,6 @@ import (
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/render/yamltext"
 )
 
 // maxContent is how much of a resource a template can read.
@@ -55,9 +54,6 @@ type convert func(text string) (any, error)
 func asText(text string) (any, error) { return text, nil }
 
 func asNode(text string) (any, error) {
-	if err := yamltext.CheckSize([]byte(text)); err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the resource
-	}
 	return plain.FromYAML([]byte(text)) //nolint:wrapcheck // the caller tells the resource
 }
 
