@@ -23,6 +23,7 @@ func TestHostileCalls(t *testing.T) {
 		{"searched", digits + `{{ range until 100 }}{{ if has $n (list 1 $n) }}{{ end }}{{ end }}{{ fail "end" }}`, "end"},
 		{"printed as integer", digits + `{{ printf "%d" $n }}`, "more than 1000 digits"},
 		{"printed as float", digits + `{{ printf "%.0f" $n }}`, "more than 1000 digits"},
+		{"an expression that is short and has millions of states", `{{ mustRegexMatch (repeat 500 "[a-z]{900}") "a" }}`, "too complex"},
 		{"huge exponents", `{{ if lt (fromJson "1e2000000000") 5 }}{{ end }}{{ fail "end" }}`, "end"},
 	}
 	e := &Engine{Timeout: 20 * time.Second}
@@ -72,5 +73,26 @@ func within(t *testing.T, call func() error) error {
 	case <-ctx.Done():
 		t.Fatal("the call does not come back")
 		return nil
+	}
+}
+
+// TestComputedExpressions: what a text says that is evaluated is a value, too.
+func TestComputedExpressions(t *testing.T) {
+	bindings := map[string]any{"imports": map[string]any{"s": "Tr0ubador_Xk9", "t": "Tr0ubador_Xk9 +", "u": `Tr0ubador_Xk9("x")`}}
+	for template, want := range map[string]string{
+		"x: (( eval(imports.s) ))":            "details are left out",
+		"x: (( eval(imports.t) ))":            "details are left out",
+		"x: (( eval(imports.u) ))":            "details are left out",
+		`x: (( eval("imports." imports.s) ))`: "details are left out",
+		`x: (( eval("misspelt") ))`:           "'misspelt' not found",
+		`x: (( eval(imports.s) || "else" ))`:  "",
+	} {
+		_, err := (&Engine{}).Execute(t.Context(), Input{Phase: DeployExecution, Bindings: bindings, Executor: executor(t, v1alpha1.SpiffTemplateType, template)})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", template, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Tr0ubador")):
+			t.Errorf("%s: got %v, want %q", template, err, want)
+		}
 	}
 }

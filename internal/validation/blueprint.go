@@ -120,9 +120,6 @@ func templateExecutors(executors []v1alpha1.TemplateExecutor, path *field.Path) 
 		default:
 			errs = append(errs, field.NotSupported(path.Child("type"), executor.Type, []v1alpha1.TemplateType{v1alpha1.GOTemplateType, v1alpha1.SpiffTemplateType}))
 		}
-		if executor.File != "" && len(executor.Template.RawMessage) > 0 {
-			errs = append(errs, field.Forbidden(path, "file and template are given together: give one of them"))
-		}
 	}
 	return errs
 }

@@ -25,7 +25,7 @@ imports:
 - {name: c, type: targetMap, targetType: kubernetes-cluster}
 - {name: d, type: data, schema: {}, required: false, imports: [{name: e, schema: {}}]}
 exports: [{name: a, type: target, targetType: x/y}]
-deployExecutions: [{name: one, type: GoTemplate, template: ""}]
+deployExecutions: [{name: one, type: GoTemplate, template: ""}, {name: both, type: Spiff, file: unused, template: {}}]
 subinstallations: [{file: sub.yaml}, {name: two, blueprint: {ref: "cd://resources/two"}}]`,
 		},
 		"ImportNames": {
@@ -67,7 +67,7 @@ subinstallations: [{file: sub.yaml}, {name: two, blueprint: {ref: "cd://resource
 		"Executions": {
 			reason:    "import executions are checked like the others",
 			blueprint: `importExecutions: [{name: "", type: Jinja, template: x}, {name: a, template: x}, {name: a, type: Spiff, file: f, template: x}]`,
-			want:      []string{"importExecutions[0].name: Required value", "importExecutions[0].type: Unsupported value", "importExecutions[1].type: Required value", "importExecutions[2].name: Duplicate value", "importExecutions[2]: Forbidden: file and template"},
+			want:      []string{"importExecutions[0].name: Required value", "importExecutions[0].type: Unsupported value", "importExecutions[1].type: Required value", "importExecutions[2].name: Duplicate value"},
 		},
 		"Subinstallations": {
 			reason:    "a file or a template, and a template that is complete",

@@ -200,7 +200,12 @@ func (e *env) evalText(args []syntax.Expr) (value.Value, error) {
 	if !ok {
 		return nil, fail("eval: argument must be a string, not %s", value.A(v))
 	}
+	_, literal := args[0].(syntax.Text)
+	hidden := e.Settings.Sensitive && !literal
 	expr, err := e.parse(s.Text)
+	if err != nil && hidden {
+		return nil, errHiddenEval
+	}
 	if err != nil {
 		return nil, fail("eval: %s", err)
 	}
@@ -208,8 +213,16 @@ func (e *env) evalText(args []syntax.Expr) (value.Value, error) {
 		return nil, err
 	}
 	defer func() { e.run.calls-- }()
-	return e.whole(expr)
+	v, err = e.whole(expr)
+	if hidden && failure(err) != nil {
+		// Its message shows names and operators of the text.
+		return nil, errHiddenEval
+	}
+	return v, err
 }
+
+// errHiddenEval stands for what is wrong with a text that may be sensitive.
+var errHiddenEval = fail("eval: the text cannot be evaluated, details are left out because they may hold bound values")
 
 // errorCall fails with a message. Texts of sensitive bindings are left out.
 func (e *env) errorCall(args []syntax.Expr) (value.Value, error) {

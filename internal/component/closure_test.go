@@ -1,0 +1,45 @@
+package component
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/internal/component/descriptor"
+)
+
+// TestClosureIsBounded: each component version of a registry may refer to the next
+// one without end.
+func TestClosureIsBounded(t *testing.T) {
+	chain := make([]*descriptor.Descriptor, maxClosure+1)
+	for i := range chain {
+		decoded, err := descriptor.Decode(fmt.Appendf(nil, `{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/c%d","version":"1.0.0","provider":"p","repositoryContexts":[],"sources":[],"resources":[],"componentReferences":[{"name":"next","componentName":"example.org/c%d","version":"1.0.0"}]}}`, i, i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain[i] = decoded
+	}
+	chain[maxClosure].References = nil
+	for _, test := range []struct {
+		reason string
+		first  int
+		want   string
+	}{
+		{"as many as may be", 1, ""},
+		{"one more", 0, "more than 10000 component versions belong to example.org/c0:1.0.0"},
+	} {
+		s := session(t, Options{})
+		s.Know(chain...)
+		root, err := s.Resolve(t.Context(), Reference{Name: fmt.Sprintf("example.org/c%d", test.first), Version: "1.0.0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Closure(t.Context(), root, nil)
+		switch {
+		case test.want == "" && (err != nil || len(all) != maxClosure):
+			t.Errorf("%s: %d, %v", test.reason, len(all), err)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
+		}
+	}
+}
