@@ -1,0 +1,52 @@
+package registry
+
+import (
+	"net/http"
+	"testing"
+)
+
+// seen remembers the last request instead of sending it.
+type seen struct{ request *http.Request }
+
+func (s *seen) RoundTrip(request *http.Request) (*http.Response, error) {
+	s.request = request
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}, nil
+}
+
+// TestRedirectsCarryNoCredentials: the HTTP client keeps headers for another port of
+// the same host, and for hosts below it; somebody else may listen there.
+func TestRedirectsCarryNoCredentials(t *testing.T) {
+	for _, test := range []struct {
+		reason, to string
+		kept       bool
+	}{
+		{"another path of the registry", "https://r.example.org/v2/other", true},
+		{"another port of its host", "https://r.example.org:8443/b", false},
+		{"a host below it", "https://cdn.r.example.org/b", false},
+		{"another host", "https://s.example.org/b", false},
+	} {
+		next := &seen{}
+		g := &guard{next: next, scheme: "https", host: "r.example.org"}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.to, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+secret)
+		request.Header.Set("Cookie", secret)
+		request.Response = &http.Response{StatusCode: http.StatusTemporaryRedirect}
+		response, err := g.RoundTrip(request)
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+			continue
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		if kept := next.request.Header.Get("Authorization") != "" || next.request.Header.Get("Cookie") != ""; kept != test.kept {
+			t.Errorf("%s: the credentials went along: %t", test.reason, kept)
+		}
+		if request.Header.Get("Authorization") == "" {
+			t.Errorf("%s: the request of the caller was changed", test.reason)
+		}
+	}
+}
