@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,9 +69,16 @@ func dropCondition(conditions *[]v1alpha1.Condition, conditionType v1alpha1.Cond
 	*conditions = slices.DeleteFunc(*conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
 }
 
+// longestPlan is how long one attempt may take to read what an Installation needs.
+// It is enough to verify the signature of a component with large images.
+const longestPlan = 15 * time.Minute
+
 // plan reads what the Installation needs and works out its children. What is
 // wrong with the Installation or its blueprint ends the job.
 func (r *Reconciler) plan(ctx context.Context, s *snapshot) (*made, error) {
+	// A registry that sends a byte now and then never stands still.
+	ctx, cancel := context.WithTimeout(ctx, longestPlan)
+	defer cancel()
 	if errs := validation.Installation(s.inst, r.Sources.Foreign); len(errs) > 0 {
 		return nil, job.Terminally(job.Wrap(errs.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
 	}

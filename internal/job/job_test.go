@@ -189,6 +189,9 @@ func TestChildName(t *testing.T) {
 	if got := ChildName("uid", long, 0); len(got) != 63 {
 		t.Errorf("a long name has %d characters", len(got))
 	}
+	if got := ChildName("uid", strings.Repeat("a", 56)+".b", 0); strings.Contains(got, ".-") {
+		t.Errorf("a cut behind a dot gives a name that no object can have: %s", got)
+	}
 	if ChildName("uid", long, 0) == ChildName("uid", long+"b", 0) {
 		t.Error("long names that differ at the end must differ")
 	}

@@ -27,6 +27,7 @@ func ChildName(parent types.UID, base string, salt int) string {
 	for _, b := range sum[:suffixLength] {
 		suffix.WriteByte(suffixLetters[int(b)%len(suffixLetters)])
 	}
-	base = base[:min(len(base), maxNameLength-suffixLength-1)]
+	// A cut behind a dot would leave a part that begins with a dash.
+	base = strings.TrimRight(base[:min(len(base), maxNameLength-suffixLength-1)], ".")
 	return base + "-" + suffix.String()
 }

@@ -224,11 +224,11 @@ func (o *renderOptions) warnNode(node *plan.Node) {
 		warnings = append(warnings[:len(warnings):len(warnings)], node.Exports.Warnings...)
 	}
 	for _, warning := range warnings {
-		fmt.Fprintf(o.streams.Err, "Warning: %s: %s\n", node.Path, warning)
+		fmt.Fprintf(o.streams.Err, "Warning: %s: %s\n", node.Path, terminal.Printable(warning))
 	}
 	for _, waiting := range node.Waiting {
 		fmt.Fprintf(o.streams.Err, "Warning: %s is not rendered, because it imports what others export (say with -e what their deploy items export): %s\n",
-			waiting.Path, missing(waiting.Reason))
+			waiting.Path, terminal.Printable(missing(waiting.Reason)))
 	}
 	for _, child := range node.Nodes {
 		o.warnNode(child)

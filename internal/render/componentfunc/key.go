@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"reflect"
 
 	"sigs.k8s.io/yaml"
 
@@ -105,31 +106,30 @@ func (c *Component) find(ctx context.Context, args []any, read readReference) (*
 	return refer(ctx, origin{c.options.Version, c.context(), c.options.Session})
 }
 
-// resolve returns the content behind an access.
+// errForeignAccess refuses an access that a template has put together: it could
+// carry imports out, or reach what only this program can see.
+var errForeignAccess = errors.New("the access of argument 1 is not that of a resource of the component or of one that it refers to: pass the field access of a resource as it is")
+
+// resolve returns the content behind an access of a resource.
 func (c *Component) resolve(ctx context.Context, args []any) (any, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("this function requires 1 argument, but %d were provided", len(args))
 	}
-	object, ok := args[0].(map[string]any)
+	access, ok := args[0].(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("expect argument 1 to be an access, which is a map, but it is %s", kind(args[0]))
 	}
-	access, err := descriptor.NewTyped(object)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
-	}
-	if access.Type() == "" {
-		return nil, errors.New("expect argument 1 to be an access, but it has no field type")
+	if c.options.Version == nil {
+		return nil, errors.New("unable to use this function without ocm component version: the Installation has no component")
 	}
 	if c.options.Session == nil {
 		return nil, errNoSession
 	}
-	version := c.options.Version
-	if version == nil {
-		// Only accesses that lead elsewhere can be read.
-		version = &repository.Version{Descriptor: &descriptor.Descriptor{}}
+	version, resource, err := c.withAccess(ctx, access)
+	if err != nil {
+		return nil, err
 	}
-	blob, err := c.options.Session.Reader().Open(ctx, version, access)
+	blob, err := c.options.Session.Reader().Resource(ctx, version, resource)
 	if err != nil {
 		return nil, fmt.Errorf("read the content behind the access of argument 1: %w", err)
 	}
@@ -139,4 +139,32 @@ func (c *Component) resolve(ctx context.Context, args []any) (any, error) {
 		return nil, fmt.Errorf("read the content behind the access of argument 1: %w", err)
 	}
 	return string(content), nil
+}
+
+// withAccess finds the resource that has an access: in the component version, then
+// in those that it refers to.
+func (c *Component) withAccess(ctx context.Context, access map[string]any) (*repository.Version, *descriptor.Resource, error) {
+	if resource := hasAccess(c.options.Version, access); resource != nil {
+		return c.options.Version, resource, nil
+	}
+	versions, err := c.options.Session.Closure(ctx, c.options.Version, c.options.Context)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // names the component that is missing
+	}
+	for _, version := range versions {
+		if resource := hasAccess(version, access); resource != nil {
+			return version, resource, nil
+		}
+	}
+	return nil, nil, errForeignAccess
+}
+
+func hasAccess(version *repository.Version, access map[string]any) *descriptor.Resource {
+	for i := range version.Resources {
+		known, err := plain.FromJSON(version.Resources[i].Access)
+		if err == nil && reflect.DeepEqual(known, any(access)) {
+			return &version.Resources[i]
+		}
+	}
+	return nil
 }

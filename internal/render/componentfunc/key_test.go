@@ -122,7 +122,11 @@ func TestGetResourceContent(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	web := open(t, "web", "1.4.2", "")
-	file := map[string]any{"type": "localFilesystemBlob", "fileName": "config.yaml"}
+	resource, err := web.GoTemplate()["getResource"](t.Context(), []any{"name", "config"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := resource.(map[string]any)["access"]
 	tests := []struct {
 		reason    string
 		in        *Component
@@ -130,9 +134,9 @@ func TestResolve(t *testing.T) {
 		want, err string
 	}{
 		{"an access", web, []any{file}, "replicas: 2\nhosts: [a.example.org, b.example.org]\n", ""},
-		{"an access that needs a component", open(t, "", "", ""), []any{file}, "", "has no place for contents of its own"},
-		{"a type that nobody knows", web, []any{map[string]any{"type": "future"}}, "", `access method "future" is unknown`},
-		{"no type", web, []any{map[string]any{"fileName": "top-secret-word"}}, "", "it has no field type"},
+		{"no component", open(t, "", "", ""), []any{file}, "", "the Installation has no component"},
+		{"an access that the template has put together", web, []any{map[string]any{"type": "wget", "url": "http://example.org/?top-secret-word"}}, "", "is not that of a resource of the component"},
+		{"an access that the template has changed", web, []any{map[string]any{"type": "localFilesystemBlob", "fileName": "../top-secret-word"}}, "", "is not that of a resource of the component"},
 		{"a text", web, []any{"top-secret-word"}, "", "expect argument 1 to be an access, which is a map, but it is a string"},
 		{"no argument", web, nil, "", "this function requires 1 argument, but 0 were provided"},
 		{"two arguments", web, []any{file, file}, "", "this function requires 1 argument, but 2 were provided"},
