@@ -1,8 +1,12 @@
 package registry
 
 import (
+	"context"
+	"errors"
+	"net"
 	"net/http"
 	"testing"
+	"time"
 )
 
 // seen remembers the last request instead of sending it.
@@ -48,5 +52,26 @@ func TestRedirectsCarryNoCredentials(t *testing.T) {
 		if request.Header.Get("Authorization") == "" {
 			t.Errorf("%s: the request of the caller was changed", test.reason)
 		}
+	}
+}
+
+// TestDialer shows that a name which a registry outside has named does not lead to
+// this machine, while the registry of a lab may be on it.
+func TestDialer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	dial := dialer(time.Second)
+	connection, err := dial(t.Context(), "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := connection.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := dial(context.WithValue(t.Context(), fromOutside{}, true), "tcp", listener.Addr().String()); !errors.Is(err, ErrRedirect) {
+		t.Errorf("connected to this machine on behalf of a registry outside: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -105,7 +107,7 @@ func (p *Pool) transport(t trust) (*http.Transport, error) {
 	}
 	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: p.timeouts.Connect}).DialContext,
+		DialContext:            dialer(p.timeouts.Connect),
 		TLSClientConfig:        config,
 		TLSHandshakeTimeout:    p.timeouts.Connect,
 		ResponseHeaderTimeout:  p.timeouts.Answer,
@@ -116,6 +118,28 @@ func (p *Pool) transport(t trust) (*http.Transport, error) {
 	}
 	p.transports[t] = transport
 	return transport, nil
+}
+
+// fromOutside marks the context of a request to a place that a registry outside has
+// named.
+type fromOutside struct{}
+
+// dialer connects, but not to this machine or its neighbours on behalf of a
+// registry outside: a name can lead anywhere.
+func dialer(timeout time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		d := net.Dialer{Timeout: timeout}
+		if ctx.Value(fromOutside{}) != nil {
+			d.Control = func(_, address string, _ syscall.RawConn) error {
+				host, _, err := net.SplitHostPort(address)
+				if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() {
+					return fmt.Errorf("connect to %s, where a registry redirects to: the host is an internal address: %w", address, ErrRedirect)
+				}
+				return nil
+			}
+		}
+		return d.DialContext(ctx, network, address) //nolint:wrapcheck // the HTTP client tells method and address
+	}
 }
 
 // guard keeps credentials at home and requests where the policy allows them.
@@ -138,7 +162,11 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 		if err := g.checkRedirect(request); err != nil {
 			return nil, err
 		}
-		request = request.Clone(request.Context())
+		ctx := request.Context()
+		if home := (&url.URL{Host: g.host}); !internal(home.Hostname()) {
+			ctx = context.WithValue(ctx, fromOutside{}, true)
+		}
+		request = request.Clone(ctx)
 		request.Header.Del("Authorization")
 		request.Header.Del("Cookie")
 		return g.send(request)
