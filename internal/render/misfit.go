@@ -112,20 +112,7 @@ func misfitList(value any, target reflect.Type) ([]any, error) {
 var errMisfit = errors.New("the output does not have the fields and types that are expected")
 
 func expected(value any, target reflect.Type) error {
-	want := target.String()
-	switch target.Kind() {
-	case reflect.Struct, reflect.Map:
-		want = "a map"
-	case reflect.Slice:
-		want = "a list"
-	case reflect.String:
-		want = "a text"
-	case reflect.Bool:
-		want = "true or false"
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		want = "an integer"
-	}
-	return fmt.Errorf("expected %s, got %s", want, kind(value))
+	return fmt.Errorf("expected %s, got %s", yamltext.KindOf(target), kind(value))
 }
 
 // kind names the kind of a plain value.

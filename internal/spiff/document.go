@@ -14,9 +14,6 @@ type Document struct {
 	content *value.Node
 }
 
-// Name is the name given to the parser; reports and __ctx.FILE show it.
-func (d Document) Name() string { return d.name }
-
 func (d Document) input() eval.Input { return eval.Input{Name: d.name, Content: d.content} }
 
 // Parse reads a YAML text with any number of documents.

@@ -33,6 +33,23 @@ func UnmarshalStrict(text []byte, limits Limits, into any) error {
 	return Explain(decoder.Decode(into))
 }
 
+// KindOf names in the words of YAML what a Go type holds.
+func KindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "a map"
+	case reflect.Slice:
+		return "a list"
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "an integer"
+	}
+	return "a number"
+}
+
 // Explain says in the words of YAML what the JSON library says about a value of a
 // wrong type; other errors stay as they are.
 func Explain(err error) error {
@@ -40,19 +57,7 @@ func Explain(err error) error {
 	if !errors.As(err, &mismatch) {
 		return err
 	}
-	want := "a number"
-	switch mismatch.Type.Kind() {
-	case reflect.Struct, reflect.Map:
-		want = "a map"
-	case reflect.Slice:
-		want = "a list"
-	case reflect.String:
-		want = "a text"
-	case reflect.Bool:
-		want = "true or false"
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		want = "an integer"
-	}
+	want := KindOf(mismatch.Type)
 	// A number is followed by its digits.
 	given, _, _ := strings.Cut(mismatch.Value, " ")
 	// Names of Go's embedded structs begin with a capital; fields never do.

@@ -10,37 +10,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint/schema/link"
-	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/component/uri"
 )
 
-// Compiler compiles schemas. What its fields leave open cannot be referred to.
-type Compiler struct {
-	// Local are the types behind local://<name>.
-	Local map[string]v1alpha1.JSONSchemaDefinition
-	// Files are those of the blueprint, behind blueprint://<path>.
-	Files fs.FS
-	// Version is the component version at which cd:// references start.
-	Version *repository.Version
-	// Context is the repository context in which component references are looked
-	// up; without it, that of Version.
-	Context descriptor.Typed
-	// Finder looks up component references.
-	Finder uri.Finder
-	// Reader reads the resources of components.
-	Reader *access.Reader
-	// Default is the dialect of schemas of the blueprint without "$schema", if it
-	// names draft 4, 6 or 7. Anything else changes nothing.
-	Default string
-}
+// Compiler compiles schemas that refer to the given sources.
+type Compiler link.Sources
 
 // Schema is a compiled schema. It may be used by several goroutines at once.
 type Schema struct{ compiled *jsonschema.Schema }

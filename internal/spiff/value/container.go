@@ -189,9 +189,6 @@ func (b *Builder) AddAll(m *Map) {
 	b.Data = b.Data || m.Data
 }
 
-// Len is the number of fields stored.
-func (b *Builder) Len() int { return len(b.fields) }
-
 // Map finishes the map.
 func (b *Builder) Map() *Map {
 	keys := make([]string, 0, len(b.fields))
