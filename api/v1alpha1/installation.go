@@ -113,6 +113,12 @@ type ComponentDescriptorDefinition struct {
 	Inline *AnyJSON `json:"inline,omitempty"`
 }
 
+// IsEmpty tells that no component is defined. The published controller stores an
+// empty definition in subinstallations of roots that have none.
+func (d *ComponentDescriptorDefinition) IsEmpty() bool {
+	return d == nil || d.Reference == nil && d.Inline == nil
+}
+
 // ComponentDescriptorReference names a component version in a repository.
 type ComponentDescriptorReference struct {
 	// RepositoryContext is the repository that holds the component. Without it the

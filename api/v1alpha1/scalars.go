@@ -31,7 +31,8 @@ func NewDuration(d time.Duration) *Duration { return &Duration{Duration: d} }
 // a duration. 0 means that there is no limit.
 func (d Duration) Parsed() (time.Duration, error) {
 	if d.invalid != "" {
-		return 0, fmt.Errorf("%q is not a duration: use a number with a unit such as 90s, 10m or 1h30m, or %q", d.invalid, DurationNone)
+		// The text is not quoted: a template may have put anything there.
+		return 0, fmt.Errorf("it is not a duration: use a number with a unit such as 90s, 10m or 1h30m, or %q", DurationNone)
 	}
 	return d.Duration, nil
 }

@@ -3,10 +3,6 @@ package v1alpha1
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-
-	"sigs.k8s.io/yaml"
 )
 
 // KubernetesClusterTargetConfig is the content of a Target of type
@@ -108,47 +104,4 @@ func onlySecretRef(data []byte) *SecretReference {
 		ref.Key = DefaultKubeconfigKey
 	}
 	return &ref
-}
-
-// ParseKubernetesClusterTargetConfig reads the content of a Target, which is
-// YAML or JSON. Content with none of the known fields is a bare kubeconfig.
-func ParseKubernetesClusterTargetConfig(content []byte) (*KubernetesClusterTargetConfig, error) {
-	asJSON, err := yaml.YAMLToJSON(content)
-	if err != nil {
-		// The reason is dropped on purpose: the parser quotes the text, and the
-		// text is a credential.
-		return nil, fmt.Errorf("the content of the target is neither YAML nor JSON")
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(asJSON, &fields) == nil && hasAnyField(fields, "kubeconfig", "oidcConfig", "selfConfig") {
-		config := &KubernetesClusterTargetConfig{}
-		if err := json.Unmarshal(asJSON, config); err != nil {
-			return nil, fmt.Errorf("the content of the target has a field of the wrong type: %w", typeErrorOnly(err))
-		}
-		return config, nil
-	}
-	text := string(bytes.TrimSpace(content))
-	if text == "" || isJSONNull(asJSON) {
-		return &KubernetesClusterTargetConfig{}, nil
-	}
-	return &KubernetesClusterTargetConfig{Kubeconfig: ValueRef{StrVal: &text}}, nil
-}
-
-func hasAnyField(fields map[string]json.RawMessage, names ...string) bool {
-	for _, name := range names {
-		if value, ok := fields[name]; ok && !isJSONNull(value) {
-			return true
-		}
-	}
-	return false
-}
-
-// typeErrorOnly keeps the name of the field that has the wrong type and drops
-// the value.
-func typeErrorOnly(err error) error {
-	var typeError *json.UnmarshalTypeError
-	if errors.As(err, &typeError) {
-		return fmt.Errorf("%s must be of type %s", typeError.Field, typeError.Type)
-	}
-	return fmt.Errorf("one of kubeconfig, oidcConfig and selfConfig cannot be decoded")
 }

@@ -148,41 +148,6 @@ func TestErrorCodeUnrecoverable(t *testing.T) {
 	}
 }
 
-func TestParseKubernetesClusterTargetConfig(t *testing.T) {
-	const bare = `{"apiVersion":"v1","kind":"Config"}`
-	text := func(s string) *string { return &s }
-	seconds := int64(600)
-	tests := []struct {
-		reason, content string
-		want            KubernetesClusterTargetConfig
-	}{
-		{"a kubeconfig as text", `kubeconfig: "K"`, KubernetesClusterTargetConfig{Kubeconfig: ValueRef{StrVal: text("K")}}},
-		{"a kubeconfig as object", `{"kubeconfig":` + bare + `}`, KubernetesClusterTargetConfig{Kubeconfig: ValueRef{StrVal: text(bare)}}},
-		{"a bare kubeconfig, as a Secret key holds it", bare, KubernetesClusterTargetConfig{Kubeconfig: ValueRef{StrVal: text(bare)}}},
-		{"old releases referred to a Secret", `kubeconfig: {secretRef: {name: s, namespace: ns}}`, KubernetesClusterTargetConfig{Kubeconfig: ValueRef{SecretRef: &SecretReference{ObjectReference: ObjectReference{Name: "s", Namespace: "ns"}, Key: "kubeconfig"}}}},
-		{"tokens of another cluster", `{"kubeconfig":null,"oidcConfig":{"server":"https://api.edge.example.org","caData":"Q0E=","serviceAccount":{"name":"edge-deployer"},"audience":["edge-oidc-client"]}}`,
-			KubernetesClusterTargetConfig{OIDCConfig: &OIDCConfig{Server: "https://api.edge.example.org", CAData: []byte("CA"), ServiceAccount: LocalObjectName{Name: "edge-deployer"}, Audience: []string{"edge-oidc-client"}}}},
-		{"the resource cluster", `selfConfig: {serviceAccount: {name: in-cluster-deployer}, expirationSeconds: 600}`,
-			KubernetesClusterTargetConfig{SelfConfig: &SelfConfig{ServiceAccount: LocalObjectName{Name: "in-cluster-deployer"}, ExpirationSeconds: &seconds}}},
-		{"nothing", ``, KubernetesClusterTargetConfig{}},
-	}
-	for _, test := range tests {
-		got, err := ParseKubernetesClusterTargetConfig([]byte(test.content))
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if diff := cmp.Diff(&test.want, got); diff != "" {
-			t.Errorf("%s: -want +got\n%s", test.reason, diff)
-		}
-	}
-	for _, content := range []string{"kubeconfig: 'secret-token", "oidcConfig: secret-token", "oidcConfig: {caData: [secret-token]}"} {
-		if _, err := ParseKubernetesClusterTargetConfig([]byte(content)); err == nil || strings.Contains(err.Error(), "secret-token") {
-			t.Errorf("content %q: want an error without the content, got %v", content, err)
-		}
-	}
-}
-
 func TestKubernetesClusterTargetConfigEncoding(t *testing.T) {
 	seconds := int64(600)
 	text := "K"

@@ -14,6 +14,8 @@ type Limits struct {
 	Bytes int
 	// Depth is how deep lists and maps may be in each other.
 	Depth int
+	// OnlyTrue takes yes, no, on, off and the like for texts, as YAML 1.2 does.
+	OnlyTrue bool
 	// LastWins accepts a key that is there twice and takes the last value.
 	LastWins bool
 }

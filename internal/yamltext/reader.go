@@ -52,7 +52,7 @@ func (r *reader) value(n *yaml.Node) (any, error) {
 		}
 		return r.sequence(n)
 	case yaml.ScalarNode:
-		return scalar(n)
+		return r.scalar(n)
 	}
 	return nil, at(n, "the text is not YAML")
 }
@@ -137,7 +137,7 @@ func merge(into map[string]any, value any) bool {
 	return true
 }
 
-func scalar(n *yaml.Node) (any, error) {
+func (r *reader) scalar(n *yaml.Node) (any, error) {
 	switch n.ShortTag() {
 	case "!!null":
 		return nil, nil
@@ -152,7 +152,7 @@ func scalar(n *yaml.Node) (any, error) {
 		}
 		return content, nil
 	}
-	if n.Style == 0 {
+	if n.Style == 0 && !r.limits.OnlyTrue {
 		if old := isOldBool(n.Value); old != "" {
 			return old == "true", nil
 		}

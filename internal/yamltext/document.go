@@ -1,0 +1,152 @@
+package yamltext
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Document is one document of a text, with the places of its values.
+type Document struct {
+	root   *yaml.Node
+	limits Limits
+}
+
+// Documents returns all documents of a YAML or JSON text that hold something. Its
+// error is an *Error.
+func Documents(text []byte, limits Limits) ([]*Document, error) {
+	if err := limits.Check(text); err != nil {
+		return nil, err
+	}
+	var all []*Document
+	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var document yaml.Node
+		switch err := decoder.Decode(&document); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, problem(err)
+		}
+		if len(document.Content) > 0 && document.Content[0].ShortTag() != "!!null" {
+			all = append(all, &Document{document.Content[0], limits})
+		}
+	}
+}
+
+// JSON returns the document as ToJSON does.
+func (d *Document) JSON() ([]byte, error) {
+	value, err := newReader(d.limits).value(d.root)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(canonical(value))
+	if err != nil {
+		return nil, &Error{Reason: "the text holds a value that JSON does not know"}
+	}
+	return raw, nil
+}
+
+// Line returns the line of the value at a path of keys and indexes, or of the last
+// value on the way that is there.
+func (d *Document) Line(path ...any) int {
+	at, line := d.root, d.root.Line
+	for _, step := range path {
+		if at = below(at, step); at == nil {
+			break
+		}
+		line = at.Line
+	}
+	return line
+}
+
+// below returns the value behind a key or an index; nil if there is none.
+func below(n *yaml.Node, step any) *yaml.Node {
+	n = resolved(n)
+	switch step := step.(type) {
+	case int:
+		if n.Kind == yaml.SequenceNode && step < len(n.Content) {
+			return n.Content[step]
+		}
+	case string:
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return n.Content[i+1]
+			}
+		}
+	}
+	return nil
+}
+
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// Unknown is a field that a Go type does not have.
+type Unknown struct {
+	Name string
+	Line int
+	// Known are the fields that there could be.
+	Known []string
+}
+
+// Unknown returns the first field that a Go type does not have; nil if all are
+// known. What reads itself is not looked into.
+func (d *Document) Unknown(of reflect.Type) *Unknown {
+	return unknown(d.root, of, 0)
+}
+
+var readsItself = reflect.TypeFor[json.Unmarshaler]()
+
+func unknown(n *yaml.Node, of reflect.Type, depth int) *Unknown {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	n = resolved(n)
+	if depth > maxUnknown || of.Implements(readsItself) || reflect.PointerTo(of).Implements(readsItself) {
+		return nil
+	}
+	switch {
+	case n.Kind == yaml.SequenceNode && of.Kind() == reflect.Slice:
+		for _, element := range n.Content {
+			if found := unknown(element, of.Elem(), depth+1); found != nil {
+				return found
+			}
+		}
+	case n.Kind == yaml.MappingNode && of.Kind() == reflect.Struct:
+		return unknownField(n, Fields(of), depth)
+	}
+	return nil
+}
+
+// maxUnknown bounds how deep unknown fields are looked for; an alias can lead back.
+const maxUnknown = 100
+
+func unknownField(n *yaml.Node, fields map[string]reflect.Type, depth int) *Unknown {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := resolved(n.Content[i])
+		if key.ShortTag() == "!!merge" {
+			continue
+		}
+		of, known := fields[key.Value]
+		if !known {
+			names := make([]string, 0, len(fields))
+			for name := range fields {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			return &Unknown{Name: key.Value, Line: key.Line, Known: names}
+		}
+		if found := unknown(n.Content[i+1], of, depth+1); found != nil {
+			return found
+		}
+	}
+	return nil
+}
