@@ -1,0 +1,189 @@
+package egress
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Policy says where clients may connect to. The zero value is the default: private
+// networks and the Internet, and no proxy.
+type Policy struct {
+	// AllowLoopback allows addresses of this machine. It is for tests and development.
+	AllowLoopback bool `json:"allowLoopback,omitempty"`
+	// DenyPrivate refuses addresses of private networks.
+	DenyPrivate bool `json:"denyPrivate,omitempty"`
+	// Allow are networks that are allowed whatever else is said, except by Deny. An
+	// address where a cloud hands out credentials must be named alone (/32, /128).
+	Allow []netip.Prefix `json:"allow,omitempty"`
+	// Deny are networks that are refused.
+	Deny []netip.Prefix `json:"deny,omitempty"`
+	// Proxy is the address of a proxy for HTTP, or "environment" for those that the
+	// usual variables name. A proxy resolves names itself, so it has to refuse what
+	// names lead to.
+	Proxy string `json:"proxy,omitempty"`
+	// DenyInsecureTLS refuses connections whose certificate would not be verified.
+	DenyInsecureTLS bool `json:"denyInsecureTLS,omitempty"`
+
+	unrestricted bool
+}
+
+// ProxyFromEnvironment is the value of Proxy that takes proxies from the environment.
+const ProxyFromEnvironment = "environment"
+
+// Unrestricted returns the policy of a program that acts for the user who runs it:
+// it goes wherever the user could go, through the proxies of the user.
+func Unrestricted() Policy { return Policy{unrestricted: true, Proxy: ProxyFromEnvironment} }
+
+// Validate checks what was configured.
+func (p Policy) Validate() error {
+	for name, list := range map[string][]netip.Prefix{"allow": p.Allow, "deny": p.Deny} {
+		for _, prefix := range list {
+			if !prefix.IsValid() || prefix.Addr().Is4In6() {
+				return fmt.Errorf("%s: %s is no network: write it like 10.0.0.0/8 or fd00::/8", name, prefix)
+			}
+		}
+	}
+	if p.Proxy == "" || p.Proxy == ProxyFromEnvironment {
+		return nil
+	}
+	address, err := url.Parse(p.Proxy)
+	if err != nil || address.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, address.Scheme) {
+		// A proxy may have a password in its address.
+		return fmt.Errorf("proxy: the value is no address of a proxy: write it like http://proxy.example.org:3128, or %s", ProxyFromEnvironment)
+	}
+	return nil
+}
+
+// Rule names why a connection was refused.
+type Rule string
+
+// The rules.
+const (
+	// RuleLoopback refuses addresses of this machine.
+	RuleLoopback Rule = "loopback"
+	// RuleUnspecified refuses addresses that stand for no machine, and in practice
+	// for this one.
+	RuleUnspecified Rule = "unspecified"
+	// RuleLinkLocal refuses addresses that are valid on one link only.
+	RuleLinkLocal Rule = "link-local"
+	// RuleGroup refuses addresses of many machines.
+	RuleGroup Rule = "multicast or broadcast"
+	// RuleMetadata refuses addresses where clouds hand out credentials.
+	RuleMetadata Rule = "metadata of a cloud"
+	// RulePrivate refuses private networks, where that is configured.
+	RulePrivate Rule = "private network"
+	// RuleDenied refuses what is listed.
+	RuleDenied Rule = "denied network"
+	// RuleForm refuses what is no address and looks like one.
+	RuleForm Rule = "malformed address"
+)
+
+// remedies say what an operator may change.
+var remedies = map[Rule]string{
+	RuleLoopback: "egress.allowLoopback of the server allows it",
+	RulePrivate:  "egress.denyPrivate of the server refuses it",
+	RuleDenied:   "egress.deny of the server lists it",
+	RuleMetadata: "egress.allow of the server allows it if it lists this address alone",
+}
+
+// Refused says that the policy does not allow a connection.
+type Refused struct {
+	// Host is what was to be connected to, as it was asked for.
+	Host string
+	// Rule is what refused it.
+	Rule Rule
+}
+
+// Error implements error. It does not tell what a name was resolved to.
+func (r *Refused) Error() string {
+	remedy := remedies[r.Rule]
+	if remedy == "" {
+		remedy = "egress.allow of the server can list exceptions"
+	}
+	return fmt.Sprintf("the egress policy refuses connections to %s (%s): use another address; %s", r.Host, r.Rule, remedy)
+}
+
+// Check decides about an address to which a host was resolved. Its error is a
+// *Refused.
+func (p Policy) Check(host string, address netip.Addr) error {
+	if p.unrestricted {
+		return nil
+	}
+	if !address.IsValid() {
+		return &Refused{Host: host, Rule: RuleForm}
+	}
+	for _, meant := range meanings(address) {
+		if rule := p.refuses(meant); rule != "" {
+			return &Refused{Host: host, Rule: rule}
+		}
+	}
+	return nil
+}
+
+// refuses returns the rule that refuses an address, if there is one.
+func (p Policy) refuses(address netip.Addr) Rule {
+	if within(p.Deny, address) {
+		return RuleDenied
+	}
+	kind := classify(address)
+	if kind == metadata {
+		if slices.Contains(p.Allow, netip.PrefixFrom(address, address.BitLen())) {
+			return ""
+		}
+		return RuleMetadata
+	}
+	if within(p.Allow, address) {
+		return ""
+	}
+	switch kind {
+	case loopback:
+		if !p.AllowLoopback {
+			return RuleLoopback
+		}
+	case private:
+		if p.DenyPrivate {
+			return RulePrivate
+		}
+	case unspecified:
+		return RuleUnspecified
+	case linkLocal:
+		return RuleLinkLocal
+	case group:
+		return RuleGroup
+	}
+	return ""
+}
+
+// CheckHost decides about a host as somebody wrote it, without resolving it: a name
+// that is allowed here may still lead to an address that is not. Its error is a
+// *Refused.
+func (p Policy) CheckHost(host string) error {
+	if p.unrestricted {
+		return nil
+	}
+	bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if address, err := netip.ParseAddr(bare); err == nil {
+		return p.Check(host, address)
+	}
+	name := strings.ToLower(strings.TrimSuffix(bare, "."))
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch {
+	case last == "localhost" || last == "localdomain" || strings.HasPrefix(name, "ip6-l"):
+		return p.Check(host, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	case last == "" || isNumber(last):
+		// Some resolvers take 127.1, 2130706433 and 0x7f.1 for addresses.
+		return &Refused{Host: host, Rule: RuleForm}
+	}
+	return nil
+}
+
+func isNumber(label string) bool {
+	digits := "0123456789"
+	if rest, hex := strings.CutPrefix(label, "0x"); hex {
+		label, digits = rest, "0123456789abcdef"
+	}
+	return strings.Trim(label, digits) == ""
+}
