@@ -1,0 +1,163 @@
+package queue
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Order remembers in which order jobs came. The controllers of a process share one,
+// so that all objects of an older job go first.
+type Order struct {
+	mutex sync.Mutex
+	jobs  map[types.NamespacedName]*standing
+	last  uint64
+}
+
+// standing is the rank of a job. It lasts as long as any object is at work for it.
+type standing struct {
+	rank    uint64
+	members int
+}
+
+// Membership tells whether an object is at work, and for which job: objects with the
+// same name of a job share its rank.
+type Membership func(client.Object) (job types.NamespacedName, atWork bool)
+
+// Line is the part of an Order that one controller has. It learns from the events of
+// the controller's own kind which objects are at work, so that a rank ends with the
+// job, or with the object: nobody has to remember to say so.
+type Line struct {
+	order      *Order
+	membership Membership
+	// members are the objects at work, by their names.
+	members map[types.NamespacedName]member
+}
+
+// member is an object at work.
+type member struct {
+	uid types.UID
+	job types.NamespacedName
+}
+
+// Line adds the objects of a controller to the order.
+func (o *Order) Line(membership Membership) *Line {
+	return &Line{order: o, membership: membership, members: map[types.NamespacedName]member{}}
+}
+
+// Ranks is how many jobs have a rank.
+func (o *Order) Ranks() int {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return len(o.jobs)
+}
+
+// see notes what an event says about an object.
+func (l *Line) see(object client.Object) {
+	job, atWork := l.membership(object)
+	key := client.ObjectKeyFromObject(object)
+	now := member{uid: object.GetUID(), job: job}
+	l.order.mutex.Lock()
+	defer l.order.mutex.Unlock()
+	before, known := l.members[key]
+	if known && atWork && before == now {
+		return
+	}
+	if known {
+		// An object of the same name may be another one.
+		l.leave(key, before)
+	}
+	if atWork {
+		l.members[key] = now
+		l.order.join(job)
+	}
+}
+
+// forget notes that an object is gone.
+func (l *Line) forget(object client.Object) {
+	l.order.mutex.Lock()
+	defer l.order.mutex.Unlock()
+	key := client.ObjectKeyFromObject(object)
+	if before, known := l.members[key]; known {
+		l.leave(key, before)
+	}
+}
+
+func (l *Line) leave(key types.NamespacedName, before member) {
+	delete(l.members, key)
+	of := l.order.jobs[before.job]
+	if of.members--; of.members == 0 {
+		delete(l.order.jobs, before.job)
+	}
+}
+
+func (o *Order) join(job types.NamespacedName) {
+	if o.jobs == nil {
+		o.jobs = map[types.NamespacedName]*standing{}
+	}
+	of, ok := o.jobs[job]
+	if !ok {
+		o.last++
+		of = &standing{rank: o.last}
+		o.jobs[job] = of
+	}
+	of.members++
+}
+
+// rank returns the place of an object: the later its job came, the larger. What is
+// not at work comes last, and gets no place for later.
+func (l *Line) rank(key types.NamespacedName) uint64 {
+	l.order.mutex.Lock()
+	defer l.order.mutex.Unlock()
+	if known, ok := l.members[key]; ok {
+		return l.order.jobs[known.job].rank
+	}
+	if of, ok := l.order.jobs[key]; ok {
+		// Another kind is at work for a job of this name: what it waits for may have
+		// been seen first.
+		return of.rank
+	}
+	l.order.last++
+	return l.order.last
+}
+
+// Handler lets the line see the events of the controller's own kind before they
+// are handled.
+func (l *Line) Handler(inner handler.EventHandler) handler.EventHandler {
+	return &seeing{line: l, inner: inner}
+}
+
+type seeing struct {
+	line  *Line
+	inner handler.EventHandler
+}
+
+// Create implements handler.EventHandler.
+func (h *seeing) Create(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	h.line.see(e.Object)
+	h.inner.Create(ctx, e, q)
+}
+
+// Update implements handler.EventHandler.
+func (h *seeing) Update(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	h.line.see(e.ObjectNew)
+	h.inner.Update(ctx, e, q)
+}
+
+// Delete implements handler.EventHandler.
+func (h *seeing) Delete(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	h.line.forget(e.Object)
+	h.inner.Delete(ctx, e, q)
+}
+
+// Generic implements handler.EventHandler.
+func (h *seeing) Generic(ctx context.Context, e event.GenericEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	h.line.see(e.Object)
+	h.inner.Generic(ctx, e, q)
+}
