@@ -50,6 +50,9 @@ func Load(files fs.FS) (*Blueprint, error) {
 	if errs := validation.Blueprint(info); len(errs) > 0 {
 		return nil, fmt.Errorf("%s is not valid: %w", v1alpha1.BlueprintFileName, errs.ToAggregate())
 	}
+	for _, advice := range validation.BlueprintAdvice(info) {
+		warnings = append(warnings, advice.Error())
+	}
 	return &Blueprint{Files: files, Info: info, Warnings: warnings}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/egress"
 )
 
 // counted returns a cache that counts how often it unpacks.
@@ -55,7 +56,7 @@ func TestCacheGivesNothingWithoutCredentials(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
-	shared := component.NewShared()
+	shared := component.NewSharedWith(egress.Policy{AllowLoopback: true})
 	cache, count := counted(1 << 20)
 	load := func(user string) error {
 		credentials := &credential.Store{}

@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/client-go/rest"
@@ -22,6 +24,8 @@ type access struct {
 	config *rest.Config
 	// token says which token has to be requested; nil if none.
 	token *tokenSpec
+	// self says that it is the resource cluster, whose address no user has chosen.
+	self bool
 }
 
 // tokenSpec is a token of a ServiceAccount on the resource cluster.
@@ -35,33 +39,53 @@ func (s *tokenSpec) request() *authenticationv1.TokenRequest {
 	return &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: s.Audience, ExpirationSeconds: &s.Expiration}}
 }
 
-// newAccess returns the access that a Target's configuration describes. Self is
-// the connection to the resource cluster.
-func newAccess(config *v1alpha1.KubernetesClusterTargetConfig, namespace string, self *rest.Config) (*access, error) {
+// terms are what a process adds to what Targets say.
+type terms struct {
+	// self is the connection to the resource cluster.
+	self *rest.Config
+	// denyInsecure refuses connections whose certificates are not verified.
+	denyInsecure bool
+}
+
+// newAccess returns the access that a Target's configuration describes.
+func newAccess(config *v1alpha1.KubernetesClusterTargetConfig, namespace string, terms terms) (*access, error) {
 	switch {
 	case config.Kubeconfig.StrVal != nil:
-		restConfig, err := parseKubeconfig([]byte(*config.Kubeconfig.StrVal))
+		kubeconfig, err := loadKubeconfig([]byte(*config.Kubeconfig.StrVal))
 		if err != nil {
 			return nil, err
 		}
-		return &access{key: hash("kubeconfig", *config.Kubeconfig.StrVal), config: restConfig}, nil
+		return kubeconfigAccess(kubeconfig, *config.Kubeconfig.StrVal, terms)
 	case config.OIDCConfig != nil:
 		return oidcAccess(config.OIDCConfig, namespace)
 	case config.SelfConfig != nil:
-		return selfAccess(config.SelfConfig, namespace, self)
+		return selfAccess(config.SelfConfig, namespace, terms.self)
 	}
 	return nil, errors.New("it holds no access to a cluster: set one of kubeconfig, oidcConfig and selfConfig")
+}
+
+func kubeconfigAccess(kubeconfig *kubeContext, text string, terms terms) (*access, error) {
+	if kubeconfig.insecure && terms.denyInsecure {
+		return nil, errors.New("the kubeconfig uses insecure-skip-tls-verify, which this server does not allow (egress.denyInsecureTLS): put the authority of the cluster into certificate-authority-data")
+	}
+	return &access{key: hash("kubeconfig", text), config: kubeconfig.rest()}, nil
 }
 
 func oidcAccess(config *v1alpha1.OIDCConfig, namespace string) (*access, error) {
 	if err := checkServer("oidcConfig.server", config.Server); err != nil {
 		return nil, err
 	}
-	if hasCredentials(config.Server) {
+	switch {
+	case hasCredentials(config.Server):
 		return nil, errors.New("oidcConfig.server has a user in the address, which is not allowed")
-	}
-	if config.ServiceAccount.Name == "" {
+	case !isEncrypted(config.Server):
+		return nil, errors.New("oidcConfig.server begins with http://, so the token would be readable by others: use https://")
+	case config.ServiceAccount.Name == "":
 		return nil, errors.New("oidcConfig.serviceAccount.name is missing: name a ServiceAccount in the namespace of the Target")
+	case len(config.Audience) == 0 || slices.Contains(config.Audience, ""):
+		return nil, errors.New("oidcConfig.audience is missing or has an empty entry: name what the target cluster expects; without an audience, the token would open the resource cluster to whoever receives it")
+	case len(config.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(config.CAData):
+		return nil, errors.New("oidcConfig.caData holds no certificate in PEM form")
 	}
 	token := &tokenSpec{Namespace: namespace, Name: config.ServiceAccount.Name, Audience: config.Audience, Expiration: expiration(config.ExpirationSeconds)}
 	return &access{
@@ -79,7 +103,7 @@ func selfAccess(config *v1alpha1.SelfConfig, namespace string, self *rest.Config
 		return nil, errors.New("selfConfig cannot be used here: this deployer does not know its own cluster")
 	}
 	token := &tokenSpec{Namespace: namespace, Name: config.ServiceAccount.Name, Expiration: expiration(config.ExpirationSeconds)}
-	return &access{key: hash("self", config, namespace), config: rest.AnonymousClientConfig(self), token: token}, nil
+	return &access{key: hash("self", config, namespace), config: rest.AnonymousClientConfig(self), token: token, self: true}, nil
 }
 
 func expiration(seconds *int64) int64 {

@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 var (
@@ -25,17 +25,20 @@ var (
 	tokenRequest    = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 )
 
-// Kubeconfigs makes kubeconfigs through Targets of one namespace. Templates write
-// the Targets that they ask with, so those of other namespaces are refused: with
-// them, a template could use Secrets that its author cannot read.
+// Kubeconfigs makes kubeconfigs through the Targets that an Installation imports.
+// Templates write the Targets that they ask with, so that what they write only says
+// which of the imported ones is meant: otherwise, a blueprint could use each Secret
+// of the namespace.
 type Kubeconfigs struct {
 	pool      *Pool
 	namespace string
+	imported  []*v1alpha1.Target
 }
 
-// NewKubeconfigs returns what makes kubeconfigs for the templates of a namespace.
-func NewKubeconfigs(pool *Pool, namespace string) *Kubeconfigs {
-	return &Kubeconfigs{pool: pool, namespace: namespace}
+// NewKubeconfigs returns what makes kubeconfigs for the templates of an Installation
+// in a namespace, through the Targets that it imports.
+func NewKubeconfigs(pool *Pool, namespace string, imported []*v1alpha1.Target) *Kubeconfigs {
+	return &Kubeconfigs{pool: pool, namespace: namespace, imported: imported}
 }
 
 // ShootAdminKubeconfig requests an administrator's kubeconfig for a shoot.
@@ -101,17 +104,14 @@ func (k *Kubeconfigs) OIDCKubeconfig(ctx context.Context, target *v1alpha1.Targe
 // source is the cluster of a Target and the kubeconfig that leads there.
 type source struct {
 	title      string
-	kubeconfig *clientcmdapi.Config
+	kubeconfig *kubeContext
 	connection *Connection
 }
 
 func (k *Kubeconfigs) source(ctx context.Context, target *v1alpha1.Target) (*source, error) {
-	target = target.DeepCopy()
-	if target.Namespace == "" {
-		target.Namespace = k.namespace
-	}
-	if target.Namespace != k.namespace {
-		return nil, invalidTarget(target, fmt.Errorf("templates can only use Targets of the namespace of their Installation (%s)", k.namespace))
+	target, err := k.own(target)
+	if err != nil {
+		return nil, err
 	}
 	config, err := k.pool.config(ctx, target)
 	if err != nil {
@@ -124,12 +124,33 @@ func (k *Kubeconfigs) source(ctx context.Context, target *v1alpha1.Target) (*sou
 	if from.kubeconfig, err = loadKubeconfig([]byte(*config.Kubeconfig.StrVal)); err != nil {
 		return nil, invalidTarget(target, err)
 	}
-	access, err := newAccess(config, target.Namespace, nil)
+	access, err := kubeconfigAccess(from.kubeconfig, *config.Kubeconfig.StrVal, k.pool.terms())
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
 	from.connection, err = k.pool.connection(access)
 	return from, err
+}
+
+// own returns the imported Target that a template means.
+func (k *Kubeconfigs) own(meant *v1alpha1.Target) (*v1alpha1.Target, error) {
+	for _, imported := range k.imported {
+		sameName := imported.Name == meant.Name && (meant.Namespace == "" || imported.Namespace == meant.Namespace)
+		if sameName && imported.UID == meant.UID && imported.Namespace == k.namespace {
+			return imported, nil
+		}
+	}
+	// What the template wrote is not repeated: it may hold anything.
+	return nil, job.NewError(resolveTarget, "ValidateTarget", "the function was called with a Target that the Installation does not import: import it, and pass the whole object from .imports", v1alpha1.ErrorConfigurationProblem)
+}
+
+// withUser returns the Target's kubeconfig with another user.
+func (s *source) withUser(name string, user *clientcmdapi.AuthInfo) ([]byte, error) {
+	text, err := s.kubeconfig.withUser(name, user)
+	if err != nil {
+		return nil, fmt.Errorf("encode a kubeconfig for the cluster of Target %s: %w", s.title, err)
+	}
+	return text, nil
 }
 
 // request creates a request for credentials at a subresource of an object, and
@@ -158,20 +179,4 @@ func (s *source) request(ctx context.Context, resource schema.GroupVersionResour
 		return errors.New("the answer has not the expected form")
 	}
 	return nil
-}
-
-// withUser returns the current context of the kubeconfig with another user.
-func (s *source) withUser(name string, user *clientcmdapi.AuthInfo) ([]byte, error) {
-	current := s.kubeconfig.Contexts[s.kubeconfig.CurrentContext].DeepCopy()
-	made := clientcmdapi.NewConfig()
-	made.CurrentContext = s.kubeconfig.CurrentContext
-	made.Clusters[current.Cluster] = s.kubeconfig.Clusters[current.Cluster]
-	current.AuthInfo = name
-	made.Contexts[made.CurrentContext] = current
-	made.AuthInfos[name] = user
-	text, err := clientcmd.Write(*made)
-	if err != nil {
-		return nil, fmt.Errorf("encode a kubeconfig for the cluster of Target %s: %w", s.title, err)
-	}
-	return text, nil
 }

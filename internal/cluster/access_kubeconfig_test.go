@@ -63,7 +63,7 @@ func TestShootAdminKubeconfig(t *testing.T) {
 		write(out, http.StatusCreated, `{"apiVersion":"authentication.gardener.cloud/v1alpha1","kind":"AdminKubeconfigRequest","metadata":{"name":"blue"},`+
 			`"spec":{"expirationSeconds":3600},"status":{"kubeconfig":"`+base64.StdEncoding.EncodeToString([]byte("of the shoot"))+`","expirationTimestamp":"2030-01-02T03:04:05Z"}}`)
 	})
-	content, expires, err := NewKubeconfigs(NewPool(PoolOptions{}), "shop").ShootAdminKubeconfig(t.Context(), target, "blue", "garden-shop", time.Hour)
+	content, expires, err := importing(target).ShootAdminKubeconfig(t.Context(), target, "blue", "garden-shop", time.Hour)
 	if err != nil || string(content) != "of the shoot" || !expires.Equal(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)) {
 		t.Errorf("got %q, %s, %v", content, expires, err)
 	}
@@ -86,8 +86,8 @@ func TestShootAdminKubeconfigErrors(t *testing.T) {
 		status        int
 		body, want    string
 	}{
-		{"what the API says is passed on", "blue", http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"shoots.core.gardener.cloud \"blue\" not found","reason":"NotFound","code":404}`, `from the cluster of Target shop/garden: shoots.core.gardener.cloud "blue" not found`},
-		{"also when it forbids", "blue", http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"create is forbidden","reason":"Forbidden","code":403}`, "create is forbidden"},
+		{"what the API says is told in our words", "blue", http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"shoots.core.gardener.cloud \"blue\" not found","reason":"NotFound","code":404}`, "from the cluster of Target shop/garden: the API server answers NotFound (404) to POST of shoots/adminkubeconfig: it does not exist"},
+		{"also when it forbids", "blue", http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no ` + secretWord + `: User x cannot create resource y","reason":"Forbidden","code":403}`, "Forbidden (403) to POST of shoots/adminkubeconfig: the credentials of the Target lack this permission"},
 		{"credentials that are not accepted", "blue", http.StatusUnauthorized, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`, "put valid credentials into the Target"},
 		{"an answer without kubeconfig", "blue", http.StatusCreated, `{"apiVersion":"authentication.gardener.cloud/v1alpha1","kind":"AdminKubeconfigRequest","status":{}}`, "the answer has no kubeconfig"},
 		{"an answer of another form", "blue", http.StatusCreated, `{"apiVersion":"authentication.gardener.cloud/v1alpha1","kind":"AdminKubeconfigRequest","status":{"kubeconfig":{"a":"` + secretWord + `"}}}`, "the answer has not the expected form"},
@@ -101,7 +101,7 @@ func TestShootAdminKubeconfigErrors(t *testing.T) {
 			}
 			write(out, test.status, test.body)
 		})
-		_, _, err := NewKubeconfigs(NewPool(PoolOptions{}), "shop").ShootAdminKubeconfig(t.Context(), target, test.shoot, "garden-shop", time.Hour)
+		_, _, err := importing(target).ShootAdminKubeconfig(t.Context(), target, test.shoot, "garden-shop", time.Hour)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretWord) {
 			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
 		}
@@ -117,7 +117,7 @@ func TestKubeconfigRequestsEnd(t *testing.T) {
 		cancel()
 		<-request.Context().Done()
 	})
-	if _, _, err := NewKubeconfigs(NewPool(PoolOptions{}), "shop").ShootAdminKubeconfig(ctx, target, "blue", "garden-shop", time.Hour); err == nil || ctx.Err() == nil {
+	if _, _, err := importing(target).ShootAdminKubeconfig(ctx, target, "blue", "garden-shop", time.Hour); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestKubeconfigRequestsEnd(t *testing.T) {
 // TestKubeconfigRequestsHaveALimit looks at the deadline that a request is made
 // with.
 func TestKubeconfigRequestsHaveALimit(t *testing.T) {
-	connection := &Connection{health: &health{now: time.Now}}
+	connection := &Connection{health: &health{now: time.Now}, memory: newBudget(0)}
 	err := connection.try(context.Background(), func(ctx context.Context) error {
 		deadline, limited := ctx.Deadline()
 		if !limited || time.Until(deadline) > 30*time.Second {
@@ -145,7 +145,8 @@ func TestOIDCKubeconfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	// No request is made: the address does not exist.
-	made, err := NewKubeconfigs(NewPool(PoolOptions{}), "shop").OIDCKubeconfig(t.Context(), garden(`{"kubeconfig":`+string(quoted)+`}`), "https://login.example.org", "landscape")
+	target := garden(`{"kubeconfig":` + string(quoted) + `}`)
+	made, err := importing(target).OIDCKubeconfig(t.Context(), target, "https://login.example.org", "landscape")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,30 +179,66 @@ users:
 	}
 }
 
-// TestKubeconfigSources refuses Targets that a template must not or cannot use.
+// importing makes kubeconfigs for an Installation that imports Targets.
+func importing(targets ...*v1alpha1.Target) *Kubeconfigs {
+	return NewKubeconfigs(NewPool(PoolOptions{Egress: lab}), "shop", targets)
+}
+
+// TestKubeconfigSources refuses Targets that cannot be used.
 func TestKubeconfigSources(t *testing.T) {
-	foreign := garden(`{"kubeconfig":` + kubeconfig(server, "") + `}`)
-	foreign.Namespace = "kube-system"
-	homeless := garden(`{"kubeconfig":` + kubeconfig(server, "") + `}`)
-	homeless.Namespace = ""
 	tests := []struct {
 		reason string
 		target *v1alpha1.Target
 		want   string
 	}{
-		{"a Target without a namespace is one of the own", homeless, ""},
-		{"another namespace, whose Secrets the author may not read", foreign, "Target kube-system/garden: templates can only use Targets of the namespace of their Installation (shop)"},
-		{"a program", garden(`{"kubeconfig":` + kubeconfig(server, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"`+secretWord+`"}`) + `}`), "users[u].user.exec, which is not allowed"},
+		{"a program", garden(`{"kubeconfig":` + kubeconfig(server, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"`+secretWord+`"}`) + `}`), "users[0].user.exec, which is not allowed"},
 		{"no kubeconfig", garden(`{"selfConfig":{"serviceAccount":{"name":"a"}}}`), "it holds no kubeconfig"},
 		{"nothing", garden(``), "neither spec.config nor spec.secretRef"},
 	}
 	for _, test := range tests {
-		_, err := NewKubeconfigs(NewPool(PoolOptions{}), "shop").OIDCKubeconfig(t.Context(), test.target, "i", "c")
-		switch {
-		case test.want == "" && err != nil:
-			t.Errorf("%s: %v", test.reason, err)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretWord)):
+		_, err := importing(test.target).OIDCKubeconfig(t.Context(), test.target, "i", "c")
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretWord) {
 			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
 		}
+	}
+}
+
+// TestOnlyImportedTargets: a template says which of the imported Targets it means;
+// what it writes besides is not looked at.
+func TestOnlyImportedTargets(t *testing.T) {
+	imported := garden(`{"kubeconfig":` + kubeconfig(server, "") + `}`)
+	imported.UID = "1"
+	changed := func(change func(*v1alpha1.Target)) *v1alpha1.Target {
+		target := imported.DeepCopy()
+		change(target)
+		return target
+	}
+	secret := &v1alpha1.LocalSecretReference{Name: "of-somebody-else", Key: "kubeconfig"}
+	tests := []struct {
+		reason  string
+		target  *v1alpha1.Target
+		refused bool
+	}{
+		{"the object from the imports", imported, false},
+		{"without a namespace it is one of the own", changed(func(target *v1alpha1.Target) { target.Namespace = "" }), false},
+		{"with the Secret of somebody else in it: the imported one is used", changed(func(target *v1alpha1.Target) {
+			target.Spec = v1alpha1.TargetSpec{Type: target.Spec.Type, SecretRef: secret}
+		}), false},
+		{"made up, with a Secret of the namespace", &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: secretWord}, Spec: v1alpha1.TargetSpec{SecretRef: secret}}, true},
+		{"another one with the same name", changed(func(target *v1alpha1.Target) { target.UID = "2" }), true},
+		{"without identity", changed(func(target *v1alpha1.Target) { target.UID = "" }), true},
+		{"another namespace, whose Secrets the author may not read", changed(func(target *v1alpha1.Target) { target.Namespace = "kube-system" }), true},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := importing(imported).OIDCKubeconfig(t.Context(), test.target, "i", "c")
+			if refused := err != nil; refused != test.refused || !refused && !strings.Contains(string(got), "api.example.org") || refused && strings.Contains(err.Error(), secretWord) {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
+	}
+	foreign := changed(func(target *v1alpha1.Target) { target.Namespace = "kube-system" })
+	if _, err := importing(foreign).OIDCKubeconfig(t.Context(), foreign, "i", "c"); err == nil {
+		t.Error("an imported Target of another namespace was used")
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
-
-	"go.landscaper.dev/api/v1alpha1"
 )
 
 const secretWord = "top-secret-word"
@@ -26,18 +24,18 @@ func TestParseKubeconfig(t *testing.T) {
 		{"a user and a password", kubeconfig(server, `"username":"a","password":"b"`), ""},
 		{"no user at all", kubeconfig(server, ``), ""},
 		{"a server certificate that nobody checks is the user's business", kubeconfig(server+`,"insecure-skip-tls-verify":true`, `"token":"t"`), ""},
-		{"a plugin", kubeconfig(server, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"`+secretWord+`"}`), "users[u].user.exec"},
-		{"a plugin of a user that is not used", strings.Replace(kubeconfig(server, ""), `"name":"other","user":{}`, `"name":"other","user":{"exec":{"command":"x"}}`, 1), "users[other].user.exec"},
-		{"an auth provider", kubeconfig(server, `"auth-provider":{"name":"`+secretWord+`"}`), "users[u].user.auth-provider"},
-		{"a certificate file", kubeconfig(server, `"client-certificate":"`+secretWord+`"`), "users[u].user.client-certificate"},
-		{"a key file", kubeconfig(server, `"client-key":"`+secretWord+`"`), "users[u].user.client-key"},
-		{"a token file", kubeconfig(server, `"tokenFile":"`+secretWord+`"`), "users[u].user.tokenFile"},
-		{"impersonation", kubeconfig(server, `"as":"`+secretWord+`"`), "users[u].user.as"},
-		{"impersonation of groups", kubeconfig(server, `"as-groups":["`+secretWord+`"]`), "users[u].user.as-groups"},
-		{"impersonation by identity", kubeconfig(server, `"as-uid":"`+secretWord+`"`), "users[u].user.as-uid"},
-		{"impersonation with further properties", kubeconfig(server, `"as-user-extra":{"a":["`+secretWord+`"]}`), "users[u].user.as-user-extra"},
-		{"a file with the authority", kubeconfig(server+`,"certificate-authority":"`+secretWord+`"`, ``), "clusters[c].cluster.certificate-authority"},
-		{"a password in the address", kubeconfig(`"server":"https://a:`+secretWord+`@api.example.org"`, ``), "clusters[c].cluster.server"},
+		{"a plugin", kubeconfig(server, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"`+secretWord+`"}`), "users[0].user.exec"},
+		{"a plugin of a user that is not used", strings.Replace(kubeconfig(server, ""), `"name":"other","user":{}`, `"name":"other","user":{"exec":{"command":"x"}}`, 1), "users[1].user.exec"},
+		{"an auth provider", kubeconfig(server, `"auth-provider":{"name":"`+secretWord+`"}`), "users[0].user.auth-provider"},
+		{"a certificate file", kubeconfig(server, `"client-certificate":"`+secretWord+`"`), "users[0].user.client-certificate"},
+		{"a key file", kubeconfig(server, `"client-key":"`+secretWord+`"`), "users[0].user.client-key"},
+		{"a token file", kubeconfig(server, `"tokenFile":"`+secretWord+`"`), "users[0].user.tokenFile"},
+		{"impersonation", kubeconfig(server, `"as":"`+secretWord+`"`), "users[0].user.as"},
+		{"impersonation of groups", kubeconfig(server, `"as-groups":["`+secretWord+`"]`), "users[0].user.as-groups"},
+		{"impersonation by identity", kubeconfig(server, `"as-uid":"`+secretWord+`"`), "users[0].user.as-uid"},
+		{"impersonation with further properties", kubeconfig(server, `"as-user-extra":{"a":["`+secretWord+`"]}`), "users[0].user.as-user-extra"},
+		{"a file with the authority", kubeconfig(server+`,"certificate-authority":"`+secretWord+`"`, ``), "clusters[0].cluster.certificate-authority"},
+		{"a password in the address", kubeconfig(`"server":"https://a:`+secretWord+`@api.example.org"`, ``), "clusters[0].cluster.server"},
 		{"an address that is none", kubeconfig(`"server":"`+secretWord+`"`, ``), "https://api.example.org:6443"},
 		{"no address: the library would take localhost", kubeconfig(``, ``), "https://api.example.org:6443"},
 		{"another scheme", kubeconfig(`"server":"file:///`+secretWord+`"`, ``), "https://api.example.org:6443"},
@@ -51,7 +49,7 @@ func TestParseKubeconfig(t *testing.T) {
 		{"nothing", "", "no current-context"},
 	}
 	for _, test := range tests {
-		_, err := parseKubeconfig([]byte(test.text))
+		_, err := loadKubeconfig([]byte(test.text))
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.reason, err)
@@ -77,11 +75,11 @@ func TestNewAccess(t *testing.T) {
 		{"nothing", `null`, "", "", "set one of kubeconfig, oidcConfig and selfConfig"},
 	}
 	for _, test := range tests {
-		config, err := v1alpha1.ParseKubernetesClusterTargetConfig([]byte(test.content))
+		config, err := ParseContent([]byte(test.content))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := newAccess(config, "shop", self)
+		got, err := newAccess(config, "shop", terms{self: self})
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%s: %v, want %q", test.reason, err, test.err)
@@ -104,11 +102,11 @@ func TestNewAccess(t *testing.T) {
 
 func TestAccessKeys(t *testing.T) {
 	key := func(content, namespace string) string {
-		config, err := v1alpha1.ParseKubernetesClusterTargetConfig([]byte(content))
+		config, err := ParseContent([]byte(content))
 		if err != nil {
 			t.Fatal(err)
 		}
-		access, err := newAccess(config, namespace, &rest.Config{Host: "https://self.example.org"})
+		access, err := newAccess(config, namespace, terms{self: &rest.Config{Host: "https://self.example.org"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -35,6 +36,7 @@ type Connection struct {
 	key        string
 	server     string
 	httpClient *http.Client
+	memory     *budget
 	dynamic    dynamic.Interface
 	metadata   metadata.Interface
 	rest       rest.Interface
@@ -42,21 +44,22 @@ type Connection struct {
 	kinds      *kinds
 	health     *health
 	watches    *watches
+	// kept is what the kinds of the cluster take in memory.
+	kept atomic.Int64
 }
 
 // newConnection makes the clients of a connection. No request is made.
-func newConnection(key string, config *rest.Config) (*Connection, error) {
+func newConnection(key string, config *rest.Config, policy egress.Policy, memory *budget) (*Connection, error) {
 	config = rest.CopyConfig(config)
 	// The API server's own fairness decides who waits; a limit here would only
 	// add delays that nobody can explain.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
-	httpClient, err := rest.HTTPClientFor(config)
+	httpClient, err := newClient(config, policy, memory)
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection{key: key, server: config.Host, httpClient: httpClient, health: &health{now: time.Now}}
+	c := &Connection{key: key, server: config.Host, httpClient: httpClient, memory: memory, health: &health{now: time.Now}}
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, httpClient); err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func newConnection(key string, config *rest.Config) (*Connection, error) {
 		return nil, err
 	}
 	c.kinds = &kinds{fetch: c.fetchKinds}
-	c.watches = newWatches(c.dynamic, c.metadata)
+	c.watches = newWatches(c.dynamic, c.metadata, memory)
 	return c, nil
 }
 
@@ -91,10 +94,15 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 	}
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	limited, loan, end := withLoan(limited, c.memory)
+	defer end()
 	err := request(limited)
 	if err != nil && ctx.Err() != nil {
 		// The process is ending; this says nothing about the cluster.
 		return ctx.Err()
+	}
+	if loan.answered.Load() && unreadable(err) {
+		err = errUnreadable
 	}
 	err = Explain(err, talkToCluster, c.server)
 	c.health.learn(err)
@@ -148,6 +156,7 @@ func (c *Connection) fetchKinds(ctx context.Context) (mapper meta.RESTMapper, er
 	err = c.try(ctx, func(ctx context.Context) error {
 		resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, c.discovery)
 		mapper = restmapper.NewDiscoveryRESTMapper(resources)
+		c.kept.Store(costOf(ctx))
 		return err
 	})
 	return mapper, err

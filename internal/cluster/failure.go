@@ -6,14 +6,18 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -29,6 +33,14 @@ const (
 	ReasonUnauthorized = "Unauthorized"
 	// ReasonToken means that a token could not be requested.
 	ReasonToken = "TokenRequestFailed"
+	// ReasonTooLarge means that an answer is larger than anybody needs.
+	ReasonTooLarge = "AnswerTooLarge"
+	// ReasonBusy means that large answers of other clusters use up the memory.
+	ReasonBusy = "TooManyLargeAnswers"
+	// ReasonUnreadable means that an answer is not what was asked for.
+	ReasonUnreadable = "AnswerNotReadable"
+	// ReasonNotAllowed means that this process does not connect in this way.
+	ReasonNotAllowed = "ConnectionNotAllowed"
 )
 
 // Explain returns the failure to talk to a cluster with its cause and a remedy.
@@ -42,6 +54,8 @@ func Explain(err error, operation, server string) error {
 	if reason == "" {
 		return err
 	}
+	// What is behind the address, as a token in a query, is nobody's business.
+	server, _, _ = strings.Cut(server, "?")
 	// The cause is told in our words: a URL error repeats the request, and what it
 	// holds is not ours to publish.
 	return job.Wrap(shortCause{err, text}, operation, reason, fmt.Sprintf("talk to the cluster at %s; %s", server, remedy), codes...)
@@ -73,7 +87,16 @@ func (c shortCause) Unwrap() error { return c.error }
 
 func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCode) {
 	var token tokenError
+	var large *tooLarge
 	switch {
+	case errors.As(err, &large):
+		return ReasonTooLarge, large.Error(), "check that the address in the Target is that of an API server", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
+	case errors.As(err, &busy{}):
+		return ReasonBusy, busy{}.Error(), "this will be tried again", nil
+	case errors.Is(err, errUnreadable):
+		return ReasonUnreadable, errUnreadable.Error(), "check that the address in the Target is that of an API server", nil
+	case notAllowed(err) != nil:
+		return ReasonNotAllowed, notAllowed(err).Error(), "put the address of an API server that answers itself into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
 	case errors.As(err, &token):
 		return ReasonToken, token.Error(), "check that the ServiceAccount exists and that this deployer may create its tokens", nil
 	case apierrors.IsUnauthorized(err):
@@ -86,6 +109,31 @@ func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCod
 		return ReasonUnreachable, networkText(err), "check the address in the Target and the network between this deployer and the cluster", nil
 	}
 	return "", "", "", nil
+}
+
+// notAllowed returns why this process does not connect, if that is the failure.
+func notAllowed(err error) error {
+	var refused *egress.Refused
+	if errors.As(err, &refused) {
+		return refused
+	}
+	for _, known := range []error{errRedirect, errPlain, errMediaType, errOpensOurs} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return nil
+}
+
+// unreadable reports whether an error is none that the cluster has told or that the
+// connection had: then it is about the content of an answer.
+func unreadable(err error) bool {
+	var status apierrors.APIStatus
+	var discovery *discovery.ErrGroupDiscoveryFailed
+	if err == nil || errors.As(err, &status) || errors.As(err, &discovery) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	return !IsConnection(err)
 }
 
 func isTLS(err error) bool {
@@ -103,19 +151,34 @@ func isTLS(err error) bool {
 		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert)
 }
 
+// tlsText tells in our words what is wrong with a certificate: what it says of itself
+// is what a server has answered.
 func tlsText(err error) string {
 	var record tls.RecordHeaderError
-	if errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) {
+	var hostname x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return "the server does not speak TLS"
+	case errors.As(err, &hostname):
+		return "the certificate of the server is for other names than this one"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate of the server has expired or is not yet valid"
+	case errors.As(err, &invalid):
+		return "the certificate of the server is not valid"
+	case errors.As(err, &authority):
+		return "the certificate of the server is signed by an unknown authority"
 	}
-	return innermost(err).Error()
+	return "the TLS handshake failed: one side does not accept the certificate or the version of the other"
 }
 
 func isNetwork(err error) bool {
 	var operation *net.OpError
 	var lookup *net.DNSError
 	var address *url.Error
-	return errors.As(err, &operation) || errors.As(err, &lookup) || errors.As(err, &address) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &operation) || errors.As(err, &lookup) || errors.As(err, &address) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func networkText(err error) string {
@@ -127,16 +190,13 @@ func networkText(err error) string {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &failure) && failure.Timeout():
 		return "no answer in time"
 	}
-	return innermost(err).Error()
-}
-
-// innermost returns the end of a chain of causes.
-func innermost(err error) error {
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err
-		}
-		err = next
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &errno):
+		return errno.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ended the connection"
 	}
+	// Anything else quotes what the server has sent.
+	return "it does not answer as an API server does"
 }

@@ -4,7 +4,10 @@ import (
 	"container/list"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,10 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // defaultSize is the number of connections that a pool keeps.
@@ -40,12 +44,18 @@ type PoolOptions struct {
 	// Size is the number of connections to keep; those in use count, but are never
 	// dropped.
 	Size int
+	// Egress says where Targets may lead to.
+	Egress egress.Policy
+	// Memory is how many bytes answers of clusters and what watches keep of them may
+	// take together; 0 is a default.
+	Memory int64
 }
 
 // Pool keeps connections to target clusters. Targets with the same content share
 // one.
 type Pool struct {
 	options PoolOptions
+	memory  *budget
 
 	mutex       sync.Mutex
 	connections map[string]*list.Element
@@ -69,7 +79,7 @@ func NewPool(options PoolOptions) *Pool {
 	if options.UserAgent == "" {
 		options.UserAgent = "landscaper"
 	}
-	return &Pool{options: options, connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent)}
+	return &Pool{options: options, memory: newBudget(options.Memory), connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent)}
 }
 
 // Connect returns the connection to the cluster of a Target. No request is made to
@@ -80,11 +90,15 @@ func (p *Pool) Connect(ctx context.Context, target *v1alpha1.Target) (*Connectio
 	if err != nil {
 		return nil, err
 	}
-	access, err := newAccess(config, target.Namespace, p.options.Self)
+	access, err := newAccess(config, target.Namespace, p.terms())
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
 	return p.connection(access)
+}
+
+func (p *Pool) terms() terms {
+	return terms{self: p.options.Self, denyInsecure: p.options.Egress.DenyInsecureTLS}
 }
 
 // config returns what a Target says about its cluster, with what it keeps in
@@ -94,7 +108,7 @@ func (p *Pool) config(ctx context.Context, target *v1alpha1.Target) (*v1alpha1.K
 	if err != nil {
 		return nil, err
 	}
-	config, err := v1alpha1.ParseKubernetesClusterTargetConfig(content)
+	config, err := ParseContent(content)
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
@@ -194,14 +208,18 @@ func secretText(secret *corev1.Secret, key string) ([]byte, error) {
 		}
 		return value, nil
 	}
-	whole := make(map[string]any, len(secret.Data))
-	for key, value := range secret.Data {
-		var decoded any
-		if err := yaml.Unmarshal(value, &decoded); err != nil {
-			// The reason is dropped on purpose: the parser quotes the text.
-			return nil, fmt.Errorf("the value of its key %s is not YAML: name the key that holds the access in spec.secretRef.key", key)
+	whole := make(map[string]json.RawMessage, len(secret.Data))
+	// The limits are those of the whole, not of each key.
+	limits := contentLimits()
+	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
+		decoded, err := yamltext.ToJSON(secret.Data[key], limits)
+		if err != nil {
+			return nil, fmt.Errorf("the value of its key %s cannot be read as YAML (%w): name the key that holds the access in spec.secretRef.key", key, err)
 		}
-		whole[key] = decoded
+		if limits.Bytes -= len(decoded); limits.Bytes <= 0 {
+			return nil, errors.New("its values are too long together: name the key that holds the access in spec.secretRef.key")
+		}
+		whole[key] = json.RawMessage(decoded)
 	}
 	return json.Marshal(whole)
 }
@@ -218,9 +236,17 @@ func (p *Pool) connection(access *access) (*Connection, error) {
 	config.UserAgent = p.options.UserAgent
 	if access.token != nil {
 		source := &tokens{spec: *access.token, request: p.options.Tokens, now: time.Now}
+		if !access.self {
+			source.foreign = refusedBy(p.options.Self)
+		}
 		config.Wrap(source.wrap)
 	}
-	connection, err := newConnection(access.key, config)
+	policy := p.options.Egress
+	if access.self {
+		policy = egress.Unrestricted()
+		policy.Proxy = p.options.Egress.Proxy
+	}
+	connection, err := newConnection(access.key, config, policy, p.memory)
 	if err != nil {
 		return nil, job.Wrap(err, resolveTarget, "ValidateTarget", "make a client for the cluster at "+config.Host, v1alpha1.ErrorConfigurationProblem)
 	}
@@ -229,14 +255,20 @@ func (p *Pool) connection(access *access) (*Connection, error) {
 	return connection, nil
 }
 
-// shrink drops the connections that were not used for the longest time. Those
-// that somebody watches stay.
+// shrink drops the connections that were not used for the longest time, until there
+// are few enough and what they know of their clusters is little enough. Those that
+// somebody watches stay, and so does the last one that was used.
 func (p *Pool) shrink() {
-	for element := p.recent.Back(); element != nil && p.recent.Len() > p.options.Size; {
+	kept := int64(0)
+	for element := p.recent.Front(); element != nil; element = element.Next() {
+		kept += element.Value.(*Connection).kept.Load()
+	}
+	for element := p.recent.Back(); element != p.recent.Front() && (p.recent.Len() > p.options.Size || kept > p.memory.limit); {
 		previous := element.Prev()
 		if connection := element.Value.(*Connection); !connection.watched() {
 			p.recent.Remove(element)
 			delete(p.connections, connection.key)
+			kept -= connection.kept.Load()
 			connection.close()
 		}
 		element = previous

@@ -24,8 +24,12 @@ import (
 	"k8s.io/client-go/rest"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 )
+
+// lab is the policy of tests: what they talk to is on this machine.
+var lab = egress.Policy{AllowLoopback: true}
 
 func targetOf(kubeconfig string) *v1alpha1.Target {
 	return &v1alpha1.Target{
@@ -91,12 +95,12 @@ func TestTokens(t *testing.T) {
 	}
 	status := http.StatusOK
 	var seen string
-	cluster := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+	cluster := httptest.NewTLSServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		seen = request.Header.Get("Authorization")
 		response.WriteHeader(status)
 	}))
 	defer cluster.Close()
-	client := &http.Client{Transport: source.wrap(http.DefaultTransport)}
+	client := &http.Client{Transport: source.wrap(cluster.Client().Transport)}
 	steps := []struct {
 		reason string
 		before func()
@@ -216,12 +220,12 @@ func TestExplain(t *testing.T) {
 	defer plain.Close()
 	defer secure.Close()
 	tests := []struct{ reason, server, want, message string }{
-		{"nobody listens", closed.URL, ReasonRefused, "connection refused"},
+		{"nobody listens", strings.Replace(closed.URL, "http:", "https:", 1), ReasonRefused, "connection refused"},
 		{"nobody knows the authority", secure.URL, ReasonTLS, "unknown authority"},
 		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), ReasonTLS, "does not speak TLS"},
 	}
 	for _, test := range tests {
-		connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord})
+		connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, newBudget(0))
 		if err != nil {
 			t.Fatal(err)
 		}

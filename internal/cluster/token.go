@@ -10,7 +10,10 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -39,6 +42,9 @@ func (e tokenError) Unwrap() error { return e.error }
 type tokens struct {
 	spec    tokenSpec
 	request TokenRequester
+	// foreign checks that a token does not open the resource cluster, before it is
+	// sent elsewhere; nil for tokens of the resource cluster itself.
+	foreign func(ctx context.Context, token string) error
 	now     func() time.Time
 
 	mutex   sync.Mutex
@@ -62,9 +68,41 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	if err := t.request(ctx, t.spec.Namespace, t.spec.Name, request); err != nil {
 		return "", tokenError{fmt.Errorf("request a token of ServiceAccount %s/%s on the resource cluster: %w", t.spec.Namespace, t.spec.Name, err)}
 	}
+	if t.foreign != nil {
+		if err := t.foreign(ctx, request.Status.Token); err != nil {
+			return "", err
+		}
+	}
 	lifetime := request.Status.ExpirationTimestamp.Sub(now)
 	t.token, t.renewAt = request.Status.Token, now.Add(lifetime*8/10)
 	return t.token, nil
+}
+
+// errOpensOurs says that a token is good for the resource cluster.
+var errOpensOurs = errors.New("the resource cluster accepts the token itself, so it is not sent to another one: name an audience of the target cluster in oidcConfig.audience")
+
+// refusedBy returns what checks that the resource cluster does not accept a token.
+// Which audiences it has is known to nobody else.
+func refusedBy(self *rest.Config) func(ctx context.Context, token string) error {
+	return func(ctx context.Context, token string) error {
+		if self == nil {
+			return tokenError{errors.New("this deployer does not know its own cluster, and cannot find out whether the token would open it")}
+		}
+		config := rest.AnonymousClientConfig(self)
+		config.BearerToken, config.WarningHandler = token, rest.NoWarnings{}
+		asker, err := authenticationclient.NewForConfig(config)
+		if err != nil {
+			return tokenError{fmt.Errorf("make a client for the resource cluster: %w", err)}
+		}
+		_, err = asker.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		switch {
+		case apierrors.IsUnauthorized(err):
+			return nil
+		case err == nil, apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+			return errOpensOurs
+		}
+		return tokenError{fmt.Errorf("ask the resource cluster whether it accepts the token: %w", err)}
+	}
 }
 
 // drop forgets a token that a cluster did not accept.
@@ -88,6 +126,9 @@ type tokenTransport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *tokenTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Scheme != "https" {
+		return nil, errPlain
+	}
 	token, err := t.tokens.get(request.Context())
 	if err != nil {
 		return nil, err

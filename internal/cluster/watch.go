@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -24,6 +25,7 @@ import (
 type watches struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
+	memory   *budget
 
 	mutex   sync.Mutex
 	running map[watchKey]*watch
@@ -34,20 +36,37 @@ type watchKey struct {
 	namespace string
 	// metadataOnly leaves out everything but the metadata.
 	metadataOnly bool
+	// selector limits the objects by their labels.
+	selector string
 }
+
+// limit is the limit of a watch in the form of a request.
+func (k watchKey) limit(options *metav1.ListOptions) { options.LabelSelector = k.selector }
 
 // watch is one informer and those who wait for it.
 type watch struct {
 	informer cache.SharedIndexInformer
 	stop     context.CancelFunc
+	// resource names what is watched.
+	resource string
+	// answer is what the list costs that is being read, stored what is kept.
+	answer *loan
+	stored *stored
+	// end ends the watch for good, with a failure.
+	end func(error)
 
 	mutex   sync.Mutex
 	waiting map[string]map[*Subscription]struct{}
 	failure error
+	// ended says that the failure is for good.
+	ended bool
 }
 
-func newWatches(dynamic dynamic.Interface, metadata metadata.Interface) *watches {
-	return &watches{dynamic: dynamic, metadata: metadata, running: make(map[watchKey]*watch)}
+// watchContext marks the context of the requests of a watch.
+type watchContext struct{}
+
+func newWatches(dynamic dynamic.Interface, metadata metadata.Interface, memory *budget) *watches {
+	return &watches{dynamic: dynamic, metadata: metadata, memory: memory, running: make(map[watchKey]*watch)}
 }
 
 func (w *watches) any() bool {
@@ -69,6 +88,16 @@ type Subscription struct {
 // anyObject stands for all objects that a watch sees.
 const anyObject = "*"
 
+// SubscribeSelected calls wake whenever there is news about an object with the
+// labels. Without a namespace all namespaces are watched.
+func (c *Connection) SubscribeSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) *Subscription {
+	key := watchKey{resource: mapping.Resource, selector: selector.String()}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		key.namespace = namespace
+	}
+	return c.subscribe(key, anyObject, wake)
+}
+
 // SubscribeAny calls wake whenever there is news about any object of a
 // cluster-scoped kind.
 func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *Subscription {
@@ -79,12 +108,16 @@ func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *Subsc
 // the latest when its state is known, and when the watch fails. With metadataOnly
 // the object has no more than its metadata.
 func (c *Connection) Subscribe(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) *Subscription {
-	w := c.watches
 	key := watchKey{resource: mapping.Resource, metadataOnly: metadataOnly}
 	object := name
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
 		key.namespace, object = namespace, namespace+"/"+name
 	}
+	return c.subscribe(key, object, wake)
+}
+
+func (c *Connection) subscribe(key watchKey, object string, wake func()) *Subscription {
+	w := c.watches
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	shared, ok := w.running[key]
@@ -103,37 +136,58 @@ func (c *Connection) Subscribe(mapping *meta.RESTMapping, namespace, name string
 }
 
 func (w *watches) start(key watchKey, server string) *watch {
-	shared := &watch{waiting: make(map[string]map[*Subscription]struct{})}
+	shared := &watch{
+		waiting:  make(map[string]map[*Subscription]struct{}),
+		resource: key.resource.GroupResource().String(), answer: &loan{budget: w.memory}, stored: newStored(w.memory),
+	}
 	if key.metadataOnly {
-		shared.informer = metadatainformer.NewFilteredMetadataInformer(w.metadata, key.resource, key.namespace, 0, cache.Indexers{}, nil).Informer()
+		shared.informer = metadatainformer.NewFilteredMetadataInformer(w.metadata, key.resource, key.namespace, 0, cache.Indexers{}, key.limit).Informer()
 	} else {
-		shared.informer = dynamicinformer.NewFilteredDynamicInformer(w.dynamic, key.resource, key.namespace, 0, cache.Indexers{}, nil).Informer()
+		shared.informer = dynamicinformer.NewFilteredDynamicInformer(w.dynamic, key.resource, key.namespace, 0, cache.Indexers{}, key.limit).Informer()
 	}
 	// Neither call can fail before the informer has started.
-	_ = shared.informer.SetTransform(withoutManagedFields)
+	_ = shared.informer.SetTransform(shared.keep)
 	_ = shared.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		shared.fail(Explain(err, talkToCluster, server))
 	})
 	registration, _ := shared.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    shared.tell,
 		UpdateFunc: func(_, object any) { shared.tell(object) },
-		DeleteFunc: shared.tell,
+		DeleteFunc: func(object any) {
+			shared.stored.drop(object)
+			shared.tell(object)
+		},
 	})
-	ctx, stop := context.WithCancel(context.Background())
-	shared.stop = stop
+	ctx, stop := context.WithCancel(context.WithValue(context.Background(), watchContext{}, shared))
+	shared.stop = func() {
+		stop()
+		shared.answer.end()
+		shared.stored.end()
+	}
+	shared.end = func(err error) {
+		stop()
+		shared.tellAll(Explain(err, talkToCluster, server), true)
+	}
 	go shared.informer.RunWithContext(ctx)
 	go func() {
 		if registration != nil && cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
-			shared.tellAll(nil)
+			shared.tellAll(nil, false)
 		}
 	}()
 	return shared
 }
 
-// withoutManagedFields saves memory: nobody who waits looks at them.
-func withoutManagedFields(object any) (any, error) {
-	if accessor, err := meta.Accessor(object); err == nil {
-		accessor.SetManagedFields(nil)
+// keep takes what nobody looks at from an object, and books the rest. A watch whose
+// objects do not fit ends: what it knows must be all there is.
+func (w *watch) keep(object any) (any, error) {
+	accessor, err := meta.Accessor(object)
+	if err != nil {
+		return object, nil //nolint:nilerr // what is no object is not kept
+	}
+	accessor.SetManagedFields(nil)
+	if err := w.stored.put(object); err != nil {
+		w.end(err)
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: accessor.GetNamespace(), Name: accessor.GetName()}}, nil
 	}
 	return object, nil
 }
@@ -145,7 +199,9 @@ func (w *watch) tell(object any) {
 		return
 	}
 	w.mutex.Lock()
-	w.failure = nil
+	if !w.ended {
+		w.failure = nil
+	}
 	var wakes []func()
 	for _, waiting := range []map[*Subscription]struct{}{w.waiting[key], w.waiting[anyObject]} {
 		for s := range waiting {
@@ -159,9 +215,13 @@ func (w *watch) tell(object any) {
 }
 
 // tellAll wakes everybody and keeps the failure of the watch, if there is one.
-func (w *watch) tellAll(failure error) {
+func (w *watch) tellAll(failure error, ended bool) {
 	w.mutex.Lock()
-	w.failure = failure
+	if w.ended {
+		w.mutex.Unlock()
+		return
+	}
+	w.failure, w.ended = failure, ended
 	var wakes []func()
 	for _, waiting := range w.waiting {
 		for s := range waiting {
@@ -185,7 +245,7 @@ func (w *watch) fail(err error) {
 	if known || (synced && !lasting) {
 		return
 	}
-	w.tellAll(err)
+	w.tellAll(err, false)
 }
 
 // State is what a subscription knows.
@@ -227,6 +287,26 @@ func (s *Subscription) State() (State, error) {
 		state.Object = &unstructured.Unstructured{Object: content}
 	}
 	return state, nil
+}
+
+// Objects returns all objects that the watch sees, and whether it has begun. They
+// belong to the watch: they must not be changed.
+func (s *Subscription) Objects() (objects []*unstructured.Unstructured, known bool, err error) {
+	s.watch.mutex.Lock()
+	failure := s.watch.failure
+	s.watch.mutex.Unlock()
+	if failure != nil {
+		return nil, false, fmt.Errorf("watch %s: %w", s.key.resource.GroupResource(), failure)
+	}
+	if !s.watch.informer.HasSynced() {
+		return nil, false, nil
+	}
+	for _, stored := range s.watch.informer.GetStore().List() {
+		if object, ok := stored.(*unstructured.Unstructured); ok {
+			objects = append(objects, object)
+		}
+	}
+	return objects, true, nil
 }
 
 // Close ends the subscription. It may be called again, and never fails.

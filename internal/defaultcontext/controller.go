@@ -10,11 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -25,6 +27,9 @@ type Reconciler struct {
 	Client client.Client
 	// ExcludedNamespaces get no Context.
 	ExcludedNamespaces []string
+	// Namespaces are the only ones that get a Context, if there are any. They are not
+	// watched then: who is confined to namespaces need not see the others.
+	Namespaces []string
 	// RepositoryContext is the repository that the Contexts name, or nil.
 	RepositoryContext *v1alpha1.UnstructuredTypedObject
 }
@@ -32,12 +37,25 @@ type Reconciler struct {
 // SetupWithManager watches namespaces and the default Contexts in them, so that one
 // that was deleted or changed comes back.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
-	return ctrl.NewControllerManagedBy(manager).
-		Named("context").
-		For(&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}).
+	builder := ctrl.NewControllerManagedBy(manager).Named("context").
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(namespaceOf)).
-		WithOptions(options).
-		Complete(r)
+		WithOptions(options)
+	if len(r.Namespaces) > 0 {
+		return builder.WatchesRawSource(source.Func(r.enqueueNamespaces)).Complete(r)
+	}
+	return builder.Watches(namespaceMetadata(), &handler.EnqueueRequestForObject{}).Complete(r)
+}
+
+// enqueueNamespaces asks for a look at each namespace when the controller starts.
+func (r *Reconciler) enqueueNamespaces(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	for _, name := range r.Namespaces {
+		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+	}
+	return nil
+}
+
+func namespaceMetadata() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 }
 
 func namespaceOf(_ context.Context, object client.Object) []reconcile.Request {
@@ -52,12 +70,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if slices.Contains(r.ExcludedNamespaces, request.Name) {
 		return ctrl.Result{}, nil
 	}
-	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
-	if err := r.Client.Get(ctx, request.NamespacedName, namespace); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	if namespace.DeletionTimestamp != nil {
-		return ctrl.Result{}, nil
+	if gone, err := r.gone(ctx, request.Name); gone || err != nil {
+		return ctrl.Result{}, err
 	}
 	live := &v1alpha1.Context{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: request.Name, Name: v1alpha1.DefaultContextName}, live)
@@ -76,6 +90,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("set the repository of Context default: %w", err)
 	}
 	return ctrl.Result{}, nil
+}
+
+// gone says that a namespace is deleted or about to be. Without a watch of namespaces,
+// the API server says so when something is written.
+func (r *Reconciler) gone(ctx context.Context, name string) (bool, error) {
+	if len(r.Namespaces) > 0 {
+		return !slices.Contains(r.Namespaces, name), nil
+	}
+	namespace := namespaceMetadata()
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, namespace); err != nil {
+		return true, client.IgnoreNotFound(err)
+	}
+	return namespace.DeletionTimestamp != nil, nil
 }
 
 func (r *Reconciler) create(ctx context.Context, namespace string) error {

@@ -3,6 +3,7 @@
 package sources
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -30,6 +31,11 @@ type Reader struct {
 	// Foreign are the administrator's permissions to use Secrets of other
 	// namespaces.
 	Foreign validation.SourceNamespaces
+	// Keys are what the deployment checks signatures with, by their names.
+	Keys map[string]signature.Trust
+	// OwnKeys lets these keys count alone, and not those of Contexts: whoever may
+	// write a Context could sign for himself.
+	OwnKeys bool
 }
 
 // Sources are where the component versions of an Installation come from.
@@ -113,27 +119,49 @@ func (s *Sources) readOverwrites(ctx context.Context) error {
 	return nil
 }
 
-// Trust returns what a signature is checked with.
+// Trust returns what a signature is checked with: a key of the deployment, or where
+// that is allowed one of the Context, which then goes first.
 func (s *Sources) Trust(ctx context.Context, name string) (signature.Trust, error) {
-	var trust signature.Trust
+	own, isOwn := s.reader.Keys[name]
 	references, ok := s.Context.VerificationSignatures[name]
-	if !ok {
-		return trust, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures does not contain a key for signature name %q: add it, with a public key or a certificate authority", s.Context.Name, name)}
+	switch {
+	case isOwn && (s.reader.OwnKeys || !ok):
+		return own, nil
+	case s.reader.OwnKeys:
+		return own, &NotFoundError{fmt.Sprintf("this Landscaper has no key for signature name %q, and keys of Contexts do not count: ask the administrator for it (signatureVerification.keys), or use another signature", name)}
+	case !ok:
+		return own, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures does not contain a key for signature name %q: add it, with a public key or a certificate authority", s.Context.Name, name)}
 	}
-	var err error
-	if trust.PublicKey, err = s.reader.secretKey(ctx, s.Context.Namespace, references.PublicKeySecretReference); err != nil {
-		return trust, fmt.Errorf("verificationSignatures.%s.publicKeySecretReference of Context %s: %w", name, s.Context.Name, err)
+	return s.contextTrust(ctx, name, references)
+}
+
+// contextTrust reads the keys that a Context refers to.
+func (s *Sources) contextTrust(ctx context.Context, name string, references v1alpha1.VerificationSignature) (signature.Trust, error) {
+	var trust signature.Trust
+	for _, part := range []struct {
+		field     string
+		reference *v1alpha1.SecretReference
+		into      *[]byte
+	}{
+		{"publicKeySecretReference", references.PublicKeySecretReference, &trust.PublicKey},
+		{"caCertificateSecretReference", references.CaCertificateSecretReference, &trust.Authorities},
+	} {
+		if part.reference == nil {
+			continue
+		}
+		content, err := s.reader.secretKey(ctx, s.Context.Namespace, part.reference)
+		if err != nil {
+			return trust, fmt.Errorf("verificationSignatures.%s.%s of Context %s: %w", name, part.field, s.Context.Name, err)
+		}
+		*part.into = content
 	}
-	if trust.Authorities, err = s.reader.secretKey(ctx, s.Context.Namespace, references.CaCertificateSecretReference); err != nil {
-		return trust, fmt.Errorf("verificationSignatures.%s.caCertificateSecretReference of Context %s: %w", name, s.Context.Name, err)
+	if trust.Usable() != nil {
+		return trust, &NotFoundError{fmt.Sprintf("Context %s: verificationSignatures.%s has neither a publicKeySecretReference nor a caCertificateSecretReference: nobody is trusted by default", s.Context.Name, name)}
 	}
 	return trust, nil
 }
 
 func (r *Reader) secretKey(ctx context.Context, namespace string, reference *v1alpha1.SecretReference) ([]byte, error) {
-	if reference == nil {
-		return nil, nil
-	}
 	if !r.Foreign.Allows(reference.Namespace, namespace) {
 		return nil, &NotFoundError{fmt.Sprintf("Secret %s is in namespace %s: put it into namespace %s of the Context, or ask the administrator to permit it (importNamespaces)", reference.Name, reference.Namespace, namespace)}
 	}
@@ -147,6 +175,9 @@ func (r *Reader) secretKey(ctx context.Context, namespace string, reference *v1a
 	content, ok := data[reference.Key]
 	if !ok {
 		return nil, &NotFoundError{fmt.Sprintf("Secret %s has no key %q", reference.Name, reference.Key)}
+	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		return nil, &NotFoundError{fmt.Sprintf("the key %q of Secret %s is empty", reference.Key, reference.Name)}
 	}
 	return content, nil
 }

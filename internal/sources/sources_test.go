@@ -22,6 +22,7 @@ import (
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/component/signature"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -208,14 +209,16 @@ func TestTrust(t *testing.T) {
 		{"a key", "{s: {publicKeySecretReference: {name: key, key: k}}}", nil},
 		{"a key in the namespace of the Context, which is named", "{s: {publicKeySecretReference: {name: key, namespace: team-a, key: k}}}", nil},
 		{"a namespace that the administrator has permitted", "{s: {publicKeySecretReference: {name: shared, namespace: keys, key: k}}}", nil},
-		{"neither key nor authority: the system's authorities count", "{s: {}}", nil},
+		{"neither key nor authority: nobody is trusted", "{s: {}}", []string{"Context vendor", "verificationSignatures.s", "nobody is trusted by default"}},
+		{"a key without content is no permission for everybody", "{s: {publicKeySecretReference: {name: key, key: blank}}}", []string{"publicKeySecretReference of Context vendor", `the key "blank" of Secret key is empty`}},
+		{"authorities without content", "{s: {publicKeySecretReference: {name: key, key: k}, caCertificateSecretReference: {name: key, key: blank}}}", []string{"caCertificateSecretReference of Context vendor", "is empty"}},
 		{"another name", "{other: {publicKeySecretReference: {name: key, key: k}}}", []string{"Context vendor", `signature name "s"`}},
 		{"a Secret that does not exist", "{s: {publicKeySecretReference: {name: ghost, key: k}}}", []string{"verificationSignatures.s.publicKeySecretReference of Context vendor", "Secret ghost"}},
 		{"a key that does not exist", "{s: {caCertificateSecretReference: {name: key, key: ghost}}}", []string{"verificationSignatures.s.caCertificateSecretReference", `Secret key has no key "ghost"`}},
 		{"a namespace that nobody has permitted", "{s: {caCertificateSecretReference: {name: theirs, namespace: team-b, key: k}}}", []string{"caCertificateSecretReference", "is in namespace team-b", "importNamespaces"}},
 	} {
 		r := reader(t, interceptor.Funcs{},
-			secret("team-a", "key", map[string]string{"k": "the key"}),
+			secret("team-a", "key", map[string]string{"k": "the key", "blank": " \n"}),
 			secret("keys", "shared", map[string]string{"k": "the key"}),
 			secret("team-b", "theirs", map[string]string{"k": password}),
 		)
@@ -231,5 +234,42 @@ func TestTrust(t *testing.T) {
 		if err != nil || (len(trust.PublicKey) > 0) != strings.Contains(test.signatures, "name") {
 			t.Errorf("%s: %+v, %v", test.reason, trust, err)
 		}
+	}
+}
+
+// TestOwnKeys: where signatures are enforced the keys of the deployment count, and
+// not those that a tenant writes into its Context.
+func TestOwnKeys(t *testing.T) {
+	const ofContext, ofDeployment = "key of the Context", "key of the deployment"
+	for _, test := range []struct {
+		reason, name string
+		own          bool
+		want         string
+		wants        []string
+	}{
+		{"the Context knows more about its own signatures", "both", false, ofContext, nil},
+		{"a name that only the deployment has", "ours", false, ofDeployment, nil},
+		{"a name that only the Context has", "theirs", false, ofContext, nil},
+		{"enforced: the same name does not bring the Context's key in", "both", true, ofDeployment, nil},
+		{"enforced: a name of the deployment", "ours", true, ofDeployment, nil},
+		{"enforced: a tenant's key is no key", "theirs", true, "", []string{`signature name "theirs"`, "signatureVerification.keys"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			r := reader(t, interceptor.Funcs{}, secret("team-a", "key", map[string]string{"k": ofContext}))
+			r.OwnKeys = test.own
+			r.Keys = map[string]signature.Trust{"both": {PublicKey: []byte(ofDeployment)}, "ours": {PublicKey: []byte(ofDeployment)}}
+			s, err := r.Read(t.Context(), landscape(t, "verificationSignatures: {both: {publicKeySecretReference: {name: key, key: k}}, theirs: {publicKeySecretReference: {name: key, key: k}}}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			trust, err := s.Trust(t.Context(), test.name)
+			if test.wants != nil {
+				check(t, test.reason, err, test.wants)
+				return
+			}
+			if err != nil || string(trust.PublicKey) != test.want {
+				t.Errorf("%s, %v", trust.PublicKey, err)
+			}
+		})
 	}
 }

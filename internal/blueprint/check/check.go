@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/validation"
 )
 
 // maxDepth bounds how deep inline blueprints may be nested.
@@ -60,10 +61,24 @@ func (r *run) load(ctx context.Context, files fs.FS, at place, depth int) {
 		return
 	}
 	b := one{loaded, at, depth}
-	r.unknown(at, b.Warnings)
+	r.warnings(b)
 	r.schemas(ctx, b)
 	r.executions(b)
 	r.subinstallations(ctx, b)
+}
+
+// warnings reports what loading warned about. What jobs tolerate in blueprints that
+// are in use, their authors should mend.
+func (r *run) warnings(b one) {
+	advice := validation.BlueprintAdvice(b.Info)
+	mended := map[string]bool{}
+	for _, err := range advice {
+		mended[err.Error()] = true
+	}
+	r.unknown(b.at, slices.DeleteFunc(slices.Clone(b.Warnings), func(warning string) bool { return mended[warning] }))
+	for _, err := range advice {
+		r.fieldError(b.at.within(err.Field), err)
+	}
 }
 
 func (r *run) executions(b one) {

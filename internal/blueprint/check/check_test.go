@@ -32,11 +32,16 @@ func TestBlueprint(t *testing.T) {
 	}{
 		{"nothing is wrong", "", nil},
 		{"no YAML", "imports: [", []string{"blueprint.yaml: error: decode blueprint.yaml: line 3: did not find expected node content"}},
-		{"all wrong fields at once", "imports:\n- {name: a, type: data}\n- name: a\n  type: data\n  schema: {}\nexports:\n- {name: '', schema: {}}", []string{
+		{"all wrong fields at once", "imports:\n- {name: a, type: data}\n- name: a\n  type: target\n  schema: {}", []string{
 			"blueprint.yaml:4: error: imports[0].schema: Required value: data needs a schema",
+			"blueprint.yaml:5: error: imports[1].targetType: Required value: ",
+			"blueprint.yaml:7: error: imports[1].schema: Forbidden: ",
+		}},
+		{"names that jobs tolerate", "imports:\n- {name: a, schema: {}}\n- name: a\n  type: data\n  schema: {}\nexports:\n- {name: '', schema: {}}", []string{
 			"blueprint.yaml:5: error: imports[1].name: Duplicate value: \"a\"",
 			"blueprint.yaml:9: error: exports[0].name: Required value: ",
 		}},
+		{"executions need no name", "deployExecutions:\n- {type: Spiff, template: {}}\n- {type: Spiff, template: {}}", nil},
 		{"an unknown field below another one", "imports:\n- name: a\n  schema: {}\n  requird: false", []string{
 			`blueprint.yaml:6: warning: imports[0].requird: unknown field, it is ignored, did you mean "required"?`,
 		}},

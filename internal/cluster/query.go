@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// pageSize is how many objects one answer holds.
+	pageSize = 500
+	// maxListed is how many objects a list may have: what a list holds is held in
+	// memory.
+	maxListed = 20_000
+)
+
+// KindOf returns the kind that a name means: the kind itself, its resource, the
+// singular or a short form of that, in any case. A name that means nothing comes
+// back as a kind: there are no objects of it.
+func (c *Connection) KindOf(ctx context.Context, version schema.GroupVersion, name string) (kind schema.GroupVersionKind, err error) {
+	kind = version.WithKind(name)
+	var resources *metav1.APIResourceList
+	err = c.try(ctx, func(ctx context.Context) error {
+		resources, err = c.discovery.ServerResourcesForGroupVersionWithContext(ctx, version.String())
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return kind, nil
+	}
+	if err != nil {
+		return kind, fmt.Errorf("ask for the resources of %s: %w", version, err)
+	}
+	for _, resource := range resources.APIResources {
+		names := append([]string{resource.Kind, resource.Name, resource.SingularName}, resource.ShortNames...)
+		if slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
+			return version.WithKind(resource.Kind), nil
+		}
+	}
+	return kind, nil
+}
+
+// List reads the objects with some labels, in a namespace or in all of them.
+func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set) ([]*unstructured.Unstructured, error) {
+	// What the pages hold is held until the last one.
+	ctx, _, end := withLoan(ctx, c.memory)
+	defer end()
+	return pages(func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
+		options.LabelSelector = selector.String()
+		err = c.try(ctx, func(ctx context.Context) error {
+			list, err := c.objects(mapping, namespace).List(ctx, options)
+			if err != nil {
+				return err
+			}
+			next = list.GetContinue()
+			for i := range list.Items {
+				objects = append(objects, &list.Items[i])
+			}
+			return nil
+		})
+		return objects, next, err
+	})
+}
+
+// ListMetadata reads the metadata of all objects of a kind, in a namespace or in all
+// of them.
+func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error) {
+	// What the pages hold is held until the last one.
+	ctx, _, end := withLoan(ctx, c.memory)
+	defer end()
+	return pages(func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
+		err = c.try(ctx, func(ctx context.Context) error {
+			list, err := c.metadata.Resource(mapping.Resource).Namespace(namespace).List(ctx, options)
+			if err != nil {
+				return err
+			}
+			next = list.GetContinue()
+			for i := range list.Items {
+				content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&list.Items[i])
+				if err != nil {
+					return fmt.Errorf("read the metadata of %s: %w", list.Items[i].Name, err)
+				}
+				object := &unstructured.Unstructured{Object: content}
+				object.SetGroupVersionKind(mapping.GroupVersionKind)
+				objects = append(objects, object)
+			}
+			return nil
+		})
+		return objects, next, err
+	})
+}
+
+// pages collects the pages of a list.
+func pages(read func(metav1.ListOptions) ([]*unstructured.Unstructured, string, error)) ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	options := metav1.ListOptions{Limit: pageSize}
+	for {
+		objects, next, err := read(options)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, objects...)
+		if next == "" {
+			return all, nil
+		}
+		if len(all) > maxListed {
+			return nil, fmt.Errorf("there are more than %d objects: limit them by namespace or name", maxListed)
+		}
+		options.Continue = next
+	}
+}
+
+// ApplyOptions say how an object is applied.
+type ApplyOptions struct {
+	// Owner is the name under which fields are owned.
+	Owner string
+	// Force takes over fields that others own.
+	Force bool
+	// DryRun changes nothing.
+	DryRun bool
+}
+
+// Apply lets the API server merge an object into what is stored, and returns what is
+// stored.
+func (c *Connection) Apply(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, options ApplyOptions) (stored *unstructured.Unstructured, err error) {
+	asked := metav1.ApplyOptions{FieldManager: options.Owner, Force: options.Force}
+	if options.DryRun {
+		asked.DryRun = []string{metav1.DryRunAll}
+	}
+	err = c.try(ctx, func(ctx context.Context) error {
+		stored, err = c.objects(mapping, object.GetNamespace()).Apply(ctx, object.GetName(), object, asked)
+		return err
+	})
+	return stored, err
+}

@@ -1,0 +1,252 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// restate puts a failure that a cluster tells into our words. Its own words quote
+// what was sent, which may be a secret value under any kind, and whoever chose the
+// address would read what a server says that only we can reach. What stays is what
+// comes from fixed sets: codes, reasons, types of causes, the form of field paths.
+func restate(request *http.Request, response *http.Response) error {
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxFailure))
+	if err != nil {
+		return fmt.Errorf("read what the cluster says about a failure: %w", err)
+	}
+	var said metav1.Status
+	if json.Unmarshal(raw, &said) != nil || said.Kind != "Status" {
+		said = metav1.Status{}
+		if response.StatusCode == http.StatusNotFound {
+			// This is how an API server answers where it serves nothing.
+			said.Message = unknownPath
+		}
+	}
+	body, err := json.Marshal(restated(described(request), response.StatusCode, &said))
+	if err != nil {
+		return fmt.Errorf("encode a failure: %w", err)
+	}
+	replace(response, body)
+	return nil
+}
+
+// unknownPath is what the library says about an answer of an API server without a
+// status.
+const unknownPath = "the server could not find the requested resource"
+
+func restated(asked string, code int, said *metav1.Status) *metav1.Status {
+	told := &metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure,
+		Code:     int32(code), //nolint:gosec // three digits
+		Reason:   reasonOf(code, said.Reason),
+		Details:  &metav1.StatusDetails{},
+	}
+	var fields []string
+	if said.Details != nil {
+		told.Details.RetryAfterSeconds = said.Details.RetryAfterSeconds
+		for _, cause := range said.Details.Causes[:min(len(said.Details.Causes), maxCauses)] {
+			shown := metav1.StatusCause{Type: causeOf(cause.Type), Field: fieldPath(cause.Field)}
+			shown.Message = words(cause.Message)
+			told.Details.Causes = append(told.Details.Causes, shown)
+			if text := problemOf(shown); text != "" {
+				fields = append(fields, text)
+			}
+		}
+	}
+	told.Message = fmt.Sprintf("the API server answers %s to %s", answerOf(code, told.Reason), asked)
+	if hint := words(said.Message); hint != "" && len(fields) == 0 {
+		told.Message += ": " + hint
+	}
+	if len(fields) > 0 {
+		told.Message += ": " + strings.Join(fields, "; ")
+	}
+	return told
+}
+
+// described says what was asked for, without names.
+func described(request *http.Request) string {
+	steps := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
+	skip := map[string]int{"api": 2, "apis": 3}[steps[0]]
+	if skip == 0 || len(steps) <= skip {
+		return request.Method
+	}
+	steps = steps[skip:]
+	if steps[0] == "namespaces" && len(steps) > 2 {
+		steps = steps[2:]
+	}
+	resource := steps[0]
+	if len(steps) > 2 {
+		resource += "/" + steps[2]
+	}
+	return request.Method + " of " + resource
+}
+
+// maxCauses is how many causes are shown.
+const maxCauses = 10
+
+func answerOf(code int, reason metav1.StatusReason) string {
+	if reason == "" {
+		return fmt.Sprintf("%d %s", code, http.StatusText(code))
+	}
+	return fmt.Sprintf("%s (%d)", reason, code)
+}
+
+// reasons are those that API servers have.
+var reasons = map[metav1.StatusReason]bool{
+	metav1.StatusReasonUnauthorized: true, metav1.StatusReasonForbidden: true, metav1.StatusReasonNotFound: true,
+	metav1.StatusReasonAlreadyExists: true, metav1.StatusReasonConflict: true, metav1.StatusReasonGone: true,
+	metav1.StatusReasonInvalid: true, metav1.StatusReasonServerTimeout: true, metav1.StatusReasonStoreReadError: true,
+	metav1.StatusReasonTimeout: true, metav1.StatusReasonTooManyRequests: true, metav1.StatusReasonBadRequest: true,
+	metav1.StatusReasonMethodNotAllowed: true, metav1.StatusReasonNotAcceptable: true,
+	metav1.StatusReasonRequestEntityTooLarge: true, metav1.StatusReasonUnsupportedMediaType: true,
+	metav1.StatusReasonInternalError: true, metav1.StatusReasonExpired: true, metav1.StatusReasonServiceUnavailable: true,
+}
+
+// byCode are the reasons of answers that do not tell one.
+var byCode = map[int]metav1.StatusReason{
+	http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusUnauthorized: metav1.StatusReasonUnauthorized, http.StatusForbidden: metav1.StatusReasonForbidden,
+	http.StatusBadRequest: metav1.StatusReasonBadRequest, http.StatusConflict: metav1.StatusReasonConflict,
+	http.StatusGone: metav1.StatusReasonGone, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
+	http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests, http.StatusServiceUnavailable: metav1.StatusReasonServiceUnavailable,
+	http.StatusInternalServerError: metav1.StatusReasonInternalError, http.StatusGatewayTimeout: metav1.StatusReasonTimeout,
+	http.StatusMethodNotAllowed: metav1.StatusReasonMethodNotAllowed, http.StatusRequestEntityTooLarge: metav1.StatusReasonRequestEntityTooLarge,
+}
+
+func reasonOf(code int, said metav1.StatusReason) metav1.StatusReason {
+	if reasons[said] {
+		return said
+	}
+	return byCode[code]
+}
+
+// causes are types of causes, with what they mean.
+var causes = map[metav1.CauseType]string{
+	metav1.CauseTypeFieldValueNotFound:       "what the value refers to does not exist",
+	metav1.CauseTypeFieldValueRequired:       "a value is required",
+	metav1.CauseTypeFieldValueDuplicate:      "the value is there twice",
+	metav1.CauseTypeFieldValueInvalid:        "the value is invalid",
+	metav1.CauseTypeFieldValueNotSupported:   "the value is none of those that are supported",
+	metav1.CauseTypeForbidden:                "it is forbidden here",
+	metav1.CauseTypeTooLong:                  "the value is too long",
+	metav1.CauseTypeTooMany:                  "there are too many values",
+	metav1.CauseTypeInternal:                 "the server failed to check it",
+	metav1.CauseTypeTypeInvalid:              "the value has the wrong type",
+	metav1.CauseTypeFieldManagerConflict:     "somebody else owns it",
+	metav1.CauseTypeResourceVersionTooLarge:  "the version is newer than what the server has",
+	corev1.NamespaceTerminatingCause:         "the namespace is being deleted",
+	metav1.CauseTypeUnexpectedServerResponse: "",
+}
+
+func causeOf(said metav1.CauseType) metav1.CauseType {
+	if _, known := causes[said]; known {
+		return said
+	}
+	return ""
+}
+
+// problemOf says what is wrong with which field.
+func problemOf(cause metav1.StatusCause) string {
+	text := causes[cause.Type]
+	switch {
+	case cause.Message != "" && text != "":
+		text += " (" + cause.Message + ")"
+	case text == "":
+		text = cause.Message
+	}
+	switch {
+	case cause.Field == "":
+		return text
+	case text == "":
+		return cause.Field
+	}
+	return cause.Field + ": " + text
+}
+
+var (
+	// pathForm is what field paths look like, and nothing that is a sentence.
+	pathForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+|\[[^\[\]]*\])*$`)
+	// mapKey is the key of a map in a path. Keys are data; indices are not.
+	mapKey = regexp.MustCompile(`\[[^\[\]]*[^\[\]0-9][^\[\]]*\]`)
+	// wrongType is what decoders say about a value of a wrong type.
+	wrongType = regexp.MustCompile(`must be of type (string|integer|number|boolean|array|object)\b|of type (string|bool|u?int(?:8|16|32|64)?|float64|\[\]uint8)$`)
+)
+
+// maxPath is how long a field path is shown.
+const maxPath = 200
+
+// fieldPath returns the path of a field without keys of maps, empty if it is none.
+func fieldPath(said string) string {
+	// Conflicts of field managers write paths with a dot in front.
+	said = strings.TrimPrefix(said, ".")
+	if len(said) > maxPath || !pathForm.MatchString(said) {
+		return ""
+	}
+	path := mapKey.ReplaceAllString(said, "[*]")
+	// Below these, names of fields are data as well, in whichever way they are written.
+	for _, data := range []string{"data.", "stringData.", "binaryData.", "metadata.labels.", "metadata.annotations."} {
+		if strings.HasPrefix(path, data) {
+			return data + "*"
+		}
+	}
+	return path
+}
+
+// phrases are what API servers say without a word of the request; finding one in an
+// answer gives nothing away. The first one counts.
+var phrases = []struct{ said, told string }{
+	{"field is immutable", "it cannot be changed: delete the object, or keep the value"},
+	{"is immutable when", "it cannot be changed: delete the object, or keep the value"},
+	{"updates to statefulset spec for fields other than", "only few fields of a StatefulSet can be changed: delete the object, or keep the value"},
+	{"pod updates may not change fields other than", "only few fields of a Pod can be changed: delete the object, or keep the value"},
+	{"does not match template `labels`", "the selector does not match the labels of the template"},
+	{"a lowercase RFC 1123 subdomain must consist of", "it must be a name in lower case with dots and dashes"},
+	{"a lowercase RFC 1123 label must consist of", "it must be a name in lower case with dashes"},
+	{"a valid label must be", "it must be a valid label"},
+	{"a DNS-1035 label must consist of", "it must be a name in lower case with dashes that begins with a letter"},
+	{"must be between 1 and 65535", "it must be between 1 and 65535"},
+	{"must be greater than or equal to 0", "it must not be negative"},
+	{"must be specified for an update", "it must be there for an update"},
+	{"must be no more than", "it is too long"},
+	{"may not specify a duration less than 10 minutes", "it must be at least 10 minutes"},
+	{"strict decoding error", "the manifest has a field that does not exist or is there twice"},
+	{"illegal base64 data", "a value is not base64"},
+	{"admission webhook", "an admission webhook of the cluster refuses it"},
+	{"ValidatingAdmissionPolicy", "an admission policy of the cluster refuses it"},
+	{"violates PodSecurity", "the Pod Security level of the namespace refuses it"},
+	{"exceeded quota", "a quota of the namespace is used up"},
+	{"because it is being terminated", "the namespace is being deleted"},
+	{"attempting to grant RBAC permissions not currently held", "the credentials of the Target may not grant permissions that they do not have"},
+	{"cannot create resource", "the credentials of the Target lack this permission"},
+	{"cannot get resource", "the credentials of the Target lack this permission"},
+	{"cannot list resource", "the credentials of the Target lack this permission"},
+	{"cannot watch resource", "the credentials of the Target lack this permission"},
+	{"cannot patch resource", "the credentials of the Target lack this permission"},
+	{"cannot update resource", "the credentials of the Target lack this permission"},
+	{"cannot delete resource", "the credentials of the Target lack this permission"},
+	{"the object has been modified", "it was changed by somebody else at the same time"},
+	{"Precondition failed: UID", "it is another object with the same name"},
+	{unknownPath, "the cluster does not know this kind"},
+	{"already exists", "it exists already"},
+	{"not found", "it does not exist"},
+}
+
+// words returns our words for what an API server says, empty if we have none.
+func words(said string) string {
+	index := slices.IndexFunc(phrases, func(phrase struct{ said, told string }) bool { return strings.Contains(said, phrase.said) })
+	if index >= 0 {
+		return phrases[index].told
+	}
+	if match := wrongType.FindStringSubmatch(said); match != nil {
+		return "it must be of type " + match[1] + match[2]
+	}
+	return ""
+}

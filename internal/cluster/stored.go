@@ -1,0 +1,129 @@
+package cluster
+
+import (
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/cache"
+)
+
+// maxStored is what the objects that one watch keeps may take in memory.
+const maxStored = 96 << 20
+
+// stored books what a watch keeps.
+type stored struct {
+	budget *budget
+
+	mutex sync.Mutex
+	sizes map[string]int64
+	// total is what is kept, taken what of it is booked.
+	total, taken int64
+	ended        bool
+}
+
+func newStored(budget *budget) *stored {
+	return &stored{budget: budget, sizes: make(map[string]int64)}
+}
+
+// put books an object in the place of its former version.
+func (s *stored) put(object any) error {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+	if err != nil {
+		return nil //nolint:nilerr // what has no name is not kept
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	size := sizeOf(object) + int64(len(key))
+	if err := s.change(size - s.sizes[key]); err != nil {
+		return err
+	}
+	s.sizes[key] = size
+	return nil
+}
+
+// drop books an object that is gone.
+func (s *stored) drop(object any) {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+	if err != nil {
+		return
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	// Less is always possible.
+	_ = s.change(-s.sizes[key])
+	delete(s.sizes, key)
+}
+
+// change books what is above the free share.
+func (s *stored) change(by int64) error {
+	if s.ended {
+		return nil
+	}
+	total := s.total + by
+	if by > 0 && total > maxStored {
+		return &tooLarge{"what it lists"}
+	}
+	wanted := max(0, total-free)
+	if wanted > s.taken && !s.budget.take(wanted-s.taken) {
+		return busy{}
+	}
+	if wanted < s.taken {
+		s.budget.give(s.taken - wanted)
+	}
+	s.total, s.taken = total, wanted
+	return nil
+}
+
+// end gives everything back.
+func (s *stored) end() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.budget.give(s.taken)
+	s.taken, s.ended = 0, true
+}
+
+// sizeOf estimates what an object takes in memory.
+func sizeOf(object any) int64 {
+	switch object := object.(type) {
+	case *unstructured.Unstructured:
+		return outerCost + sizeOfValue(object.Object)
+	case *metav1.PartialObjectMetadata:
+		return outerCost + sizeOfMetadata(&object.ObjectMeta)
+	}
+	return outerCost
+}
+
+func sizeOfValue(value any) int64 {
+	size := int64(valueCost)
+	switch value := value.(type) {
+	case string:
+		size += int64(len(value))
+	case []any:
+		for _, element := range value {
+			size += sizeOfValue(element)
+		}
+	case map[string]any:
+		for key, field := range value {
+			size += int64(len(key)) + valueCost + sizeOfValue(field)
+		}
+	}
+	return size
+}
+
+func sizeOfMetadata(meta *metav1.ObjectMeta) int64 {
+	size := int64(len(meta.Name) + len(meta.Namespace) + len(meta.UID) + len(meta.ResourceVersion) + len(meta.GenerateName))
+	size += int64(len(meta.SelfLink)) //nolint:staticcheck // no API server fills it any more, but whoever wants to harm us does
+	for _, texts := range []map[string]string{meta.Labels, meta.Annotations} {
+		for key, text := range texts {
+			size += int64(len(key)+len(text)) + 2*valueCost
+		}
+	}
+	for _, finalizer := range meta.Finalizers {
+		size += int64(len(finalizer)) + valueCost
+	}
+	for _, owner := range meta.OwnerReferences {
+		size += int64(len(owner.Name)+len(owner.Kind)+len(owner.APIVersion)+len(owner.UID)) + 2*valueCost
+	}
+	return size
+}
