@@ -21,7 +21,7 @@ type Compile func(ctx context.Context, definition v1alpha1.JSONSchemaDefinition)
 // imports and from the results of its import data mappings. The error joins one
 // *Error for each import that is wrong; the path is put before their names.
 func Construct(ctx context.Context, path string, definitions v1alpha1.ImportDefinitionList, imports Imports, mapped map[string]any, compile Compile) (Values, error) {
-	c := &construction{imports: imports, mapped: mapped, compile: compile, values: newValues(definitions)}
+	c := &construction{imports: imports, mapped: mapped, compile: compile, values: newValues(definitions), shared: newShared()}
 	c.all(ctx, definitions, path)
 	if len(c.errs) > 0 {
 		return Values{}, errors.Join(c.errs...)
@@ -34,6 +34,7 @@ type construction struct {
 	mapped  map[string]any
 	compile Compile
 	values  Values
+	shared  *shared
 	errs    []error
 }
 
@@ -97,11 +98,11 @@ func (c *construction) dataValue(definition *v1alpha1.ImportDefinition, path str
 		return value, raw, err == nil
 	}
 	if item, ok := c.imports.Data[name]; ok {
-		value, err := item.plain()
+		value, err := c.shared.plain(item)
 		if err != nil {
 			c.fail(path, SchemaValidationFailed, "the imported value cannot be read", err)
 		}
-		return value, normalized(item.Value), err == nil
+		return value, c.shared.normalized(item), err == nil
 	}
 	if !isRequired(definition) && !c.otherKind(name) && len(definition.Default.Value.RawMessage) > 0 {
 		item := DataImport{Value: definition.Default.Value}
@@ -129,7 +130,7 @@ func (c *construction) target(definition *v1alpha1.ImportDefinition, path string
 		c.fail(path, SchemaValidationFailed, fmt.Sprintf("imported target type is %s but expected %s", target.Spec.Type, definition.TargetType), nil)
 		return true
 	}
-	value, err := targetValue(target)
+	value, err := c.shared.target(target)
 	c.keep(definition, path, declaredValue{target: target}, value, err)
 	return true
 }
@@ -145,7 +146,7 @@ func (c *construction) targetList(definition *v1alpha1.ImportDefinition, path st
 		fine = c.element(target, definition, path, "targetlist", fmt.Sprint(i)) && fine
 	}
 	if fine {
-		value, err := listValue(list)
+		value, err := c.shared.list(list)
 		c.keep(definition, path, declaredValue{list: list}, value, err)
 	}
 	return true
@@ -162,7 +163,7 @@ func (c *construction) targetMap(definition *v1alpha1.ImportDefinition, path str
 		fine = c.element(byKey[key], definition, path, "targetmap", key) && fine
 	}
 	if fine {
-		value, err := mapValue(byKey)
+		value, err := c.shared.byKey(byKey)
 		c.keep(definition, path, declaredValue{byKey: byKey}, value, err)
 	}
 	return true

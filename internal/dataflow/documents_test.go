@@ -15,7 +15,6 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/plain"
-	"go.landscaper.dev/internal/validation"
 )
 
 const reference = "../../docs/reference/imports-and-exports.md"
@@ -47,9 +46,6 @@ func TestReference(t *testing.T) {
 		case "blueprint":
 			*e = example{info: decode[v1alpha1.Blueprint](t, text)}
 			e.info.SetDefaults()
-			if errs := validation.Blueprint(&e.info); len(errs) > 0 {
-				t.Errorf("%v in\n%s", errs, text)
-			}
 		case "installation":
 			e.install(t, text)
 		case "values":
@@ -81,9 +77,6 @@ func (e *example) install(t *testing.T, text string) {
 	e.inst = installation(t, "", "blueprint: {}\n"+text)
 	e.inst.Name = "example"
 	e.inst.Spec.Blueprint.Reference = &v1alpha1.RemoteBlueprintReference{ResourceName: "blueprint"}
-	if errs := validation.Installation(e.inst, nil); len(errs) > 0 {
-		t.Errorf("%v in\n%s", errs, text)
-	}
 	e.values, e.rendered = nil, nil
 }
 

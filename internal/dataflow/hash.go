@@ -1,7 +1,9 @@
 package dataflow
 
 import (
+	"crypto/hmac"
 	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -66,7 +68,8 @@ func Hash(raw []byte) string {
 }
 
 // ImportsHash identifies all values that an Installation imports: data by their
-// content, Targets by their generation.
+// content, Targets by their generation. What comes from a Secret is salted, see
+// DataImport.Salt.
 func ImportsHash(imports Imports) (string, error) {
 	versions := struct {
 		DataObjects, Targets, TargetLists, TargetMaps map[string]string
@@ -76,7 +79,7 @@ func ImportsHash(imports Imports) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("import %q: %w", name, err)
 		}
-		versions.DataObjects[name] = Hash(raw)
+		versions.DataObjects[name] = saltedHash(item.Salt, raw)
 	}
 	for name, target := range imports.Targets {
 		versions.Targets[name] = strconv.FormatInt(target.Generation, 10)
@@ -100,6 +103,16 @@ func ImportsHash(imports Imports) (string, error) {
 		return "", fmt.Errorf("encode the versions of the imports: %w", err)
 	}
 	return Hash(raw), nil
+}
+
+// saltedHash is Hash for what has no salt.
+func saltedHash(salt string, raw []byte) string {
+	if salt == "" {
+		return Hash(raw)
+	}
+	mac := hmac.New(sha256.New, []byte(salt))
+	mac.Write(raw)
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // versionText returns the generations of elements as a text; that of no elements

@@ -73,3 +73,32 @@ func TestImportsHash(t *testing.T) {
 		}
 	}
 }
+
+// TestHashOfSecrets: the hash of a value from a Secret confirms no guess, and changes
+// with the value only.
+func TestHashOfSecrets(t *testing.T) {
+	hash := func(value, salt string) string {
+		t.Helper()
+		sum, err := ImportsHash(Imports{Data: map[string]DataImport{"password": {Value: v1alpha1.NewAnyJSON([]byte(value)), Salt: salt}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	for _, test := range []struct {
+		reason string
+		a, b   string
+		same   bool
+	}{
+		{"the same Secret, read again", hash(`"x"`, "uid"), hash(`"x"`, "uid"), true},
+		{"another value", hash(`"x"`, "uid"), hash(`"y"`, "uid"), false},
+		{"a guess without the Secret", hash(`"x"`, "uid"), hash(`"x"`, ""), false},
+		{"a Secret of one's own with the guess", hash(`"x"`, "uid"), hash(`"x"`, "own"), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if (test.a == test.b) != test.same {
+				t.Errorf("%s, %s", test.a, test.b)
+			}
+		})
+	}
+}

@@ -28,11 +28,27 @@ type Imports struct {
 	TargetMaps map[string]map[string]*v1alpha1.Target
 }
 
+// AllTargets returns all imported Targets, in no order.
+func (i Imports) AllTargets() []*v1alpha1.Target {
+	all := slices.Collect(maps.Values(i.Targets))
+	for _, list := range i.TargetLists {
+		all = append(all, list...)
+	}
+	for _, byKey := range i.TargetMaps {
+		all = slices.AppendSeq(all, maps.Values(byKey))
+	}
+	return slices.DeleteFunc(all, func(target *v1alpha1.Target) bool { return target == nil })
+}
+
 // DataImport is an imported value of any kind.
 type DataImport struct {
 	// Value is the value as it was read: its numbers have the digits that they
 	// were given.
 	Value v1alpha1.AnyJSON
+	// Salt is set for the values of Secrets: the UID of the Secret. A digest without
+	// it would confirm guesses to whoever reads it. Who may not read the Secret does
+	// not know it, and it stays as long as the Secret does.
+	Salt string
 }
 
 // plain returns the value for templates.

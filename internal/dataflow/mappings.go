@@ -25,8 +25,9 @@ const (
 // by their logical names, and all of them as imports, if none has this name.
 func ImportBindings(imports Imports) (map[string]any, error) {
 	bindings := map[string]any{}
+	shared := newShared()
 	for _, name := range imports.names() {
-		value, err := imports.value(name)
+		value, err := imports.value(name, shared)
 		if err != nil {
 			what := "target data"
 			if imports.kind(name) == v1alpha1.ImportTypeData {
@@ -42,16 +43,16 @@ func ImportBindings(imports Imports) (map[string]any, error) {
 	return bindings, nil
 }
 
-func (i Imports) value(name string) (any, error) {
+func (i Imports) value(name string, shared *shared) (any, error) {
 	switch i.kind(name) {
 	case v1alpha1.ImportTypeTarget:
-		return targetValue(i.Targets[name])
+		return shared.target(i.Targets[name])
 	case v1alpha1.ImportTypeTargetList:
-		return listValue(i.TargetLists[name])
+		return shared.list(i.TargetLists[name])
 	case v1alpha1.ImportTypeTargetMap:
-		return mapValue(i.TargetMaps[name])
+		return shared.byKey(i.TargetMaps[name])
 	}
-	return i.Data[name].plain()
+	return shared.plain(i.Data[name])
 }
 
 // ExportBindings returns what export mappings see: all exports by their names, and

@@ -35,15 +35,29 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s: import %s: there is no %s %q in namespace %s: create it, or correct the reference", e.Path, e.Import, e.Object.Kind, e.Object.Written, e.Object.Namespace)
 }
 
-// Read reads what an Installation imports. The error joins a *MissingError for each
-// object that does not exist; any other error ends the reading.
+// Read reads what an Installation imports, each object once. The error joins a
+// *MissingError for each object that does not exist; any other error ends the
+// reading, also a *LimitError. What is read must not be changed: imports share it.
 func Read(ctx context.Context, inst *v1alpha1.Installation, objects Objects) (Imports, error) {
-	r := reading{namespace: inst.Namespace, objects: objects, imports: Imports{
+	return ReadWithin(ctx, DefaultLimits(), inst, objects)
+}
+
+// ReadWithin is Read with other limits.
+func ReadWithin(ctx context.Context, limits Limits, inst *v1alpha1.Installation, objects Objects) (Imports, error) {
+	r := reading{namespace: inst.Namespace, objects: newOnce(objects), tally: tally{limits: limits}, imports: Imports{
 		Data: map[string]DataImport{}, Targets: map[string]*v1alpha1.Target{},
 		TargetLists: map[string][]*v1alpha1.Target{}, TargetMaps: map[string]map[string]*v1alpha1.Target{},
 	}}
 	for _, reference := range References(inst) {
-		if err := r.read(ctx, reference); err != nil {
+		if err := r.tally.take(reference); err != nil {
+			return r.imports, err
+		}
+		err := r.read(ctx, reference)
+		var limit *LimitError
+		if errors.As(err, &limit) {
+			return r.imports, err
+		}
+		if err != nil {
 			return r.imports, fmt.Errorf("%s: import %s: %w", reference.Path, reference.Import, err)
 		}
 	}
@@ -53,6 +67,7 @@ func Read(ctx context.Context, inst *v1alpha1.Installation, objects Objects) (Im
 type reading struct {
 	namespace string
 	objects   Objects
+	tally     tally
 	imports   Imports
 	missing   []error
 }
@@ -63,8 +78,11 @@ func (r *reading) read(ctx context.Context, reference Reference) error {
 		if r.noted(err, reference, reference.Objects[0]) {
 			return nil
 		}
+		if err != nil {
+			return err //nolint:wrapcheck // the caller names the import
+		}
 		r.imports.Data[reference.Import] = value
-		return err //nolint:wrapcheck // the caller names the import
+		return r.tally.hold(reference, 0, len(value.Value.RawMessage))
 	}
 	targets, err := r.targets(ctx, reference)
 	if err != nil {
@@ -98,7 +116,7 @@ func (r *reading) noted(err error, reference Reference, object Object) bool {
 // selected.
 func (r *reading) targets(ctx context.Context, reference Reference) ([]*v1alpha1.Target, error) {
 	if reference.Selector != nil {
-		return r.objects.Targets(ctx, r.namespace, reference.Selector) //nolint:wrapcheck // the caller names the import
+		return r.selected(ctx, reference)
 	}
 	targets := make([]*v1alpha1.Target, len(reference.Objects))
 	for i, object := range reference.Objects {
@@ -110,8 +128,24 @@ func (r *reading) targets(ctx context.Context, reference Reference) ([]*v1alpha1
 			return nil, err //nolint:wrapcheck // the caller names the import
 		}
 		targets[i] = target
+		if err := r.tally.hold(reference, 0, TargetSize(target)); err != nil {
+			return nil, err
+		}
 	}
 	return targets, nil
+}
+
+// selected returns the Targets that are selected by their labels.
+func (r *reading) selected(ctx context.Context, reference Reference) ([]*v1alpha1.Target, error) {
+	targets, err := r.objects.Targets(ctx, r.namespace, reference.Selector)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the import
+	}
+	size := 0
+	for _, target := range targets {
+		size += TargetSize(target)
+	}
+	return targets, r.tally.hold(reference, len(targets), size)
 }
 
 func mapOf(reference Reference, targets []*v1alpha1.Target) (map[string]*v1alpha1.Target, error) {

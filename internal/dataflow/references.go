@@ -3,9 +3,6 @@ package dataflow
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"regexp"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -97,7 +94,7 @@ func (r referrer) data(item *v1alpha1.DataImport, path string) (Reference, bool)
 	switch {
 	case item.DataRef != "":
 		reference.Path = path + ".dataRef"
-		object = Object{Kind: KindDataObject, Namespace: r.namespace, Name: v1alpha1.GenerateDataObjectName(r.scope, item.DataRef), Written: item.DataRef}
+		object = r.object(mention(item.Name, reference.Path, KindDataObject, item.DataRef))
 	case item.SecretRef != nil:
 		reference.Path = path + ".secretRef"
 		object = r.foreign(KindSecret, item.SecretRef.Namespace, item.SecretRef.Name, item.SecretRef.Key)
@@ -120,35 +117,31 @@ func (r referrer) targets(item *v1alpha1.TargetImport, path string) (Reference, 
 	switch {
 	case item.Target != "":
 		reference.Type, reference.Path = v1alpha1.ImportTypeTarget, path+".target"
-		reference.Objects = []Object{r.target(item.Target)}
 	case item.Targets != nil:
 		reference.Type, reference.Path = v1alpha1.ImportTypeTargetList, path+".targets"
-		for _, name := range item.Targets {
-			reference.Objects = append(reference.Objects, r.target(name))
-		}
 	case item.TargetListReference != "":
 		reference.Type, reference.Path = v1alpha1.ImportTypeTargetList, path+".targetListRef"
 		reference.Selector = r.handedOn(item.TargetListReference)
+		return reference, true
 	case item.TargetMap != nil:
 		reference.Type, reference.Path = v1alpha1.ImportTypeTargetMap, path+".targetMap"
-		for _, key := range slices.Sorted(maps.Keys(item.TargetMap)) {
-			object := r.target(item.TargetMap[key])
-			object.MapKey = key
-			reference.Objects = append(reference.Objects, object)
-		}
 	case item.TargetMapReference != "":
 		reference.Type, reference.Path = v1alpha1.ImportTypeTargetMap, path+".targetMapRef"
 		reference.Selector = r.handedOn(item.TargetMapReference)
+		return reference, true
 	default:
 		return reference, false
+	}
+	for _, mention := range targetMentions(item, path) {
+		reference.Objects = append(reference.Objects, r.object(mention))
 	}
 	return reference, true
 }
 
-func (r referrer) target(name string) Object {
-	object := Object{Kind: KindTarget, Namespace: r.namespace, Name: v1alpha1.GenerateDataObjectName(r.scope, name), Written: name}
-	if r.scope != "" {
-		object.Parent, object.Element, _ = SplitElement(name)
+func (r referrer) object(m Mention) Object {
+	object := Object{Kind: m.Kind, Namespace: r.namespace, Name: m.Object(r.scope), Written: m.Written, MapKey: m.MapKey}
+	if r.scope != "" && m.IsElement() {
+		object.Parent, object.Element = m.Name, m.Element
 	}
 	return object
 }
@@ -178,15 +171,3 @@ var outsideScopes = func() labels.Requirement {
 	}
 	return *requirement
 }()
-
-var elementReference = regexp.MustCompile(`^(.+)\[(.*)\]$`)
-
-// SplitElement takes a reference to an element of a list or map apart: clusters[1]
-// or clusters[blue].
-func SplitElement(reference string) (name, element string, ok bool) {
-	parts := elementReference.FindStringSubmatch(reference)
-	if parts == nil {
-		return "", "", false
-	}
-	return parts[1], parts[2], true
-}

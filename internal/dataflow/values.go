@@ -184,30 +184,6 @@ func targetValue(target *v1alpha1.Target) (any, error) {
 	return value, nil
 }
 
-func listValue(list []*v1alpha1.Target) (any, error) {
-	values := make([]any, 0, len(list))
-	for _, target := range list {
-		value, err := targetValue(target)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, value)
-	}
-	return values, nil
-}
-
-func mapValue(byKey map[string]*v1alpha1.Target) (any, error) {
-	values := make(map[string]any, len(byKey))
-	for key, target := range byKey {
-		value, err := targetValue(target)
-		if err != nil {
-			return nil, err
-		}
-		values[key] = value
-	}
-	return values, nil
-}
-
 // importNames returns the names of all imports, also of conditional ones, sorted.
 func importNames(definitions v1alpha1.ImportDefinitionList) []string {
 	var names []string
