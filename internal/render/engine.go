@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/render/gotemplate"
+	"go.landscaper.dev/internal/render/memory"
 )
 
 // Function is a function that templates can call. Arguments and result are plain
@@ -41,8 +45,13 @@ type Engine struct {
 	// Timeout ends an execution; 0 means 30 seconds.
 	Timeout time.Duration
 
-	// steps bounds Go templates in tests; 0 means the default.
-	steps int
+	// Memory is what renderings share; nil means that of the process.
+	Memory *memory.Budget
+
+	// steps bounds Go templates and produced the memory of one rendering in tests; 0
+	// means the default.
+	steps    int
+	produced int64
 }
 
 // Input is what one execution works with.
@@ -67,10 +76,25 @@ func (e *Engine) Execute(ctx context.Context, in Input) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	account := e.memory().Open()
+	defer account.Close()
 	if in.Executor.Type == v1alpha1.SpiffTemplateType {
-		return e.spiff(ctx, source, in, state)
+		return e.spiff(ctx, account, source, in, state)
 	}
-	return e.goTemplate(ctx, source, in, state)
+	return e.goTemplate(ctx, account, source, in, state)
+}
+
+// processMemory is what all renderings of this process share: enough for the largest
+// one that is allowed, and no more than a quarter of what the process may have.
+var processMemory = sync.OnceValue(func() *memory.Budget {
+	return memory.New(min(gotemplate.DefaultLimits().Produced, debug.SetMemoryLimit(-1)/4))
+})
+
+func (e *Engine) memory() *memory.Budget {
+	if e.Memory != nil {
+		return e.Memory
+	}
+	return processMemory()
 }
 
 func (e *Engine) timeout() time.Duration {

@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/render/gotemplate"
+	"go.landscaper.dev/internal/render/memory"
 	"go.landscaper.dev/internal/yamltext"
 )
 
 func (e *Engine) config() gotemplate.Config {
-	return gotemplate.Config{Files: e.Files, Functions: e.Functions.GoTemplate, Limits: gotemplate.Limits{Duration: e.timeout(), Steps: e.steps}}
+	return gotemplate.Config{Files: e.Files, Functions: e.Functions.GoTemplate, Limits: gotemplate.Limits{Duration: e.timeout(), Steps: e.steps, Produced: e.produced}}
 }
 
 // goTemplate renders a Go template.
-func (e *Engine) goTemplate(ctx context.Context, s source, in Input, state any) (*Output, error) {
+func (e *Engine) goTemplate(ctx context.Context, account *memory.Account, s source, in Input, state any) (*Output, error) {
 	bindings := in.Bindings
 	if in.Phase != ImportExecution {
 		bindings = make(map[string]any, len(in.Bindings)+1)
@@ -26,7 +27,9 @@ func (e *Engine) goTemplate(ctx context.Context, s source, in Input, state any) 
 			bindings["state"] = state
 		}
 	}
-	rendered, err := e.config().Render(ctx, s.goTemplate(), bindings)
+	config := e.config()
+	config.Memory = account
+	rendered, err := config.Render(ctx, s.goTemplate(), bindings)
 	if err != nil {
 		return nil, describe(err, s, bindings)
 	}

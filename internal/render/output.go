@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/render/gotemplate"
+	"go.landscaper.dev/internal/render/mask"
 )
 
 // Output is what an execution gives.
@@ -56,6 +57,24 @@ func (o *Output) Field(name string) any {
 		}
 	}
 	return nil
+}
+
+// Says reports whether the template has a text literally, as a word of its own. Such
+// a text is no secret.
+func (o *Output) Says(text string) bool {
+	if o.rendered != nil {
+		return o.rendered.Says(text)
+	}
+	return gotemplate.HasWord(o.source.spiffText(), text)
+}
+
+// Show returns a text of the output as messages may show it: what the template says
+// literally stays, anything else is hidden.
+func (o *Output) Show(text string) string {
+	if o.Says(text) {
+		return text
+	}
+	return mask.Hidden
 }
 
 // Decode stores the document in a struct. Names of fields match in any case, as

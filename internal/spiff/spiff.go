@@ -70,6 +70,9 @@ type Config struct {
 	// Functions are added to the builtin ones, which they cannot replace.
 	Functions map[string]Function
 	Limits    Limits
+	// Memory takes memory that evaluations share; an error ends this one. nil: there
+	// is no bound but that of Limits.
+	Memory func(ctx context.Context, bytes int64) error
 	// Sensitive keeps all values out of messages; types stand in their place.
 	Sensitive bool
 	// Key is the default key of encrypt and decrypt.
@@ -117,7 +120,7 @@ func New(c Config) (*Engine, error) {
 			Access: c.Access, Files: c.Files, System: c.System, Features: names,
 			Random: c.Random, Now: c.Now, Key: c.Key, Sensitive: c.Sensitive,
 		},
-		Features: features, Limits: c.Limits, Version: Version, Resolve: c.Resolve,
+		Features: features, Limits: c.Limits, Memory: c.Memory, Version: Version, Resolve: c.Resolve,
 		Functions: map[string]eval.HostFunction{},
 	}
 	for name, f := range c.Functions {

@@ -29,6 +29,9 @@ func (r *renderer) native(name string, function any) func(args ...any) (any, err
 		if err != nil {
 			return nil, err
 		}
+		if err := checkKeys(name, args); err != nil {
+			return nil, err
+		}
 		if estimate != nil {
 			bytes, err := estimate(r, args)
 			if err != nil {
@@ -38,37 +41,17 @@ func (r *renderer) native(name string, function any) func(args ...any) (any, err
 				return nil, r.spend(r.Limits.Text + 1)
 			}
 		}
+		if err := r.keep(transient[name]); err != nil {
+			return nil, err
+		}
 		out := value.Call(in)
+		r.free(transient[name])
 		if len(out) == 2 && !out[1].IsNil() {
 			return nil, failure(name, out[1].Interface().(error)) //nolint:forcetypeassert // text/template demands it
 		}
 		result = out[0].Interface()
-		if passes[name] {
-			return result, nil
-		}
-		return result, r.spend(shallow(result))
+		return result, r.account(name, args, result)
 	}
-}
-
-// shallow is the memory of a result without its elements.
-func shallow(result any) int64 {
-	switch result := result.(type) {
-	case nil, bool, int, int64, float64:
-		return 0
-	case string:
-		return int64(len(result))
-	case []any:
-		return 16 * int64(len(result))
-	case map[string]any:
-		return 48 * int64(len(result))
-	}
-	switch value := reflect.ValueOf(result); value.Kind() {
-	case reflect.Slice:
-		return int64(value.Type().Elem().Size()) * int64(value.Len())
-	case reflect.Map:
-		return 64 * int64(value.Len())
-	}
-	return 64
 }
 
 // arguments converts what a template gives to what a function takes.
@@ -166,7 +149,7 @@ func (r *renderer) host(name string, function Function) func(args ...any) (any, 
 			return nil, err
 		}
 		result = localValue(result)
-		return result, r.spend(shallow(result))
+		return result, r.keep(r.deep(result))
 	}
 }
 

@@ -34,12 +34,17 @@ func (r *renderer) toYAML(value any) (string, error) {
 	return strings.TrimSuffix(text, "\n"), nil
 }
 
-func fromYAML(text string) (any, error) {
-	value, err := plain.FromYAML([]byte(text))
-	if err != nil {
-		return nil, &callError{name: "fromYaml", reason: "the text is not YAML: " + err.Error()}
+func (r *renderer) fromYAML(text string) (any, error) {
+	if err := yamltext.DefaultLimits().Check([]byte(text)); err != nil {
+		return nil, &refusal{reason: err.Error()}
 	}
-	return localValue(value), nil
+	return r.while(yamlSize(text), func() (any, error) {
+		value, err := plain.FromYAML([]byte(text))
+		if err != nil {
+			return nil, &callError{name: "fromYaml", reason: "the text is not YAML: " + err.Error()}
+		}
+		return made(value), nil
+	})
 }
 
 func (r *renderer) toJSON(value any) (string, error) { return r.writeJSON(value, true, "") }
@@ -62,20 +67,22 @@ func (r *renderer) writeJSON(value any, escapeHTML bool, indent string) (string,
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-func fromJSON(text string) (any, error) {
+func (r *renderer) fromJSON(text string) (any, error) {
 	if err := yamltext.DefaultLimits().Check([]byte(text)); err != nil {
 		return nil, &refusal{reason: err.Error()}
 	}
-	value, err := plain.FromJSON([]byte(text))
-	if err != nil {
-		return nil, &callError{name: "fromJson", reason: "the text is not JSON"}
-	}
-	return localValue(value), nil
+	return r.while(jsonSize(text), func() (any, error) {
+		value, err := plain.FromJSON([]byte(text))
+		if err != nil {
+			return nil, &callError{name: "fromJson", reason: "the text is not JSON"}
+		}
+		return made(value), nil
+	})
 }
 
 // fromJSONLenient gives nothing for a text that is not JSON.
-func fromJSONLenient(text string) (any, error) {
-	value, err := fromJSON(text)
+func (r *renderer) fromJSONLenient(text string) (any, error) {
+	value, err := r.fromJSON(text)
 	var refused *refusal
 	if errors.As(err, &refused) {
 		return nil, err

@@ -27,11 +27,30 @@ func (r *renderer) include(name string, dot any) (string, error) {
 
 // tpl renders a text as a template.
 func (r *renderer) tpl(text string, dot any) (string, error) {
+	programs, prints := len(r.programs), len(r.prints)
 	p, err := r.parse(Source{Name: "tpl", Text: text}, true)
 	if err != nil {
 		return "", err
 	}
-	return r.nestedText(p, dot)
+	out, err := r.nestedText(p, dot)
+	if err != nil {
+		return "", err
+	}
+	r.forget(p, programs, prints)
+	return out, nil
+}
+
+// forget gives a program back that was executed for the only time, with all that was
+// computed after it. It is known that way round: what calls "tpl" is not finished.
+func (r *renderer) forget(p *program, programs, prints int) {
+	if len(r.programs) != programs+1 {
+		return // It included a file, which stays.
+	}
+	r.programs, r.prints = r.programs[:programs], r.prints[:prints]
+	for _, at := range p.literals {
+		delete(r.literals, at)
+	}
+	r.free(parsedSize(p.Text))
 }
 
 func (r *renderer) nestedText(p *program, dot any) (string, error) {

@@ -55,9 +55,9 @@ func (r *renderer) ownFunctions() map[string]any {
 		"include": r.include, "tpl": r.tpl, "readFile": r.readFile, "readDir": r.readDir,
 		"fail": r.fail, "required": r.required,
 
-		"toYaml": r.toYAML, "fromYaml": fromYAML,
-		"toJson": r.toJSON, "toPrettyJson": r.toPrettyJSON, "toRawJson": r.toRawJSON, "fromJson": fromJSONLenient,
-		"mustToJson": r.toJSON, "mustToPrettyJson": r.toPrettyJSON, "mustToRawJson": r.toRawJSON, "mustFromJson": fromJSON,
+		"toYaml": r.toYAML, "fromYaml": r.fromYAML,
+		"toJson": r.toJSON, "toPrettyJson": r.toPrettyJSON, "toRawJson": r.toRawJSON, "fromJson": r.fromJSONLenient,
+		"mustToJson": r.toJSON, "mustToPrettyJson": r.toPrettyJSON, "mustToRawJson": r.toRawJSON, "mustFromJson": r.fromJSON,
 
 		"now": now, "date": date, "date_in_zone": dateInZone, "dateInZone": dateInZone, "htmlDate": htmlDate,
 		"htmlDateInZone": htmlDateInZone, "toDate": toDate, "mustToDate": mustToDate, "ago": ago,

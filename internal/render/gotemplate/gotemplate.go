@@ -11,11 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"text/template"
 	"text/template/parse"
 	"time"
 
 	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/render/memory"
 )
 
 // Function is a function that is added to the builtin ones. Arguments and result
@@ -30,6 +32,9 @@ type Config struct {
 	Functions map[string]Function
 	// Limits bound one rendering. Zero values mean the defaults.
 	Limits Limits
+	// Memory is what the rendering takes its memory from. nil: there is no bound but
+	// its own.
+	Memory *memory.Account
 }
 
 // Source is a template.
@@ -46,6 +51,8 @@ type program struct {
 	template *template.Template
 	// computed is set for a text that a template made, which may hold values.
 	computed bool
+	// literals are the first bytes of its texts.
+	literals []*byte
 }
 
 // renderer holds what the templates of one rendering share.
@@ -57,7 +64,8 @@ type renderer struct {
 	bindings  map[string]any
 
 	steps    int
-	produced int64
+	produced int64          // memory that was booked
+	reserved int64          // memory that was taken from the budget of the process
 	calls    int            // nested calls of named templates
 	open     map[string]int // nested renderings by name
 	nested   int
@@ -101,6 +109,9 @@ func (c Config) Render(ctx context.Context, source Source, bindings map[string]a
 	if err != nil {
 		return nil, err
 	}
+	if err := r.keep(r.deep(bindings)); err != nil {
+		return nil, r.explain(err, p)
+	}
 	out, err := r.execute(p, localCopy(bindings))
 	if err != nil {
 		return nil, err
@@ -122,7 +133,10 @@ func (r *renderer) parse(source Source, computed bool) (*program, error) {
 	if err := checkSource(source.Text); err != nil {
 		return nil, r.explain(err, p)
 	}
-	parsed, err := template.New(source.Name).Option("missingkey=zero").Funcs(r.functions).Parse(source.Text)
+	if err := r.keep(parsedSize(source.Text)); err != nil {
+		return nil, r.explain(err, p)
+	}
+	parsed, err := template.New(source.Name).Option("missingkey=zero").Funcs(r.mentioned(source.Text)).Parse(source.Text)
 	if err != nil {
 		return nil, r.explain(err, p)
 	}
@@ -176,6 +190,20 @@ func (r *renderer) allFunctions() template.FuncMap {
 	return functions
 }
 
+var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+
+// mentioned returns the functions whose names are in a text. A template copies all
+// that it is given, which is much for the short ones that "tpl" makes.
+func (r *renderer) mentioned(text string) template.FuncMap {
+	functions := template.FuncMap{}
+	for _, name := range word.FindAllString(text, -1) {
+		if function, known := r.functions[name]; known {
+			functions[name] = function
+		}
+	}
+	return functions
+}
+
 // masks returns the mask of the values of this rendering.
 func (r *renderer) masks() *mask.Mask {
 	if r.hides == nil {
@@ -188,6 +216,11 @@ func (r *renderer) masks() *mask.Mask {
 var errTimeLimit = errors.New("time limit exceeded")
 
 func (r *renderer) checkTime() error {
+	if r.Memory != nil {
+		if err := r.Memory.Check(); err != nil {
+			return &refusal{reason: err.Error(), cause: err}
+		}
+	}
 	if r.ctx.Err() == nil {
 		return nil
 	}

@@ -56,6 +56,7 @@ func (g *guard) node(node parse.Node) {
 	case *parse.TextNode:
 		if len(node.Text) > 0 {
 			g.literals[&node.Text[0]] = place{program: g.program, offset: node.Pos}
+			g.program.literals = append(g.program.literals, &node.Text[0])
 		}
 	case *parse.ActionNode:
 		if len(node.Pipe.Decl) == 0 {

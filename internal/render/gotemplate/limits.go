@@ -18,7 +18,8 @@ type Limits struct {
 	Steps int
 	// Output is the length of what it prints.
 	Output int
-	// Text is the length of one text, Produced of all texts together.
+	// Text is the length of one text, Produced the memory of everything that
+	// functions make. What is garbage later counts, too: nobody can tell.
 	Text, Produced int64
 	// List is the length of one list that a function makes.
 	List int64
@@ -105,17 +106,6 @@ func (r *renderer) step() error {
 func (r *renderer) work(units int64) error {
 	r.steps += int(min(units, int64(r.Limits.Steps)))
 	return r.step()
-}
-
-// spend books memory for something that a function makes.
-func (r *renderer) spend(bytes int64) error {
-	if bytes > r.Limits.Text {
-		return &refusal{reason: fmt.Sprintf("the result would be longer than %d bytes", r.Limits.Text)}
-	}
-	if r.produced += bytes; r.produced > r.Limits.Produced {
-		return &refusal{reason: fmt.Sprintf("the template makes more than %d bytes of texts and lists", r.Limits.Produced)}
-	}
-	return nil
 }
 
 // elements checks the length of a list before it is made.

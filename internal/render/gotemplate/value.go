@@ -38,6 +38,25 @@ func localValue(value any) any {
 	return value
 }
 
+// made is localValue for a value that nobody else has: it is changed in place.
+func made(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			if changed := made(field); !same(changed, field) {
+				value[key] = changed
+			}
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = made(element)
+		}
+	case int64:
+		return localValue(value)
+	}
+	return value
+}
+
 // plainValue returns a value of a template as a plain value. What is plain already
 // is not copied.
 func plainValue(value any) (any, bool) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"go.landscaper.dev/internal/pemkey"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
@@ -237,6 +238,9 @@ func makeCertificate(c *Call) (value.Value, error) {
 }
 
 func decodeCertificate(text string) (*x509.Certificate, error) {
+	if err := pemkey.Check(text); err != nil {
+		return nil, err
+	}
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
 		return nil, errNoKey

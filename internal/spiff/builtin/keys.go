@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"go.landscaper.dev/internal/pemkey"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
@@ -81,6 +82,9 @@ var errNoKey = errors.New("text is no key or certificate in PEM format")
 
 // parsePrivate reads a private key in PEM format.
 func parsePrivate(text string) (crypto.Signer, error) {
+	if err := pemkey.Check(text); err != nil {
+		return nil, err
+	}
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
 		return nil, errNoKey
@@ -101,6 +105,9 @@ func parsePrivate(text string) (crypto.Signer, error) {
 
 // parsePublic reads the public key of a key or certificate in PEM format.
 func parsePublic(text string) (any, error) {
+	if err := pemkey.Check(text); err != nil {
+		return nil, err
+	}
 	if key, err := parsePrivate(text); err == nil {
 		return key.Public(), nil
 	}
@@ -170,12 +177,18 @@ func isPrivateKey(s string) bool {
 	if _, err := parsePrivate(s); err == nil {
 		return true
 	}
+	if pemkey.Check(s) != nil {
+		return false
+	}
 	block, _ := pem.Decode([]byte(s))
 	// Old keys are too short or too odd for the library, but they are keys.
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY") && isSequence(block.Bytes)
 }
 
 func isPublicKey(s string) bool {
+	if pemkey.Check(s) != nil {
+		return false
+	}
 	block, _ := pem.Decode([]byte(s))
 	if block == nil {
 		return false

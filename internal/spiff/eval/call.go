@@ -105,13 +105,17 @@ func (e *env) callBuiltin(f *builtin.Function, values []value.Value) (value.Valu
 	if !f.Keeps && anyData(values) {
 		v = value.MarkData(v)
 	}
-	return e.booked(v)
+	return e.booked(v, values)
 }
 
-// booked checks a result of a function against the limits.
-func (e *env) booked(v value.Value) (value.Value, error) {
+// booked checks a result of a function against the limits. The values are those that
+// it may have parts of.
+func (e *env) booked(v value.Value, values []value.Value) (value.Value, error) {
 	if s, ok := v.(value.String); ok {
 		return v, e.text(len(s.Text))
+	}
+	if err := e.result(v, values); err != nil {
+		return nil, err
 	}
 	shape := value.ShapeOf(v)
 	if err := e.step(shape.Size / 16); err != nil {
@@ -147,7 +151,7 @@ func (e *env) callHost(name string, fn HostFunction, values []value.Value) (v va
 	if v == nil {
 		v = value.Null{}
 	}
-	return e.booked(value.MarkData(v))
+	return e.booked(value.MarkData(v), nil)
 }
 
 // curryNamed binds leading arguments of a builtin.

@@ -22,26 +22,30 @@ type HostFunction func(ctx context.Context, args []value.Value) (value.Value, er
 
 // Limits bound one evaluation. Zero values mean the defaults of DefaultLimits.
 type Limits struct {
-	Depth int           // nested calls
-	Steps int64         // evaluated expressions and produced elements
-	Bytes int64         // produced text, all together
-	Text  int64         // length of one text
-	List  int64         // length of one list
-	Nodes int64         // nodes of one value
-	Time  time.Duration // wall time
+	Depth int   // nested calls
+	Steps int64 // evaluated expressions and produced elements
+	Bytes int64 // produced text, all together
+	Text  int64 // length of one text
+	List  int64 // length of one list
+	Nodes int64 // nodes of one value
+	// Memory is an estimate of everything that is made. What is garbage later counts,
+	// too.
+	Memory int64
+	Time   time.Duration // wall time
 }
 
 // DefaultLimits are generous for real templates and stop a hostile one within
 // a second or so.
 func DefaultLimits() Limits {
 	return Limits{
-		Depth: 10_000,
-		Steps: 4_000_000,
-		Bytes: 64 << 20,
-		Text:  16 << 20,
-		List:  1_000_000,
-		Nodes: 1_000_000,
-		Time:  30 * time.Second,
+		Depth:  10_000,
+		Steps:  4_000_000,
+		Bytes:  64 << 20,
+		Text:   16 << 20,
+		List:   1_000_000,
+		Nodes:  1_000_000,
+		Memory: 256 << 20,
+		Time:   30 * time.Second,
 	}
 }
 
@@ -63,6 +67,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Text, d.Text)
 	set(&l.List, d.List)
 	set(&l.Nodes, d.Nodes)
+	set(&l.Memory, d.Memory)
 	return l
 }
 
@@ -75,6 +80,9 @@ type Config struct {
 	Features  map[Feature]bool
 	Functions map[string]HostFunction
 	Limits    Limits
+	// Memory takes memory that evaluations share; an error ends this one. nil: there
+	// is no bound but its own.
+	Memory func(ctx context.Context, bytes int64) error
 	// Resolve follows symbolic links of a document name; nil keeps names.
 	Resolve func(name string) string
 	Version string

@@ -17,10 +17,11 @@ type run struct {
 	deadline time.Time
 
 	steps, bytes int64
-	calls        int // nested calls, template instantiations and the like
-	nesting      int // nodes being evaluated in the current drive
-	stack        int // nodes being evaluated in all drives
-	trying       int // evaluations that may be given up
+	made, taken  int64 // memory that was booked, and that was taken from what is shared
+	calls        int   // nested calls, template instantiations and the like
+	nesting      int   // nodes being evaluated in the current drive
+	stack        int   // nodes being evaluated in all drives
+	trying       int   // evaluations that may be given up
 
 	parsed map[string]parsed
 	cache  map[string]cached
@@ -72,7 +73,44 @@ func (r *run) step(n int64) error {
 	if r.steps > r.Limits.Steps {
 		return fail("evaluation takes more than %d steps", r.Limits.Steps)
 	}
+	return r.memory(n * stepMemory)
+}
+
+// What is made: a node of a value with a number or a short text, a place in a list
+// or map for one that exists, and what a step leaves behind on average.
+const (
+	nodeMemory  = 160
+	placeMemory = 32
+	stepMemory  = 24
+	// portion is what an evaluation takes from the shared memory at once.
+	portion = 1 << 20
+)
+
+// memory books memory.
+func (r *run) memory(bytes int64) error {
+	if r.made += bytes; r.made > r.Limits.Memory {
+		return fail("evaluation makes more than %d bytes of values", r.Limits.Memory)
+	}
+	if missing := r.made - r.taken; missing > 0 && r.Memory != nil {
+		wanted := (missing + portion - 1) / portion * portion
+		if err := r.Memory(r.ctx, wanted); err != nil {
+			return &Abort{Err: err}
+		}
+		r.taken += wanted
+	}
 	return nil
+}
+
+// result books a value that a function made of others: all of it costs a place, and
+// what is more than the others had is new.
+func (r *run) result(v value.Value, args []value.Value) error {
+	shape := value.ShapeOf(v)
+	nodes, bytes := shape.Size, shape.Bytes
+	for _, arg := range args {
+		given := value.ShapeOf(arg)
+		nodes, bytes = nodes-given.Size, bytes-given.Bytes
+	}
+	return r.memory(min(shape.Size, r.Limits.Nodes+1)*placeMemory + max(0, min(nodes, r.Limits.Nodes+1))*nodeMemory + max(0, min(bytes, r.Limits.Bytes+1)))
 }
 
 func (r *run) checkTime() error {
@@ -97,6 +135,9 @@ func (r *run) text(n int) error {
 	case r.bytes > r.Limits.Bytes:
 		return fail("evaluation produces more than %d bytes of text", r.Limits.Bytes)
 	}
+	if err := r.memory(int64(n)); err != nil {
+		return err
+	}
 	return r.step(1 + int64(n)/1024)
 }
 
@@ -104,6 +145,9 @@ func (r *run) text(n int) error {
 func (r *run) elements(n int) error {
 	if int64(n) > r.Limits.List {
 		return fail("list is longer than %d entries", r.Limits.List)
+	}
+	if err := r.memory(int64(n) * nodeMemory / 2); err != nil {
+		return err
 	}
 	return r.step(1 + int64(n)/4)
 }
