@@ -29,6 +29,7 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/egress"
 )
 
 // hostile is a registry whose content is an archive, and that lies.
@@ -163,7 +164,7 @@ func TestWrongDigests(t *testing.T) {
 			touched = true
 			return bytes.Replace(data, data[:1], []byte("#"), 1)
 		}
-		session := h.session(NewShared())
+		session := h.session(NewSharedWith(egress.Policy{AllowLoopback: true}))
 		version, err := session.Resolve(t.Context(), web)
 		for i := 0; err == nil && i < len(version.Resources); i++ {
 			_, _, err = session.Reader().Read(t.Context(), version, &version.Resources[i], 1<<20)
@@ -181,7 +182,9 @@ func signed(t *testing.T, s *Session, version *repository.Version) (descriptor.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier := signature.Verifier{Digest: s.Reader().Digest}
+	verifier := signature.Verifier{Digest: s.Reader().Digest, Referenced: func(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
+		return s.resolve(ctx, Reference{Context: from.Context, Name: reference.ComponentName, Version: reference.Version})
+	}}
 	taken, err := verifier.DescriptorDigest(t.Context(), version, "SHA-256", signature.JSONv3)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +216,7 @@ func TestSwappedTags(t *testing.T) {
 	h := newHostile(t)
 	h.image(t, "1", "verified layer")
 	h.publish(t, strings.ReplaceAll(hostileText, "URL", h.URL))
-	shared := NewShared()
+	shared := NewSharedWith(egress.Policy{AllowLoopback: true})
 	// The tags are asked again at once.
 	shared.Cache = nil
 	session := h.session(shared)
@@ -257,7 +260,7 @@ func TestLimitOfAProcess(t *testing.T) {
 	h.image(t, "1", "layer")
 	h.publish(t, strings.ReplaceAll(hostileText, "URL", h.URL))
 	read := func(limit int64) error {
-		shared := NewShared()
+		shared := NewSharedWith(egress.Policy{AllowLoopback: true})
 		shared.MaxContent = limit
 		session := h.session(shared)
 		version, err := session.Resolve(t.Context(), web)
@@ -285,7 +288,7 @@ func BenchmarkResolve(b *testing.B) {
 	h := newHostile(b)
 	h.image(b, "1", "layer")
 	h.publish(b, strings.ReplaceAll(hostileText, "URL", h.URL))
-	shared := NewShared()
+	shared := NewSharedWith(egress.Policy{AllowLoopback: true})
 	resolve := func() {
 		session := h.session(shared)
 		if _, err := session.Resolve(context.Background(), web); err != nil {

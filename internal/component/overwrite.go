@@ -1,6 +1,7 @@
 package component
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,19 @@ type Reference struct {
 }
 
 // String names the component version in messages.
-func (r Reference) String() string { return r.Name + ":" + r.Version }
+func (r Reference) String() string {
+	if r.Name == "" && r.Version == "" {
+		return "without name and version"
+	}
+	return r.Name + ":" + r.Version
+}
+
+func (r Reference) check() error {
+	if r.Name == "" {
+		return errors.New("component descriptor reference cannot be nil")
+	}
+	return nil
+}
 
 // Overwrite replaces what is set in the substitution, in references that match
 // the source. What is empty in the source matches anything.

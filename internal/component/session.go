@@ -22,6 +22,7 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/egress"
 )
 
 // Shared is what all sessions of a process have in common.
@@ -40,14 +41,18 @@ type Shared struct {
 // DefaultMaxContent is the largest content in a process that serves many tenants.
 const DefaultMaxContent = 1 << 30
 
-// NewShared returns what suits a process that serves many tenants.
-func NewShared() *Shared {
-	timeouts := registry.DefaultTimeouts()
+// NewShared returns what suits a process that serves many tenants, with the default
+// policy about where it may connect to.
+func NewShared() *Shared { return NewSharedWith(egress.Policy{}) }
+
+// NewSharedWith returns the same with another policy.
+func NewSharedWith(policy egress.Policy) *Shared {
+	timeouts := registry.ServerTimeouts()
 	// Without further authorities there is nothing that could go wrong.
-	client, _ := access.NewHTTPClient(access.HTTPOptions{Answer: timeouts.Answer})
+	client, _ := access.NewHTTPClient(access.HTTPOptions{Egress: policy, Timeouts: timeouts})
 	return &Shared{
 		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now),
-		Pool:  registry.NewPool(timeouts),
+		Pool:  registry.NewPool(policy, timeouts),
 		HTTP:  client,
 
 		MaxContent: DefaultMaxContent,
@@ -91,6 +96,8 @@ type Session struct {
 
 	mu   sync.Mutex
 	open map[string]repository.Repository
+	// verified is what a signature covers; nil before one was verified.
+	verified signature.Closure
 	// archives are to be closed.
 	archives []io.Closer
 }
@@ -102,14 +109,14 @@ func NewSession(shared *Shared, options Options) *Session {
 		credentials.Add(options.Config.Credentials)
 	}
 	credentials.Add(options.Registry.Credentials)
-	options.Registry.Credentials = credentials
+	options.Registry.Credentials, options.Registry.Tenant = credentials, options.Tenant
 	s := &Session{
 		shared: shared, options: options, client: registry.NewClient(shared.Pool, options.Registry),
 		tenant: options.Tenant + " " + credentials.Fingerprint(), open: map[string]repository.Repository{},
 		found: &found{versions: map[string]*repository.Version{}},
 	}
 	s.reader = &access.Reader{
-		Registry: s.store, HTTP: shared.HTTP, Credentials: credentials, Lookup: s.lookupFor,
+		Registry: s.store, HTTP: shared.HTTP, Tenant: options.Tenant, Credentials: credentials, Lookup: s.lookupFor,
 		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint,
 	}
 	return s
@@ -150,8 +157,11 @@ func (s *Session) Know(more ...*descriptor.Descriptor) {
 
 // Resolve finds a component version, after defaults and overwrites.
 func (s *Session) Resolve(ctx context.Context, reference Reference) (*repository.Version, error) {
-	if reference.Name == "" {
-		return nil, errors.New("component descriptor reference cannot be nil")
+	if err := reference.check(); err != nil {
+		return nil, err
+	}
+	if found, err := s.pinned(reference); found != nil || err != nil {
+		return found, err
 	}
 	return s.resolve(ctx, s.Effective(reference))
 }
@@ -159,8 +169,11 @@ func (s *Session) Resolve(ctx context.Context, reference Reference) (*repository
 // ResolveEffective finds a component version by a reference that Effective has
 // returned: overwrites are not applied a second time.
 func (s *Session) ResolveEffective(ctx context.Context, reference Reference) (*repository.Version, error) {
-	if reference.Name == "" {
-		return nil, errors.New("component descriptor reference cannot be nil")
+	if err := reference.check(); err != nil {
+		return nil, err
+	}
+	if found, err := s.pinned(reference); found != nil || err != nil {
+		return found, err
 	}
 	return s.resolve(ctx, reference)
 }
@@ -186,8 +199,15 @@ func (s *Session) isInline(reference Reference) bool {
 	return err == nil
 }
 
+// lookupFor finds a component version for an access that leads to its resource. It
+// may be any: what the access delivers is compared with the digest of the resource
+// that has it.
 func (s *Session) lookupFor(ctx context.Context, context descriptor.Typed, name, version string) (*repository.Version, error) {
-	return s.Resolve(ctx, Reference{Context: context, Name: name, Version: version})
+	reference := Reference{Context: context, Name: name, Version: version}
+	if err := reference.check(); err != nil {
+		return nil, err
+	}
+	return s.resolve(ctx, s.Effective(reference))
 }
 
 // resolve finds a component version without overwrites: inline descriptors, then
@@ -303,6 +323,9 @@ func (c *closure) add(ctx context.Context, root *repository.Version) error {
 // Referenced finds the component version behind a reference of another one. The
 // descriptor may be in a label of the reference.
 func (s *Session) Referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, context descriptor.Typed) (*repository.Version, error) {
+	if found, err := s.pinned(Reference{Name: reference.ComponentName, Version: reference.Version}); found != nil || err != nil {
+		return found, err
+	}
 	return referenced(ctx, from, reference, context, s.Resolve)
 }
 
@@ -366,16 +389,4 @@ func (s *Session) repository(context descriptor.Typed) (repository.Repository, e
 	}
 	s.open[key] = opened
 	return opened, nil
-}
-
-// Verify checks the signature of a component version and of all that belongs to
-// it. Overwrites do not count: what was signed is checked.
-func (s *Session) Verify(ctx context.Context, version *repository.Version, name string, trust signature.Trust) error {
-	verifier := signature.Verifier{
-		Referenced: func(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
-			return referenced(ctx, from, reference, version.Context, s.resolve)
-		},
-		Digest: s.reader.Digest,
-	}
-	return verifier.Verify(ctx, version, name, trust) //nolint:wrapcheck // tells what it did
 }

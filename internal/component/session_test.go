@@ -24,6 +24,7 @@ import (
 	"go.landscaper.dev/internal/component/publish"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/egress"
 )
 
 // constructor has a component with two others behind it; they refer to each
@@ -96,7 +97,7 @@ func archiveContext(t testing.TB, path string) descriptor.Typed {
 
 func session(t testing.TB, options Options) *Session {
 	t.Helper()
-	shared := &Shared{Cache: cache.New(1<<24, time.Minute, time.Now), Pool: registry.NewPool(registry.DefaultTimeouts())}
+	shared := &Shared{Cache: cache.New(1<<24, time.Minute, time.Now), Pool: registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts())}
 	options.Files = true
 	s := NewSession(shared, options)
 	t.Cleanup(func() {

@@ -10,18 +10,22 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
-	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/egress"
 )
 
 // IsTemporary reports whether another attempt may go better: somebody did not
 // answer, or not completely. What was refused or is not there stays so.
 func IsTemporary(err error) bool {
-	for _, final := range []error{oci.ErrNotFound, oci.ErrDigest, registry.ErrDenied, registry.ErrRedirect, access.ErrInternal, context.Canceled} {
+	for _, final := range []error{oci.ErrNotFound, oci.ErrDigest, registry.ErrDenied, registry.ErrRedirect, context.Canceled} {
 		if errors.Is(err, final) {
 			return false
 		}
+	}
+	var refused *egress.Refused
+	if errors.As(err, &refused) {
+		return false
 	}
 	if errors.Is(err, registry.ErrStalled) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
 		return true

@@ -33,7 +33,7 @@ const (
 	outputYAML  = "yaml"
 )
 
-const help = `Read, download, publish and verify component versions. No cluster is needed.
+const help = `Read, download, publish, copy, sign and verify component versions. No cluster is needed.
 
 A REPOSITORY is what exists under that name as a file or directory: an archive in
 the common transport format, a component archive (each as directory, tar or
@@ -49,7 +49,7 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:     "components",
 		Aliases: []string{"component", "comp", "co"},
-		Short:   "Read, download, publish and verify component versions",
+		Short:   "Read, download, publish, copy, sign and verify component versions",
 		Long:    help,
 		Args:    terminal.Arguments(cobra.NoArgs),
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
@@ -59,8 +59,13 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		newResourcesCommand(streams),
 		newDownloadCommand(streams),
 		newPushCommand(streams),
+		newListCommand(streams),
+		newCopyCommand(streams),
+		newSignCommand(streams),
 		newVerifyCommand(streams),
 	)
+	// A wrong subcommand is a wrong command line.
+	terminal.BeStrict(command)
 	for _, child := range command.Commands() {
 		terminal.BeStrict(child)
 	}

@@ -300,16 +300,16 @@ func TestConstructorErrors(t *testing.T) {
 		code               int
 		want               string
 	}{
-		{"a file that is missing", head + "resources: [{name: r, type: t, input: {type: file, path: nowhere}}]}", "", 1,
-			`constructor.yaml: publish component version example.org/shop/web:1.0.0 to CommonTransportFormat new: resource "r": input of type "file": nowhere is neither in the working directory nor beside the constructor file`},
-		{"a resource that is there twice", head + "resources: [{name: r, type: t, input: {type: utf8}}, {name: r, type: t, input: {type: utf8}}]}", "", 1,
-			`constructor.yaml: components[0].resources[1].name: "r" is there twice: give one of them another name, version or extraIdentity`},
-		{"a reference that is there twice", head + "references: [{name: a, componentName: example.org/b, version: 1.0.0}], componentReferences: [{name: a, componentName: example.org/b, version: 1.0.0}]}", "", 1,
-			`components[0].componentReferences[1].name: "a" is there twice`},
+		{"a file that is missing", head + "resources: [{name: rr, type: t, input: {type: file, path: nowhere}}]}", "", 1,
+			`constructor.yaml: publish component version example.org/shop/web:1.0.0 to CommonTransportFormat new: resource "rr": input of type "file": nowhere is neither in the working directory nor beside the constructor file`},
+		{"a resource that is there twice", head + "resources: [{name: rr, type: t, input: {type: utf8}}, {name: rr, type: t, input: {type: utf8}}]}", "", 1,
+			`constructor.yaml: components[0].resources[1].name: "rr" is there twice: give one of them another name, version or extraIdentity`},
+		{"a reference that is there twice", head + "references: [{name: aa, componentName: example.org/b, version: 1.0.0}], componentReferences: [{name: aa, componentName: example.org/b, version: 1.0.0}]}", "", 1,
+			`components[0].componentReferences[1].name: "aa" is there twice`},
 		{"a component that is there twice", "components: [" + head + "}, " + head + "}]", "", 1, "components[1]: the component version example.org/shop/web:1.0.0 is there twice: remove one"},
-		{"an input that nobody knows", head + "resources: [{name: r, type: t, input: {type: spiff}}]}", "", 1, `resource "r": input of type "spiff": use dir, file, utf8, binary or ociImage`},
+		{"an input that nobody knows", head + "resources: [{name: rr, type: t, input: {type: spiff}}]}", "", 1, `resource "rr": input of type "spiff": use dir, file, utf8, binary, ociImage, helm or wget`},
 		{"a variable without a value", "# ${COMMENT}\n" + head + "labels: [{name: l, value: \"${NOTE}\"}]}", "", 64, "constructor.yaml: line 2: the variable ${NOTE} has no value: give it one with --set NOTE=VALUE"},
-		{"a field that nobody knows", head + "resource: []}", "", 1, `constructor.yaml: the constructor file`},
+		{"a field that nobody knows", head + "resource: []}", "", 1, `constructor.yaml: the constructor file: line 1: unknown field "resource": did you mean resources?`},
 		{"a schema that nobody knows", head + "}", "--schema v9", 64, "invalid option for '--schema' flag"},
 		{"no archive there", head + "}", "new", 64, `the REPOSITORY "new" is neither a file or directory that exists nor a registry`},
 		{"no archive at a path", head + "}", "./new", 3, "make it with --create"},
@@ -333,7 +333,7 @@ func TestConstructorErrors(t *testing.T) {
 }
 
 func TestVersionsDoNotChangeSilently(t *testing.T) {
-	const text = "{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: r, type: t, input: {type: utf8, text: \"${TEXT}\"}}]}"
+	const text = "{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: rr, type: t, input: {type: utf8, text: \"${TEXT}\"}}]}"
 	terminaltest.WriteFiles(t, map[string]string{"constructor.yaml": text, "settings.yaml": "TEXT: one\nNUMBER: 1\n", "wrong.yaml": "TEXT: [one]\n"})
 	if got := execute(t, "push", "constructor.yaml", "archive", "--create", "--settings", "settings.yaml", "--dry-run"); got.code != 0 || !strings.Contains(got.out, "mediaType: text/plain") {
 		t.Errorf("a preview: %+v", got)
@@ -349,6 +349,7 @@ func TestVersionsDoNotChangeSilently(t *testing.T) {
 		{"a file with values", "--create --settings settings.yaml", 0, "Published", ""},
 		{"the same again", "--set TEXT=one", 0, "Unchanged:", ""},
 		{"something else", "--set TEXT=two", 1, "", "the version exists with other content: publish another version, or allow to overwrite it (--overwrite)"},
+		{"the other schema", "--create --settings settings.yaml --schema v3alpha1 --dry-run", 0, "ocm.software/v3alpha1", ""},
 		{"something else on purpose; the command line counts more than a file", "--settings settings.yaml --set TEXT=two --overwrite -q", 0, "Published", ""},
 		{"a value with a comma and a sign", "--set TEXT=two,a=b --dry-run", 0, "localBlob", ""},
 		{"no value", "--set TEXT", 64, "", "--set \"TEXT\": write a name, = and a value"},
@@ -360,7 +361,7 @@ func TestVersionsDoNotChangeSilently(t *testing.T) {
 			t.Errorf("%s: %+v", test.reason, got)
 		}
 	}
-	if got := execute(t, "download", "archive", "r", "-O", "-"); got.out != "two" {
+	if got := execute(t, "download", "archive", "rr", "-O", "-"); got.out != "two" {
 		t.Errorf("the archive has %+v", got)
 	}
 }

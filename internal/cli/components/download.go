@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
 )
 
@@ -27,6 +28,10 @@ type downloadFlags struct {
 	file           string
 	extract, force bool
 	quiet          bool
+	// all downloads all resources; recursive those of all that it refers to.
+	all, recursive bool
+	// layout writes artifacts in the layout of OCI.
+	layout bool
 }
 
 func newDownloadCommand(streams terminal.Streams) *cobra.Command {
@@ -42,8 +47,12 @@ RESOURCE is a name, or a path such as cd://componentReferences/db/resources/imag
 the file gets its name: what is interrupted, cut or wrong leaves no file. (With -O -,
 look at the exit code.) A file that exists is kept, unless --force is given.
 
+With --all instead of a RESOURCE, all resources are downloaded into a directory, and
+with --recursive those of all component versions that it refers to.
+
 An image, or whatever else is an artifact of a registry, is delivered as an archive
-with its manifest and all its blobs. --extract unpacks a tar; of an artifact with a
+with its manifest and all its blobs; with --oci-layout in the layout that tools for
+images read. --extract unpacks a tar; of an artifact with a
 single layer, such as a blueprint or a chart, it unpacks that layer.
 
 ` + help,
@@ -51,8 +60,16 @@ single layer, such as a blueprint or a chart, it unpacks that layer.
   landscaper-cli components download ./transport.tgz example.org/shop/web 1.4.2 image -O web-image.tgz
   landscaper-cli components download ./transport.tgz example.org/shop/web 1.4.2 cd://componentReferences/db/resources/schema -O -
   landscaper-cli components download ./transport.tgz example.org/shop/web 1.4.2 tool --identity os=linux`,
-		Args: terminal.Arguments(needsTarget("RESOURCE")),
+		Args: terminal.Arguments(func(command *cobra.Command, args []string) error {
+			if f.all {
+				return needsTarget()(command, args)
+			}
+			return needsTarget("RESOURCE")(command, args)
+		}),
 		RunE: func(command *cobra.Command, args []string) error {
+			if f.all {
+				return f.downloadAll(command.Context(), streams, args)
+			}
 			path, name, err := resourcePath(args[len(args)-1], f.references)
 			if err != nil {
 				return terminal.Usage(err)
@@ -75,6 +92,9 @@ single layer, such as a blueprint or a chart, it unpacks that layer.
 	flags.StringSliceVarP(&f.references, "reference", "r", nil, "name of a component reference to follow; may be repeated, or a path a/b")
 	flags.StringVarP(&f.file, "output-file", "O", "", "`file`, or directory with --extract; - is the standard output (default: the name of the resource)")
 	flags.BoolVar(&f.extract, "extract", false, "unpack an archive into a directory")
+	flags.BoolVar(&f.all, "all", false, "download all resources into a directory")
+	flags.BoolVarP(&f.recursive, "recursive", "R", false, "with --all, those of all referenced component versions, too")
+	flags.BoolVar(&f.layout, "oci-layout", false, "write artifacts of registries in the layout of OCI")
 	flags.BoolVar(&f.force, "force", false, "replace files that exist")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return command
@@ -201,7 +221,7 @@ func (f *downloadFlags) download(ctx context.Context, streams terminal.Streams, 
 	}
 	result.File = f.file
 	if result.File == "" {
-		if result.File, err = defaultFile(resource.Name, content.MediaType, f.extract); err != nil {
+		if result.File, err = f.fileFor(resource.Name, content.MediaType); err != nil {
 			return err
 		}
 	}
@@ -268,7 +288,14 @@ func (f *downloadFlags) save(ctx context.Context, content *repositories.Content,
 	}
 	defer os.Remove(temporary.Name()) //nolint:errcheck // it has moved if all went well
 	sum := digest.SHA256.Digester()
-	result.Size, err = io.Copy(io.MultiWriter(temporary, sum.Hash()), content)
+	both := io.MultiWriter(temporary, sum.Hash())
+	if _, isSet := oci.IsSet(content.MediaType); isSet && f.layout && !f.extract {
+		counted := &counter{to: both}
+		err = oci.WriteLayout(counted, content)
+		result.Size = counted.count
+	} else {
+		result.Size, err = io.Copy(both, content)
+	}
 	if err = errors.Join(content.Explain(err), temporary.Close()); err != nil {
 		return err
 	}

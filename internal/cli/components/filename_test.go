@@ -7,7 +7,7 @@ import (
 
 func TestDefaultFile(t *testing.T) {
 	for _, test := range []struct{ resource, mediaType, want string }{
-		{"web", "application/vnd.oci.image.manifest.v1+json+tar+gzip", "web.tgz"},
+		{"web", "application/vnd.oci.image.manifest.v1+tar+gzip", "web.tgz"},
 		{"web.tgz", "application/x-tgz", "web.tgz"},
 		{"web", "application/x-tar", "web.tar"},
 		{"web", "text/plain; charset=utf-8", "web.txt"},

@@ -90,9 +90,11 @@ type publishedVersion struct {
 }
 
 func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *repositories.Access, file, text string) error {
-	if err := (&getFlags{schema: f.schema}).checkSchema(); err != nil {
+	schema := getFlags{schema: f.schema}
+	if err := schema.checkSchema(); err != nil {
 		return err
 	}
+	f.schema = schema.schema
 	constructor, err := f.constructor(streams, file)
 	if err != nil {
 		return err
@@ -175,6 +177,9 @@ func (f *pushFlags) options(session *repositories.Session, file string, at repos
 				return nil, err
 			}
 			return session.Reader().Open(ctx, nil, image)
+		},
+		Open: func(ctx context.Context, access descriptor.Typed) (*repository.Blob, error) {
+			return session.Reader().Open(ctx, nil, access)
 		},
 	}
 	if at.Spec.Kind == repository.KindOCI {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ type verifyFlags struct {
 	commonFlags
 	signature              string
 	publicKey, authorities string
+	issuer                 string
 }
 
 // verified is the result for programs.
@@ -36,7 +38,8 @@ func newVerifyCommand(streams terminal.Streams) *cobra.Command {
 those of the component versions that it refers to, and compared with what was signed.
 
 The key of the signer comes from --public-key, or from the certificate in the
-signature, which must lead to one of the authorities in --ca-cert, or of the system.
+signature, which must be for code signing and lead to one of the authorities in
+--ca-cert, and with --issuer for this distinguished name. One of them is needed.
 
 ` + help,
 		Example: `  landscaper-cli components verify registry.example.org/delivery example.org/shop/web 1.4.2 --signature shop --public-key shop.pub`,
@@ -56,11 +59,12 @@ signature, which must lead to one of the authorities in --ca-cert, or of the sys
 	flags.StringVarP(&f.signature, "signature", "s", "", "name of the signature (default: the only one)")
 	flags.StringVarP(&f.publicKey, "public-key", "k", "", "`file` with the public key of the signer (PEM)")
 	flags.StringVar(&f.authorities, "ca-cert", "", "`file` with the authorities that may issue the certificate of the signer (PEM)")
+	flags.StringVar(&f.issuer, "issuer", "", "distinguished `name` that the certificate of the signer must be for, such as CN=release,O=shop")
 	return command
 }
 
 func (f *verifyFlags) trust() (signature.Trust, error) {
-	var trust signature.Trust
+	trust := signature.Trust{Issuer: f.issuer}
 	for _, file := range []struct {
 		flag, name string
 		into       *[]byte
@@ -74,6 +78,9 @@ func (f *verifyFlags) trust() (signature.Trust, error) {
 		}
 		*file.into = text
 	}
+	if err := trust.Check(); err != nil {
+		return trust, fmt.Errorf("%w: name the key of the signer with --public-key, or the authorities for signers with --ca-cert", err)
+	}
 	return trust, nil
 }
 
@@ -84,6 +91,8 @@ func (f *verifyFlags) verify(ctx context.Context, streams terminal.Streams, sess
 		return terminal.Exitf(terminal.ExitNotFound, "the component version %s:%s has no signature", version.Name, version.Version)
 	case f.signature == "" && len(names) > 1:
 		return terminal.Usage(fmt.Errorf("choose a signature with --signature%s", listed(names)))
+	case f.signature != "" && !slices.ContainsFunc(version.Signatures, func(s descriptor.Signature) bool { return s.Name == f.signature }):
+		return terminal.Exitf(terminal.ExitNotFound, "the component version %s:%s has no signature %q%s", version.Name, version.Version, f.signature, listed(names))
 	case f.signature == "":
 		f.signature = version.Signatures[0].Name
 	}

@@ -76,12 +76,12 @@ func TestVerify(t *testing.T) {
 		{"the only signature", "one --public-key key.pem", 0, "Verified signature shop of example.org/shop:1.0.0 (SHA-256:", ""},
 		{"for programs", "one --public-key key.pem -o json", 0, `"signature": "shop"`, ""},
 		{"two signatures", "two --public-key key.pem", 64, "", "choose a signature with --signature: there are shop, audit"},
-		{"a signature that is not there", "one -s audit --public-key key.pem", 1, "", `signature "audit" not found`},
+		{"a signature that is not there", "one -s audit --public-key key.pem", 3, "", `has no signature "audit": there are shop`},
 		{"another key", "one --public-key stranger.pem", 1, "", "was not made with this key"},
 		{"a descriptor that was changed", "changed --public-key key.pem", 1, "", "does not match found digest"},
 		{"no signature", "none --public-key key.pem", 3, "", "the component version example.org/shop:1.0.0 has no signature"},
-		{"no key", "one", 1, "", "set a public key for this signature"},
-		{"a key that is none", "one --public-key no.pem", 1, "", "failed parsing public key data"},
+		{"no key", "one", 64, "", "name the key of the signer with --public-key"},
+		{"a key that is none", "one --public-key no.pem", 64, "", "failed parsing public key data"},
 		{"a file that is not there", "one --ca-cert nowhere", 64, "", "--ca-cert: open nowhere"},
 	} {
 		got := execute(t, append([]string{"verify"}, terminaltest.Fields(test.args)...)...)

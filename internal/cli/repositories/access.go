@@ -26,6 +26,8 @@ import (
 	"go.landscaper.dev/internal/component/ocmconfig"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/egress"
 )
 
 // Flags say how registries are reached, and with which credentials.
@@ -67,7 +69,7 @@ func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
 	a := &Access{
 		options: registry.Options{Credentials: &credential.Store{}, AllowPlainHTTP: f.plainHTTP, InsecureSkipVerify: f.insecure},
 		shared: &component.Shared{
-			Cache: cache.New(cacheBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(timeouts),
+			Cache: cache.New(cacheBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(egress.Unrestricted(), timeouts),
 		},
 	}
 	if f.caFile != "" {
@@ -80,8 +82,8 @@ func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
 	var err error
 	// A user may download from the machine that he works on.
 	a.shared.HTTP, err = access.NewHTTPClient(access.HTTPOptions{
-		Internal: true, Answer: timeouts.Answer, Authorities: a.options.Authorities,
-		InsecureSkipVerify: a.options.InsecureSkipVerify, Proxy: http.ProxyFromEnvironment,
+		Egress: egress.Unrestricted(), Timeouts: timeouts, Authorities: a.options.Authorities,
+		InsecureSkipVerify: a.options.InsecureSkipVerify,
 	})
 	if err != nil {
 		return nil, terminal.Usage(fmt.Errorf("--ca-file %s: %w", f.caFile, err))
@@ -156,6 +158,11 @@ func (a *Access) readDockerConfig(streams terminal.Streams, name string) error {
 	return nil
 }
 
+// Tags lists the tags of a repository of a registry.
+func (a *Access) Tags(ctx context.Context, spec repository.Spec, name string) ([]string, error) {
+	return registry.NewClient(a.shared.Pool, a.options).Registry(spec.Scheme, spec.Host).Tags(ctx, name)
+}
+
 // Session opens a repository of components.
 func (a *Access) Session(at Location) (*Session, error) {
 	opened := &Session{}
@@ -196,6 +203,7 @@ func (a *Access) Registry(spec repository.Spec) oci.Target {
 func (a *Access) Explain(ctx context.Context, err error) error {
 	var exit *terminal.ExitError
 	var missing *descriptor.NotFoundError
+	var denied *registry.DeniedError
 	switch {
 	case err == nil || errors.As(err, &exit):
 		return err
@@ -203,6 +211,8 @@ func (a *Access) Explain(ctx context.Context, err error) error {
 		return terminal.Exitf(terminal.ExitTimeout, "the time is over: allow more with --timeout: %w", err)
 	case ctx.Err() != nil:
 		return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
+	case errors.As(err, &denied) && denied.Given:
+		return terminal.Exitf(terminal.ExitForbidden, "%w: the registry %s does not accept the credentials that it was given, or they do not permit this", err, denied.Host)
 	case errors.Is(err, registry.ErrDenied):
 		hint := "give credentials with --registry-config or --ocm-config"
 		if a != nil && a.helpers != "" {
@@ -215,6 +225,8 @@ func (a *Access) Explain(ctx context.Context, err error) error {
 		return &terminal.ExitError{Code: terminal.ExitNotFound, Err: err}
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return fmt.Errorf("%w: begin the address with http://, or use --allow-plain-http", err)
+	case errors.Is(err, signature.ErrUntrusted):
+		return fmt.Errorf("%w: name the authority of the signer with --ca-cert", err)
 	case certificateError(err):
 		return fmt.Errorf("%w: name the certificate authority of the registry with --ca-file", err)
 	}

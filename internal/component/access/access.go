@@ -28,6 +28,8 @@ type Reader struct {
 	Registry func(scheme, host string) oci.Store
 	// HTTP fetches what is not in a registry; nil refuses it.
 	HTTP *http.Client
+	// Tenant stands for whoever asks.
+	Tenant string
 	// Credentials are for what is not in a registry.
 	Credentials *credential.Store
 	// Lookup finds another component version, for accesses of type ocm.

@@ -21,7 +21,9 @@ import (
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/egress"
 )
 
 // memory is a registry in memory.
@@ -124,10 +126,10 @@ func TestAccessTypes(t *testing.T) {
 		},
 	}
 	for _, test := range []struct{ reason, access, mediaType, want string }{
-		{"an image", `{"type":"ociArtifact","imageReference":"r.example.org/img/x:1"}`, ocispec.MediaTypeImageManifest + "+tar+gzip", ""},
-		{"an image of the older name", `{"type":"ociRegistry","imageReference":"r.example.org/img/x:1"}`, ocispec.MediaTypeImageManifest + "+tar+gzip", ""},
-		{"another older name, a version, no tag", `{"type":"OCIImage/v1","imageReference":"r.example.org/img/x"}`, ocispec.MediaTypeImageManifest + "+tar+gzip", ""},
-		{"an image by digest", `{"type":"ociImage","imageReference":"r.example.org/img/x:old@` + image.Digest.String() + `"}`, ocispec.MediaTypeImageManifest + "+tar+gzip", ""},
+		{"an image", `{"type":"ociArtifact","imageReference":"r.example.org/img/x:1"}`, "application/vnd.oci.image.manifest.v1+tar+gzip", ""},
+		{"an image of the older name", `{"type":"ociRegistry","imageReference":"r.example.org/img/x:1"}`, "application/vnd.oci.image.manifest.v1+tar+gzip", ""},
+		{"another older name, a version, no tag", `{"type":"OCIImage/v1","imageReference":"r.example.org/img/x"}`, "application/vnd.oci.image.manifest.v1+tar+gzip", ""},
+		{"an image by digest", `{"type":"ociImage","imageReference":"r.example.org/img/x:old@` + image.Digest.String() + `"}`, "application/vnd.oci.image.manifest.v1+tar+gzip", ""},
 		{"a blob", `{"type":"ociBlob","ref":"r.example.org/img/x","mediaType":"text/plain","digest":"` + blob.Digest.String() + `","size":4}`, "text/plain", "blob"},
 		{"a blob in the words of some documents", `{"type":"OCIImageLayer","imageReference":"r.example.org/img/x","digest":"` + blob.Digest.String() + `"}`, "", "blob"},
 		{"a file of an archive", `{"type":"localFilesystemBlob","fileName":"f","mediaType":"text/x"}`, "text/x", "file"},
@@ -245,7 +247,7 @@ func TestDownloadsKeepCredentialsAtHome(t *testing.T) {
 	}
 	guarded := &Reader{HTTP: newClient(false, time.Second)}
 	_, _, err = guarded.Read(t.Context(), inline(t, nil), resource(`{"type":"wget","url":"`+other.URL+`?token=s3cr3t"}`), 100)
-	if !errors.Is(err, ErrInternal) || strings.Contains(err.Error(), "s3cr3t") {
+	if !refused(err) || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("this machine must not be reached: %v", err)
 	}
 }
@@ -272,9 +274,71 @@ func TestParseReference(t *testing.T) {
 }
 
 func newClient(internal bool, answer time.Duration) *http.Client {
-	client, err := NewHTTPClient(HTTPOptions{Internal: internal, Answer: answer})
+	client, err := NewHTTPClient(HTTPOptions{Egress: egress.Policy{AllowLoopback: internal}, Timeouts: registry.Timeouts{Connect: answer, Answer: answer, Stall: answer}})
 	if err != nil {
 		panic(err)
 	}
 	return client
+}
+
+// refused reports whether the egress policy has refused a connection.
+func refused(err error) bool {
+	var by *egress.Refused
+	return errors.As(err, &by)
+}
+
+// FuzzParseReference reads references. What was read is a host and a repository.
+func FuzzParseReference(f *testing.F) {
+	f.Add("r.example.org:5000/a/b:1@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+	f.Add("http://localhost/a")
+	f.Fuzz(func(t *testing.T, text string) {
+		reference, err := ParseReference(text)
+		if err == nil && (reference.Host == "" || strings.ContainsAny(reference.Host, "/@?# ") || strings.Contains(reference.Repository, "..")) {
+			t.Errorf("%q is %+v", text, reference)
+		}
+	})
+}
+
+// TestDigestsOfArtifacts: some tools call the digest of a manifest that of a blob,
+// since the bytes of an archive are whatever the archiver makes of them.
+func TestDigestsOfArtifacts(t *testing.T) {
+	m := newMemory()
+	image := m.image(t, "img/x:1", "layer")
+	var archived bytes.Buffer
+	if err := oci.WriteSet(t.Context(), &archived, m, "img/x", image, "1"); err != nil {
+		t.Fatal(err)
+	}
+	bytesOf := digest.FromBytes(archived.Bytes()).Encoded()
+	version := inline(t, fstest.MapFS{"set": {Data: archived.Bytes()}, "text": {Data: []byte("text")}})
+	reader := &Reader{Registry: func(_, _ string) oci.Store { return m }}
+	const remote = `{"type":"ociArtifact","imageReference":"r.example.org/img/x:1"}`
+	const local = `{"type":"localBlob","localReference":"set","mediaType":"application/vnd.oci.image.manifest.v1+tar+gzip"}`
+	const layout = `{"type":"localBlob","localReference":"set","mediaType":"application/vnd.ocm.software.oci.layout.v1+tar+gzip"}`
+	const broken = `{"type":"localBlob","localReference":"text","mediaType":"application/vnd.oci.image.manifest.v1+tar"}`
+	for _, test := range []struct {
+		reason, access, value string
+		fits                  bool
+	}{
+		{"an image in a registry, the digest of its manifest", remote, image.Digest.Encoded(), true},
+		{"an image in a registry, another digest", remote, bytesOf, false},
+		{"an image by value, the digest of its manifest", local, image.Digest.Encoded(), true},
+		{"an image by value, the digest of its bytes", local, bytesOf, true},
+		{"an image by value, another digest", local, strings.Repeat("0", 64), false},
+		{"an image by value, in the layout of OCI", layout, image.Digest.Encoded(), true},
+		{"what is no image, whatever its media type says", broken, digest.FromString("text").Encoded(), true},
+		{"what is no image, another digest", broken, strings.Repeat("0", 64), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			r := resource(test.access)
+			r.Digest = &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: NormalisationBlob, Value: test.value}
+			_, _, err := reader.Read(t.Context(), version, r, 1<<20)
+			if (err == nil) != test.fits || err != nil && !errors.Is(err, oci.ErrDigest) {
+				t.Errorf("read: %v", err)
+			}
+			taken, err := reader.Digest(t.Context(), version, r, "SHA-256", NormalisationBlob)
+			if err != nil || (taken.Value == test.value) != test.fits {
+				t.Errorf("the digest is %+v, %v", taken, err)
+			}
+		})
+	}
 }

@@ -38,6 +38,16 @@ func Hash(name string) (crypto.Hash, error) {
 	return 0, fmt.Errorf("unknown hash algorithm %q: SHA-256 and SHA-512 are known", name)
 }
 
+// CheckNormalisation refuses a name that is not one of a way to take the digest of
+// a content. Nothing can be compared with a digest of an unknown kind.
+func CheckNormalisation(name string) error {
+	switch name {
+	case NormalisationBlob, NormalisationArtifact, oldArtifact:
+		return nil
+	}
+	return fmt.Errorf("unknown normalisation of a content %q: %s and %s are known", name, NormalisationBlob, NormalisationArtifact)
+}
+
 // Resource opens the content of a resource. If the descriptor has a digest of it,
 // a content with another digest ends in an error: at once, or with the last
 // read.
@@ -77,12 +87,35 @@ func checked(blob *repository.Blob, resource *descriptor.Resource) (*repository.
 	}
 	switch want.NormalisationAlgorithm {
 	case NormalisationBlob:
-		blob.ReadCloser = &hashing{ReadCloser: blob.ReadCloser, hash: algorithm.New(), want: want.Value}
-		return blob, nil
+		return checkedBlob(blob, algorithm, want.Value)
 	case NormalisationArtifact, oldArtifact:
 		return checkedArtifact(blob, ociAlgorithm(algorithm), want.Value)
 	}
 	// Nothing here can take such a digest; verifying a signature fails then.
+	return blob, nil
+}
+
+// checkedBlob checks the bytes of a content. Of an artifact some tools take the
+// digest of its manifest under the same name, since the bytes of the archive are
+// whatever the archiver makes of it; so that digest fits as well.
+func checkedBlob(blob *repository.Blob, algorithm crypto.Hash, want string) (*repository.Blob, error) {
+	if at := digest.Digest(blob.Digest); at != "" {
+		if at.Algorithm() != ociAlgorithm(algorithm) || !strings.EqualFold(at.Encoded(), want) {
+			return nil, errors.Join(mismatch(at.String(), want), blob.Close())
+		}
+		return blob, nil
+	}
+	bytes := &hashing{ReadCloser: blob.ReadCloser, hash: algorithm.New(), want: want}
+	blob.ReadCloser = bytes
+	if _, isSet := oci.IsSet(blob.MediaType); isSet {
+		blob.ReadCloser = identify(bytes, func(found digest.Digest) error {
+			if found.Algorithm() == ociAlgorithm(algorithm) && strings.EqualFold(found.Encoded(), want) {
+				return nil
+			}
+			return mismatch(found.String(), want)
+		})
+		bytes.deferred = true
+	}
 	return blob, nil
 }
 
@@ -151,6 +184,12 @@ func (i *identifying) Read(p []byte) (int, error) {
 		if wrong := <-i.found; wrong != nil {
 			err = wrong
 		}
+		if bytes, both := i.ReadCloser.(*hashing); both && bytes.fits {
+			// One of the two is enough.
+			err = io.EOF
+		} else if both && !errors.Is(err, io.EOF) && !errors.Is(err, oci.ErrDigest) {
+			err = mismatch("that of no artifact", bytes.want)
+		}
 		i.last = err
 	}
 	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
@@ -167,6 +206,8 @@ type hashing struct {
 	io.ReadCloser
 	hash hash.Hash
 	want string
+	// deferred leaves it to somebody else what follows; fits is what was found.
+	deferred, fits bool
 }
 
 // Read implements io.Reader.
@@ -175,7 +216,9 @@ func (h *hashing) Read(p []byte) (int, error) {
 	// A hash takes everything.
 	_, _ = h.hash.Write(p[:n])
 	if errors.Is(err, io.EOF) {
-		if found := hex.EncodeToString(h.hash.Sum(nil)); found != strings.ToLower(h.want) {
+		found := hex.EncodeToString(h.hash.Sum(nil))
+		h.fits = found == strings.ToLower(h.want)
+		if !h.fits && !h.deferred {
 			return n, mismatch(found, h.want)
 		}
 	}
@@ -203,15 +246,34 @@ func (r *Reader) Digest(ctx context.Context, version *repository.Version, resour
 	result := &descriptor.Digest{HashAlgorithm: hashName, NormalisationAlgorithm: normalisation}
 	switch normalisation {
 	case NormalisationBlob:
-		sum := algorithm.New()
-		_, err = io.Copy(sum, blob)
-		result.Value = hex.EncodeToString(sum.Sum(nil))
+		result.Value, err = blobDigest(blob, algorithm, resource.Digest)
 	case NormalisationArtifact, oldArtifact:
 		result.Value, err = artifactDigest(blob, ociAlgorithm(algorithm))
 	default:
 		err = fmt.Errorf("unknown normalisation of a content %q", normalisation)
 	}
 	return result, errors.Join(err, blob.Close())
+}
+
+// blobDigest takes the digest of the bytes of a content, or that of the artifact if
+// that is what the descriptor has.
+func blobDigest(blob *repository.Blob, algorithm crypto.Hash, stored *descriptor.Digest) (string, error) {
+	if blob.Digest != "" {
+		return artifactDigest(blob, ociAlgorithm(algorithm))
+	}
+	sum := algorithm.New()
+	_, isSet := oci.IsSet(blob.MediaType)
+	if !isSet || stored == nil {
+		_, err := io.Copy(sum, blob)
+		return hex.EncodeToString(sum.Sum(nil)), err //nolint:wrapcheck // tells what it did
+	}
+	found, err := oci.SetDigest(io.TeeReader(blob, sum))
+	if err == nil && found.Algorithm() == ociAlgorithm(algorithm) && strings.EqualFold(found.Encoded(), stored.Value) {
+		return found.Encoded(), nil
+	}
+	// What is no artifact, whatever its media type says, is bytes.
+	_, err = io.Copy(sum, blob)
+	return hex.EncodeToString(sum.Sum(nil)), err //nolint:wrapcheck // tells what it did
 }
 
 func artifactDigest(blob *repository.Blob, algorithm digest.Algorithm) (string, error) {

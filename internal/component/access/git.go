@@ -29,8 +29,11 @@ import (
 )
 
 // gitTime is how long it may take to fetch from a Git server, however steadily it
-// sends.
-const gitTime = 10 * time.Minute
+// sends; sharedGitTime where others wait for the process.
+const (
+	gitTime       = 10 * time.Minute
+	sharedGitTime = 90 * time.Second
+)
 
 // gitBytes is how much of a repository is read into memory where the reader has
 // no limit of its own.
@@ -107,7 +110,11 @@ func (r *Reader) gitLimits() archive.Limits {
 
 // fetchGit fetches a commit, if possible without its history.
 func (r *Reader) fetchGit(ctx context.Context, source gitSource) (*gitTree, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTime)
+	longest := gitTime
+	if r.MaxBytes > 0 {
+		longest = sharedGitTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	limits := r.gitLimits()
 	session, err := r.gitSession(source, limits.Bytes)

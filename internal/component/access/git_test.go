@@ -216,7 +216,7 @@ func TestGitLimits(t *testing.T) {
 		t.Errorf("more than the limit: %v", err)
 	}
 	guarded := &Reader{HTTP: newClient(false, time.Second)}
-	if _, _, err := guarded.Read(t.Context(), inline(t, nil), access, 1<<20); !errors.Is(err, ErrInternal) {
+	if _, _, err := guarded.Read(t.Context(), inline(t, nil), access, 1<<20); !refused(err) {
 		t.Errorf("this machine must not be reached: %v", err)
 	}
 	if _, _, err := (&Reader{}).Read(t.Context(), inline(t, nil), access, 1<<20); err == nil || !strings.Contains(err.Error(), "switched off") {

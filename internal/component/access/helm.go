@@ -6,17 +6,19 @@ import (
 	"net/url"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/yamltext"
 )
 
-// maxChartIndex is the size of the largest index of a chart repository that is
-// read.
-const maxChartIndex = 64 << 20
+// chartIndexLimits bound the index of a chart repository.
+func chartIndexLimits() yamltext.Limits {
+	limits := yamltext.Lenient()
+	limits.Text, limits.Bytes = 16<<20, 16<<20
+	return limits
+}
 
 const chartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
@@ -62,17 +64,12 @@ func (r *Reader) chartAddress(ctx context.Context, base, chart, version, authori
 		return "", err
 	}
 	defer body.Close() //nolint:errcheck // nothing is written
-	raw, err := archive.ReadAll(body, maxChartIndex)
+	raw, err := archive.ReadAll(body, int64(chartIndexLimits().Text))
 	if err != nil {
 		return "", fmt.Errorf("read the index of chart repository %s: %w", repository.Redact(base), err)
 	}
-	var index struct {
-		Entries map[string][]struct {
-			Version string   `json:"version"`
-			URLs    []string `json:"urls"`
-		} `json:"entries"`
-	}
-	if err := yaml.Unmarshal(raw, &index); err != nil {
+	var index chartIndex
+	if err := yamltext.Unmarshal(raw, chartIndexLimits(), &index); err != nil {
 		return "", fmt.Errorf("decode the index of chart repository %s: %w", repository.Redact(base), err)
 	}
 	for _, entry := range index.Entries[chart] {
@@ -90,4 +87,12 @@ func (r *Reader) chartAddress(ctx context.Context, base, chart, version, authori
 		return at.String(), nil
 	}
 	return "", fmt.Errorf("chart repository %s has no chart %s in version %s", repository.Redact(base), chart, version)
+}
+
+// chartIndex is what we need of the index of a chart repository.
+type chartIndex struct {
+	Entries map[string][]struct {
+		Version string   `json:"version"`
+		URLs    []string `json:"urls"`
+	} `json:"entries"`
 }

@@ -2,66 +2,46 @@ package access
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/egress"
 )
-
-// ErrInternal is behind errors about an address of this machine.
-var ErrInternal = errors.New("addresses of this machine and its surroundings are refused")
 
 // HTTPOptions say how what is not in a registry is reached.
 type HTTPOptions struct {
-	// Internal allows this machine, and services that only it can see.
-	Internal bool
-	// Answer is how long an answer may stand still.
-	Answer time.Duration
+	// Egress says where connections may lead to.
+	Egress egress.Policy
+	// Timeouts end exchanges with servers that do not answer.
+	Timeouts registry.Timeouts
 	// Authorities are further certificate authorities (PEM).
 	Authorities string
 	// InsecureSkipVerify does not check certificates.
 	InsecureSkipVerify bool
-	// Proxy finds the proxy for a request; nil uses none.
-	Proxy func(*http.Request) (*url.URL, error)
 }
 
 // NewHTTPClient returns a client for what users may name.
 func NewHTTPClient(options HTTPOptions) (*http.Client, error) {
-	dialer := &net.Dialer{Timeout: options.Answer}
-	if !options.Internal {
-		// The check is on the address that a name has led to.
-		dialer.Control = func(_, address string, _ syscall.RawConn) error {
-			host, _, err := net.SplitHostPort(address)
-			if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() {
-				return fmt.Errorf("connect to %s: %w", address, ErrInternal)
-			}
-			return nil
-		}
-	}
-	trust := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: options.InsecureSkipVerify} //nolint:gosec // the choice of whoever runs the program
+	transport := options.Egress.Transport(egress.Timeouts{Connect: options.Timeouts.Connect, Answer: options.Timeouts.Answer})
+	transport.TLSClientConfig.InsecureSkipVerify = options.InsecureSkipVerify //nolint:gosec // the choice of whoever runs the program
 	if options.Authorities != "" {
 		var err error
-		if trust.RootCAs, err = withAuthorities(nil, options.Authorities); err != nil {
+		if transport.TLSClientConfig.RootCAs, err = withAuthorities(nil, options.Authorities); err != nil {
 			return nil, err
 		}
 	}
-	return &http.Client{Transport: &patient{stall: options.Answer, next: &http.Transport{
-		DialContext: dialer.DialContext, Proxy: options.Proxy, TLSClientConfig: trust,
-		TLSHandshakeTimeout: options.Answer, ResponseHeaderTimeout: options.Answer,
-		MaxResponseHeaderBytes: 1 << 20, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
-	}}}, nil
+	watch := registry.Watch{Timeouts: options.Timeouts, Outages: registry.NewOutages(options.Timeouts.Outage, time.Now)}
+	return &http.Client{Transport: &patient{next: transport, watch: watch}}, nil
 }
 
 // withAuthorities returns a pool with further authorities; without one, they are
@@ -80,20 +60,22 @@ func withAuthorities(pool *x509.CertPool, authorities string) (*x509.CertPool, e
 	return pool, nil
 }
 
-// patient waits for an answer as long as it does not stand still.
+// patient waits for an answer as long as it comes steadily.
 type patient struct {
 	next  *http.Transport
-	stall time.Duration
+	watch registry.Watch
 }
 
 // RoundTrip implements http.RoundTripper.
 func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := p.next.RoundTrip(request)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
-	}
-	response.Body = registry.EndStalls(response.Body, p.stall)
-	return response, nil
+	return p.watch.Send(p.next, request, 0) //nolint:wrapcheck // the HTTP client tells method and address
+}
+
+// of returns the same transport for one tenant.
+func (p *patient) of(tenant string) *patient {
+	own := *p
+	own.watch.Tenant = tenant
+	return &own
 }
 
 // trusting returns the same transport for one exchange with servers whose
@@ -107,23 +89,28 @@ func (p *patient) trusting(authorities string) (*patient, error) {
 	// Nobody else uses the connections, so none is kept.
 	next.DisableKeepAlives = true
 	next.TLSClientConfig.RootCAs = pool
-	return &patient{next: next, stall: p.stall}, nil
+	return &patient{next: next, watch: p.watch}, nil
 }
 
 // client returns a copy of the HTTP client that also trusts the given
 // authorities, if there are any.
 func (r *Reader) client(authorities string) (*http.Client, error) {
 	client := *r.HTTP
-	if authorities == "" {
+	transport, ok := client.Transport.(*patient)
+	switch {
+	case !ok && authorities != "":
+		return nil, errors.New("certificate authorities of credentials cannot be used with this HTTP client")
+	case !ok:
 		return &client, nil
 	}
-	transport, ok := client.Transport.(*patient)
-	if !ok {
-		return nil, errors.New("certificate authorities of credentials cannot be used with this HTTP client")
+	if authorities != "" {
+		var err error
+		if transport, err = transport.trusting(authorities); err != nil {
+			return nil, err
+		}
 	}
-	transport, err := transport.trusting(authorities)
-	client.Transport = transport
-	return &client, err
+	client.Transport = transport.of(r.Tenant)
+	return &client, nil
 }
 
 type request struct {

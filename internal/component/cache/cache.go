@@ -1,6 +1,6 @@
 // Package cache keeps immutable content in memory, by its digest. Content is
-// shared between tenants, but a tenant gets it only after the registry has
-// accepted the tenant's credentials for the repository that it is in.
+// shared between tenants, but a tenant gets it only after the registry has delivered
+// it from a repository, and has accepted the tenant's credentials for the same one.
 package cache
 
 import (
@@ -28,6 +28,9 @@ const (
 // maxAnswers bounds how many answers of registries are remembered.
 const maxAnswers = 100_000
 
+// maxPlaces bounds how many repositories of a content are remembered.
+const maxPlaces = 1000
+
 // entryOverhead is what an entry costs beside its content, roughly.
 const entryOverhead = 512
 
@@ -45,12 +48,17 @@ type Cache struct {
 	// answers of registries to a tenant.
 	tags     map[tagKey]answer
 	accepted map[place]time.Time
+	// last is what tags have led to, for everybody.
+	last map[tag]digest.Digest
 }
+
+// tag is a name in a repository.
+type tag struct{ repository, reference string }
 
 type content struct {
 	digest digest.Digest
 	data   []byte
-	// in are the repositories where the content was seen.
+	// in are the repositories that have delivered the content.
 	in map[string]bool
 }
 
@@ -73,6 +81,7 @@ func New(max int64, validity time.Duration, now func() time.Time) *Cache {
 	return &Cache{
 		max: max, validity: validity, now: now, order: list.New(),
 		content: map[digest.Digest]*list.Element{}, tags: map[tagKey]answer{}, accepted: map[place]time.Time{},
+		last: map[tag]digest.Digest{},
 	}
 }
 
@@ -118,12 +127,46 @@ func (s *store) Resolve(ctx context.Context, repository, reference string) (ocis
 	if manifest, known := s.cache.tag(key); known {
 		return manifest, nil
 	}
-	manifest, err := s.behind.Resolve(ctx, repository, reference)
+	manifest, err := s.resolve(ctx, key, repository)
 	if err != nil {
-		return ocispec.Descriptor{}, err //nolint:wrapcheck // the store tells what it did
+		return ocispec.Descriptor{}, err
 	}
 	s.cache.remember(key, manifest)
 	return manifest, nil
+}
+
+// resolve asks for a manifest that is probably not there yet as a whole, and else
+// only what a tag stands for.
+func (s *store) resolve(ctx context.Context, key tagKey, repository string) (ocispec.Descriptor, error) {
+	fetcher, can := s.behind.(oci.Fetcher)
+	if !can || s.cache.seen(key.repository, key.reference) {
+		return s.behind.Resolve(ctx, repository, key.reference) //nolint:wrapcheck // the store tells what it did
+	}
+	manifest, raw, err := fetcher.Fetch(ctx, repository, key.reference)
+	if err != nil {
+		return ocispec.Descriptor{}, err //nolint:wrapcheck // the store tells what it did
+	}
+	s.cache.put(key.place, manifest.Digest, raw)
+	s.cache.note(key.repository, key.reference, manifest.Digest)
+	return manifest, nil
+}
+
+// seen reports whether a tag has led somebody to a content that is still there. It
+// is a guess that saves bytes and gives nobody anything.
+func (c *Cache) seen(repository, reference string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	element, exists := c.content[c.last[tag{repository, reference}]]
+	return exists && element.Value.(*content).in[repository]
+}
+
+func (c *Cache) note(repository, reference string, d digest.Digest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.last) >= maxAnswers {
+		clear(c.last)
+	}
+	c.last[tag{repository, reference}] = d
 }
 
 // Open implements oci.Store.
@@ -178,7 +221,8 @@ func (c *Cache) tag(key tagKey) (ocispec.Descriptor, bool) {
 	return known.manifest, exists && c.now().Before(known.until)
 }
 
-// remember notes what a registry said to a tenant.
+// remember notes what a registry said to a tenant. It says nothing about where a
+// content is: a registry may claim any digest, and gets to show that it has it.
 func (c *Cache) remember(key tagKey, manifest ocispec.Descriptor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,9 +230,6 @@ func (c *Cache) remember(key tagKey, manifest ocispec.Descriptor) {
 	c.forgetOld()
 	c.tags[key] = answer{manifest: manifest, until: until}
 	c.accepted[key.place] = until
-	if element, exists := c.content[manifest.Digest]; exists {
-		element.Value.(*content).in[key.repository] = true
-	}
 }
 
 // forgetOld keeps the answers bounded.
@@ -236,7 +277,11 @@ func (c *Cache) put(at place, d digest.Digest, data []byte) {
 	c.forgetOld()
 	c.accepted[at] = c.now().Add(c.validity)
 	if element, exists := c.content[d]; exists {
-		element.Value.(*content).in[at.repository] = true
+		known := element.Value.(*content)
+		if len(known.in) >= maxPlaces {
+			clear(known.in)
+		}
+		known.in[at.repository] = true
 		c.order.MoveToFront(element)
 		return
 	}

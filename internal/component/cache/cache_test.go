@@ -112,6 +112,41 @@ func TestContentIsSharedOnlyAfterAcceptance(t *testing.T) {
 	}
 }
 
+// TestClaimsAreNoDelivery: a registry that claims to have a content, and has not
+// delivered it, gets nobody another tenant's content.
+func TestClaimsAreNoDelivery(t *testing.T) {
+	data := []byte("secret blueprint")
+	behind, d := newStore("private", "1", data)
+	cache := New(1<<20, time.Minute, time.Now)
+	if _, err := read(t, cache.Store(behind, "good", "victim"), "private", d); err != nil {
+		t.Fatal(err)
+	}
+	liar := &counting{content: map[string][]byte{}, tags: map[string]digest.Digest{"own:1": d.Digest}}
+	attacker := cache.Store(liar, "evil", "attacker")
+	if claimed, err := attacker.Resolve(t.Context(), "own", "1"); err != nil || claimed.Digest != d.Digest {
+		t.Fatalf("%v, %v", claimed, err)
+	}
+	if got, err := read(t, attacker, "own", d); !errors.Is(err, errRefused) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got := liar.requests.Load(); got != 2 {
+		t.Errorf("%d requests: the registry itself must be asked for the content", got)
+	}
+}
+
+// TestPlacesAreBounded: a content can be in any number of repositories.
+func TestPlacesAreBounded(t *testing.T) {
+	data := []byte("content")
+	cache := New(1<<20, time.Minute, time.Now)
+	d := digest.FromBytes(data)
+	for i := range 3 * maxPlaces {
+		cache.put(place{"t", fmt.Sprint(i)}, d, data)
+	}
+	if in := cache.content[d].Value.(*content).in; len(in) > maxPlaces {
+		t.Errorf("%d repositories are remembered", len(in))
+	}
+}
+
 func TestMovedTagIsSeenAfterThePeriod(t *testing.T) {
 	behind, old := newStore("repo", "1", []byte("old"))
 	now := &clock{time.Unix(1000, 0)}

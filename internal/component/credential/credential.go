@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -84,6 +85,9 @@ type Store struct {
 type entry struct {
 	consumer, scheme, host, port, path string
 	properties                         Properties
+	// onlyTLS confines the entry to encrypted connections, and to the port of https
+	// unless it names another one.
+	onlyTLS bool
 }
 
 // Find returns the credentials for a request, or nil. Entries that were written
@@ -111,6 +115,22 @@ func (s *Store) AddConsumer(identity map[string]string, properties Properties) {
 	})
 }
 
+// OnlyTLS confines the entries to encrypted connections, and those without a port to
+// the port of https: somebody who may say which port of a host is asked, or that it
+// is asked in clear text, shall not see what was given for the host. The hosts that
+// are named, with their ports, may see them in clear text.
+func (s *Store) OnlyTLS(plain ...string) {
+	for _, list := range [][]entry{s.consumers, s.docker} {
+		for i := range list {
+			at := net.JoinHostPort(list[i].host, list[i].port)
+			list[i].onlyTLS = !slices.ContainsFunc(plain, func(allowed string) bool {
+				host, port := splitHost(allowed)
+				return at == net.JoinHostPort(host, port)
+			})
+		}
+	}
+}
+
 // Add appends all credentials of another store.
 func (s *Store) Add(other *Store) {
 	if other == nil {
@@ -134,14 +154,7 @@ func best(entries []entry, request Request) Properties {
 // score tells how well an entry matches: the longer path first, then the port,
 // the scheme and the type.
 func (e entry) score(request Request) (int, bool) {
-	host, port := splitHost(request.Host)
-	if port == "" {
-		port = defaultPort(request.Scheme)
-	}
-	if e.host == "" || e.host != host ||
-		(e.port != "" && e.port != port) ||
-		(e.scheme != "" && e.scheme != request.Scheme) ||
-		(e.consumer != "" && !strings.EqualFold(e.consumer, request.Type)) {
+	if !e.reaches(request) || (e.consumer != "" && !strings.EqualFold(e.consumer, request.Type)) {
 		return 0, false
 	}
 	path := strings.Trim(request.Path, "/")
@@ -155,6 +168,22 @@ func (e entry) score(request Request) (int, bool) {
 		}
 	}
 	return score, true
+}
+
+// reaches tells whether an entry is for the host of a request, over this scheme and
+// port.
+func (e entry) reaches(request Request) bool {
+	host, port := splitHost(request.Host)
+	if port == "" {
+		port = defaultPort(request.Scheme)
+	}
+	switch {
+	case e.host == "" || e.host != host, e.port != "" && e.port != port, e.scheme != "" && e.scheme != request.Scheme:
+		return false
+	case e.onlyTLS:
+		return request.Scheme == "https" && (e.port != "" || port == defaultPort("https"))
+	}
+	return true
 }
 
 func defaultPort(scheme string) string {
@@ -185,7 +214,7 @@ func (s *Store) Fingerprint() string {
 	for _, list := range [][]entry{s.consumers, s.docker} {
 		lines := make([]string, 0, len(list))
 		for _, e := range list {
-			lines = append(lines, strings.Join([]string{e.consumer, e.scheme, e.host, e.port, e.path, e.properties.Fingerprint()}, " "))
+			lines = append(lines, fmt.Sprintln(e.consumer, e.scheme, e.host, e.port, e.path, e.onlyTLS, e.properties.Fingerprint()))
 		}
 		// Entries of a Docker configuration come in any order.
 		slices.Sort(lines)

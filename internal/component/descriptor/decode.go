@@ -16,8 +16,14 @@ const MaxSize = 32 << 20
 // maxDepth bounds how deep objects and lists may be nested in a descriptor.
 const maxDepth = 200
 
-// maxValues is how many values a descriptor in YAML may have.
-const maxValues = 2_000_000
+// Text that is read costs many times its length in memory; these bounds keep a
+// descriptor below a few hundred megabytes, before anything is made of it.
+const (
+	// maxYAML is the size of the largest descriptor in YAML.
+	maxYAML = 8 << 20
+	// maxValues is how many values a descriptor may have.
+	maxValues = 400_000
+)
 
 // Decode reads a descriptor of any schema, in YAML or JSON, and checks it.
 func Decode(data []byte) (*Descriptor, error) {
@@ -30,6 +36,9 @@ func Decode(data []byte) (*Descriptor, error) {
 		return nil, err
 	}
 	if err := d.Validate(); err != nil {
+		if d.Name == "" && d.Version == "" {
+			return nil, fmt.Errorf("the component descriptor is not valid: %w", err)
+		}
 		return nil, fmt.Errorf("the component descriptor of %s:%s is not valid: %w", d.Name, d.Version, err)
 	}
 	return d, nil
@@ -45,7 +54,7 @@ func toJSON(data []byte) ([]byte, error) {
 		return nil, errors.New("the component descriptor is empty")
 	}
 	if !json.Valid(raw) {
-		value, err := yamltext.Decode(data, yamltext.Limits{Text: MaxSize, Values: maxValues, Bytes: MaxSize, Depth: maxDepth})
+		value, err := yamltext.Decode(data, yamltext.Limits{Text: maxYAML, Values: maxValues, Bytes: MaxSize, Depth: maxDepth})
 		if err == nil {
 			raw, err = json.Marshal(value)
 		}
@@ -56,14 +65,19 @@ func toJSON(data []byte) ([]byte, error) {
 			return nil, fmt.Errorf("the component descriptor has %d bytes as JSON, at most %d are read", len(raw), MaxSize)
 		}
 	}
-	if depth(raw) > maxDepth {
+	deepest, values := measure(raw)
+	if deepest > maxDepth {
 		return nil, fmt.Errorf("the component descriptor is nested deeper than %d levels", maxDepth)
+	}
+	if values > maxValues {
+		return nil, fmt.Errorf("the component descriptor has more than %d values", maxValues)
 	}
 	return raw, nil
 }
 
-func depth(raw []byte) int {
-	deepest, level, inText := 0, 0, false
+// measure returns how deep a JSON text is nested, and about how many values it has.
+func measure(raw []byte) (deepest, values int) {
+	level, inText := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case inText && c == '\\':
@@ -73,12 +87,15 @@ func depth(raw []byte) int {
 		case inText:
 		case c == '{' || c == '[':
 			level++
+			values++
 			deepest = max(deepest, level)
 		case c == '}' || c == ']':
 			level--
+		case c == ',':
+			values++
 		}
 	}
-	return deepest
+	return deepest, values
 }
 
 func decodeJSON(raw []byte) (*Descriptor, error) {

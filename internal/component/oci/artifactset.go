@@ -24,8 +24,12 @@ const (
 	tagsAnnotation        = "software.ocm/tags"
 )
 
-// SetMediaType is the media type of the archive of an artifact.
-func SetMediaType(manifest string) string { return manifest + "+tar+gzip" }
+// layoutMediaType is how archives in the layout of OCI are called, whatever the
+// artifact in them is.
+const layoutMediaType = "application/vnd.ocm.software.oci.layout.v1"
+
+// SetMediaType is the media type of the archive of an artifact, as others write it.
+func SetMediaType(manifest string) string { return strings.TrimSuffix(manifest, "+json") + "+tar+gzip" }
 
 // IsSet reports whether a media type is that of an artifact set, and of what. Some
 // tools leave +json out of it.
@@ -34,6 +38,9 @@ func IsSet(mediaType string) (string, bool) {
 	if manifest == mediaType {
 		return "", false
 	}
+	if manifest == layoutMediaType {
+		return ocispec.MediaTypeImageManifest, true
+	}
 	if full := manifest + "+json"; IsManifest(full) {
 		manifest = full
 	}
@@ -41,7 +48,7 @@ func IsSet(mediaType string) (string, bool) {
 }
 
 // WriteSet writes an artifact with everything that belongs to it as an archive,
-// compressed.
+// compressed. Its index names all manifests, of which one is the main one.
 func WriteSet(ctx context.Context, to io.Writer, store Store, repository string, main ocispec.Descriptor, tag string) error {
 	return archive.Gzip(to, func(to io.Writer) error {
 		writer := tar.NewWriter(to)
@@ -49,19 +56,29 @@ func WriteSet(ctx context.Context, to io.Writer, store Store, repository string,
 		if tag != "" {
 			head.Annotations = map[string]string{tagsAnnotation: tag, ocispec.AnnotationRefName: tag}
 		}
+		set := setWriter{ctx: ctx, to: writer, store: store, repository: repository, seen: map[digest.Digest]bool{}}
+		if err := set.collect(main, 0); err != nil {
+			return err
+		}
 		index := ocispec.Index{MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{head},
 			Annotations: map[string]string{mainAnnotation: main.Digest.String()}}
+		for _, manifest := range set.manifests[1:] {
+			index.Manifests = append(index.Manifests, ocispec.Descriptor{
+				MediaType: manifest.Descriptor.MediaType, Digest: manifest.Descriptor.Digest, Size: manifest.Descriptor.Size, Platform: manifest.Descriptor.Platform,
+			})
+		}
 		index.SchemaVersion = 2
 		raw, err := json.Marshal(index)
 		if err != nil {
 			return fmt.Errorf("encode the index of an artifact set: %w", err)
 		}
-		set := setWriter{ctx: ctx, to: writer, store: store, repository: repository, seen: map[digest.Digest]bool{}}
 		if err := set.file(artifactSetDescriptor, int64(len(raw)), bytes.NewReader(raw)); err != nil {
 			return err
 		}
-		if err := set.manifest(main, 0); err != nil {
-			return err
+		for _, manifest := range set.manifests {
+			if err := set.manifest(manifest); err != nil {
+				return err
+			}
 		}
 		if err := writer.Close(); err != nil {
 			return fmt.Errorf("write an artifact set: %w", err)
@@ -76,15 +93,22 @@ const maxIndexDepth = 8
 // maxParts bounds how many manifests and blobs may belong to an artifact.
 const maxParts = 10_000
 
+// maxManifests bounds how large the manifests of an artifact may be together.
+const maxManifests = 4 * MaxManifest
+
 type setWriter struct {
 	ctx        context.Context //nolint:containedctx // lives for one call
 	to         *tar.Writer
 	store      Store
 	repository string
 	seen       map[digest.Digest]bool
+	// manifests are all that belong to the artifact, the main one first.
+	manifests []*Manifest
+	bytes     int64
 }
 
-func (w *setWriter) manifest(at ocispec.Descriptor, depth int) error {
+// collect reads the manifests, which are small, so that the index can name them.
+func (w *setWriter) collect(at ocispec.Descriptor, depth int) error {
 	if depth > maxIndexDepth {
 		return fmt.Errorf("the index %s of %s points to another one more than %d times", at.Digest, w.repository, maxIndexDepth)
 	}
@@ -99,16 +123,24 @@ func (w *setWriter) manifest(at ocispec.Descriptor, depth int) error {
 	if err != nil {
 		return err
 	}
-	if err := w.file(BlobPath(at.Digest), int64(len(manifest.Raw)), bytes.NewReader(manifest.Raw)); err != nil {
-		return err
+	if w.bytes += int64(len(manifest.Raw)); w.bytes > maxManifests {
+		return &archive.TooLargeError{What: "the size of all manifests of an artifact in " + w.repository, Limit: maxManifests}
 	}
+	w.manifests = append(w.manifests, manifest)
 	for _, child := range manifest.Manifests {
 		if !IsManifest(child.MediaType) {
 			return fmt.Errorf("index %s of %s has an entry of type %q", at.Digest, w.repository, child.MediaType)
 		}
-		if err := w.manifest(child, depth+1); err != nil {
+		if err := w.collect(child, depth+1); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (w *setWriter) manifest(manifest *Manifest) error {
+	if err := w.file(BlobPath(manifest.Descriptor.Digest), int64(len(manifest.Raw)), bytes.NewReader(manifest.Raw)); err != nil {
+		return err
 	}
 	if manifest.Index {
 		return nil

@@ -45,6 +45,12 @@ type Store interface {
 	Open(ctx context.Context, repository string, content ocispec.Descriptor) (io.ReadCloser, error)
 }
 
+// Fetcher is a store that delivers a manifest together with what a tag stands for,
+// which saves a question.
+type Fetcher interface {
+	Fetch(ctx context.Context, repository, reference string) (ocispec.Descriptor, []byte, error)
+}
+
 // Target is a store that can be written to.
 type Target interface {
 	Store

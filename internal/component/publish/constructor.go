@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 
 	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/suggest"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -28,6 +32,10 @@ type Component struct {
 	// References and ComponentReferences are two names for the same.
 	References          []descriptor.Reference `json:"references,omitempty"`
 	ComponentReferences []descriptor.Reference `json:"componentReferences,omitempty"`
+	// Meta says in which schema the descriptor is written.
+	Meta struct {
+		ConfiguredSchemaVersion string `json:"configuredSchemaVersion,omitempty"`
+	} `json:"meta,omitzero"`
 }
 
 // provider is an object with a name and labels, or the name alone.
@@ -53,6 +61,13 @@ type Resource struct {
 	Access             descriptor.Typed       `json:"access,omitempty"`
 	Input              *Input                 `json:"input,omitempty"`
 	Digest             *descriptor.Digest     `json:"digest,omitempty"`
+	Options            ElementOptions         `json:"options,omitzero"`
+}
+
+// ElementOptions say how an element is published.
+type ElementOptions struct {
+	// SkipDigestGeneration takes no digest.
+	SkipDigestGeneration bool `json:"skipDigestGeneration,omitempty"`
 }
 
 // Source is a source with either an access or an input.
@@ -61,86 +76,171 @@ type Source struct {
 	Type               string           `json:"type"`
 	Access             descriptor.Typed `json:"access,omitempty"`
 	Input              *Input           `json:"input,omitempty"`
+	Options            ElementOptions   `json:"options,omitzero"`
 }
 
-// Input is a content to be stored with the component version.
-type Input struct {
-	// Type is dir, file, utf8, binary, yaml, json, or ociImage.
-	Type string `json:"type"`
-	Path string `json:"path,omitempty"`
-	// MediaType of the content; it has a default for each type.
-	MediaType string `json:"mediaType,omitempty"`
-	// Compress asks for gzip.
-	Compress bool `json:"compress,omitempty"`
-	// PreserveDir packs the directory itself, not only what is in it.
-	PreserveDir bool `json:"preserveDir,omitempty"`
-	// IncludeFiles and ExcludeFiles are patterns of paths in a directory.
-	IncludeFiles []string `json:"includeFiles,omitempty"`
-	ExcludeFiles []string `json:"excludeFiles,omitempty"`
-	// Text, Data and the formatted values are contents in place.
-	Text          string          `json:"text,omitempty"`
-	Data          []byte          `json:"data,omitempty"`
-	JSON          json.RawMessage `json:"json,omitempty"`
-	FormattedJSON json.RawMessage `json:"formattedJson,omitempty"`
-	YAML          json.RawMessage `json:"yaml,omitempty"`
+// Bounds of a constructor file: YAML costs many times its length in memory.
+const (
+	maxText   = 8 << 20
+	maxValues = 400_000
+)
+
+// limits bound a constructor file. Its words mean what they mean in YAML 1.2, as for
+// others who read such files.
+func limits() yamltext.Limits {
+	return yamltext.Limits{Text: maxText, Values: maxValues, Bytes: descriptor.MaxSize, Depth: yamltext.DefaultLimits().Depth, OnlyTrue: true}
 }
 
-// maxValues is how many values a constructor file may have.
-const maxValues = 2_000_000
-
-// Parse reads a constructor file: a list of components, or one.
+// Parse reads a constructor file: documents, each with a list of components or one.
 func Parse(data []byte) (*Constructor, error) {
-	var probe struct {
-		Components []json.RawMessage `json:"components"`
-	}
-	limits := yamltext.Limits{Text: descriptor.MaxSize, Values: maxValues, Bytes: descriptor.MaxSize, Depth: yamltext.DefaultLimits().Depth}
-	if err := yamltext.Unmarshal(data, limits, &probe); err != nil {
+	documents, err := yamltext.Documents(data, limits())
+	if err != nil {
 		return nil, fmt.Errorf("the constructor file: %w", err)
 	}
-	var constructor Constructor
-	if probe.Components != nil {
-		if err := yamltext.UnmarshalStrict(data, limits, &constructor); err != nil {
+	constructor := &Constructor{}
+	for _, document := range documents {
+		if err := constructor.add(document); err != nil {
 			return nil, fmt.Errorf("the constructor file: %w", err)
-		}
-	} else {
-		var one Component
-		if err := yamltext.UnmarshalStrict(data, limits, &one); err != nil {
-			return nil, fmt.Errorf("the constructor file: %w", err)
-		}
-		constructor.Components = []Component{one}
-	}
-	for i := range constructor.Components {
-		if err := constructor.Components[i].check(); err != nil {
-			return nil, fmt.Errorf("components[%d] of the constructor file: %w", i, err)
 		}
 	}
 	if len(constructor.Components) == 0 {
 		return nil, errors.New("the constructor file has no components")
 	}
-	return &constructor, nil
+	return constructor, nil
 }
 
-func (c *Component) check() error {
-	errs := []error{descriptor.CheckName(c.Name), descriptor.CheckVersion(c.Version)}
-	if c.Provider.Name == "" {
-		errs = append(errs, errors.New("provider.name is missing"))
+// add reads one document.
+func (c *Constructor) add(document *yamltext.Document) error {
+	raw, err := document.JSON()
+	if err != nil {
+		return err //nolint:wrapcheck // tells what and where
 	}
-	one := func(kind, name string, hasAccess, hasInput bool) {
-		if hasAccess == hasInput {
-			errs = append(errs, fmt.Errorf("%s %q needs either an access or an input", kind, name))
+	var probe struct {
+		Components json.RawMessage `json:"components"`
+	}
+	if err := json.Unmarshal(raw, &probe); err != nil {
+		return yamltext.Explain(err) //nolint:wrapcheck // tells what is wrong
+	}
+	var one Component
+	read := Constructor{}
+	var into any = &one
+	if probe.Components != nil {
+		into = &read
+	}
+	if unknown := document.Unknown(reflect.TypeOf(into)); unknown != nil {
+		return fmt.Errorf("line %d: unknown field %q%s", unknown.Line, unknown.Name, meant(unknown))
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return yamltext.Explain(err) //nolint:wrapcheck // tells the field
+	}
+	if probe.Components == nil {
+		read.Components = []Component{one}
+	}
+	var errs []error
+	for i := range read.Components {
+		var path []any
+		if probe.Components != nil {
+			path = []any{"components", i}
+		}
+		errs = append(errs, read.Components[i].check(document, path))
+	}
+	c.Components = append(c.Components, read.Components...)
+	return errors.Join(errs...)
+}
+
+func meant(unknown *yamltext.Unknown) string {
+	if name := suggest.Name(unknown.Name, unknown.Known); name != "" {
+		return fmt.Sprintf(": did you mean %s?", name)
+	}
+	return ""
+}
+
+// check refuses what readers, here or elsewhere, would not take.
+func (c *Component) check(document *yamltext.Document, at []any) error {
+	c.complete()
+	var errs []error
+	wrong := func(violation descriptor.Violation) {
+		violation.Path = append(slices.Clone(at), violation.Path...)
+		errs = append(errs, fmt.Errorf("line %d: %s", document.Line(violation.Path...), violation))
+	}
+	if err := descriptor.CheckName(c.Name); err != nil {
+		wrong(descriptor.Violation{Path: []any{"name"}, Reason: err.Error()})
+	}
+	if err := descriptor.CheckVersion(c.Version); err != nil {
+		wrong(descriptor.Violation{Path: []any{"version"}, Reason: err.Error()})
+	}
+	if c.Provider.Name == "" {
+		wrong(descriptor.Violation{Path: []any{"provider", "name"}, Reason: "it is missing"})
+	}
+	for i, resource := range c.Resources {
+		if reason := source(!resource.Access.IsZero(), resource.Input != nil); reason != "" {
+			wrong(descriptor.Violation{Path: []any{"resources", i}, Reason: fmt.Sprintf("resource %q %s", resource.Name, reason)})
 		}
 	}
-	for _, resource := range c.Resources {
-		one("resource", resource.Name, !resource.Access.IsZero(), resource.Input != nil)
+	for i, from := range c.Sources {
+		if reason := source(!from.Access.IsZero(), from.Input != nil); reason != "" {
+			wrong(descriptor.Violation{Path: []any{"sources", i}, Reason: fmt.Sprintf("source %q %s", from.Name, reason)})
+		}
 	}
-	for _, source := range c.Sources {
-		one("source", source.Name, !source.Access.IsZero(), source.Input != nil)
+	for _, violation := range c.descriptor("").Violations() {
+		if violation.Path[0] == "version" {
+			// It was said above.
+			continue
+		}
+		wrong(c.written(violation))
 	}
 	return errors.Join(errs...)
 }
 
+// source tells what is wrong with where a content comes from.
+func source(access, input bool) string {
+	switch {
+	case access && input:
+		return "has both an access and an input: keep one of them"
+	case !access && !input:
+		return "has neither an access nor an input: add one of them"
+	}
+	return ""
+}
+
+// written turns a path of the descriptor into one of the constructor file.
+func (c *Component) written(violation descriptor.Violation) descriptor.Violation {
+	if index, isIndex := violation.Path[1].(int); violation.Path[0] == "references" && isIndex && index >= len(c.References) {
+		violation.Path = append([]any{"componentReferences", index - len(c.References)}, violation.Path[2:]...)
+	}
+	return violation
+}
+
+// ownVersion stands for the version of the component.
+const ownVersion = "<componentversion>"
+
+// complete puts in what may be left out or has a placeholder.
+func (c *Component) complete() {
+	own := func(version *string) {
+		*version = strings.ReplaceAll(*version, ownVersion, c.Version)
+	}
+	for i := range c.Resources {
+		own(&c.Resources[i].Version)
+	}
+	for i := range c.Sources {
+		own(&c.Sources[i].Version)
+	}
+	for _, list := range [][]descriptor.Reference{c.References, c.ComponentReferences} {
+		for i := range list {
+			own(&list[i].Version)
+		}
+	}
+}
+
 // descriptor returns the descriptor without the contents of inputs.
 func (c *Component) descriptor(schema string) *descriptor.Descriptor {
+	switch c.Meta.ConfiguredSchemaVersion {
+	case "":
+	case "v3alpha1":
+		schema = descriptor.SchemaV3Alpha1
+	default:
+		schema = c.Meta.ConfiguredSchemaVersion
+	}
 	d := &descriptor.Descriptor{
 		Schema: schema, Name: c.Name, Version: c.Version, Provider: descriptor.Provider(c.Provider), CreationTime: c.CreationTime,
 		Labels: c.Labels, References: append(append([]descriptor.Reference{}, c.References...), c.ComponentReferences...),

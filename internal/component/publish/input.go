@@ -18,6 +18,49 @@ import (
 	"go.landscaper.dev/internal/yamltext"
 )
 
+// Input is a content to be stored with the component version.
+type Input struct {
+	// Type is dir, file, utf8, binary, ociImage, helm or wget; a version behind it,
+	// as in utf8/v1, does not count.
+	Type string `json:"type"`
+	Path string `json:"path,omitempty"`
+	// MediaType of the content; it has a default for each type.
+	MediaType string `json:"mediaType,omitempty"`
+	// Compress asks for gzip.
+	Compress bool `json:"compress,omitempty"`
+	// PreserveDir packs the directory itself, not only what is in it.
+	PreserveDir bool `json:"preserveDir,omitempty"`
+	// FollowSymlinks packs what a link leads to instead of the link.
+	FollowSymlinks bool `json:"followSymlinks,omitempty"`
+	// IncludeFiles and ExcludeFiles are patterns of paths in a directory.
+	IncludeFiles []string `json:"includeFiles,omitempty"`
+	ExcludeFiles []string `json:"excludeFiles,omitempty"`
+	// Text, Data and the formatted values are contents in place.
+	Text          string          `json:"text,omitempty"`
+	Data          []byte          `json:"data,omitempty"`
+	JSON          json.RawMessage `json:"json,omitempty"`
+	FormattedJSON json.RawMessage `json:"formattedJson,omitempty"`
+	YAML          json.RawMessage `json:"yaml,omitempty"`
+	// Repository is the name that an image or a chart gets where it is stored as one.
+	Repository string `json:"repository,omitempty"`
+	// Version is that of a chart; HelmRepository is where it is, if it is no file.
+	Version        string `json:"version,omitempty"`
+	HelmRepository string `json:"helmRepository,omitempty"`
+	CACert         string `json:"caCert,omitempty"`
+	// URL and what follows are of downloads.
+	URL        string              `json:"url,omitempty"`
+	Header     map[string][]string `json:"header,omitempty"`
+	Verb       string              `json:"verb,omitempty"`
+	Body       []byte              `json:"body,omitempty"`
+	NoRedirect bool                `json:"noRedirect,omitempty"`
+}
+
+// kind returns the type without its version.
+func (i *Input) kind() string {
+	kind, _, _ := strings.Cut(i.Type, "/")
+	return kind
+}
+
 // maxInput is the size of the largest content that is published.
 const maxInput = 1 << 30
 
@@ -27,6 +70,8 @@ type content struct {
 	mediaType string
 	// artifact is the digest of an image.
 	artifact string
+	// name is how an artifact is called where it is stored as one.
+	name string
 }
 
 // read reads an input. Relative paths are looked for in the working directory,
@@ -61,7 +106,7 @@ func compressed(mediaType string) string {
 }
 
 func (i *Input) plain(base string) ([]byte, string, error) {
-	switch i.Type {
+	switch i.kind() {
 	case "dir":
 		data, err := i.directory(base)
 		return data, "application/x-tar", err
@@ -73,7 +118,7 @@ func (i *Input) plain(base string) ([]byte, string, error) {
 	case "binary":
 		return i.Data, "application/octet-stream", nil
 	}
-	return nil, "", errors.New("use dir, file, utf8, binary or ociImage")
+	return nil, "", errors.New("use dir, file, utf8, binary, ociImage, helm or wget")
 }
 
 // inPlace returns a content that is written into the constructor file.
@@ -135,22 +180,27 @@ func (i *Input) directory(base string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	prefix := ""
+	if i.PreserveDir {
+		prefix = filepath.Base(found)
+	}
+	return i.packTree(found, prefix)
+}
+
+// packTree packs the files of a directory below a prefix.
+func (i *Input) packTree(found, prefix string) ([]byte, error) {
 	root, err := os.OpenRoot(found)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written
-	prefix := ""
-	if i.PreserveDir {
-		prefix = filepath.Base(found)
-	}
 	var out bytes.Buffer
 	writer := tar.NewWriter(&out)
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || (name == "." && prefix == "") {
 			return err
 		}
-		return i.pack(writer, root.FS(), name, path.Join(prefix, name), entry)
+		return i.pack(writer, root, name, path.Join(prefix, name), entry)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pack %s: %w", found, err)
@@ -161,7 +211,7 @@ func (i *Input) directory(base string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (i *Input) pack(writer *tar.Writer, files fs.FS, name, as string, entry fs.DirEntry) error {
+func (i *Input) pack(writer *tar.Writer, root *os.Root, name, as string, entry fs.DirEntry) error {
 	if name != "." && matchesAny(i.ExcludeFiles, name) {
 		if entry.IsDir() {
 			return fs.SkipDir
@@ -174,26 +224,48 @@ func (i *Input) pack(writer *tar.Writer, files fs.FS, name, as string, entry fs.
 	if len(i.IncludeFiles) > 0 && !matchesAny(i.IncludeFiles, name) {
 		return nil
 	}
-	// A link is followed as long as it stays inside; the root sees to that.
-	data, err := fs.ReadFile(files, name)
+	if entry.Type()&fs.ModeSymlink != 0 && !i.FollowSymlinks {
+		target, err := root.Readlink(filepath.FromSlash(name))
+		if err != nil {
+			return err //nolint:wrapcheck // wrapped above
+		}
+		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: as, Linkname: filepath.ToSlash(target), Mode: 0o777, Format: tar.FormatPAX}) //nolint:wrapcheck // wrapped above
+	}
+	return packFile(writer, root, name, as)
+}
+
+// packFile packs a file, or what a link leads to as long as it stays inside; the
+// root sees to that. Of its permissions only that to execute is kept: the others are
+// those of whoever publishes.
+func packFile(writer *tar.Writer, root *os.Root, name, as string) error {
+	info, err := root.Stat(filepath.FromSlash(name))
 	if err != nil {
 		return err //nolint:wrapcheck // wrapped above
 	}
-	if err := writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: as, Size: int64(len(data)), Mode: 0o644, Format: tar.FormatPAX}); err != nil {
+	if info.IsDir() {
+		return fmt.Errorf("%s is a link to a directory, which cannot be followed: leave it out with excludeFiles, or keep links", name)
+	}
+	mode := int64(0o644)
+	if info.Mode().Perm()&0o111 != 0 {
+		mode = 0o755
+	}
+	data, err := root.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped above
+	}
+	if err := writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: as, Size: int64(len(data)), Mode: mode, Format: tar.FormatPAX}); err != nil {
 		return err //nolint:wrapcheck // wrapped above
 	}
 	_, err = writer.Write(data)
 	return err //nolint:wrapcheck // wrapped above
 }
 
-// matchesAny compares a path, and its last part, with patterns.
+// matchesAny compares a whole path with patterns: *.txt is a file of the directory
+// itself, and */*.txt one of a directory in it.
 func matchesAny(patterns []string, name string) bool {
 	for _, pattern := range patterns {
-		pattern = strings.TrimPrefix(pattern, "./")
-		for _, candidate := range []string{name, path.Base(name)} {
-			if matched, err := path.Match(pattern, candidate); err == nil && matched {
-				return true
-			}
+		if matched, err := path.Match(strings.TrimPrefix(pattern, "./"), name); err == nil && matched {
+			return true
 		}
 	}
 	return false

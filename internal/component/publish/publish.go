@@ -46,6 +46,8 @@ type Options struct {
 	Digest func(ctx context.Context, version *repository.Version, resource *descriptor.Resource) (*descriptor.Digest, error)
 	// Image opens an image to be stored with the component version.
 	Image func(ctx context.Context, reference string) (*repository.Blob, error)
+	// Open opens what an access elsewhere leads to, for inputs that are downloads.
+	Open func(ctx context.Context, access descriptor.Typed) (*repository.Blob, error)
 	// Progress is told what is being done; may be nil.
 	Progress func(message string)
 }
@@ -97,7 +99,7 @@ func publish(ctx context.Context, component *Component, options Options) (Publis
 	}
 	p := &publication{options: options, repository: options.Spec.Repository(component.Name), descriptor: component.descriptor(options.Schema), limit: limit}
 	for i := range component.Resources {
-		if err := p.resource(ctx, &p.descriptor.Resources[i], component.Resources[i].Input); err != nil {
+		if err := p.resource(ctx, &p.descriptor.Resources[i], &component.Resources[i]); err != nil {
 			return Published{}, fmt.Errorf("resource %q: %w", component.Resources[i].Name, err)
 		}
 	}
@@ -128,16 +130,19 @@ func (p *publication) progress(format string, args ...any) {
 
 // resource stores the content of a resource, or takes the digest of what is
 // elsewhere.
-func (p *publication) resource(ctx context.Context, resource *descriptor.Resource, input *Input) error {
-	if input != nil {
-		stored, content, err := p.store(ctx, "resource", descriptor.IdentityOf(*resource, p.descriptor.Resources), input)
+func (p *publication) resource(ctx context.Context, resource *descriptor.Resource, from *Resource) error {
+	if from.Input != nil {
+		stored, content, err := p.store(ctx, "resource", descriptor.IdentityOf(*resource, p.descriptor.Resources), from.Input)
 		if err != nil {
 			return err
 		}
-		resource.Access, resource.Digest = stored, content
+		resource.Access = stored
+		if !from.Options.SkipDigestGeneration {
+			resource.Digest = content
+		}
 		return nil
 	}
-	if resource.Digest != nil || p.options.Digest == nil || strings.EqualFold(resource.Access.Kind(), "none") {
+	if from.Options.SkipDigestGeneration || resource.Digest != nil || p.options.Digest == nil || strings.EqualFold(resource.Access.Kind(), "none") {
 		return nil
 	}
 	p.progress("reading the digest of resource %s", resource.Name)
@@ -168,9 +173,11 @@ func (p *publication) store(ctx context.Context, kind string, identity descripto
 		// An image is known by its own digest, however it is packed.
 		taken.NormalisationAlgorithm, taken.Value = access.NormalisationArtifact, artifact.Encoded()
 	}
-	stored, err := descriptor.NewTyped(map[string]string{
-		"type": "localBlob", "localReference": reference, "mediaType": found.mediaType,
-	})
+	access := map[string]string{"type": "localBlob", "localReference": reference, "mediaType": found.mediaType}
+	if found.name != "" {
+		access["referenceName"] = found.name
+	}
+	stored, err := descriptor.NewTyped(access)
 	return stored, taken, err //nolint:wrapcheck // tells what it did
 }
 
@@ -199,7 +206,13 @@ func (p *publication) blob(ctx context.Context, found content, kind string, iden
 }
 
 func (p *publication) content(ctx context.Context, input *Input) (content, error) {
-	if input.Type != "ociImage" && input.Type != "ociArtifact" {
+	switch input.kind() {
+	case "ociImage", "ociArtifact":
+	case "helm":
+		return p.chart(ctx, input)
+	case "wget":
+		return p.download(ctx, input)
+	default:
 		return input.read(p.options.Directory)
 	}
 	if p.options.Image == nil {
@@ -215,7 +228,24 @@ func (p *publication) content(ctx context.Context, input *Input) (content, error
 	if err != nil {
 		return content{}, fmt.Errorf("read image %s: %w", input.Path, err)
 	}
-	return content{data: data, mediaType: blob.MediaType, artifact: blob.Digest}, nil
+	return content{data: data, mediaType: blob.MediaType, artifact: blob.Digest, name: artifactName(input)}, nil
+}
+
+// artifactName is how an artifact is called in a registry that stores it as one:
+// without the host, where it does not come from any more.
+func artifactName(input *Input) string {
+	reference, err := access.ParseReference(input.Path)
+	if err != nil {
+		return input.Repository
+	}
+	name := reference.Repository
+	if input.Repository != "" {
+		name = input.Repository
+	}
+	if reference.Tag != "" && !strings.Contains(name, ":") {
+		name += ":" + reference.Tag
+	}
+	return name
 }
 
 // addLayer notes a layer and what it is for. Two resources with the same content

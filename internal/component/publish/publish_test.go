@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"archive/tar"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -25,16 +26,23 @@ func TestParse(t *testing.T) {
 		{"a list, provider as a text", "components: [{name: example.org/a, version: 1.0.0, provider: p}]", ""},
 		{"an empty list", "components: []", "has no components"},
 		{"a field that does not exist", "{name: example.org/a, version: 1.0.0, provider: p, resource: []}", "resource"},
-		{"a field that does not exist, by its name", "components: [{nam: a}]", `unknown field "nam"`},
+		{"a field that does not exist, by its name", "components: [{nam: a}]", `line 1: unknown field "nam": did you mean name?`},
 		{"a number in the place of a text, by its name", "{name: example.org/a, version: 1.0, provider: p}", "field version must be a text, not number"},
 		{"a field twice", "name: example.org/a\nname: example.org/b", "line 2, column 1: the key is there twice, first in line 1"},
-		{"aliases that multiply", "labels: [&a [" + strings.Repeat("x,", 2000) + "]" + strings.Repeat(",*a", 2000) + "]", "more than 2000000 values"},
+		{"aliases that multiply", "labels: [&a [" + strings.Repeat("x,", 2000) + "]" + strings.Repeat(",*a", 2000) + "]", "more than 400000 values"},
 		{"a version that is none", "{name: example.org/a, version: latest, provider: p}", `component version "latest"`},
 		{"a name that is none", "{name: a, version: 1.0.0, provider: p}", `component name "a"`},
-		{"no provider", "{name: example.org/a, version: 1.0.0}", "provider.name is missing"},
-		{"neither access nor input", "{name: example.org/a, version: 1.0.0, provider: p, resources: [{name: r, type: t}]}", `resource "r" needs either`},
-		{"both access and input", "{name: example.org/a, version: 1.0.0, provider: p, sources: [{name: r, type: t, access: {type: none}, input: {type: utf8}}]}", `source "r" needs either`},
+		{"no provider", "{name: example.org/a, version: 1.0.0}", "line 1: provider.name: it is missing"},
+		{"neither access nor input", "{name: example.org/a, version: 1.0.0, provider: p, resources: [{name: rr, type: t}]}", `line 1: resources[0]: resource "rr" has neither an access nor an input`},
+		{"both access and input", "{name: example.org/a, version: 1.0.0, provider: p, sources: [{name: rr, type: t, access: {type: none}, input: {type: utf8}}]}", `source "rr" has both an access and an input`},
 		{"no YAML", "a: [", "constructor file"},
+		{"two documents", "{name: example.org/a, version: 1.0.0, provider: p}\n---\n{name: example.org/b, version: 1.0.0, provider: p}", ""},
+		{"something wrong in the second document", "{name: example.org/a, version: 1.0.0, provider: p}\n---\nname: example.org/b\nversion: 1.0.0\nprovider: p\nresources:\n- name: R_1 x\n  type: t\n  input: {type: utf8}", `line 7: resources[0].name: "R_1 x"`},
+		{"an unknown field in the second document", "{name: example.org/a, version: 1.0.0, provider: p}\n---\nname: example.org/b\nresorces: []", `line 4: unknown field "resorces": did you mean resources?`},
+		{"a key that others refuse", "{name: example.org/a, version: 1.0.0, provider: p, resources: [{name: rr, type: t, extraIdentity: {os/arch: x}, input: {type: utf8}}]}", `resources[0].extraIdentity.os/arch`},
+		{"a name of a reference that others refuse", "components:\n- name: example.org/a\n  version: 1.0.0\n  provider: p\n  componentReferences:\n  - name: R_x\n    componentName: xy\n    version: foo", `line 6: components[0].componentReferences[0].name: "R_x"`},
+		{"a placeholder", "{name: example.org/a, version: 1.0.0, provider: p, resources: [{name: rr, version: <componentversion>, type: t, input: {type: utf8}}]}", ""},
+		{"options and the schema of other tools", "{name: example.org/a, version: 1.0.0, provider: p, meta: {configuredSchemaVersion: v3alpha1}, resources: [{name: rr, type: t, options: {skipDigestGeneration: true}, input: {type: utf8/v1}}]}", ""},
 	} {
 		_, err := Parse([]byte(test.text))
 		if test.want == "" {
@@ -70,7 +78,8 @@ func TestInputs(t *testing.T) {
 		{"a directory", "application/x-tar", Input{Type: "dir", Path: "dir"}, []string{"a.yaml", "c.log", "sub/b.txt"}, ""},
 		{"a directory itself", "application/x-tar", Input{Type: "dir", Path: "dir", PreserveDir: true}, []string{"dir/a.yaml", "dir/c.log", "dir/sub/b.txt"}, ""},
 		{"a directory without some files", "application/x-tgz", Input{Type: "dir", Path: "dir", Compress: true, ExcludeFiles: []string{"*.log", "sub"}}, []string{"a.yaml"}, ""},
-		{"some files of a directory", "application/x-tar", Input{Type: "dir", Path: "dir", IncludeFiles: []string{"*.txt"}}, []string{"sub/b.txt"}, ""},
+		{"some files of a directory", "application/x-tar", Input{Type: "dir", Path: "dir", IncludeFiles: []string{"*/*.txt"}}, []string{"sub/b.txt"}, ""},
+		{"a pattern is about the whole path", "application/x-tar", Input{Type: "dir/v1", Path: "dir", IncludeFiles: []string{"*.txt", "a.yaml"}}, []string{"a.yaml"}, ""},
 		{"a media type of one's own", "application/vnd.gardener.landscaper.blueprint.v1+tar+gzip", Input{Type: "dir", Path: "dir", Compress: true, MediaType: "application/vnd.gardener.landscaper.blueprint.v1+tar+gzip"}, []string{"a.yaml", "c.log", "sub/b.txt"}, ""},
 		{"a file", "application/octet-stream", Input{Type: "file", Path: "file"}, nil, "f"},
 		{"a text", "text/plain", Input{Type: "utf8", Text: "t"}, nil, "t"},
@@ -200,4 +209,92 @@ sources: [{name: code, type: t, input: {type: utf8, text: source}}]
 func itoa(number int64) string {
 	text, _ := json.Marshal(number)
 	return string(text)
+}
+
+// TestDirectories: what makes a program of a file, and a link of a name, is kept.
+func TestDirectories(t *testing.T) {
+	base := directory(t)
+	if err := errors.Join(os.Chmod(filepath.Join(base, "dir/a.yaml"), 0o700), os.Symlink("a.yaml", filepath.Join(base, "dir/link"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		follow bool
+		want   string
+	}{
+		{"as they are", false, "a.yaml -rwxr-xr-x, c.log -rw-r--r--, link Lrwxrwxrwx a.yaml, sub/ drwxr-xr-x, sub/b.txt -rw-r--r--"},
+		{"what links lead to", true, "a.yaml -rwxr-xr-x, c.log -rw-r--r--, link -rwxr-xr-x, sub/ drwxr-xr-x, sub/b.txt -rw-r--r--"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := (&Input{Type: "dir", Path: "dir", FollowSymlinks: test.follow}).read(base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found []string
+			for reader := tar.NewReader(bytes.NewReader(got.data)); ; {
+				header, err := reader.Next()
+				if err != nil {
+					break
+				}
+				found = append(found, strings.TrimSpace(header.Name+" "+header.FileInfo().Mode().String()+" "+header.Linkname))
+			}
+			if text := strings.Join(found, ", "); text != test.want {
+				t.Errorf("got\n%s\nwant\n%s", text, test.want)
+			}
+		})
+	}
+}
+
+// TestWords: a constructor file is YAML 1.2.
+func TestWords(t *testing.T) {
+	constructor, err := Parse([]byte("{name: example.org/a, version: 1.0.0, provider: p, labels: [{name: a, value: [yes, on, no, y, n, off, true]}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(constructor.Components[0].Labels[0].Value); got != `["yes","on","no","y","n","off",true]` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestChart stores a chart as the artifact that a registry would have.
+func TestChart(t *testing.T) {
+	base := t.TempDir()
+	for name, content := range map[string]string{"chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.2.3+x\n", "chart/templates/a.yaml": "a: 1\n"} {
+		at := filepath.Join(base, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &publication{options: Options{Directory: base}}
+	got, err := p.content(t.Context(), &Input{Type: "helm", Path: "chart"})
+	if err != nil || got.mediaType != "application/vnd.oci.image.manifest.v1+tar+gzip" || got.name != "shop:1.2.3_x" {
+		t.Fatalf("%s %s, %v", got.mediaType, got.name, err)
+	}
+	set, err := oci.ReadSet(bytes.NewReader(got.data), archive.DefaultLimits())
+	if err != nil || set.Main.Digest.String() != got.artifact {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	manifest, err := oci.ReadManifest(t.Context(), set, "", set.Main)
+	if err != nil || manifest.Config.MediaType != chartConfig || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != chartLayer {
+		t.Fatalf("%+v, %v", manifest, err)
+	}
+	packed, err := oci.Read(t.Context(), set, "", manifest.Layers[0], 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	if err := archive.Walk(bytes.NewReader(packed), archive.DefaultLimits(), func(entry archive.Entry) error {
+		names = append(names, entry.Path)
+		return nil
+	}); err != nil || strings.Join(names, " ") != "shop/Chart.yaml shop/templates/a.yaml" {
+		t.Errorf("%v, %v", names, err)
+	}
+	for _, test := range []struct{ reason, path, want string }{
+		{"a directory without a chart", ".", "is no chart"},
+		{"a file that is none", "chart/Chart.yaml", "it is no chart"},
+	} {
+		if _, err := p.content(t.Context(), &Input{Type: "helm/v1", Path: test.path}); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/egress"
 )
 
 // TestHangingConnections: a host that takes connections and says nothing, so that
@@ -25,7 +26,7 @@ func TestHangingConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close() //nolint:errcheck // the end of the test
-	r := NewClient(NewPool(Timeouts{Connect: 50 * time.Millisecond, Answer: time.Minute, Stall: time.Minute}), Options{}).Registry("", listener.Addr().String())
+	r := NewClient(NewPool(egress.Policy{AllowLoopback: true}, Timeouts{Connect: 50 * time.Millisecond, Answer: time.Minute, Stall: time.Minute}), Options{}).Registry("", listener.Addr().String())
 	_, err = r.Resolve(t.Context(), "repo", "1")
 	var timeout net.Error
 	if !errors.As(err, &timeout) || !timeout.Timeout() || !strings.Contains(err.Error(), "find repo:1 in registry 127.0.0.1") {

@@ -6,7 +6,8 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"time"
+
+	"go.landscaper.dev/internal/egress"
 )
 
 // seen remembers the last request instead of sending it.
@@ -63,7 +64,8 @@ func TestDialer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	dial := dialer(time.Second)
+	pool := NewPool(egress.Policy{AllowLoopback: true}, DefaultTimeouts())
+	dial := pool.dialer(pool.policy.DialContext)
 	connection, err := dial(t.Context(), "tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,25 @@ import (
 // sufficient.
 var ErrDenied = errors.New("the registry denies access: check the credentials for this host")
 
+// DeniedError is one of ErrDenied that tells for whom.
+type DeniedError struct {
+	Host string
+	// Given tells that there were credentials for the host.
+	Given bool
+	cause error
+}
+
+// Error implements error.
+func (e *DeniedError) Error() string { return fmt.Sprintf("%v: %v", ErrDenied, e.cause) }
+
+// Unwrap makes it one of ErrDenied and of its cause.
+func (e *DeniedError) Unwrap() []error { return []error{ErrDenied, e.cause} }
+
 // Options say how registries are reached.
 type Options struct {
+	// Tenant stands for whoever asks: what one finds out about a host does not hold
+	// for others.
+	Tenant string
 	// Credentials are those of whoever asks.
 	Credentials *credential.Store
 	// AllowPlainHTTP reaches a host without a scheme by HTTP if it cannot do HTTPS.
@@ -174,7 +191,8 @@ func (c *Client) authClient(scheme, host, repository string) (*auth.Client, erro
 	client := &auth.Client{
 		Client: &http.Client{
 			Transport: &guard{
-				next: transport, scheme: scheme, host: host, redirects: c.options.Redirects, stall: c.pool.timeouts.Stall,
+				next: transport, scheme: scheme, host: host, redirects: c.options.Redirects,
+				watch:      Watch{Timeouts: c.pool.timeouts, Outages: c.pool.outages, Tenant: c.options.Tenant},
 				tokenHosts: append(wellKnownTokenHosts(host), c.options.TokenHosts[host]...),
 			},
 			CheckRedirect: func(_ *http.Request, via []*http.Request) error {
@@ -345,7 +363,15 @@ func (r *Registry) explain(err error, what string) error {
 		return fmt.Errorf("%s in registry %s: %w", what, r.host, oci.ErrNotFound)
 	case errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden),
 		errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return fmt.Errorf("%s in registry %s: %w: %w", what, r.host, ErrDenied, err)
+		given := r.client.options.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: firstOf(r.scheme, "https"), Host: r.host}) != nil
+		return fmt.Errorf("%s in registry %s: %w", what, r.host, &DeniedError{Host: r.host, Given: given, cause: err})
 	}
 	return fmt.Errorf("%s in registry %s: %w", what, r.host, err)
+}
+
+func firstOf(text, otherwise string) string {
+	if text != "" {
+		return text
+	}
+	return otherwise
 }

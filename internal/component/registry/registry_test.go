@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/egress"
 )
 
 const secret = "s3cr3t"
@@ -61,7 +62,7 @@ func (h *host) counts() (requests, withCredentials int) {
 func client(h *host, options Options, timeouts Timeouts) *Registry {
 	options.Credentials = &credential.Store{}
 	options.Credentials.AddConsumer(map[string]string{"hostname": h.name()}, credential.Properties{"username": "user", "password": secret})
-	return NewClient(NewPool(timeouts), options).Registry("http", h.name())
+	return NewClient(NewPool(egress.Policy{AllowLoopback: true}, timeouts), options).Registry("http", h.name())
 }
 
 func basic(r *http.Request) bool {
@@ -355,7 +356,7 @@ func TestOneCheckForEachTenantAndPeriod(t *testing.T) {
 	})
 	now := time.Unix(1000, 0)
 	shared := cache.New(1<<20, time.Minute, func() time.Time { return now })
-	pool := NewPool(DefaultTimeouts())
+	pool := NewPool(egress.Policy{AllowLoopback: true}, DefaultTimeouts())
 	store := func(user string) oci.Store {
 		credentials := &credential.Store{}
 		auth := base64.StdEncoding.EncodeToString([]byte(user + ":p"))
@@ -405,7 +406,7 @@ func TestOneCheckForEachTenantAndPeriod(t *testing.T) {
 func TestPlainHTTPIsFoundOnlyIfAllowed(t *testing.T) {
 	home := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("content")) })
 	reach := func(allow bool) error {
-		return read(t.Context(), NewClient(NewPool(DefaultTimeouts()), Options{AllowPlainHTTP: allow}).Registry("", home.name()), blob("content"))
+		return read(t.Context(), NewClient(NewPool(egress.Policy{AllowLoopback: true}, DefaultTimeouts()), Options{AllowPlainHTTP: allow}).Registry("", home.name()), blob("content"))
 	}
 	if err := reach(false); err == nil {
 		t.Error("a host without scheme was reached without encryption")

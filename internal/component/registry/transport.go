@@ -6,17 +6,17 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"go.landscaper.dev/internal/egress"
 )
 
 // ErrRedirect is behind errors about a redirect that the policy refuses.
@@ -35,24 +35,11 @@ type Redirects struct {
 // maxRedirects is how often one request may be redirected.
 const maxRedirects = 5
 
-// Timeouts end requests to registries that do not answer.
-type Timeouts struct {
-	// Connect is how long a connection may take.
-	Connect time.Duration
-	// Answer is how long a registry may take until it begins to answer.
-	Answer time.Duration
-	// Stall is how long an answer may stand still.
-	Stall time.Duration
-}
-
-// DefaultTimeouts suit registries on the Internet.
-func DefaultTimeouts() Timeouts {
-	return Timeouts{Connect: 15 * time.Second, Answer: 30 * time.Second, Stall: 30 * time.Second}
-}
-
 // Pool holds connections to registries. It is shared by all clients of a process.
 type Pool struct {
+	policy     egress.Policy
 	timeouts   Timeouts
+	outages    *Outages
 	mu         sync.Mutex
 	transports map[trust]*http.Transport
 	schemes    map[string]auth.Scheme
@@ -64,9 +51,12 @@ type trust struct {
 	insecure    bool
 }
 
-// NewPool returns a pool without connections.
-func NewPool(timeouts Timeouts) *Pool {
-	return &Pool{timeouts: timeouts, transports: map[trust]*http.Transport{}, schemes: map[string]auth.Scheme{}, plain: map[string]bool{}}
+// NewPool returns a pool without connections, which goes where the policy allows.
+func NewPool(policy egress.Policy, timeouts Timeouts) *Pool {
+	return &Pool{
+		policy: policy, timeouts: timeouts, outages: NewOutages(timeouts.Outage, time.Now),
+		transports: map[trust]*http.Transport{}, schemes: map[string]auth.Scheme{}, plain: map[string]bool{},
+	}
 }
 
 // Close ends the connections that are idle.
@@ -105,17 +95,9 @@ func (p *Pool) transport(t trust) (*http.Transport, error) {
 			break
 		}
 	}
-	transport := &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer(p.timeouts.Connect),
-		TLSClientConfig:        config,
-		TLSHandshakeTimeout:    p.timeouts.Connect,
-		ResponseHeaderTimeout:  p.timeouts.Answer,
-		IdleConnTimeout:        90 * time.Second,
-		MaxIdleConnsPerHost:    8,
-		MaxResponseHeaderBytes: 1 << 20,
-		ForceAttemptHTTP2:      true,
-	}
+	transport := p.policy.Transport(egress.Timeouts{Connect: p.timeouts.Connect, Answer: p.timeouts.Answer})
+	transport.TLSClientConfig = config
+	transport.DialContext = p.dialer(transport.DialContext)
 	p.transports[t] = transport
 	return transport, nil
 }
@@ -126,19 +108,18 @@ type fromOutside struct{}
 
 // dialer connects, but not to this machine or its neighbours on behalf of a
 // registry outside: a name can lead anywhere.
-func dialer(timeout time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+func (p *Pool) dialer(dial egress.Dial) egress.Dial {
+	outside := egress.Policy{DenyPrivate: p.policy.DenyPrivate, Deny: p.policy.Deny}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		d := net.Dialer{Timeout: timeout}
-		if ctx.Value(fromOutside{}) != nil {
-			d.Control = func(_, address string, _ syscall.RawConn) error {
-				host, _, err := net.SplitHostPort(address)
-				if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() {
-					return fmt.Errorf("connect to %s, where a registry redirects to: the host is an internal address: %w", address, ErrRedirect)
-				}
-				return nil
-			}
+		if ctx.Value(fromOutside{}) == nil {
+			return dial(ctx, network, address)
 		}
-		return d.DialContext(ctx, network, address) //nolint:wrapcheck // the HTTP client tells method and address
+		connection, err := outside.DialContext(ctx, network, address)
+		var refused *egress.Refused
+		if errors.As(err, &refused) {
+			return nil, fmt.Errorf("connect to %s, where a registry redirects to: the host is an internal address: %w: %w", address, ErrRedirect, refused)
+		}
+		return connection, err //nolint:wrapcheck // the HTTP client tells method and address
 	}
 }
 
@@ -149,7 +130,7 @@ type guard struct {
 	host       string
 	tokenHosts []string
 	redirects  Redirects
-	stall      time.Duration
+	watch      Watch
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -249,47 +230,16 @@ func internal(host string) bool {
 }
 
 func (g *guard) send(request *http.Request) (*http.Response, error) {
-	response, err := g.next.RoundTrip(request)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
+	// What is no content is small, however slowly it comes.
+	total := time.Duration(0)
+	if !strings.Contains(request.URL.Path, "/blobs/") {
+		total = 3 * g.watch.Timeouts.Stall
 	}
-	response.Body = EndStalls(response.Body, g.stall)
-	return response, nil
+	return g.watch.Send(g.next, request, total)
 }
-
-// stallReader ends an answer that stands still.
-type stallReader struct {
-	body  io.ReadCloser
-	stall time.Duration
-}
-
-// EndStalls ends an answer that stands still.
-func EndStalls(body io.ReadCloser, stall time.Duration) io.ReadCloser {
-	return &stallReader{body: body, stall: stall}
-}
-
-// ErrStalled tells that an answer stood still.
-var ErrStalled = errors.New("the server stopped sending")
-
-// Read implements io.Reader.
-func (s *stallReader) Read(p []byte) (int, error) {
-	if s.stall <= 0 {
-		return s.body.Read(p) //nolint:wrapcheck // a reader hands on io.EOF as it is
-	}
-	// Closing the body ends the read.
-	timer := time.AfterFunc(s.stall, func() { _ = s.body.Close() })
-	n, err := s.body.Read(p)
-	if !timer.Stop() && err != nil && !errors.Is(err, io.EOF) {
-		return n, fmt.Errorf("nothing for %s: %w", s.stall, ErrStalled)
-	}
-	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
-}
-
-// Close implements io.Closer.
-func (s *stallReader) Close() error { return s.body.Close() } //nolint:wrapcheck // nothing to add
 
 // TransportWith returns a transport of its own that trusts further certificate
 // authorities (PEM).
 func TransportWith(authorities string) (*http.Transport, error) {
-	return NewPool(DefaultTimeouts()).transport(trust{authorities: authorities})
+	return NewPool(egress.Unrestricted(), DefaultTimeouts()).transport(trust{authorities: authorities})
 }

@@ -93,7 +93,7 @@ func (r *fileRepository) Lookup(_ context.Context, name, version string) (*Versi
 	if !exists {
 		return nil, &NotFoundError{Name: name, Version: version, In: r.name}
 	}
-	found := &Version{Descriptor: d, Context: r.context}
+	found := &Version{Descriptor: d, Context: r.context, Warnings: d.Warnings()}
 	if found.Context == nil {
 		found.Context = d.EffectiveContext()
 	}

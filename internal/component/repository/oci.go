@@ -77,6 +77,7 @@ func (r *ociRepository) Lookup(ctx context.Context, name, version string) (*Vers
 	if warning != "" {
 		found.Warnings = append(found.Warnings, warning)
 	}
+	found.Warnings = append(found.Warnings, found.Descriptor.Warnings()...)
 	return found, nil
 }
 
@@ -283,6 +284,23 @@ func ArtifactSet(ctx context.Context, store oci.Store, repository string, at oci
 	reader, writer := io.Pipe()
 	go func() { _ = writer.CloseWithError(oci.WriteSet(ctx, writer, store, repository, at, tag)) }()
 	return &Blob{ReadCloser: reader, MediaType: oci.SetMediaType(at.MediaType), Digest: at.Digest.String()}
+}
+
+// Stored is what a component version consists of that is stored as an artifact.
+type Stored struct {
+	Store      oci.Store
+	Repository string
+	Manifest   *oci.Manifest
+}
+
+// Stored returns what a component version consists of; nil if it is in no store of
+// artifacts.
+func (v *Version) Stored() *Stored {
+	blobs, is := v.Blobs.(*ociBlobs)
+	if !is {
+		return nil
+	}
+	return &Stored{Store: blobs.store, Repository: blobs.repository, Manifest: blobs.manifest}
 }
 
 // Relative implements Blobs.

@@ -251,7 +251,7 @@ func TestLocalBlobs(t *testing.T) {
 		{"a layer", one, "", "one ", "text/plain", ""},
 		{"the access knows the media type", one, "text/x", "one ", "text/x", ""},
 		{"pieces in their order", one + ", " + two, "text/x", "one two", "text/x", ""},
-		{"an artifact of the same repository", manifest.Digest.String(), ocispec.MediaTypeImageManifest + "+tar+gzip", "", ocispec.MediaTypeImageManifest + "+tar+gzip", ""},
+		{"an artifact of the same repository", manifest.Digest.String(), ocispec.MediaTypeImageManifest + "+tar+gzip", "", "application/vnd.oci.image.manifest.v1+tar+gzip", ""},
 		{"a path", "../../etc/passwd", "", "", "", "is no digest"},
 		{"not there", digest.FromString("nowhere").String(), "", "", "", "not complete"},
 		{"too many pieces", strings.Repeat(one+",", MaxPieces+1), "", "", "", "pieces"},

@@ -50,6 +50,9 @@ func ParseSpec(context descriptor.Typed) (Spec, error) {
 	if context.IsZero() {
 		return Spec{}, errors.New("the repository context is missing")
 	}
+	if !json.Valid(context) {
+		return Spec{}, errors.New("the repository context is no JSON")
+	}
 	switch kind := context.Kind(); kind {
 	case KindOCI, "oci", "ociRegistry":
 		return parseOCI(context)
@@ -185,6 +188,9 @@ func (s Spec) String() string {
 		}
 		return name
 	case KindCTF, KindComponentArchive, KindLocal:
+		if s.FilePath == "" {
+			return s.Kind
+		}
 		return s.Kind + " " + s.FilePath
 	}
 	return s.Kind

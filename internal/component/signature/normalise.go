@@ -17,6 +17,8 @@ const (
 	JSONv1 = "jsonNormalisation/v1"
 	JSONv2 = "jsonNormalisation/v2"
 	JSONv3 = "jsonNormalisation/v3"
+	// JSONv4Alpha1 gives the same bytes as JSONv3, under another name.
+	JSONv4Alpha1 = "jsonNormalisation/v4alpha1"
 )
 
 // Normalise returns the bytes of a descriptor that are signed.
@@ -25,10 +27,10 @@ func Normalise(d *descriptor.Descriptor, algorithm string) ([]byte, error) {
 	switch algorithm {
 	case JSONv1:
 		return normaliseStored(prepared)
-	case JSONv2, JSONv3:
+	case JSONv2, JSONv3, JSONv4Alpha1:
 		return normaliseModel(prepared)
 	}
-	return nil, fmt.Errorf("unknown normalisation of a component descriptor %q: %s, %s and %s are known", algorithm, JSONv1, JSONv2, JSONv3)
+	return nil, fmt.Errorf("unknown normalisation of a component descriptor %q: %s, %s, %s and %s are known", algorithm, JSONv1, JSONv2, JSONv3, JSONv4Alpha1)
 }
 
 // prepare returns a copy in which resources can be told apart and those without
@@ -41,7 +43,7 @@ func prepare(d *descriptor.Descriptor, algorithm string) *descriptor.Descriptor 
 		if strings.EqualFold(resource.Access.Kind(), "none") {
 			resource.Digest = nil
 		}
-		if algorithm != JSONv3 && hasTwin(d.Resources, i) {
+		if (algorithm == JSONv1 || algorithm == JSONv2) && hasTwin(d.Resources, i) {
 			extra := maps.Clone(resource.ExtraIdentity)
 			if extra == nil {
 				extra = map[string]string{}
@@ -123,8 +125,8 @@ func normaliseV2(component map[string]any) {
 
 func normaliseV3(form map[string]any) {
 	metadata := child(form, "metadata")
+	// Those of the provider stay as they are: that is how signatures are made.
 	signedLabels(metadata)
-	signedLabels(child(metadata, "provider"))
 	spec := child(form, "spec")
 	for _, resource := range children(spec, "resources") {
 		drop(resource, "access", "srcRefs")

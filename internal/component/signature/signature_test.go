@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/hex"
@@ -72,6 +74,7 @@ func TestNormalise(t *testing.T) {
 		{"the model: all labels of references", JSONv2, descriptor.SchemaV2, model(`"extraIdentity":{"version":"1"},`)},
 		{"the model does not depend on the schema", JSONv2, descriptor.SchemaV3Alpha1, model(`"extraIdentity":{"version":"1"},`)},
 		{"the third form does not tell twins apart", JSONv3, descriptor.SchemaV2, model("")},
+		{"the fourth one is the third one", JSONv4Alpha1, descriptor.SchemaV2, model("")},
 	} {
 		got, err := Normalise(decode(t, sample).As(test.schema), test.algorithm)
 		if err != nil || string(got) != test.want {
@@ -84,6 +87,21 @@ func TestNormalise(t *testing.T) {
 	}
 	if _, err := Normalise(decode(t, sample), "other"); err == nil || !strings.Contains(err.Error(), `"other"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLabelsOfProviders: the first normal form of the third schema keeps them, also
+// those that are not for signing.
+func TestLabelsOfProviders(t *testing.T) {
+	d := decode(t, `{apiVersion: ocm.software/v3alpha1, kind: ComponentVersion, metadata: {name: example.org/a, version: 1.0.0, provider: {name: p, labels: [{name: x, value: 1}]}}, spec: {}}`)
+	got, err := Normalise(d, JSONv1)
+	if err != nil || !strings.Contains(string(got), `{"provider":[{"labels":[[{"name":"x"},{"value":1}]]},{"name":"p"}]}`) {
+		t.Errorf("%s, %v", got, err)
+	}
+	for algorithm, schema := range map[string]string{JSONv1: descriptor.SchemaV2, JSONv2: d.Schema, JSONv3: d.Schema} {
+		if got, err := Normalise(d.As(schema), algorithm); err != nil || strings.Contains(string(got), "labels") {
+			t.Errorf("%s: %s, %v", algorithm, got, err)
+		}
 	}
 }
 
@@ -106,8 +124,10 @@ func TestCanonical(t *testing.T) {
 
 // signer signs descriptors in tests.
 type signer struct {
-	key   *rsa.PrivateKey
-	leaf  []byte
+	key  *rsa.PrivateKey
+	leaf []byte
+	// web is a certificate for a web server, with the same key.
+	web   []byte
 	root  []byte
 	pub   []byte
 	other []byte
@@ -140,9 +160,11 @@ func newSigner(t *testing.T) signer {
 	begin := time.Now().Add(-48 * time.Hour)
 	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "root"}, NotBefore: begin.Add(-time.Hour), NotAfter: begin.Add(100 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	// The certificate has expired since: a signature outlives it.
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "release", Organization: []string{"shop"}}, NotBefore: begin, NotAfter: begin.Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "release", Organization: []string{"shop"}}, NotBefore: begin, NotAfter: begin.Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}}
+	web := *leaf
+	web.SerialNumber, web.ExtKeyUsage = big.NewInt(3), []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	return signer{key: leafKey, pub: public(leafKey), other: public(rootKey),
-		root: certificate(root, root, rootKey, rootKey), leaf: certificate(leaf, root, leafKey, rootKey)}
+		root: certificate(root, root, rootKey, rootKey), leaf: certificate(leaf, root, leafKey, rootKey), web: certificate(&web, root, leafKey, rootKey)}
 }
 
 func (s signer) sign(t *testing.T, d *descriptor.Digest, algorithm, mediaType, issuer string) descriptor.Signature {
@@ -221,7 +243,11 @@ func TestVerify(t *testing.T) {
 		{"another key", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", Trust{PublicKey: s.other}, nil, "was not made with this key"},
 		{"no key for a plain signature", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", chain, nil, "public key from signature"},
 		{"a certificate of another issuer", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "CN=somebody", chain, nil, "names the issuer"},
-		{"a certificate of an unknown authority", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{}, nil, "is not trusted"},
+		{"a certificate of an unknown authority", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{Authorities: s.web}, nil, "is not trusted"},
+		{"nobody is trusted by default, nor the authorities of web servers", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{}, nil, "neither a public key nor a certificate authority"},
+		{"an empty key is no key", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypePEM, "", Trust{PublicKey: []byte(" \n")}, nil, "neither a public key nor a certificate authority"},
+		{"a certificate for whom it must be for", "SHA-256", JSONv3, AlgorithmPSS, mediaTypePEM, "", Trust{Authorities: s.root, Issuer: "CN=release,O=shop"}, nil, ""},
+		{"a certificate for somebody else of the same authority", "SHA-256", JSONv3, AlgorithmPSS, mediaTypePEM, "", Trust{Authorities: s.root, Issuer: "CN=other"}, nil, `not by "CN=other"`},
 		{"a key that is none", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", Trust{PublicKey: []byte("s3cr3t")}, nil, "failed parsing public key data"},
 		{"an unknown media type", "SHA-256", JSONv1, AlgorithmPKCS1, "text/plain", "", key, nil, "invalid signature mediaType"},
 		{"changed content", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.files["one"].Data = []byte("evil!") }, "does not match found digest"},
@@ -254,7 +280,7 @@ func TestVerify(t *testing.T) {
 		if test.change != nil {
 			test.change(w)
 		}
-		err = w.verifier.Verify(t.Context(), w.root, "release", test.trust)
+		_, err = w.verifier.Verify(t.Context(), w.root, "release", test.trust)
 		if test.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", test.reason, err)
@@ -264,6 +290,21 @@ func TestVerify(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "failed verifying signature: ") || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
 		}
+	}
+}
+
+// TestWebServersDoNotSign: an authority that issues certificates to web servers does
+// not make signers of them.
+func TestWebServersDoNotSign(t *testing.T) {
+	s, w := newSigner(t), newWorld(t)
+	s.leaf = s.web
+	d, err := w.verifier.DescriptorDigest(t.Context(), w.root, "SHA-256", JSONv3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.root.Signatures = []descriptor.Signature{s.sign(t, d, AlgorithmPKCS1, mediaTypePEM, "")}
+	if _, err := w.verifier.Verify(t.Context(), w.root, "release", Trust{Authorities: s.root}); err == nil || !strings.Contains(err.Error(), "code signing") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -304,23 +345,121 @@ func TestDigestsKeepTheirHash(t *testing.T) {
 	}
 }
 
-// TestSwappedAfterVerification: what was verified is what is used.
+// TestSwappedAfterVerification: what was verified is what is used, whatever a
+// descriptor says about digests besides.
 func TestSwappedAfterVerification(t *testing.T) {
-	s, w := newSigner(t), newWorld(t)
+	digestOf := func(text string) *descriptor.Digest {
+		sum := sha256.Sum256([]byte(text))
+		return &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: hex.EncodeToString(sum[:])}
+	}
+	blind := func(w *world) *descriptor.Resource {
+		w.root.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: "SHA-256", Value: strings.Repeat("0", 64)}
+		return &w.root.Resources[0]
+	}
+	for _, test := range []struct {
+		reason string
+		// change is what an attacker does to the descriptors after the signature.
+		change func(w *world) *descriptor.Resource
+		// refused is what the verification itself says; else the later read fails.
+		refused string
+	}{
+		{"no digest at all", func(w *world) *descriptor.Resource { return &w.root.Resources[0] }, ""},
+		{"a digest whose kind has no name", blind, `unknown normalisation of a content ""`},
+		{"a digest of a kind that nobody knows", func(w *world) *descriptor.Resource {
+			resource := blind(w)
+			resource.Digest.NormalisationAlgorithm = "trustMe/v1"
+			return resource
+		}, `"trustMe/v1"`},
+		{"a forged digest behind an honest one among the nested digests, which nobody signs", func(w *world) *descriptor.Resource {
+			w.db.Resources[0].Digest = digestOf("swapped")
+			w.root.NestedDigests = []descriptor.NestedDigest{{Name: w.db.Name, Version: "1.0.0", ResourceDigests: []descriptor.ResourceDigest{{Name: "two", Version: "1", Digest: digestOf("second")}}}}
+			return &w.db.Resources[0]
+		}, "mismatches existing digest"},
+		{"a forged digest with another hash, which cannot be compared", func(w *world) *descriptor.Resource {
+			sum := sha512.Sum512([]byte("swapped"))
+			w.db.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: "SHA-512", NormalisationAlgorithm: access.NormalisationBlob, Value: hex.EncodeToString(sum[:])}
+			w.root.NestedDigests = []descriptor.NestedDigest{{Name: w.db.Name, Version: "1.0.0", ResourceDigests: []descriptor.ResourceDigest{{Name: "two", Version: "1", Digest: digestOf("second")}}}}
+			return &w.db.Resources[0]
+		}, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s, w := newSigner(t), newWorld(t)
+			d, err := w.verifier.DescriptorDigest(t.Context(), w.root, "SHA-256", JSONv1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.root.Signatures = []descriptor.Signature{s.sign(t, d, AlgorithmPKCS1, mediaTypeRSA, "")}
+			resource := test.change(w)
+			closure, err := w.verifier.Verify(t.Context(), w.root, "release", Trust{PublicKey: s.pub})
+			if test.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refused) {
+					t.Errorf("got %v, want %q", err, test.refused)
+				}
+				return
+			}
+			if err != nil || closure[Key{w.db.Name, "1.0.0"}] != w.db || closure[Key{w.root.Name, "1.0.0"}] != w.root || len(closure) != 2 {
+				t.Fatalf("%v, %v", closure, err)
+			}
+			w.files["one"].Data, w.files["two"].Data = []byte("swapped"), []byte("swapped")
+			_, _, err = (&access.Reader{}).Read(t.Context(), closure[Key{w.db.Name, "1.0.0"}], resource, 100)
+			if err == nil || !strings.Contains(err.Error(), "mismatches existing digest") {
+				t.Errorf("a content that was swapped after the verification was read: %v", err)
+			}
+			if errors.Is(err, context.Canceled) || bytes.Contains([]byte(err.Error()), []byte("swapped")) {
+				t.Errorf("the message shows the content: %v", err)
+			}
+		})
+	}
+}
+
+// TestTwoWaysToOneName: the same name may lead to different component versions, by
+// a label that is not signed. Only one of them may be what it stands for.
+func TestTwoWaysToOneName(t *testing.T) {
+	s := newSigner(t)
+	for _, test := range []struct {
+		reason string
+		evilAt string
+		want   string
+	}{
+		{"the first way leads to the signed one, so the second way does as well", "again", ""},
+		{"the first way leads to another one, which is not what was signed", "db", "does not match found digest"},
+	} {
+		t.Run(test.reason, func(t *testing.T) { twoWays(t, s, test.evilAt, test.want) })
+	}
+}
+
+// twoWays verifies a component with two references to one name, of which one leads
+// to something else since it was signed.
+func twoWays(t *testing.T, s signer, evilAt, want string) {
+	t.Helper()
+	w := newWorld(t)
+	w.root.References = append(w.root.References, descriptor.Reference{Element: descriptor.Element{Name: "again"}, ComponentName: w.db.Name})
+	w.root.References[1].Version = w.db.Version
 	d, err := w.verifier.DescriptorDigest(t.Context(), w.root, "SHA-256", JSONv1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.root.Signatures = []descriptor.Signature{s.sign(t, d, AlgorithmPKCS1, mediaTypeRSA, "")}
-	if err := w.verifier.Verify(t.Context(), w.root, "release", Trust{PublicKey: s.pub}); err != nil {
-		t.Fatal(err)
+	evil := *w.db.Descriptor
+	evil.Resources = []descriptor.Resource{{Element: descriptor.Element{Name: "two", Version: "1"}, Type: "t", Relation: "local", Access: descriptor.Typed(`{"type":"localBlob","localReference":"evil"}`)}}
+	w.files["evil"] = &fstest.MapFile{Data: []byte("evil")}
+	other := *w.db
+	other.Descriptor = &evil
+	honest := w.verifier.Referenced
+	w.verifier.Referenced = func(ctx context.Context, from *repository.Version, reference *descriptor.Reference) (*repository.Version, error) {
+		if reference.Name == evilAt {
+			return &other, nil
+		}
+		return honest(ctx, from, reference)
 	}
-	w.files["one"].Data = []byte("swapped")
-	_, _, err = (&access.Reader{}).Read(t.Context(), w.root, &w.root.Resources[0], 100)
-	if err == nil || !strings.Contains(err.Error(), "mismatches existing digest") {
-		t.Errorf("a content that was swapped after the verification was read: %v", err)
+	closure, err := w.verifier.Verify(t.Context(), w.root, "release", Trust{PublicKey: s.pub})
+	if want != "" {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v", err)
+		}
+		return
 	}
-	if errors.Is(err, context.Canceled) || bytes.Contains([]byte(err.Error()), []byte("swapped")) {
-		t.Errorf("the message shows the content: %v", err)
+	if err != nil || closure[Key{w.db.Name, w.db.Version}] != w.db {
+		t.Errorf("%v, %v", closure, err)
 	}
 }

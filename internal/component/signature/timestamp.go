@@ -88,12 +88,6 @@ func (t Trust) checkAuthority(message *pkcs7.PKCS7, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	if roots == nil {
-		// The library takes no roots for no check.
-		if roots, err = x509.SystemCertPool(); err != nil {
-			return fmt.Errorf("read the authorities of the system: %w", err)
-		}
-	}
 	intermediates := x509.NewCertPool()
 	for _, certificate := range message.Certificates {
 		intermediates.AddCert(certificate)

@@ -118,7 +118,7 @@ func TestTimeStamps(t *testing.T) {
 		{"the certificate was not yet valid", authority.stamp(t, d, leaf.NotBefore.Add(-time.Minute), true, true), trust, "is not trusted"},
 		{"for another digest", authority.stamp(t, elsewhere, inside, true, true), trust, "something else than the digest"},
 		{"of an unknown authority", other.stamp(t, d, inside, true, true), trust, "it is not trusted"},
-		{"of an authority that the system does not know either", authority.stamp(t, d, inside, true, true), Trust{}, "it is not trusted"},
+		{"the authorities of the system do not count", authority.stamp(t, d, inside, true, true), Trust{}, "neither a public key nor a certificate authority"},
 		{"of somebody who may sign code, not time", noStamps.stamp(t, d, inside, true, true), trust, "is not for time stamps"},
 		{"without the certificate of its signer", authority.stamp(t, d, inside, true, false), trust, "exactly one signer"},
 		{"changed on the way", string(changed), trust, "the time stamp of signature"},
@@ -131,7 +131,7 @@ func TestTimeStamps(t *testing.T) {
 		signed := s.sign(t, d, AlgorithmPKCS1, mediaTypePEM, "")
 		signed.Timestamp = &descriptor.Timestamp{Value: test.stamp, Time: inside.Format(time.RFC3339)}
 		w.root.Signatures = []descriptor.Signature{signed}
-		err := w.verifier.Verify(t.Context(), w.root, "release", test.trust)
+		_, err := w.verifier.Verify(t.Context(), w.root, "release", test.trust)
 		if test.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", test.reason, err)

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/rsa"
 	"crypto/x509"
@@ -8,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,17 +26,52 @@ const (
 	mediaTypePEM   = "application/x-pem-file"
 )
 
-// Trust is what signatures are checked with.
+// Trust is what signatures are checked with. One of PublicKey and Authorities is
+// needed: nobody is trusted by default.
 type Trust struct {
 	// PublicKey is the signer's key (PEM); without it the key comes from the
 	// certificate in the signature.
 	PublicKey []byte
-	// Authorities may issue such certificates (PEM); without any, those of the
-	// system may.
+	// Authorities may issue such certificates (PEM).
 	Authorities []byte
+	// Issuer, if set, is whom the certificate must be for: a distinguished name, or
+	// parts of one.
+	Issuer string
+}
+
+// ErrUntrusted tells that the certificate of a signature does not lead to an
+// authority that is trusted.
+var ErrUntrusted = errors.New("its authority is not among those for signers")
+
+// ErrNoTrust tells that nothing says whose signatures count. The authorities of
+// the system are for web servers: anybody with a web site has a certificate of one.
+var ErrNoTrust = errors.New("there is neither a public key nor a certificate authority to check it with")
+
+// Usable refuses a trust without anybody in it.
+func (t Trust) Usable() error {
+	if len(bytes.TrimSpace(t.PublicKey)) == 0 && len(bytes.TrimSpace(t.Authorities)) == 0 {
+		return ErrNoTrust
+	}
+	return nil
+}
+
+// Check refuses a key or authorities that are none, before anything is signed.
+func (t Trust) Check() error {
+	if err := t.Usable(); err != nil {
+		return err
+	}
+	if len(t.PublicKey) > 0 {
+		_, err := parseKey(t.PublicKey)
+		return err
+	}
+	_, err := t.roots()
+	return err
 }
 
 func (t Trust) check(signed *descriptor.Signature) error {
+	if err := t.Usable(); err != nil {
+		return err
+	}
 	value, chain, err := decodeSignature(signed)
 	if err != nil {
 		return err
@@ -150,10 +187,11 @@ func parseKey(text []byte) (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("failed parsing public key data: a PEM block %q is neither a PKIX nor a PKCS #1 public key", block.Type)
 }
 
-// roots returns the authorities that are trusted; nil are those of the system.
+// roots returns the authorities that are trusted. They are never those of the
+// system.
 func (t Trust) roots() (*x509.CertPool, error) {
 	if len(t.Authorities) == 0 {
-		return nil, nil //nolint:nilnil // as for the verification of certificates
+		return nil, ErrNoTrust
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(t.Authorities) {
@@ -182,16 +220,15 @@ func (t Trust) checkChain(signed *descriptor.Signature, chain []*x509.Certificat
 	if at.IsZero() {
 		at = leaf.NotBefore.Add(time.Second)
 	}
-	options := x509.VerifyOptions{Roots: roots, Intermediates: intermediates, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
+	if !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageCodeSigning) {
+		return fmt.Errorf("the certificate of signature %q is not for signing: it needs the extended key usage code signing", signed.Name)
+	}
+	options := x509.VerifyOptions{Roots: roots, Intermediates: intermediates, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}}
 	if _, err := leaf.Verify(options); err != nil {
-		return fmt.Errorf("the certificate of signature %q is not trusted: %w", signed.Name, err)
+		return fmt.Errorf("the certificate of signature %q is not trusted: %w: %w", signed.Name, ErrUntrusted, err)
 	}
-	codeSigning := false
-	for _, usage := range leaf.ExtKeyUsage {
-		codeSigning = codeSigning || usage == x509.ExtKeyUsageCodeSigning
-	}
-	if !codeSigning && leaf.KeyUsage&x509.KeyUsageDigitalSignature == 0 {
-		return fmt.Errorf("the certificate of signature %q is not for signing", signed.Name)
+	if t.Issuer != "" && !sameName(t.Issuer, leaf) {
+		return fmt.Errorf("signature %q was made by %q, not by %q", signed.Name, leaf.Subject, t.Issuer)
 	}
 	if issuer := signed.Signature.Issuer; issuer != "" && !sameName(issuer, leaf) {
 		return fmt.Errorf("signature %q names the issuer %q, its certificate is for %q", signed.Name, issuer, leaf.Subject)

@@ -8,7 +8,7 @@ import (
 
 func TestTwice(t *testing.T) {
 	parsed, err := publish.Parse([]byte(`{name: example.org/a, version: 1.0.0, provider: p, resources: [
-{name: r, type: t, input: {type: utf8}}, {name: r, version: "2", type: t, input: {type: utf8}}, {name: r, extraIdentity: {os: x}, type: t, input: {type: utf8}}]}`))
+{name: rr, type: t, input: {type: utf8}}, {name: rr, version: "2", type: t, input: {type: utf8}}, {name: rr, extraIdentity: {os: x}, type: t, input: {type: utf8}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

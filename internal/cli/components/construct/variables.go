@@ -29,8 +29,11 @@ func Substitute(text string, values map[string]string) (string, error) {
 			if strings.HasPrefix(found, "$$") {
 				return found[1:]
 			}
-			name := strings.TrimSpace(found[2 : len(found)-1])
+			name, otherwise, hasDefault := withDefault(strings.TrimSpace(found[2 : len(found)-1]))
 			value, defined := values[name]
+			if hasDefault && value == "" {
+				return otherwise
+			}
 			nameless = nameless || name == ""
 			if !defined && unknown == "" {
 				unknown = name
@@ -45,6 +48,12 @@ func Substitute(text string, values map[string]string) (string, error) {
 		}
 	}
 	return strings.Join(lines, ""), nil
+}
+
+// withDefault splits NAME:-DEFAULT. The default counts for what is empty as well.
+func withDefault(text string) (name, otherwise string, has bool) {
+	name, otherwise, has = strings.Cut(text, ":-")
+	return strings.TrimSpace(name), otherwise, has
 }
 
 // Variables collects the values of variables: those of the environment, if they

@@ -16,6 +16,7 @@ func TestSubstitute(t *testing.T) {
 		{"the text itself", "a: $${A}", "a: ${A}", ""},
 		{"no variable", "a: $A {A} $", "a: $A {A} $", ""},
 		{"comments are left alone", "  # ${B}\na: 1", "  # ${B}\na: 1", ""},
+		{"a default", "a: ${B:-1.0.0}-${A:-y}-${EMPTY:-z}-${B:-}", "a: 1.0.0-x-z-", ""},
 		{"without a value", "a: 1\nb: ${B}", "", "line 2: the variable ${B} has no value: give it one with --set B=VALUE"},
 		{"without a name", "a: ${}", "", "line 1: a variable has no name"},
 	} {

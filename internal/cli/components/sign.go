@@ -1,0 +1,137 @@
+package components
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/internal/cli/repositories"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/component/publish"
+	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/component/signature"
+)
+
+type signFlags struct {
+	commonFlags
+	how               signature.Signing
+	key, certificates string
+	force             bool
+}
+
+func newSignCommand(streams terminal.Streams) *cobra.Command {
+	f := &signFlags{}
+	command := &cobra.Command{
+		Use:   "sign REPOSITORY COMPONENT VERSION",
+		Short: "Sign a component version",
+		Long: `Sign a component version. The digests of all contents and of all component versions that
+it refers to are put into its descriptor, and then the signature. It stays where it is,
+in a registry or an archive in the common transport format.
+
+The signature is made with an RSA key; with --certificate, the certificates of the
+signer and of those between him and his authority go along.
+
+` + help,
+		Example: `  landscaper-cli components sign registry.example.org/delivery example.org/shop/web 1.4.2 --signature shop --private-key shop.key
+  landscaper-cli components sign ./transport.tgz example.org/shop/web 1.4.2 -s shop -k shop.key --certificate chain.pem`,
+		Args: terminal.Arguments(needsTarget()),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := f.read(); err != nil {
+				return terminal.Usage(err)
+			}
+			return f.run(command.Context(), streams, func(ctx context.Context, access *repositories.Access) error {
+				return f.sign(ctx, streams, access, args)
+			})
+		},
+	}
+	f.add(command, outputText, outputJSON, outputYAML)
+	flags := command.Flags()
+	flags.StringVarP(&f.how.Name, "signature", "s", "", "name of the signature (required)")
+	flags.StringVarP(&f.key, "private-key", "k", "", "`file` with the private key of the signer (PEM, required)")
+	flags.StringVar(&f.certificates, "certificate", "", "`file` with the certificate of the signer, and those behind it (PEM)")
+	flags.StringVar(&f.how.Algorithm, "algorithm", signature.AlgorithmPSS, signature.AlgorithmPSS+" or "+signature.AlgorithmPKCS1)
+	flags.StringVar(&f.how.Hash, "hash", "SHA-256", "SHA-256 or SHA-512")
+	flags.StringVar(&f.how.Normalisation, "normalisation", signature.JSONv3, strings.Join(normalisations(), ", "))
+	flags.BoolVar(&f.force, "force", false, "replace a signature of the same name")
+	terminal.CompleteWith(command, "algorithm", signature.AlgorithmPSS, signature.AlgorithmPKCS1)
+	terminal.CompleteWith(command, "normalisation", normalisations()...)
+	return command
+}
+
+func normalisations() []string {
+	return []string{signature.JSONv1, signature.JSONv2, signature.JSONv3, signature.JSONv4Alpha1}
+}
+
+func (f *signFlags) read() error {
+	if f.how.Name == "" || f.key == "" {
+		return errors.New("name the signature with --signature, and the key of the signer with --private-key")
+	}
+	for _, file := range []struct {
+		flag, name string
+		into       *[]byte
+	}{{"--private-key", f.key, &f.how.Key}, {"--certificate", f.certificates, &f.how.Certificates}} {
+		if file.name == "" {
+			continue
+		}
+		text, err := os.ReadFile(file.name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file.flag, err)
+		}
+		*file.into = text
+	}
+	return nil
+}
+
+func (f *signFlags) sign(ctx context.Context, streams terminal.Streams, access *repositories.Access, args []string) error {
+	wanted, err := targetOf(args)
+	if err != nil {
+		return err
+	}
+	session, err := access.Session(wanted.Location)
+	if err != nil {
+		return err
+	}
+	defer session.Close() //nolint:errcheck // nothing was written
+	version, err := wanted.resolve(ctx, streams, session)
+	if err != nil {
+		return err
+	}
+	for _, existing := range version.Signatures {
+		if existing.Name == f.how.Name && !f.force {
+			return fmt.Errorf("the component version %s:%s has a signature %q: choose another name, or replace it with --force", version.Name, version.Version, f.how.Name)
+		}
+	}
+	signed, err := session.Sign(ctx, version, f.how)
+	if err != nil {
+		return err
+	}
+	if err := f.write(ctx, access, wanted, version); err != nil {
+		return err
+	}
+	result := verified{Component: version.Name + ":" + version.Version, Signature: signed.Name, Digest: signed.Digest.HashAlgorithm + ":" + signed.Digest.Value}
+	if f.output != outputText {
+		return writeDocument(streams.Out, f.output, result)
+	}
+	fmt.Fprintf(streams.Out, "Signed %s with %s (%s)\n", result.Component, terminal.Printable(result.Signature), result.Digest)
+	return nil
+}
+
+// write puts the descriptor with the signature where the old one is.
+func (f *signFlags) write(ctx context.Context, access *repositories.Access, wanted target, version *repository.Version) error {
+	if wanted.Spec.Kind != repository.KindOCI && wanted.Spec.Kind != repository.KindCTF {
+		return terminal.Usage(fmt.Errorf("%s cannot be written to: copy the component version into a registry or an archive in the common transport format first (components copy)", wanted.Text))
+	}
+	opened, err := access.Writer(wanted.Location)
+	if err != nil {
+		return err
+	}
+	_, err = publish.Rewrite(ctx, version, publish.Options{Target: opened.Target, Spec: wanted.Spec})
+	if err == nil {
+		err = opened.Finish()
+	}
+	return errors.Join(err, opened.Close())
+}

@@ -1,0 +1,80 @@
+package oci
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"go.landscaper.dev/internal/component/archive"
+)
+
+// WriteLayout turns an artifact set, compressed or not, into an archive in the layout
+// of OCI, which tools for images read.
+func WriteLayout(to io.Writer, set io.Reader) error {
+	writer := tar.NewWriter(to)
+	file := func(name string, size int64, content io.Reader) error {
+		if err := writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, Format: tar.FormatPAX}); err != nil {
+			return fmt.Errorf("write %s of a layout: %w", name, err)
+		}
+		if _, err := io.Copy(writer, content); err != nil {
+			return fmt.Errorf("write %s of a layout: %w", name, err)
+		}
+		return nil
+	}
+	mark := []byte(`{"imageLayoutVersion":"` + ocispec.ImageLayoutVersion + `"}`)
+	if err := file(ocispec.ImageLayoutFile, int64(len(mark)), bytes.NewReader(mark)); err != nil {
+		return err
+	}
+	found := false
+	limits := archive.Limits{Bytes: 1 << 50, Files: 1_000_000, Ratio: 1000, Depth: 4}
+	err := archive.Walk(set, limits, func(entry archive.Entry) error {
+		if d, isBlob := blobDigest(entry.Path); isBlob {
+			return file("blobs/"+string(d.Algorithm())+"/"+d.Encoded(), entry.Size, entry.Content)
+		}
+		if found || (entry.Path != artifactSetDescriptor && entry.Path != artifactSetIndex) {
+			return nil
+		}
+		found = true
+		raw, err := layoutIndex(entry.Content)
+		if err != nil {
+			return err
+		}
+		return file(artifactSetIndex, int64(len(raw)), bytes.NewReader(raw))
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("it has neither %s nor %s", artifactSetDescriptor, artifactSetIndex)
+	}
+	if err != nil {
+		return fmt.Errorf("turn an artifact set into a layout: %w", err)
+	}
+	return errors.Join(writer.Close())
+}
+
+// layoutIndex returns the index of a layout: only the artifact itself, under its
+// name, as tools for images expect it.
+func layoutIndex(content io.Reader) ([]byte, error) {
+	raw, err := archive.ReadAll(content, MaxManifest)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller tells what was done
+	}
+	main, err := mainOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	if tags, _, _ := strings.Cut(main.Annotations[tagsAnnotation], ","); tags != "" {
+		main.Annotations[ocispec.AnnotationRefName] = tags
+	}
+	index := ocispec.Index{MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{main}}
+	index.SchemaVersion = 2
+	raw, err = json.Marshal(index)
+	if err != nil {
+		return nil, fmt.Errorf("encode the index: %w", err)
+	}
+	return raw, nil
+}
