@@ -3,19 +3,18 @@ package apply
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/rand"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/deploy/target"
 )
 
 type ownerReference = metav1.OwnerReference
@@ -29,7 +28,7 @@ const applyObjects, applyNewObject = "ApplyObjects", "ApplyNewObject"
 // Applier applies objects for an item.
 type Applier struct {
 	// Target is the cluster.
-	Target *cluster.Connection
+	Target target.Cluster
 	// Strategy says how objects that exist are changed.
 	Strategy deployer.UpdateStrategy
 	// Labels are put on each object.
@@ -56,64 +55,186 @@ func (a *Applier) Apply(ctx context.Context, object Object) (Outcome, error) {
 		return Outcome{}, nil
 	}
 	manifest := withLabels(object.Object, a.Labels)
-	create := !object.Known
 	for attempt := 1; ; attempt++ {
-		outcome, err := a.applyOnce(ctx, object, manifest, create)
-		raced := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
-		if err == nil || !raced || attempt == attempts {
-			return outcome, explain(object, err)
+		outcome, err := a.applyOnce(ctx, object, manifest, attempt == 1)
+		if err == nil || !raced(err) || attempt == attempts {
+			return outcome, a.explain(ctx, object, err)
 		}
-		create = false
 	}
 }
 
-func (a *Applier) applyOnce(ctx context.Context, object Object, manifest *unstructured.Unstructured, create bool) (Outcome, error) {
-	if !create {
-		live, err := a.Target.Get(ctx, object.Mapping, manifest.GetNamespace(), manifest.GetName())
-		if err == nil {
-			return a.change(ctx, object, live, manifest)
-		}
-		if !apierrors.IsNotFound(err) {
-			return Outcome{}, err
-		}
+// raced reports whether somebody else was quicker. A conflict about the owner of a
+// field is none of time: looking again does not help.
+func raced(err error) bool {
+	return (apierrors.IsConflict(err) && len(fieldOwners(err)) == 0) || apierrors.IsAlreadyExists(err)
+}
+
+func (a *Applier) applyOnce(ctx context.Context, object Object, manifest *unstructured.Unstructured, first bool) (Outcome, error) {
+	live, err := a.look(ctx, object, manifest, first)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if live == nil {
+		return a.create(ctx, object, manifest)
+	}
+	return a.change(ctx, object, live, manifest)
+}
+
+// look returns the object as it is, or nil if it does not exist or need not be
+// looked at.
+func (a *Applier) look(ctx context.Context, object Object, manifest *unstructured.Unstructured, first bool) (*unstructured.Unstructured, error) {
+	if first && object.Live != nil {
+		return object.Live, nil
+	}
+	// A create fails on an object that exists; an apply does not, so whatever depends
+	// on that has to be known before.
+	mustKnow := a.serverSide() && (object.Policy == deployer.ImmutablePolicy || object.Policy == deployer.FallbackPolicy || len(object.AnnotateBeforeCreate) > 0)
+	if first && !object.Known && !mustKnow {
+		return nil, nil
+	}
+	live, err := a.Target.Get(ctx, object.Mapping, manifest.GetNamespace(), manifest.GetName())
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return live, err
+}
+
+func (a *Applier) serverSide() bool { return a.Strategy == deployer.UpdateStrategyApply }
+
+func (a *Applier) create(ctx context.Context, object Object, manifest *unstructured.Unstructured) (Outcome, error) {
+	if len(object.AnnotateBeforeCreate) > 0 {
+		manifest = withAnnotations(manifest, object.AnnotateBeforeCreate)
+	}
+	if a.serverSide() {
+		return a.applied(ctx, object, manifest)
 	}
 	stored, err := a.Target.Create(ctx, object.Mapping, manifest, a.FieldManager)
 	return Outcome{Stored: stored}, err
 }
 
-// change deals with an object that exists.
-func (a *Applier) change(ctx context.Context, object Object, live, manifest *unstructured.Unstructured) (Outcome, error) {
-	if live.GetDeletionTimestamp() != nil {
-		return Outcome{}, &Terminating{Left: live}
-	}
-	switch object.Policy {
-	case deployer.ImmutablePolicy:
-		return Outcome{Stored: live}, nil
-	case deployer.FallbackPolicy:
-		if live.GetLabels()[a.OwnerLabel] != a.Labels[a.OwnerLabel] {
-			return Outcome{Stored: live, Foreign: true}, nil
-		}
-	}
-	desired := a.desired(live, manifest)
-	if apiequality.Semantic.DeepEqual(live.Object, desired.Object) {
-		return Outcome{Stored: live}, nil
-	}
-	var stored *unstructured.Unstructured
-	var err error
-	if a.Strategy == deployer.UpdateStrategyPatch {
-		stored, err = a.patch(ctx, object, live, desired)
-	} else {
-		stored, err = a.Target.Update(ctx, object.Mapping, desired, a.FieldManager)
+// applied lets the API server merge.
+func (a *Applier) applied(ctx context.Context, object Object, manifest *unstructured.Unstructured) (Outcome, error) {
+	stored, err := a.Target.Apply(ctx, object.Mapping, manifest, cluster.ApplyOptions{Owner: a.FieldManager, Force: !object.FailOnConflict})
+	if err == nil && stored.GetDeletionTimestamp() != nil {
+		return Outcome{}, &Terminating{Left: stored}
 	}
 	return Outcome{Stored: stored}, err
 }
 
-func (a *Applier) desired(live, manifest *unstructured.Unstructured) *unstructured.Unstructured {
-	switch a.Strategy {
-	case deployer.UpdateStrategyMerge, deployer.UpdateStrategyMergeOverwrite:
-		return withLabels(merged(live, manifest, a.Strategy == deployer.UpdateStrategyMergeOverwrite), a.Labels)
+// treatment is what happens to an object that exists.
+type treatment string
+
+const (
+	// leave means that the object stays as it is.
+	leave treatment = "leave"
+	// leaveForeign means the same for an object that is somebody else's.
+	leaveForeign treatment = "leave foreign"
+	// await means that the object has to go first.
+	await treatment = "await"
+	// write means that the object is changed.
+	write treatment = "write"
+)
+
+// treat decides what happens to an object that exists; desired is what it should
+// become, or nil if only the API server knows.
+func treat(policy deployer.ManifestPolicy, owned bool, live, desired *unstructured.Unstructured) treatment {
+	switch {
+	case live.GetDeletionTimestamp() != nil:
+		return await
+	case policy == deployer.ImmutablePolicy:
+		return leave
+	case policy == deployer.FallbackPolicy && !owned:
+		return leaveForeign
+	case desired != nil && Equal(live, desired):
+		return leave
 	}
-	return replacement(live, manifest)
+	return write
+}
+
+// change deals with an object that exists.
+func (a *Applier) change(ctx context.Context, object Object, live, manifest *unstructured.Unstructured) (Outcome, error) {
+	owned := live.GetLabels()[a.OwnerLabel] == a.Labels[a.OwnerLabel]
+	desired := a.desired(object, live, manifest)
+	switch treat(object.Policy, owned, live, desired) {
+	case await:
+		return Outcome{}, &Terminating{Left: live}
+	case leave:
+		return Outcome{Stored: live}, nil
+	case leaveForeign:
+		return Outcome{Stored: live, Foreign: true}, nil
+	}
+	outcome, err := a.write(ctx, object, live, desired, manifest)
+	if apierrors.IsInvalid(err) && object.Recreate {
+		return a.recreate(ctx, object, live, manifest, err)
+	}
+	return outcome, err
+}
+
+// write changes an object that exists.
+func (a *Applier) write(ctx context.Context, object Object, live, desired, manifest *unstructured.Unstructured) (Outcome, error) {
+	switch a.Strategy {
+	case deployer.UpdateStrategyApply:
+		if upgraded := adopted(live, a.FieldManager); upgraded != nil {
+			if _, err := a.Target.Update(ctx, object.Mapping, upgraded, a.FieldManager); err != nil {
+				return Outcome{}, err
+			}
+		}
+		manifest = manifest.DeepCopy()
+		for _, pointer := range object.Ignored {
+			pointer.remove(manifest.Object)
+		}
+		return a.applied(ctx, object, manifest)
+	case deployer.UpdateStrategyPatch:
+		stored, err := a.patch(ctx, object, live, desired)
+		return Outcome{Stored: stored}, err
+	}
+	stored, err := a.Target.Update(ctx, object.Mapping, desired, a.FieldManager)
+	return Outcome{Stored: stored}, err
+}
+
+// recreate deletes an object that cannot be changed, so that it can be created
+// again. It does so only if the API server would take the new one: an object must not
+// be lost because of a manifest that is wrong.
+func (a *Applier) recreate(ctx context.Context, object Object, live, manifest *unstructured.Unstructured, refused error) (Outcome, error) {
+	trial := manifest.DeepCopy()
+	trial.SetName(trialName(manifest.GetName()))
+	if _, err := a.Target.Apply(ctx, object.Mapping, trial, cluster.ApplyOptions{Owner: a.FieldManager, Force: true, DryRun: true}); err != nil {
+		return Outcome{}, refused
+	}
+	uid, background := live.GetUID(), metav1.DeletePropagationBackground
+	left, err := a.Target.Delete(ctx, object.Mapping, live.GetNamespace(), live.GetName(), metav1.DeleteOptions{
+		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid},
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	if left != nil {
+		return Outcome{}, &Terminating{Left: left}
+	}
+	return a.create(ctx, object, manifest)
+}
+
+// trialName is a name that nothing has.
+func trialName(name string) string {
+	const suffix = "-trial-"
+	return strings.TrimRight(name[:min(len(name), 40)], ".-") + suffix + rand.String(8)
+}
+
+// desired is what an object should become, or nil if only the API server knows.
+func (a *Applier) desired(object Object, live, manifest *unstructured.Unstructured) *unstructured.Unstructured {
+	var desired *unstructured.Unstructured
+	switch a.Strategy {
+	case deployer.UpdateStrategyApply:
+		return nil
+	case deployer.UpdateStrategyMerge, deployer.UpdateStrategyMergeOverwrite:
+		desired = withLabels(merged(live, manifest, a.Strategy == deployer.UpdateStrategyMergeOverwrite), a.Labels)
+	default:
+		desired = replacement(live, manifest, a.FieldManager)
+	}
+	for _, pointer := range object.Ignored {
+		pointer.carry(live.DeepCopy().Object, desired.Object)
+	}
+	return desired
 }
 
 // patch sends the difference only.
@@ -143,40 +264,6 @@ type Terminating struct {
 // Error implements error.
 func (t *Terminating) Error() string {
 	return "it is being deleted; it will be created again once it is gone"
-}
-
-// explain says which object an error is about.
-func explain(object Object, err error) error {
-	if err == nil {
-		return nil
-	}
-	doing := "apply " + Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName())
-	if object.Mapping.Resource.Group == "" && object.Mapping.Resource.Resource == "secrets" {
-		err = withoutValues(err)
-	}
-	return job.Wrap(err, applyObjects, applyNewObject, doing)
-}
-
-// withoutValues takes the values out of what an API server says about a Secret.
-func withoutValues(err error) error {
-	if !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
-		return err
-	}
-	var status apierrors.APIStatus
-	fields := ""
-	if errors.As(err, &status) && status.Status().Details != nil {
-		for _, cause := range status.Status().Details.Causes {
-			fields += " " + cause.Field
-		}
-	}
-	return job.NewError(applyObjects, applyNewObject, "the API server refuses it; its answer is not shown because it may hold a secret value. Check these fields:"+orNone(fields), v1alpha1.ErrorForInfoOnly)
-}
-
-func orNone(fields string) string {
-	if fields == "" {
-		return " data, stringData and type"
-	}
-	return fields
 }
 
 // Describe names an object.

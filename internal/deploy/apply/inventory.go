@@ -38,7 +38,10 @@ func (i Inventory) With(objects []Object) Inventory {
 		if object.Policy == deployer.IgnorePolicy {
 			continue
 		}
-		entry := deployer.ManagedResourceStatus{Policy: object.Policy, Resource: object.Reference()}
+		entry := deployer.ManagedResourceStatus{
+			Policy: object.Policy, Resource: object.Reference(),
+			AnnotateBeforeDelete: object.AnnotateBeforeDelete, PatchBeforeDelete: object.PatchBeforeDelete,
+		}
 		if at := union.find(entry.Resource); at >= 0 {
 			entry.Resource.UID = union[at].Resource.UID
 			union[at] = entry

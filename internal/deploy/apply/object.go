@@ -9,11 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -26,6 +27,27 @@ type Entry struct {
 	Position string
 	Policy   deployer.ManifestPolicy
 	Object   *unstructured.Unstructured
+	// Extras are what happens to the object besides.
+	Extras
+}
+
+// Extras are what happens to an object besides being applied.
+type Extras struct {
+	// AnnotateBeforeCreate are annotations for the object when it is created.
+	AnnotateBeforeCreate map[string]string
+	// AnnotateBeforeDelete are annotations to set before the object is deleted.
+	AnnotateBeforeDelete map[string]string
+	// PatchBeforeDelete is merged into the object before it is deleted.
+	PatchBeforeDelete *runtime.RawExtension
+	// PatchAfterDeployment is merged into the object when everything is ready.
+	PatchAfterDeployment map[string]any
+	// FailOnConflict leaves fields that others own to them and fails; otherwise they
+	// are taken over. It is for the strategy apply.
+	FailOnConflict bool
+	// Recreate replaces the object if it cannot be changed.
+	Recreate bool
+	// Ignored are the fields that may differ.
+	Ignored []Pointer
 }
 
 // Object is an object to apply, with its place on the cluster.
@@ -34,6 +56,8 @@ type Object struct {
 	Mapping *meta.RESTMapping
 	// Known says that the object was recorded before, so it probably exists.
 	Known bool
+	// Live is the object as a list has shown it, or nil.
+	Live *unstructured.Unstructured
 }
 
 // Reference returns the name of the object as it is recorded.
@@ -112,14 +136,14 @@ func invalid(position, message string) error {
 
 // Prepare finds the place of each object on the cluster. Objects of kinds that the
 // same item defines need not be known to the cluster yet.
-func Prepare(ctx context.Context, target *cluster.Connection, entries []Entry, known Inventory) ([]Object, error) {
+func Prepare(ctx context.Context, on target.Cluster, entries []Entry, known Inventory) ([]Object, error) {
 	defined := definitions(entries)
 	objects := make([]Object, 0, len(entries))
 	for _, entry := range entries {
 		if err := complete(entry); err != nil {
 			return nil, err
 		}
-		mapping, err := findMapping(ctx, target, entry, defined)
+		mapping, err := findMapping(ctx, on, entry, defined)
 		if err != nil {
 			return nil, err
 		}
@@ -160,15 +184,15 @@ func (o Object) place() error {
 	return nil
 }
 
-func findMapping(ctx context.Context, target *cluster.Connection, entry Entry, defined map[schema.GroupVersionKind]*meta.RESTMapping) (*meta.RESTMapping, error) {
+func findMapping(ctx context.Context, on target.Cluster, entry Entry, defined map[schema.GroupVersionKind]*meta.RESTMapping) (*meta.RESTMapping, error) {
 	kind := entry.Object.GroupVersionKind()
 	if mapping, ok := defined[kind]; ok {
 		return mapping, nil
 	}
-	mapping, err := target.Mapping(ctx, kind)
+	mapping, err := on.Mapping(ctx, kind)
 	if meta.IsNoMatchError(err) {
 		return nil, job.Wrap(unknownKind{}, "GetApiResource", "GetApiResource",
-			fmt.Sprintf("%s: the cluster at %s does not know kind %s in %s", entry.Position, target.Server(), kind.Kind, kind.GroupVersion()))
+			fmt.Sprintf("%s: the cluster at %s does not know kind %s in %s", entry.Position, on.Server(), kind.Kind, kind.GroupVersion()))
 	}
 	if err != nil {
 		return nil, job.Wrap(err, "GetApiResource", "GetApiResourceList", "find kind "+kind.Kind)

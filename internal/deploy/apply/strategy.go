@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,11 +14,13 @@ import (
 var systemFields = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"}
 
 // replacement returns what an object becomes that is replaced by its manifest:
-// the manifest, and what others must be able to rely on. Finalizers and owners
-// belong to those who set them; a few fields cannot be taken away at all.
-func replacement(live, manifest *unstructured.Unstructured) *unstructured.Unstructured {
+// the manifest, and what others must be able to rely on. Finalizers, owners, labels
+// and annotations belong to those who set them; a few fields cannot be taken away at
+// all.
+func replacement(live, manifest *unstructured.Unstructured, owner string) *unstructured.Unstructured {
 	object := manifest.DeepCopy()
 	copyMetadata(live, object)
+	carryForeign(live, object, owner)
 	carryStatus(live, object)
 	for _, path := range carriedOver[live.GroupVersionKind().GroupKind()] {
 		carryField(live, object, path)
@@ -86,6 +89,12 @@ func carryStatus(live, object *unstructured.Unstructured) {
 	} else {
 		delete(object.Object, "status")
 	}
+}
+
+// Merge returns an object with a patch merged over it. What only an API server sets
+// stays as it is.
+func Merge(live *unstructured.Unstructured, patch map[string]any) *unstructured.Unstructured {
+	return merged(live, &unstructured.Unstructured{Object: patch}, true)
 }
 
 // merged returns the live object filled up from the manifest. Where both have a
@@ -162,4 +171,21 @@ func withLabels(object *unstructured.Unstructured, labels map[string]string) *un
 	maps.Copy(all, labels)
 	labelled.SetLabels(all)
 	return labelled
+}
+
+// withAnnotations returns a copy of an object with further annotations.
+func withAnnotations(object *unstructured.Unstructured, annotations map[string]string) *unstructured.Unstructured {
+	annotated := object.DeepCopy()
+	all := annotated.GetAnnotations()
+	if all == nil {
+		all = make(map[string]string, len(annotations))
+	}
+	maps.Copy(all, annotations)
+	annotated.SetAnnotations(all)
+	return annotated
+}
+
+// Equal reports whether two states of an object are the same.
+func Equal(a, b *unstructured.Unstructured) bool {
+	return apiequality.Semantic.DeepEqual(a.Object, b.Object)
 }

@@ -46,13 +46,15 @@ func TestMergeValues(t *testing.T) {
 		{"a scalar against a map", "a", object("b", "1"), "a", object("b", "1")},
 	}
 	for _, test := range tests {
-		for overwrite, want := range map[bool]any{false: test.merge, true: test.overwrite} {
-			live := (&unstructured.Unstructured{Object: object("x", test.live)}).DeepCopy().Object
-			mergeMaps(live, object("x", test.manifest), overwrite)
-			if diff := cmp.Diff(want, live["x"]); diff != "" {
-				t.Errorf("%s, overwrite %t: -want +got\n%s", test.reason, overwrite, diff)
+		t.Run(test.reason, func(t *testing.T) {
+			for overwrite, want := range map[bool]any{false: test.merge, true: test.overwrite} {
+				live := (&unstructured.Unstructured{Object: object("x", test.live)}).DeepCopy().Object
+				mergeMaps(live, object("x", test.manifest), overwrite)
+				if diff := cmp.Diff(want, live["x"]); diff != "" {
+					t.Errorf("overwrite %t: -want +got\n%s", overwrite, diff)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -102,10 +104,12 @@ func TestReplacement(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		got := replacement(parse(t, test.live), parse(t, test.manifest))
-		if diff := cmp.Diff(parse(t, test.want).Object, got.Object); diff != "" {
-			t.Errorf("%s: -want +got\n%s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := replacement(parse(t, test.live), parse(t, test.manifest), "us")
+			if diff := cmp.Diff(parse(t, test.want).Object, got.Object); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -122,17 +126,19 @@ func TestExpand(t *testing.T) {
 		{"an object that has items and no name", `{"kind":"Basket","items":[{}]}`, []string{"m"}},
 	}
 	for _, test := range tests {
-		expanded, err := Expand([]Entry{{Position: "m", Object: parse(t, test.object)}})
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		}
-		var got []string
-		for _, entry := range expanded {
-			got = append(got, entry.Position)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s: -want +got\n%s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			expanded, err := Expand([]Entry{{Position: "m", Object: parse(t, test.object)}})
+			if err != nil {
+				t.Errorf("%v", err)
+			}
+			var got []string
+			for _, entry := range expanded {
+				got = append(got, entry.Position)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
 	}
 	for _, wrong := range []string{`{"kind":"List","items":{}}`, `{"kind":"List","items":["text"]}`} {
 		if _, err := Expand([]Entry{{Object: parse(t, wrong)}}); err == nil {

@@ -5,31 +5,35 @@ package deletion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/parallel"
+	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 )
 
-// Deletion removes recorded objects.
-type Deletion struct {
-	target *cluster.Connection
-	owner  Owner
-	wake   func()
-	// groups are deleted one after the other.
-	groups [][]*doomed
-	gone   []corev1.ObjectReference
+// Plan is what is to be removed.
+type Plan struct {
+	// Cluster is where the objects are.
+	Cluster target.Cluster
+	// Inventory are the recorded objects.
+	Inventory apply.Inventory
+	// Owner says whose objects are removed.
+	Owner Owner
+	// Groups are the steps; without any, the default ones apply.
+	Groups []Group
+	// ClusterOf returns the cluster of another Target.
+	ClusterOf func(ctx context.Context, targetName string) (target.Cluster, error)
+	// Wake is called when there is news.
+	Wake func()
 }
 
 // Owner says whose objects are removed.
@@ -38,59 +42,78 @@ type Owner struct {
 	Label string
 	// Name is its value.
 	Name string
+	// FieldManager is the name under which fields are owned.
+	FieldManager string
 }
 
-// doomed is an object to remove.
-type doomed struct {
-	entry   deployer.ManagedResourceStatus
-	mapping *meta.RESTMapping
-	// left is what the API server said is left of the object.
-	left         *unstructured.Unstructured
-	subscription *cluster.Subscription
-	gone         bool
+// Deletion removes objects.
+type Deletion struct {
+	plan Plan
+	// steps are made one after the other.
+	steps []*step
+	begun bool
+	gone  []corev1.ObjectReference
 }
 
-// New returns the deletion of recorded objects. It calls wake when there is news.
-// Objects that are to be kept count as gone at once.
-func New(target *cluster.Connection, inventory apply.Inventory, owner Owner, wake func()) *Deletion {
-	d := &Deletion{target: target, owner: owner, wake: wake, groups: make([][]*doomed, 3)}
-	for i := len(inventory) - 1; i >= 0; i-- {
-		entry := inventory[i]
-		if entry.Policy == deployer.KeepPolicy || entry.Policy == deployer.IgnorePolicy {
-			d.gone = append(d.gone, entry.Resource)
-			continue
-		}
-		group := groupOf(entry.Resource)
-		d.groups[group] = append(d.groups[group], &doomed{entry: entry})
+// step is a group with its objects.
+type step struct {
+	Group
+	cluster target.Cluster
+	kinds   []schema.GroupVersionKind
+	objects []*doomed
+	// listed says that the objects of a group that deletes all are known.
+	listed bool
+}
+
+// New returns the deletion of what a plan says.
+func New(plan Plan) *Deletion {
+	if len(plan.Groups) == 0 {
+		plan.Groups = DefaultGroups()
 	}
-	return d
+	return &Deletion{plan: plan}
+}
+
+// Awaiting returns a deletion that deletes nothing itself: it waits for the end of
+// what others delete.
+func Awaiting(cluster target.Cluster, wake func()) *Deletion {
+	return &Deletion{plan: Plan{Cluster: cluster, Wake: wake}, begun: true, steps: []*step{{cluster: cluster}}}
 }
 
 // Await adds an object that somebody else is deleting.
 func (d *Deletion) Await(mapping *meta.RESTMapping, left *unstructured.Unstructured) {
 	ref := corev1.ObjectReference{APIVersion: left.GetAPIVersion(), Kind: left.GetKind(), Namespace: left.GetNamespace(), Name: left.GetName()}
-	d.groups[0] = append(d.groups[0], &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, mapping: mapping, left: left})
-}
-
-// groupOf returns the place of an object in the order: what is in namespaces
-// first, the definitions of kinds last.
-func groupOf(ref corev1.ObjectReference) int {
-	switch {
-	case ref.Kind == apply.CRDKind:
-		return 2
-	case ref.Namespace == "":
-		return 1
-	}
-	return 0
+	d.steps[0].objects = append(d.steps[0].objects, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: d.plan.Cluster, mapping: mapping, left: left, prepared: true})
 }
 
 // Gone returns the objects that need not be remembered any more.
 func (d *Deletion) Gone() []corev1.ObjectReference { return d.gone }
 
+// Left returns how many objects are not known to be gone.
+func (d *Deletion) Left() int {
+	left := 0
+	for _, step := range d.steps {
+		for _, object := range step.objects {
+			if !object.gone {
+				left++
+			}
+		}
+	}
+	return left
+}
+
 // Continue goes as far as it can and returns what it waits for.
 func (d *Deletion) Continue(ctx context.Context) ([]string, error) {
-	for _, group := range d.groups {
-		waiting, err := d.remove(ctx, group)
+	if err := d.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.prepare(ctx); err != nil {
+		return nil, err
+	}
+	for _, step := range d.steps {
+		if err := d.list(ctx, step); err != nil {
+			return nil, err
+		}
+		waiting, err := d.remove(ctx, step)
 		if err != nil || len(waiting) > 0 {
 			return waiting, err
 		}
@@ -98,31 +121,106 @@ func (d *Deletion) Continue(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
-// remove removes the objects of a group.
-func (d *Deletion) remove(ctx context.Context, group []*doomed) ([]string, error) {
-	errs := make([]error, len(group))
+// begin finds clusters and kinds and distributes the objects. Nothing is deleted
+// before all of that is known.
+func (d *Deletion) begin(ctx context.Context) error {
+	if d.begun {
+		return nil
+	}
+	steps, kinds := make([]*step, 0, len(d.plan.Groups)), make([][]schema.GroupKind, 0, len(d.plan.Groups))
+	for _, group := range d.plan.Groups {
+		step := &step{Group: group, cluster: d.plan.Cluster}
+		var groupKinds []schema.GroupKind
+		if group.TargetName != "" {
+			other, err := d.plan.ClusterOf(ctx, group.TargetName)
+			if err != nil {
+				return err
+			}
+			step.cluster = other
+		}
+		for _, wanted := range group.Types {
+			kind, err := kindOf(ctx, step.cluster, wanted)
+			if err != nil {
+				return err
+			}
+			step.kinds = append(step.kinds, kind)
+			groupKinds = append(groupKinds, kind.GroupKind())
+		}
+		steps, kinds = append(steps, step), append(kinds, groupKinds)
+	}
+	taken, left := distribute(d.plan.Inventory, d.plan.Groups, kinds)
+	for _, entry := range left {
+		d.gone = append(d.gone, entry.Resource)
+	}
+	for i, step := range steps {
+		for _, entry := range taken[i] {
+			step.objects = append(step.objects, &doomed{entry: entry, cluster: d.plan.Cluster, force: step.Force})
+		}
+	}
+	d.steps, d.begun = steps, true
+	return nil
+}
+
+// kindOf finds the kind that a configuration means: it may be spelled as the kind or
+// as a name of its resource. A kind that the cluster does not know has no objects.
+func kindOf(ctx context.Context, cluster target.Cluster, wanted deployer.ResourceType) (schema.GroupVersionKind, error) {
+	version, err := schema.ParseGroupVersion(wanted.APIVersion)
+	if err != nil {
+		return schema.GroupVersionKind{}, fmt.Errorf("read apiVersion of a deletion group: %w", err)
+	}
+	kind := version.WithKind(wanted.Kind)
+	if _, err := cluster.Mapping(ctx, kind); err == nil || !meta.IsNoMatchError(err) {
+		return kind, err
+	}
+	return cluster.KindOf(ctx, version, wanted.Kind)
+}
+
+// prepare does to all objects what is to be done before their deletion.
+func (d *Deletion) prepare(ctx context.Context) error {
+	var todo []*doomed
+	for _, step := range d.steps {
+		for _, object := range step.objects {
+			if !object.prepared {
+				todo = append(todo, object)
+			}
+		}
+	}
+	errs := make([]error, len(todo))
+	parallel.Do(len(todo), func(i int) {
+		if errs[i] = todo[i].prepare(ctx, d.plan.Owner); errs[i] != nil {
+			errs[i] = fmt.Errorf("prepare the deletion of %s: %w", describe(todo[i].entry.Resource), errs[i])
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// remove removes the objects of a step.
+func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
+	errs := make([]error, len(step.objects))
 	var mutex sync.Mutex
-	parallel.Do(len(group), func(i int) {
-		object := group[i]
-		if object.gone {
+	parallel.Do(len(step.objects), func(i int) {
+		object := step.objects[i]
+		if object.done {
 			return
 		}
-		err := d.step(ctx, object)
-		if err != nil {
+		if err := object.advance(ctx, d.plan); err != nil {
 			errs[i] = job.Wrap(err, "delete", "DeleteWithUninstall", "delete "+describe(object.entry.Resource))
 			return
 		}
 		if object.gone {
 			mutex.Lock()
 			defer mutex.Unlock()
-			d.gone = append(d.gone, object.entry.Resource)
+			object.done = true
+			if !object.foreign {
+				d.gone = append(d.gone, object.entry.Resource)
+			}
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	var waiting []string
-	for _, object := range group {
+	for _, object := range step.objects {
 		if !object.gone {
 			waiting = append(waiting, "the end of "+describe(object.entry.Resource)+finalizers(object.left))
 		}
@@ -130,138 +228,63 @@ func (d *Deletion) remove(ctx context.Context, group []*doomed) ([]string, error
 	return waiting, nil
 }
 
+// list finds all objects of a group that deletes all. It is done once, when the turn
+// of the group has come.
+func (d *Deletion) list(ctx context.Context, step *step) error {
+	if !step.All || step.listed {
+		return nil
+	}
+	var found []*doomed
+	for i, wanted := range step.Types {
+		objects, err := listOf(ctx, step, step.kinds[i], wanted)
+		if err != nil {
+			return fmt.Errorf("list %s to delete all: %w", wanted.Kind, err)
+		}
+		found = append(found, objects...)
+	}
+	step.objects, step.listed = append(step.objects, found...), true
+	return nil
+}
+
+func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wanted deployer.ResourceType) ([]*doomed, error) {
+	mapping, err := step.cluster.Mapping(ctx, kind)
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	namespaces := wanted.Namespaces
+	if len(namespaces) == 0 || mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		namespaces = []string{""}
+		wanted.Namespaces = nil
+	}
+	var found []*doomed
+	for _, namespace := range namespaces {
+		objects, err := step.cluster.ListMetadata(ctx, mapping, namespace)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range objects {
+			if !chosen(wanted, object.GetNamespace(), object.GetName()) {
+				continue
+			}
+			ref := corev1.ObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID()}
+			found = append(found, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: step.cluster, force: step.Force, foreign: true, prepared: true})
+		}
+	}
+	return found, nil
+}
+
 func describe(ref corev1.ObjectReference) string {
 	return apply.Describe(ref.Kind, ref.Namespace, ref.Name)
 }
 
-// finalizers says who still has to do something.
-func finalizers(left *unstructured.Unstructured) string {
-	if left == nil || len(left.GetFinalizers()) == 0 {
-		return ""
-	}
-	return " (finalizer " + left.GetFinalizers()[0] + ")"
-}
-
-// step goes as far as possible with one object.
-func (d *Deletion) step(ctx context.Context, object *doomed) error {
-	if object.left == nil {
-		if err := d.request(ctx, object); err != nil || object.gone {
-			return err
-		}
-	}
-	return d.look(ctx, object)
-}
-
-// request asks the API server to delete an object.
-func (d *Deletion) request(ctx context.Context, object *doomed) error {
-	ref := object.entry.Resource
-	mapping, err := d.target.Mapping(ctx, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
-	if meta.IsNoMatchError(err) {
-		// With the kind, its objects are gone, too.
-		object.gone = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	object.mapping = mapping
-	uid := ref.UID
-	if uid == "" || object.entry.Policy == deployer.FallbackPolicy {
-		// It was never confirmed that the object is ours.
-		uid, err = d.ownUID(ctx, object)
-	}
-	if err != nil || object.gone {
-		return err
-	}
-	err = d.delete(ctx, object, uid)
-	if apierrors.IsConflict(err) {
-		// Somebody has made another object of this name. It is ours only if it says so.
-		if uid, err = d.ownUID(ctx, object); err != nil || object.gone {
-			return err
-		}
-		err = d.delete(ctx, object, uid)
-	}
-	return err
-}
-
-func (d *Deletion) delete(ctx context.Context, object *doomed, uid types.UID) error {
-	ref := object.entry.Resource
-	background := metav1.DeletePropagationBackground
-	left, err := d.target.Delete(ctx, object.mapping, ref.Namespace, ref.Name, metav1.DeleteOptions{
-		// The default of some kinds leaves their dependents behind.
-		PropagationPolicy: &background,
-		Preconditions:     &metav1.Preconditions{UID: &uid},
-	})
-	if err != nil {
-		return err
-	}
-	object.left, object.gone = left, left == nil
-	return nil
-}
-
-// ownUID returns the identity of an object if it belongs to the item. If it does
-// not, it counts as gone.
-func (d *Deletion) ownUID(ctx context.Context, object *doomed) (types.UID, error) {
-	ref := object.entry.Resource
-	live, err := d.target.Get(ctx, object.mapping, ref.Namespace, ref.Name)
-	if apierrors.IsNotFound(err) || (err == nil && live.GetLabels()[d.owner.Label] != d.owner.Name) {
-		object.gone = true
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return live.GetUID(), nil
-}
-
-// look finds out whether an object whose deletion was asked for is gone.
-func (d *Deletion) look(ctx context.Context, object *doomed) error {
-	ref := object.entry.Resource
-	if object.subscription == nil {
-		object.subscription = d.target.Subscribe(object.mapping, ref.Namespace, ref.Name, true, d.wake)
-	}
-	state, err := object.subscription.State()
-	if err != nil {
-		return d.ask(ctx, object)
-	}
-	switch {
-	case !state.Known:
-	case state.Object == nil:
-		object.gone = cluster.AtLeast(state.Version, object.left.GetResourceVersion())
-	case state.Object.GetUID() != object.left.GetUID():
-		object.gone = cluster.AtLeast(state.Object.GetResourceVersion(), object.left.GetResourceVersion())
-	case cluster.AtLeast(state.Object.GetResourceVersion(), object.left.GetResourceVersion()):
-		object.left = state.Object
-	}
-	if object.gone {
-		_ = object.subscription.Close()
-	}
-	return nil
-}
-
-// ask reads an object that cannot be watched.
-func (d *Deletion) ask(ctx context.Context, object *doomed) error {
-	ref := object.entry.Resource
-	live, err := d.target.Get(ctx, object.mapping, ref.Namespace, ref.Name)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && live.GetUID() != object.left.GetUID():
-		object.gone = true
-		_ = object.subscription.Close()
-		return nil
-	case err != nil:
-		return err
-	}
-	object.left = live
-	return errors.New("it still exists" + finalizers(live) + " and cannot be watched")
-}
-
 // Close ends all watches.
 func (d *Deletion) Close() {
-	for _, group := range d.groups {
-		for _, object := range group {
-			if object.subscription != nil {
-				_ = object.subscription.Close()
-			}
+	for _, step := range d.steps {
+		for _, object := range step.objects {
+			object.close()
 		}
 	}
 }

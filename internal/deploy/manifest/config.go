@@ -15,6 +15,11 @@ import (
 	manifest "go.landscaper.dev/api/manifest/v1alpha2"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -40,7 +45,7 @@ func parseConfig(raw *runtime.RawExtension) (*manifest.ProviderConfiguration, er
 		return nil, configError(parseConfiguration, err)
 	}
 	if document.Kind != providerConfigurationKind {
-		return nil, configError(parseConfiguration, fmt.Errorf("kind is %q, it must be %s", document.Kind, providerConfigurationKind))
+		return nil, configError(parseConfiguration, fmt.Errorf("kind must be %s", providerConfigurationKind))
 	}
 	switch document.APIVersion {
 	case manifest.GroupVersion.String():
@@ -53,7 +58,7 @@ func parseConfig(raw *runtime.RawExtension) (*manifest.ProviderConfiguration, er
 		}
 		return manifest.FromV1alpha1(old), nil
 	}
-	return nil, configError(parseConfiguration, fmt.Errorf("apiVersion is %q, it must be %s or %s", document.APIVersion, manifest.GroupVersion, manifestv1alpha1.GroupVersion))
+	return nil, configError(parseConfiguration, fmt.Errorf("apiVersion must be %s or %s", manifest.GroupVersion, manifestv1alpha1.GroupVersion))
 }
 
 // decode reads JSON. Its error names the field and the type, never a value.
@@ -75,30 +80,42 @@ func configError(reason string, err error) error {
 
 var (
 	policies   = []deployer.ManifestPolicy{"", deployer.ManagePolicy, deployer.FallbackPolicy, deployer.KeepPolicy, deployer.IgnorePolicy, deployer.ImmutablePolicy}
-	strategies = []deployer.UpdateStrategy{"", deployer.UpdateStrategyUpdate, deployer.UpdateStrategyPatch, deployer.UpdateStrategyMerge, deployer.UpdateStrategyMergeOverwrite}
+	strategies = []deployer.UpdateStrategy{"", deployer.UpdateStrategyUpdate, deployer.UpdateStrategyPatch, deployer.UpdateStrategyMerge, deployer.UpdateStrategyMergeOverwrite, deployer.UpdateStrategyApply}
 )
 
 // validate checks what can be checked without a cluster.
 func validate(config *manifest.ProviderConfiguration) error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if config.UpdateStrategy == deployer.UpdateStrategyApply {
-		problem("updateStrategy apply is not supported yet: use update, patch, merge or mergeOverwrite")
-	} else if !slices.Contains(strategies, config.UpdateStrategy) {
-		problem("updateStrategy %q does not exist: use update, patch, merge or mergeOverwrite", config.UpdateStrategy)
+	if !slices.Contains(strategies, config.UpdateStrategy) {
+		problem("updateStrategy has a value that does not exist: use apply, update, patch, merge or mergeOverwrite")
+	}
+	if _, err := readiness.Compile(config.ReadinessChecks.CustomReadinessChecks); err != nil {
+		problem("readinessChecks.%w", err)
+	}
+	if _, err := export.Compile(config.Exports); err != nil {
+		problem("%w", err)
+	}
+	for name, definitions := range map[string][]deployer.DeletionGroupDefinition{"deletionGroups": config.DeletionGroups, "deletionGroupsDuringUpdate": config.DeletionGroupsDuringUpdate} {
+		if _, err := deletion.Compile(definitions); err != nil {
+			problem("%s%w", name, err)
+		}
 	}
 	for _, field := range unsupported(config) {
 		problem("%s is not supported yet: remove it", field)
 	}
 	for i, entry := range config.Manifests {
 		if !slices.Contains(policies, entry.Policy) {
-			problem("manifests[%d].policy %q does not exist: use manage, fallback, keep, ignore or immutable", i, entry.Policy)
+			problem("manifests[%d].policy has a value that does not exist: use manage, fallback, keep, ignore or immutable", i)
+		}
+		if _, err := extras(entry); err != nil {
+			problem("manifests[%d].%w", i, err)
 		}
 		if entry.Manifest == nil || len(entry.Manifest.Raw) == 0 || string(entry.Manifest.Raw) == "null" {
 			problem("manifests[%d].manifest is missing: put the object there", i)
 		}
 	}
-	return configError(validateConfiguration, several(problems).orNil())
+	return configError(validateConfiguration, several.Errors(problems).OrNil())
 }
 
 // unsupported returns the fields in use whose meaning is not built yet. To leave
@@ -110,23 +127,36 @@ func unsupported(config *manifest.ProviderConfiguration) []string {
 			fields = append(fields, name)
 		}
 	}
-	used("readinessChecks.custom", len(config.ReadinessChecks.CustomReadinessChecks) > 0)
 	used("readinessChecks.mode", config.ReadinessChecks.Mode != "" && config.ReadinessChecks.Mode != deployer.ReadinessModeLegacy)
-	used("exports", config.Exports != nil && len(config.Exports.Exports) > 0)
-	used("continuousReconcile", config.ContinuousReconcile != nil)
-	used("deletionGroups", len(config.DeletionGroups) > 0)
-	used("deletionGroupsDuringUpdate", len(config.DeletionGroupsDuringUpdate) > 0)
-	for i, entry := range config.Manifests {
-		at := fmt.Sprintf("manifests[%d].", i)
-		used(at+"annotateBeforeCreate", len(entry.AnnotateBeforeCreate) > 0)
-		used(at+"annotateBeforeDelete", len(entry.AnnotateBeforeDelete) > 0)
-		used(at+"patchAfterDeployment", entry.PatchAfterDeployment != nil)
-		used(at+"patchBeforeDelete", entry.PatchBeforeDelete != nil)
-		used(at+"onImmutableChange", entry.OnImmutableChange != "")
-		used(at+"conflicts", entry.Conflicts != "")
-		used(at+"ignoreDifferences", len(entry.IgnoreDifferences) > 0)
+	for i, check := range config.ReadinessChecks.CustomReadinessChecks {
+		used(fmt.Sprintf("readinessChecks.custom[%d].expressions", i), check.Expressions != nil)
 	}
+	used("exports.watch", config.Exports != nil && config.Exports.Watch)
+	used("continuousReconcile", config.ContinuousReconcile != nil)
 	return fields
+}
+
+// wish returns what a configuration that was validated asks for.
+func wish(config *manifest.ProviderConfiguration) (rollout.Wish, error) {
+	objects, err := entries(config)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	w := rollout.Wish{Objects: objects, Strategy: config.UpdateStrategy, SkipReadiness: config.ReadinessChecks.DisableDefault}
+	if w.Checks, err = readiness.Compile(config.ReadinessChecks.CustomReadinessChecks); err != nil {
+		return rollout.Wish{}, configError(validateConfiguration, err)
+	}
+	if w.Exports, err = export.Compile(config.Exports); err != nil {
+		return rollout.Wish{}, configError(validateConfiguration, err)
+	}
+	if w.OrphanGroups, err = deletion.Compile(config.DeletionGroupsDuringUpdate); err != nil {
+		return rollout.Wish{}, configError(validateConfiguration, err)
+	}
+	if config.Exports != nil && w.Exports == nil {
+		// No value is a value, too: whoever imports it gets an empty map.
+		w.Exports = []export.Value{}
+	}
+	return w, nil
 }
 
 // entries returns the objects of a configuration.
@@ -144,9 +174,54 @@ func entries(config *manifest.ProviderConfiguration) ([]apply.Entry, error) {
 		if policy == "" {
 			policy = deployer.ManagePolicy
 		}
-		list = append(list, apply.Entry{Position: position, Policy: policy, Object: &unstructured.Unstructured{Object: content}})
+		besides, err := extras(entry)
+		if err != nil {
+			return nil, configError(validateConfiguration, fmt.Errorf("manifests[%d].%w", i, err))
+		}
+		list = append(list, apply.Entry{Position: position, Policy: policy, Object: &unstructured.Unstructured{Object: content}, Extras: besides})
 	}
 	return apply.Expand(list)
+}
+
+// extras returns what happens to an object besides.
+func extras(entry manifest.Manifest) (apply.Extras, error) {
+	besides := apply.Extras{
+		AnnotateBeforeCreate: entry.AnnotateBeforeCreate, AnnotateBeforeDelete: entry.AnnotateBeforeDelete,
+		FailOnConflict: entry.Conflicts == manifest.ConflictFail, Recreate: entry.OnImmutableChange == manifest.ImmutableChangeRecreate,
+	}
+	if entry.Conflicts != "" && entry.Conflicts != manifest.ConflictFail && entry.Conflicts != manifest.ConflictForce {
+		return besides, errors.New("conflicts does not exist: use force or fail")
+	}
+	if entry.OnImmutableChange != "" && entry.OnImmutableChange != manifest.ImmutableChangeFail && entry.OnImmutableChange != manifest.ImmutableChangeRecreate {
+		return besides, errors.New("onImmutableChange does not exist: use fail or recreate")
+	}
+	for i, text := range entry.IgnoreDifferences {
+		pointer, err := apply.ParsePointer(text)
+		if err != nil {
+			return besides, fmt.Errorf("ignoreDifferences[%d]: %w", i, err)
+		}
+		besides.Ignored = append(besides.Ignored, pointer)
+	}
+	if _, err := patchOf("patchBeforeDelete", entry.PatchBeforeDelete); err != nil {
+		return besides, err
+	}
+	besides.PatchBeforeDelete = entry.PatchBeforeDelete
+	var err error
+	besides.PatchAfterDeployment, err = patchOf("patchAfterDeployment", entry.PatchAfterDeployment)
+	return besides, err
+}
+
+// patchOf reads a patch, nil if there is none.
+func patchOf(field string, raw *runtime.RawExtension) (map[string]any, error) {
+	if raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null" {
+		return nil, nil
+	}
+	var patch map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw.Raw, &patch); err != nil {
+		// The reason is dropped on purpose: it may quote a value.
+		return nil, errors.New(field + " must be an object")
+	}
+	return patch, nil
 }
 
 // parseInventory reads the status of an item in any of its versions.
@@ -167,7 +242,7 @@ func parseInventory(raw *runtime.RawExtension) (apply.Inventory, error) {
 		err := decode(raw.Raw, old)
 		return inventoryOf(manifest.StatusFromV1alpha1(old), err)
 	}
-	return nil, statusError(fmt.Errorf("apiVersion %q is not one of the manifest deployer", document.APIVersion))
+	return nil, statusError(errors.New("its apiVersion is not one of the manifest deployer"))
 }
 
 func inventoryOf(status *manifest.ProviderStatus, err error) (apply.Inventory, error) {

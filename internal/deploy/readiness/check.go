@@ -8,12 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/target"
 )
 
 // Check waits until objects are ready. It begins with the objects as the writes
 // returned them and watches only those that are not ready yet.
 type Check struct {
-	target  *cluster.Connection
+	target  target.Cluster
 	rule    Rule
 	wake    func()
 	waiting []*waiting
@@ -21,10 +22,10 @@ type Check struct {
 
 // waiting is an object that was not ready when it was looked at last.
 type waiting struct {
-	mapping      *meta.RESTMapping
-	object       *unstructured.Unstructured
-	subscription *cluster.Subscription
-	why          string
+	mapping *meta.RESTMapping
+	object  *unstructured.Unstructured
+	watch   target.Watch
+	why     string
 }
 
 // Unfinished is an object that is not ready.
@@ -35,8 +36,8 @@ type Unfinished struct {
 }
 
 // NewCheck returns a check by a rule that calls wake when there is news.
-func NewCheck(target *cluster.Connection, rule Rule, wake func()) *Check {
-	return &Check{target: target, rule: rule, wake: wake}
+func NewCheck(on target.Cluster, rule Rule, wake func()) *Check {
+	return &Check{target: on, rule: rule, wake: wake}
 }
 
 // Add adds an object as a write or a read returned it.
@@ -57,7 +58,7 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 			return nil, err
 		}
 		if w.why == "" {
-			_ = w.subscription.Close()
+			_ = w.watch.Close()
 			continue
 		}
 		left = append(left, w)
@@ -69,10 +70,10 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 
 // look brings what is known of an object up to date.
 func (c *Check) look(ctx context.Context, w *waiting) error {
-	if w.subscription == nil {
-		w.subscription = c.target.Subscribe(w.mapping, w.object.GetNamespace(), w.object.GetName(), false, c.wake)
+	if w.watch == nil {
+		w.watch = c.target.Watch(w.mapping, w.object.GetNamespace(), w.object.GetName(), false, c.wake)
 	}
-	state, err := w.subscription.State()
+	state, err := w.watch.State()
 	if err != nil {
 		return c.ask(ctx, w)
 	}
@@ -120,8 +121,8 @@ func (n notWatchable) Error() string {
 // Close ends all watches.
 func (c *Check) Close() {
 	for _, w := range c.waiting {
-		if w.subscription != nil {
-			_ = w.subscription.Close()
+		if w.watch != nil {
+			_ = w.watch.Close()
 		}
 	}
 	c.waiting = nil

@@ -46,11 +46,13 @@ func TestUnready(t *testing.T) {
 		{"a replication controller", `{apiVersion: v1, kind: ReplicationController, spec: {replicas: 2}, status: {readyReplicas: 1}}`, "status.readyReplicas is 1"},
 	}
 	for _, test := range tests {
-		object := parse(t, test.object)
-		got := Unready(object)
-		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
-			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			object := parse(t, test.object)
+			got := Unready(object)
+			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
@@ -61,10 +63,12 @@ func TestEstablished(t *testing.T) {
 		{"it is served", `{status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, ""},
 	}
 	for _, test := range tests {
-		object := parse(t, test.object)
-		got := Established(object)
-		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
-			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			object := parse(t, test.object)
+			got := Established(object)
+			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 }

@@ -1,4 +1,6 @@
-package manifest
+// Package several is for errors that occurred side by side: all of them count, and
+// a message that a person can still read tells the first ones.
+package several
 
 import (
 	"fmt"
@@ -9,20 +11,21 @@ import (
 // maxShown is the number of problems that one message tells.
 const maxShown = 5
 
-// several are errors that occurred side by side.
-type several []error
+// Errors are errors that occurred side by side.
+type Errors []error
 
-func (s several) orNil() error {
-	if len(s) == 0 {
+// OrNil returns the errors as one, or nil if there are none.
+func (e Errors) OrNil() error {
+	if len(e) == 0 {
 		return nil
 	}
-	return s
+	return e
 }
 
 // Error implements error. Each text appears once.
-func (s several) Error() string {
+func (e Errors) Error() string {
 	var texts []string
-	for _, err := range s {
+	for _, err := range e {
 		if text := err.Error(); !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
@@ -34,4 +37,4 @@ func (s several) Error() string {
 }
 
 // Unwrap returns the errors.
-func (s several) Unwrap() []error { return s }
+func (e Errors) Unwrap() []error { return e }

@@ -1,0 +1,277 @@
+package deletion
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/target/memory"
+)
+
+var owner = Owner{Label: "test.example/deployitem", Name: "item"}
+
+func parse(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// recorded is the inventory entry of an object.
+func recorded(object *unstructured.Unstructured, policy deployer.ManifestPolicy, uid types.UID) deployer.ManagedResourceStatus {
+	return deployer.ManagedResourceStatus{Policy: policy, Resource: corev1.ObjectReference{
+		APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), UID: uid,
+	}}
+}
+
+const (
+	own     = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: item}}}`
+	foreign = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: other}}}`
+	held    = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: item}, finalizers: [acme.example/hold]}}`
+)
+
+func TestOneObject(t *testing.T) {
+	const right = types.UID("right")
+	tests := []struct {
+		reason   string
+		live     string
+		policy   deployer.ManifestPolicy
+		uid      types.UID
+		requests map[string]int
+		left     bool
+		waits    string
+	}{
+		{"an object with the recorded identity goes with one request", own, "manage", right, map[string]int{"delete": 1}, false, ""},
+		{"also if its label was taken away", foreign, "manage", right, map[string]int{"delete": 1}, false, ""},
+		{"an object that never got an identity is looked at", own, "manage", "", map[string]int{"get": 1, "delete": 1}, false, ""},
+		{"and stays if it is somebody else's", foreign, "manage", "", map[string]int{"get": 1}, true, ""},
+		{"another object of this name stays if it is somebody else's", foreign, "manage", "wrong", map[string]int{"delete": 1, "get": 1}, true, ""},
+		{"another object of this name goes if it is ours", own, "manage", "wrong", map[string]int{"delete": 2, "get": 1}, false, ""},
+		{"what is kept costs nothing", own, "keep", right, map[string]int{}, true, ""},
+		{"what is ignored costs nothing", own, "ignore", right, map[string]int{}, true, ""},
+		{"immutable objects go", own, "immutable", right, map[string]int{"delete": 1}, false, ""},
+		{"fallback looks whose it is now", own, "fallback", right, map[string]int{"get": 1, "delete": 1}, false, ""},
+		{"and leaves what is not ours any more", foreign, "fallback", right, map[string]int{"get": 1}, true, ""},
+		{"what is gone already is gone", "", "manage", right, map[string]int{"delete": 1}, false, ""},
+		{"what is gone already and never had an identity", "", "manage", "", map[string]int{"get": 1}, false, ""},
+		{"a finalizer is waited for", held, "manage", right, map[string]int{"delete": 1, "watch": 1}, true, "the end of ConfigMap ns/a (finalizer acme.example/hold)"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.New()
+			uid := test.uid
+			if test.live != "" {
+				if stored := c.Put(parse(t, test.live)); uid == right {
+					uid = stored.GetUID()
+				}
+			}
+			d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, own), test.policy, uid)}, Owner: owner, Wake: func() {}})
+			waiting, err := d.Continue(t.Context())
+			if err != nil || strings.Join(waiting, ", ") != test.waits {
+				t.Errorf("it waits for %v, error %v, want %q", waiting, err, test.waits)
+			}
+			if diff := cmp.Diff(test.requests, c.Counts()); diff != "" {
+				t.Errorf("requests, -want +got\n%s", diff)
+			}
+			if left := c.Find("ConfigMap", "ns", "a") != nil; left != test.left {
+				t.Errorf("it is left: %t", left)
+			}
+			if forgotten := len(d.Gone()) == 1; forgotten != (test.waits == "") {
+				t.Errorf("it need not be remembered any more: %t", forgotten)
+			}
+			d.Close()
+			if c.Watched() != 0 {
+				t.Errorf("%d watches are left", c.Watched())
+			}
+		})
+	}
+}
+
+func TestOrder(t *testing.T) {
+	c := memory.New()
+	var inventory apply.Inventory
+	for _, text := range []string{
+		`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}}`,
+		`{apiVersion: v1, kind: Namespace, metadata: {name: ns, finalizers: [acme.example/hold]}}`,
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`,
+		`{apiVersion: v1, kind: Secret, metadata: {name: b, namespace: ns, finalizers: [acme.example/hold]}}`,
+	} {
+		object := parse(t, text)
+		inventory = append(inventory, recorded(object, "manage", c.Put(object).GetUID()))
+	}
+	wakes := 0
+	d := New(Plan{Cluster: c, Inventory: inventory, Owner: owner, Wake: func() { wakes++ }})
+	for i, step := range []struct {
+		waits string
+		left  []string
+		free  string
+	}{
+		{"the end of Secret ns/b (finalizer acme.example/hold)", []string{"CustomResourceDefinition /x", "Namespace /ns", "Secret ns/b"}, "Secret|ns|b"},
+		{"the end of Namespace ns (finalizer acme.example/hold)", []string{"CustomResourceDefinition /x", "Namespace /ns"}, "Namespace||ns"},
+		{"", nil, ""},
+	} {
+		waiting, err := d.Continue(t.Context())
+		if err != nil || strings.Join(waiting, ", ") != step.waits {
+			t.Fatalf("step %d: it waits for %v, error %v", i, waiting, err)
+		}
+		if diff := cmp.Diff(step.left, c.Names()); diff != "" {
+			t.Errorf("step %d: left, -want +got\n%s", i, diff)
+		}
+		if step.free != "" {
+			before, name := wakes, strings.Split(step.free, "|")
+			c.Remove(name[0], name[1], name[2])
+			if wakes == before {
+				t.Errorf("step %d: nobody was woken", i)
+			}
+		}
+	}
+	if len(d.Gone()) != 4 || d.Left() != 0 {
+		t.Errorf("gone %v, left %d", d.Gone(), d.Left())
+	}
+}
+
+func TestErrors(t *testing.T) {
+	forbidden := errors.New("forbidden")
+	tests := []struct {
+		reason string
+		verb   string
+		uid    types.UID
+		fault  memory.Fault
+	}{
+		{"a deletion that is refused", "delete", "uid-1", memory.Fault{Before: forbidden}},
+		{"a deletion whose answer is lost", "delete", "uid-1", memory.Fault{After: forbidden}},
+		{"an object that cannot be looked at", "get", "", memory.Fault{Before: forbidden}},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.New()
+			c.Put(parse(t, own))
+			c.Fault = func(request memory.Request) memory.Fault {
+				if request.Verb == test.verb {
+					return test.fault
+				}
+				return memory.Fault{}
+			}
+			d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, own), "manage", test.uid)}, Owner: owner, Wake: func() {}})
+			if _, err := d.Continue(t.Context()); !errors.Is(err, forbidden) || !strings.Contains(err.Error(), "delete ConfigMap ns/a") {
+				t.Errorf("error %v", err)
+			}
+			if len(d.Gone()) != 0 || d.Left() != 1 {
+				t.Errorf("it is forgotten: gone %v, left %d", d.Gone(), d.Left())
+			}
+			c.Fault = nil
+			if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || len(c.Names()) != 0 {
+				t.Errorf("the next attempt: waiting %v, error %v, left %v", waiting, err, c.Names())
+			}
+		})
+	}
+}
+
+func TestOneErrorDoesNotStopOthers(t *testing.T) {
+	c := memory.New()
+	var inventory apply.Inventory
+	for _, name := range []string{"a", "b", "c"} {
+		object := parse(t, strings.ReplaceAll(own, "name: a", "name: "+name))
+		inventory = append(inventory, recorded(object, "manage", c.Put(object).GetUID()))
+	}
+	c.Fault = func(request memory.Request) memory.Fault {
+		if request.Name == "b" {
+			return memory.Fault{Before: errors.New("forbidden")}
+		}
+		return memory.Fault{}
+	}
+	d := New(Plan{Cluster: c, Inventory: inventory, Owner: owner, Wake: func() {}})
+	if _, err := d.Continue(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	if diff := cmp.Diff([]string{"ConfigMap ns/b"}, c.Names()); diff != "" {
+		t.Errorf("left, -want +got\n%s", diff)
+	}
+}
+
+func TestUnknownKindIsGone(t *testing.T) {
+	c := memory.New()
+	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, `{apiVersion: acme.example/v1, kind: Nobody, metadata: {name: a}}`), "manage", "u")}, Owner: owner, Wake: func() {}})
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || len(d.Gone()) != 1 {
+		t.Errorf("with the kind its objects are gone: waiting %v, error %v, gone %v", waiting, err, d.Gone())
+	}
+}
+
+func TestWithoutWatch(t *testing.T) {
+	c := memory.New()
+	c.NoWatch = errors.New("forbidden")
+	stored := c.Put(parse(t, held))
+	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(stored, "manage", stored.GetUID())}, Owner: owner, Wake: func() {}})
+	if _, err := d.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "it still exists (finalizer acme.example/hold) and cannot be watched") {
+		t.Errorf("error %v: only a timer can tell when to look again", err)
+	}
+	c.Remove("ConfigMap", "ns", "a")
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 {
+		t.Errorf("waiting %v, error %v", waiting, err)
+	}
+}
+
+func TestRemains(t *testing.T) {
+	object := func(version, uid string) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{Object: map[string]any{}}
+		o.SetResourceVersion(version)
+		o.SetUID(types.UID(uid))
+		return o
+	}
+	tests := []struct {
+		reason string
+		state  cluster.State
+		now    string
+		gone   bool
+	}{
+		{"the watch knows nothing yet", cluster.State{}, "10", false},
+		{"it is not there, and the watch has seen the deletion", cluster.State{Known: true, Version: "11"}, "10", true},
+		{"it is not there, but the watch is older than the deletion", cluster.State{Known: true, Version: "9"}, "10", false},
+		{"it is still there", cluster.State{Known: true, Object: object("12", "u"), Version: "12"}, "12", false},
+		{"an older state of it says nothing", cluster.State{Known: true, Object: object("8", "u"), Version: "12"}, "10", false},
+		{"another object has its name", cluster.State{Known: true, Object: object("12", "v"), Version: "12"}, "10", true},
+		{"an object of before it says nothing", cluster.State{Known: true, Object: object("8", "v"), Version: "8"}, "10", false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			now, gone := remains(object("10", "u"), test.state)
+			if gone != test.gone || now.GetResourceVersion() != test.now {
+				t.Errorf("gone %t, version %s", gone, now.GetResourceVersion())
+			}
+		})
+	}
+}
+
+func TestAwait(t *testing.T) {
+	c := memory.New()
+	wakes := 0
+	d := Awaiting(c, func() { wakes++ })
+	left := c.Put(parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, finalizers: [x/y], deletionTimestamp: "2026-01-01T00:00:00Z"}}`))
+	mapping, err := c.Mapping(t.Context(), left.GroupVersionKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Await(mapping, left)
+	if waiting, err := d.Continue(t.Context()); err != nil || !slices.Equal(waiting, []string{"the end of ConfigMap ns/a (finalizer x/y)"}) {
+		t.Errorf("waiting %v, error %v", waiting, err)
+	}
+	if got := c.Counts()["delete"]; got != 0 {
+		t.Errorf("%d deletions of what somebody else deletes", got)
+	}
+	c.Remove("ConfigMap", "ns", "a")
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || wakes == 0 {
+		t.Errorf("waiting %v, error %v, %d wakes", waiting, err, wakes)
+	}
+}

@@ -1,0 +1,293 @@
+package deletion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// doomed is an object to remove.
+type doomed struct {
+	entry   deployer.ManagedResourceStatus
+	cluster target.Cluster
+	mapping *meta.RESTMapping
+	// force takes finalizers away.
+	force bool
+	// foreign says that the object is removed whoever owns it.
+	foreign bool
+	// prepared says that everything is done that comes before the deletion.
+	prepared bool
+	// left is what the API server said is left of the object.
+	left  *unstructured.Unstructured
+	watch target.Watch
+	// gone says that it does not exist any more, or is none of ours; done that this was
+	// noted.
+	gone, done bool
+}
+
+func (o *doomed) close() {
+	if o.watch != nil {
+		_ = o.watch.Close()
+	}
+}
+
+// find finds the kind of the object. With the kind, its objects are gone, too.
+func (o *doomed) find(ctx context.Context) error {
+	if o.mapping != nil {
+		return nil
+	}
+	ref := o.entry.Resource
+	mapping, err := o.cluster.Mapping(ctx, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+	if meta.IsNoMatchError(err) {
+		o.gone = true
+		return nil
+	}
+	o.mapping = mapping
+	return err
+}
+
+// prepare sets the annotations and merges the patch that come before the deletion.
+func (o *doomed) prepare(ctx context.Context, owner Owner) error {
+	if len(o.entry.AnnotateBeforeDelete) == 0 && o.entry.PatchBeforeDelete == nil {
+		o.prepared = true
+		return nil
+	}
+	if err := o.find(ctx); err != nil || o.gone {
+		return err
+	}
+	ref := o.entry.Resource
+	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
+	if apierrors.IsNotFound(err) {
+		o.prepared = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	changed, err := beforeDelete(live, o.entry)
+	if err != nil {
+		return err
+	}
+	if changed != nil && o.mine(live, owner) {
+		if _, err := o.cluster.Update(ctx, o.mapping, changed, owner.FieldManager); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	o.prepared = true
+	return nil
+}
+
+// beforeDelete returns what an object becomes before its deletion, or nil if it is
+// that already.
+func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourceStatus) (*unstructured.Unstructured, error) {
+	changed := live.DeepCopy()
+	if entry.PatchBeforeDelete != nil {
+		var patch map[string]any
+		if err := json.Unmarshal(entry.PatchBeforeDelete.Raw, &patch); err != nil {
+			// The reason may quote a value.
+			return nil, errors.New("patchBeforeDelete is no object")
+		}
+		changed = apply.Merge(changed, patch)
+	}
+	if len(entry.AnnotateBeforeDelete) > 0 {
+		annotations := changed.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		for key, value := range entry.AnnotateBeforeDelete {
+			annotations[key] = value
+		}
+		changed.SetAnnotations(annotations)
+	}
+	if apply.Equal(changed, live) {
+		return nil, nil
+	}
+	return changed, nil
+}
+
+// mine reports whether an object belongs to the item: by its identity, or, where
+// that was never confirmed or the policy asks for it, by its label.
+func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
+	uid := o.entry.Resource.UID
+	if uid != "" && uid == live.GetUID() && o.entry.Policy != deployer.FallbackPolicy {
+		return true
+	}
+	return live.GetLabels()[owner.Label] == owner.Name
+}
+
+// advance goes as far as possible.
+func (o *doomed) advance(ctx context.Context, plan Plan) error {
+	if o.gone {
+		return nil
+	}
+	if o.left == nil {
+		if err := o.request(ctx, plan.Owner); err != nil || o.gone {
+			return err
+		}
+	}
+	if o.force {
+		if err := o.forceEnd(ctx, plan.Owner); err != nil || o.gone {
+			return err
+		}
+	}
+	return o.look(ctx, plan.Wake)
+}
+
+// request asks the API server to delete the object.
+func (o *doomed) request(ctx context.Context, owner Owner) error {
+	if err := o.find(ctx); err != nil || o.gone {
+		return err
+	}
+	uid, err := o.entry.Resource.UID, error(nil)
+	if !o.foreign && (uid == "" || o.entry.Policy == deployer.FallbackPolicy) {
+		// It was never confirmed that the object is ours.
+		uid, err = o.ownUID(ctx, owner)
+	}
+	if err != nil || o.gone {
+		return err
+	}
+	err = o.delete(ctx, uid)
+	if !apierrors.IsConflict(err) {
+		return err
+	}
+	if o.foreign {
+		// It was replaced since it was listed.
+		o.gone = true
+		return nil
+	}
+	// Somebody has made another object of this name. It is ours only if it says so.
+	if uid, err = o.ownUID(ctx, owner); err != nil || o.gone {
+		return err
+	}
+	return o.delete(ctx, uid)
+}
+
+func (o *doomed) delete(ctx context.Context, uid types.UID) error {
+	ref := o.entry.Resource
+	background := metav1.DeletePropagationBackground
+	left, err := o.cluster.Delete(ctx, o.mapping, ref.Namespace, ref.Name, metav1.DeleteOptions{
+		// The default of some kinds leaves their dependents behind.
+		PropagationPolicy: &background,
+		Preconditions:     &metav1.Preconditions{UID: &uid},
+	})
+	if err != nil {
+		return err
+	}
+	o.left, o.gone = left, left == nil
+	return nil
+}
+
+// ownUID returns the identity of the object if it belongs to the item. If it does
+// not, it counts as gone.
+func (o *doomed) ownUID(ctx context.Context, owner Owner) (types.UID, error) {
+	ref := o.entry.Resource
+	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
+	if apierrors.IsNotFound(err) || (err == nil && live.GetLabels()[owner.Label] != owner.Name) {
+		o.gone = true
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return live.GetUID(), nil
+}
+
+// forceEnd takes the finalizers of the object away.
+func (o *doomed) forceEnd(ctx context.Context, owner Owner) error {
+	if len(o.left.GetFinalizers()) == 0 {
+		return nil
+	}
+	ref := o.entry.Resource
+	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
+	if apierrors.IsNotFound(err) || (err == nil && live.GetUID() != o.left.GetUID()) {
+		o.gone = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	live.SetFinalizers(nil)
+	stored, err := o.cluster.Update(ctx, o.mapping, live, owner.FieldManager)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		// The watch tells what has become of it.
+		return nil
+	}
+	if err == nil && stored != nil {
+		o.left = stored
+	}
+	if err != nil {
+		return fmt.Errorf("take its finalizers away: %w", err)
+	}
+	return nil
+}
+
+// look finds out whether an object whose deletion was asked for is gone.
+func (o *doomed) look(ctx context.Context, wake func()) error {
+	ref := o.entry.Resource
+	if o.watch == nil {
+		o.watch = o.cluster.Watch(o.mapping, ref.Namespace, ref.Name, true, wake)
+	}
+	state, err := o.watch.State()
+	if err != nil {
+		return o.ask(ctx)
+	}
+	o.left, o.gone = remains(o.left, state)
+	if o.gone {
+		_ = o.watch.Close()
+	}
+	return nil
+}
+
+// remains returns what is left of an object of which so much was left, as far as a
+// watch knows. A watch that is behind the deletion says nothing.
+func remains(left *unstructured.Unstructured, state cluster.State) (now *unstructured.Unstructured, gone bool) {
+	switch {
+	case !state.Known:
+		return left, false
+	case state.Object == nil:
+		return left, cluster.AtLeast(state.Version, left.GetResourceVersion())
+	case !cluster.AtLeast(state.Object.GetResourceVersion(), left.GetResourceVersion()):
+		return left, false
+	case state.Object.GetUID() != left.GetUID():
+		// Another object has its name.
+		return left, true
+	}
+	return state.Object, false
+}
+
+// ask reads an object that cannot be watched.
+func (o *doomed) ask(ctx context.Context) error {
+	ref := o.entry.Resource
+	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && live.GetUID() != o.left.GetUID():
+		o.gone = true
+		_ = o.watch.Close()
+		return nil
+	case err != nil:
+		return err
+	}
+	o.left = live
+	return errors.New("it still exists" + finalizers(live) + " and cannot be watched")
+}
+
+// finalizers says who still has to do something.
+func finalizers(left *unstructured.Unstructured) string {
+	if left == nil || len(left.GetFinalizers()) == 0 {
+		return ""
+	}
+	return " (finalizer " + left.GetFinalizers()[0] + ")"
+}

@@ -1,0 +1,234 @@
+// Package export reads the values that an item hands on from objects of clusters. It
+// waits for each of them without asking again and again. Values never appear in a
+// message.
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/fieldpath"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// Value is one value to export whose configuration was checked.
+type Value struct {
+	// Name is the key as it was written.
+	Name string
+	// TargetName names another Target, or is empty.
+	TargetName string
+	// Timeout limits the wait inside the time of the item; 0 if it does not.
+	Timeout time.Duration
+
+	key    fieldpath.Key
+	source deployer.TypedObjectReference
+	path   fieldpath.Path
+	second *hop
+}
+
+// hop is where a further object has the value.
+type hop struct {
+	kind schema.GroupVersionKind
+	path fieldpath.Path
+}
+
+// Compile checks a configuration.
+func Compile(spec *deployer.Exports) ([]Value, error) {
+	if spec == nil {
+		return nil, nil
+	}
+	var values []Value
+	for i, entry := range spec.Exports {
+		value, err := compile(entry)
+		if err != nil {
+			return nil, fmt.Errorf("exports.exports[%d]: %w", i, err)
+		}
+		limit := entry.Timeout
+		if limit == nil {
+			limit = spec.DefaultTimeout
+		}
+		if limit != nil {
+			if value.Timeout, err = limit.Parsed(); err != nil {
+				return nil, fmt.Errorf("exports.exports[%d].timeout: %w", i, err)
+			}
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}
+
+func compile(entry deployer.Export) (Value, error) {
+	value := Value{Name: entry.Key}
+	var err error
+	if value.key, err = fieldpath.ParseKey(entry.Key); err != nil {
+		return value, fmt.Errorf("key: %w", err)
+	}
+	if value.path, err = fieldpath.Parse(entry.JSONPath); err != nil {
+		return value, fmt.Errorf("jsonPath: %w", err)
+	}
+	from := entry.FromResource
+	if from == nil {
+		return value, errors.New("fromResource is missing: name the object that has the value")
+	}
+	if from.APIVersion == "" || from.Kind == "" || from.Name == "" {
+		return value, errors.New("fromResource must have apiVersion, kind and name")
+	}
+	value.source = *from
+	if entry.TargetName != nil {
+		value.TargetName = *entry.TargetName
+	}
+	if ref := entry.FromObjectReference; ref != nil {
+		if ref.APIVersion == "" || ref.Kind == "" {
+			return value, errors.New("fromObjectRef must have apiVersion and kind")
+		}
+		path, err := fieldpath.Parse(ref.JSONPath)
+		if err != nil {
+			return value, fmt.Errorf("fromObjectRef.jsonPath: %w", err)
+		}
+		value.second = &hop{kind: schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind), path: path}
+	}
+	return value, nil
+}
+
+// Put stores the value in a map of exports.
+func (v Value) Put(exports map[string]any, value any) { v.key.Put(exports, value) }
+
+// Reading waits for one value.
+type Reading struct {
+	value   Value
+	cluster target.Cluster
+	wake    func()
+
+	first, second *target.Sight
+	// at is where the second sight looks.
+	at   place
+	done bool
+	// result may be anything, also nil.
+	result any
+}
+
+type place struct{ namespace, name string }
+
+// Begin begins to wait for a value on a cluster.
+func (v Value) Begin(cluster target.Cluster, wake func()) *Reading {
+	return &Reading{value: v, cluster: cluster, wake: wake}
+}
+
+// Look looks for the value. As long as it is not there it returns what is missing.
+func (r *Reading) Look(ctx context.Context) (missing string, err error) {
+	if r.done {
+		return "", nil
+	}
+	if r.first == nil {
+		mapping, err := r.mapping(ctx, schema.FromAPIVersionAndKind(r.value.source.APIVersion, r.value.source.Kind))
+		if err != nil {
+			return "", err
+		}
+		r.first = target.SightOf(r.cluster, mapping, r.value.source.Namespace, r.value.source.Name, r.wake)
+	}
+	found, missing, err := look(ctx, r.first, r.value.path, r.value.source.Kind, r.value.source.Name)
+	if err != nil || missing != "" {
+		return missing, err
+	}
+	if r.value.second != nil {
+		if found, missing, err = r.hop(ctx, found); err != nil || missing != "" {
+			return missing, err
+		}
+	}
+	r.done, r.result = true, runtime.DeepCopyJSONValue(found)
+	r.Close()
+	return "", nil
+}
+
+// hop looks for the value in the object that was named by the first one.
+func (r *Reading) hop(ctx context.Context, reference any) (found any, missing string, err error) {
+	at, ok := placeOf(reference, r.value.source.Namespace)
+	if !ok {
+		// The reference may still be written.
+		return nil, fmt.Sprintf("a reference with a name at %s of %s %s", r.value.path, r.value.source.Kind, r.value.source.Name), follow(r.first)
+	}
+	if r.second != nil && r.at != at {
+		r.second.Close()
+		r.second = nil
+	}
+	if r.second == nil {
+		mapping, err := r.mapping(ctx, r.value.second.kind)
+		if err != nil {
+			return nil, "", err
+		}
+		r.second, r.at = target.SightOf(r.cluster, mapping, at.namespace, at.name, r.wake), at
+	}
+	found, missing, err = look(ctx, r.second, r.value.second.path, r.value.second.kind.Kind, at.name)
+	if missing != "" && err == nil {
+		// The reference itself may change, too.
+		err = follow(r.first)
+	}
+	return found, missing, err
+}
+
+// placeOf reads a reference to an object.
+func placeOf(reference any, namespace string) (place, bool) {
+	content, _ := reference.(map[string]any)
+	name, _ := content["name"].(string)
+	if own, _ := content["namespace"].(string); own != "" {
+		namespace = own
+	}
+	return place{namespace, name}, name != ""
+}
+
+func (r *Reading) mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	mapping, err := r.cluster.Mapping(ctx, kind)
+	if err != nil {
+		return nil, fmt.Errorf("export %s: find kind %s: %w", r.value.Name, kind.Kind, err)
+	}
+	return mapping, nil
+}
+
+// look looks for a value in an object and follows the object while it is missing.
+func look(ctx context.Context, sight *target.Sight, path fieldpath.Path, kind, name string) (found any, missing string, err error) {
+	objects, err := sight.Look(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(objects) == 0 {
+		return nil, fmt.Sprintf("%s %s", kind, name), follow(sight)
+	}
+	if found, ok := first(objects[0], path); ok {
+		return found, "", nil
+	}
+	return nil, fmt.Sprintf("a value at %s of %s %s", path, kind, name), follow(sight)
+}
+
+func follow(sight *target.Sight) error { return sight.Follow() }
+
+// first returns the first value at a path.
+func first(object *unstructured.Unstructured, path fieldpath.Path) (any, bool) {
+	values, err := path.Find(object.Object)
+	if err != nil || len(values) == 0 {
+		return nil, false
+	}
+	return values[0], true
+}
+
+// Result is the value once it was found.
+func (r *Reading) Result() any { return r.result }
+
+// Value is what is read.
+func (r *Reading) Value() Value { return r.value }
+
+// Close ends all watches.
+func (r *Reading) Close() {
+	for _, sight := range []*target.Sight{r.first, r.second} {
+		if sight != nil {
+			sight.Close()
+		}
+	}
+}

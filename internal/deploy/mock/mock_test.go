@@ -1,0 +1,103 @@
+package mock
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/job"
+)
+
+func read(t *testing.T, text string) (*config, error) {
+	t.Helper()
+	content, err := yaml.YAMLToJSON([]byte("apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1\nkind: ProviderConfiguration\n" + text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(&runtime.RawExtension{Raw: content})
+}
+
+func TestEnding(t *testing.T) {
+	tests := []struct {
+		reason, config string
+		want           deployer.Outcome
+		waits          bool
+	}{
+		{"without a phase it succeeds", "", deployer.OutcomeNone, false},
+		{"success", "phase: Succeeded", deployer.OutcomeNone, false},
+		{"failure", "phase: Failed", deployer.OutcomeFinal, false},
+		{"it goes on", "phase: Progressing", deployer.OutcomeNone, true},
+		{"a phase at the beginning takes the place of success", "initialPhase: Init", deployer.OutcomeNone, true},
+		{"also if it is a failure", "initialPhase: Failed", deployer.OutcomeFinal, false},
+		{"the phase at the end wins", "{initialPhase: Failed, phase: Succeeded}", deployer.OutcomeNone, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			config, err := read(t, strings.Trim(strings.ReplaceAll(test.config, ", ", "\n"), "{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := end(config.ending())
+			if got := deployer.OutcomeOf(err); got != test.want || (len(result.WaitingFor) > 0) != test.waits {
+				t.Errorf("outcome %s, result %v", got, result)
+			}
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	const word = "top-secret-word"
+	tests := []struct{ reason, config, want string }{
+		{"a field of the wrong type", "phase: [" + word + "]", "a field has the wrong type"},
+		{"a phase that does not exist", "phase: " + word, "phase must be one of"},
+		{"a phase of deletions", "initialPhase: Deleting", "initialPhase must be one of"},
+		{"a text to export", "export: " + word, "export must be an object"},
+		{"a list to export", "export: [" + word + "]", "export must be an object"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := read(t, test.config); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), word) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+	if _, err := parse(&runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Other"}`)}); err == nil {
+		t.Error("another kind was accepted")
+	}
+	for text, want := range map[string]string{"": "null", "export: {}": "{}", "export: {a: {b: 1}}": `{"a":{"b":1}}`} {
+		config, err := read(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(config.exports)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%q exports, -want +got\n%s", text, diff)
+		}
+	}
+}
+
+func TestNote(t *testing.T) {
+	now := metav1.NewTime(time.Unix(100, 0))
+	for _, test := range []struct {
+		err    error
+		status v1alpha1.ConditionStatus
+		reason string
+	}{{nil, v1alpha1.ConditionTrue, "SuccessfullValidation"}, {job.NewError("a", "b", "c"), v1alpha1.ConditionFalse, "FailedUnmarshal"}} {
+		item := &v1alpha1.DeployItem{}
+		note(item, test.err, now)
+		if got := job.GetCondition(item.Status.Conditions, v1alpha1.DeployItemValidationCondition); got == nil || got.Status != test.status || got.Reason != test.reason {
+			t.Errorf("condition %+v", got)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package readiness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// Custom is a check of chosen objects whose configuration was checked.
+type Custom struct {
+	// Name is for people.
+	Name string
+	// TargetName names another Target, or is empty.
+	TargetName string
+	// Timeout limits the wait inside the time of the item; 0 if it does not.
+	Timeout time.Duration
+
+	references   []deployer.TypedObjectReference
+	selector     *deployer.LabelSelectorSpec
+	requirements []requirement
+}
+
+// Compile checks the custom checks of a configuration. Those that are disabled are
+// left out, but must be right, too.
+func Compile(specs []deployer.CustomReadinessCheckConfiguration) ([]Custom, error) {
+	var checks []Custom
+	for i, spec := range specs {
+		check, err := compile(spec)
+		if err != nil {
+			return nil, fmt.Errorf("custom[%d]%w", i, err)
+		}
+		if !spec.Disabled {
+			checks = append(checks, check)
+		}
+	}
+	return checks, nil
+}
+
+func compile(spec deployer.CustomReadinessCheckConfiguration) (Custom, error) {
+	check := Custom{Name: spec.Name, references: spec.Resource, selector: spec.LabelSelector}
+	if err := choosesObjects(spec); err != nil {
+		return check, err
+	}
+	if spec.TargetName != nil {
+		check.TargetName = *spec.TargetName
+	}
+	if spec.Timeout != nil {
+		limit, err := spec.Timeout.Parsed()
+		if err != nil {
+			return check, fmt.Errorf(".timeout: %w", err)
+		}
+		check.Timeout = limit
+	}
+	if len(spec.Requirements) == 0 {
+		return check, errors.New(".requirements is missing: without one every object would do")
+	}
+	for i, requirement := range spec.Requirements {
+		compiled, err := newRequirement(requirement)
+		if err != nil {
+			return check, fmt.Errorf(".requirements[%d]: %w", i, err)
+		}
+		check.requirements = append(check.requirements, compiled)
+	}
+	return check, nil
+}
+
+// choosesObjects checks that a check has a name and says which objects it is about.
+func choosesObjects(spec deployer.CustomReadinessCheckConfiguration) error {
+	switch {
+	case spec.Name == "":
+		return errors.New(".name is missing")
+	case len(spec.Resource) == 0 && spec.LabelSelector == nil:
+		return errors.New(" chooses no objects: set resourceSelector or labelSelector")
+	}
+	for i, reference := range spec.Resource {
+		if reference.APIVersion == "" || reference.Kind == "" || reference.Name == "" {
+			return fmt.Errorf(".resourceSelector[%d] must have apiVersion, kind and name", i)
+		}
+	}
+	if selector := spec.LabelSelector; selector != nil && (selector.APIVersion == "" || selector.Kind == "" || len(selector.Labels) == 0) {
+		return errors.New(".labelSelector must have apiVersion, kind and matchLabels")
+	}
+	return nil
+}
+
+// unmet returns why an object is not ready, or "" if it is.
+func (c Custom) unmet(object *unstructured.Unstructured) string {
+	for _, requirement := range c.requirements {
+		if why := requirement.unmet(object.Object); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// CustomCheck waits until the chosen objects are ready. Each look sees the objects
+// that there are now: what is gone is not remembered.
+type CustomCheck struct {
+	custom Custom
+	chosen []*chosen
+}
+
+// chosen is an object that was named, or all that have some labels.
+type chosen struct {
+	*target.Sight
+	kind, namespace, name string
+	// all says that objects are found by their labels.
+	all bool
+}
+
+// Begin begins the check on a cluster.
+func (c Custom) Begin(ctx context.Context, cluster target.Cluster, wake func()) (*CustomCheck, error) {
+	check := &CustomCheck{custom: c}
+	for _, reference := range c.references {
+		mapping, err := cluster.Mapping(ctx, schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind))
+		if err != nil {
+			return nil, fmt.Errorf("readiness check %s: find kind %s: %w", c.Name, reference.Kind, err)
+		}
+		sight := target.SightOf(cluster, mapping, reference.Namespace, reference.Name, wake)
+		check.chosen = append(check.chosen, &chosen{Sight: sight, kind: reference.Kind, namespace: reference.Namespace, name: reference.Name})
+	}
+	if c.selector != nil {
+		mapping, err := cluster.Mapping(ctx, schema.FromAPIVersionAndKind(c.selector.APIVersion, c.selector.Kind))
+		if err != nil {
+			return nil, fmt.Errorf("readiness check %s: find kind %s: %w", c.Name, c.selector.Kind, err)
+		}
+		sight := target.SightOfSelected(cluster, mapping, c.selector.Namespace, labels.Set(c.selector.Labels), wake)
+		check.chosen = append(check.chosen, &chosen{Sight: sight, kind: c.selector.Kind, namespace: c.selector.Namespace, name: labels.Set(c.selector.Labels).String(), all: true})
+	}
+	return check, nil
+}
+
+// Look returns what is not ready.
+func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
+	var unfinished []Unfinished
+	for _, chosen := range c.chosen {
+		objects, err := chosen.Look(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("readiness check %s: %w", c.custom.Name, err)
+		}
+		unready := c.judge(chosen, objects)
+		if len(unready) == 0 {
+			continue
+		}
+		if err := chosen.Follow(); err != nil {
+			return nil, fmt.Errorf("readiness check %s: %s is not ready: %s; %w", c.custom.Name, unready[0].Name, unready[0].Why, err)
+		}
+		unfinished = append(unfinished, unready...)
+	}
+	return unfinished, nil
+}
+
+// judge returns which of the objects are not ready.
+func (c *CustomCheck) judge(chosen *chosen, objects []*unstructured.Unstructured) []Unfinished {
+	if len(objects) == 0 {
+		why := "it does not exist yet"
+		if chosen.all {
+			why = "no object has these labels yet"
+		}
+		return []Unfinished{{Kind: chosen.kind, Namespace: chosen.namespace, Name: chosen.name, Why: why}}
+	}
+	var unfinished []Unfinished
+	for _, object := range objects {
+		if why := c.custom.unmet(object); why != "" {
+			unfinished = append(unfinished, Unfinished{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Why: why})
+		}
+	}
+	return unfinished
+}
+
+// Close ends all watches.
+func (c *CustomCheck) Close() {
+	for _, chosen := range c.chosen {
+		chosen.Sight.Close()
+	}
+}

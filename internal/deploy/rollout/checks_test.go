@@ -1,0 +1,216 @@
+package rollout
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/job"
+)
+
+func checks(t *testing.T, text string) []readiness.Custom {
+	t.Helper()
+	var specs []deployer.CustomReadinessCheckConfiguration
+	if err := yaml.Unmarshal([]byte(text), &specs); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := readiness.Compile(specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+func exportsFrom(t *testing.T, text string) []export.Value {
+	t.Helper()
+	spec := &deployer.Exports{}
+	if err := yaml.Unmarshal([]byte(text), spec); err != nil {
+		t.Fatal(err)
+	}
+	values, err := export.Compile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if values == nil {
+		values = []export.Value{}
+	}
+	return values
+}
+
+const (
+	checkHere  = `{name: here, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}, requirements: [{jsonPath: .data.go, operator: exists}]}`
+	checkThere = `{name: there, targetName: edge, labelSelector: {apiVersion: v1, kind: Pod, matchLabels: {app: web}}, requirements: [{jsonPath: .status.phase, operator: ==, values: [{value: Running}]}]}`
+	signal     = `{apiVersion: v1, kind: ConfigMap, metadata: {name: signal, namespace: ns}, data: {go: "1"}}`
+	running    = `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns, labels: {app: web}}, status: {phase: Running}}`
+)
+
+// TestCustomChecks makes two checks one after the other, the second one on another
+// cluster whose Target comes late.
+func TestCustomChecks(t *testing.T) {
+	cluster, edge, test := memory.New(), memory.New(), &testJob{clusters: map[string]target.Cluster{}}
+	wish := wishFor(objects(t, configMap))
+	wish.Checks = checks(t, "["+checkHere+","+checkThere+"]")
+	r := start(t, test, cluster, wish, nil)
+	mustWait(t, r, "ConfigMap ns/signal to become ready")
+	cluster.Put(objects(t, signal)[0].Object)
+	if _, err := r.Continue(t.Context()); !job.IsWaiting(err) || !strings.Contains(err.Error(), "Target edge does not exist") {
+		t.Fatalf("error %v", err)
+	}
+	test.clusters["edge"] = edge
+	mustWait(t, r, "Pod app=web to become ready")
+	edge.Put(objects(t, running)[0].Object)
+	mustEnd(t, r)
+	if cluster.Watched()+edge.Watched() != 0 {
+		t.Errorf("%d and %d watches are left", cluster.Watched(), edge.Watched())
+	}
+	want := []string{"test deployer: before readiness check", "test deployer: custom readiness checks", "test deployer: custom readiness checks", "test deployer: custom readiness checks"}
+	if diff := cmp.Diff(want, test.checkpoints[2:]); diff != "" {
+		t.Errorf("checkpoints, -want +got\n%s", diff)
+	}
+}
+
+func TestCustomCheckInTime(t *testing.T) {
+	wish := wishFor(nil)
+	wish.Checks = checks(t, "["+checkHere+"]")
+	r := start(t, &testJob{expired: true}, memory.New(), wish, nil)
+	_, err := r.Continue(t.Context())
+	var shown *jobError
+	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || !strings.Contains(err.Error(), "resource ns/signal of type ConfigMap\": it does not exist yet") || job.OutcomeOf(err) != job.Terminal {
+		t.Errorf("error %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOwnLimits shows that a check and a value may have less time than the item, and
+// that the end of that time wakes the item.
+func TestOwnLimits(t *testing.T) {
+	tests := []struct {
+		reason string
+		change func(*Wish)
+		want   string
+	}{
+		{"a check", func(w *Wish) {
+			w.Checks = checks(t, "["+strings.Replace(checkHere, "{name: here", "{timeout: 10ms, name: here", 1)+"]")
+		}, "resource ns/signal of type ConfigMap"},
+		{"a value", func(w *Wish) {
+			w.Exports = exportsFrom(t, `{defaultTimeout: 10ms, exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]}`)
+		}, `timeout at: "deployer: during export - key: a": there is no ConfigMap late`},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			wish := wishFor(nil)
+			test.change(&wish)
+			woken := make(chan struct{}, 10)
+			r, err := Begin(t.Context(), &wakingJob{woken: woken}, memory.New(), wish, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Continue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-woken:
+			case <-time.After(time.Minute):
+				t.Fatal("nobody was woken")
+			}
+			if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Terminal {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+			_ = r.Close()
+		})
+	}
+}
+
+// wakingJob tells when it was woken.
+type wakingJob struct {
+	testJob
+	woken chan struct{}
+}
+
+func (j *wakingJob) Wake() { j.woken <- struct{}{} }
+
+func TestExports(t *testing.T) {
+	here := `{key: a.x, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}`
+	there := `{key: a.s, targetName: edge, jsonPath: .data.p, fromResource: {apiVersion: v1, kind: Secret, name: s, namespace: ns}}`
+	cluster, edge := memory.New(), memory.New()
+	test := &testJob{clusters: map[string]target.Cluster{"edge": edge}}
+	wish := wishFor(objects(t, configMap))
+	wish.Exports = exportsFrom(t, "exports: ["+here+","+there+"]")
+	r := start(t, test, cluster, wish, nil)
+	mustWait(t, r, "Secret s, to export a.s")
+	if len(test.exported) != 0 {
+		t.Errorf("exported before everything was there: %v", test.exported)
+	}
+	edge.Put(objects(t, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}, data: {p: d29yZA==}}`)[0].Object)
+	mustEnd(t, r)
+	want := []map[string]any{{"a": map[string]any{"x": "1", "s": "d29yZA=="}}}
+	if diff := cmp.Diff(want, test.exported); diff != "" {
+		t.Errorf("exported, -want +got\n%s", diff)
+	}
+	if cluster.Watched()+edge.Watched() != 0 {
+		t.Errorf("%d and %d watches are left", cluster.Watched(), edge.Watched())
+	}
+}
+
+func TestExportsStored(t *testing.T) {
+	tests := []struct {
+		reason  string
+		exports []export.Value
+		want    []map[string]any
+	}{
+		{"no configuration takes back what was handed on", nil, []map[string]any{nil}},
+		{"a configuration without values hands an empty map on", []export.Value{}, []map[string]any{{}}},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			j := &testJob{}
+			wish := wishFor(nil)
+			wish.Exports = test.exports
+			mustEnd(t, start(t, j, memory.New(), wish, nil))
+			if diff := cmp.Diff(test.want, j.exported); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+	refused := errors.New("forbidden")
+	j := &testJob{stop: map[string]error{"export": refused}}
+	r := start(t, j, memory.New(), wishFor(nil), nil)
+	if _, err := r.Continue(t.Context()); !errors.Is(err, refused) {
+		t.Errorf("error %v", err)
+	}
+	j.stop = nil
+	mustEnd(t, r)
+	if len(j.exported) != 2 {
+		t.Errorf("exported %d times", len(j.exported))
+	}
+}
+
+func TestExportInTime(t *testing.T) {
+	wish := wishFor(nil)
+	wish.Exports = exportsFrom(t, "exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]")
+	_, err := start(t, &testJob{expired: true}, memory.New(), wish, nil).Continue(t.Context())
+	var shown *jobError
+	if !errors.As(err, &shown) || shown.Operation != "ReconcileManifests" || shown.Reason != "ReadExportValues" || !strings.Contains(err.Error(), `timeout at: "deployer: during export - key: a": there is no ConfigMap late`) {
+		t.Errorf("error %v", err)
+	}
+	var cause *jobError
+	if !errors.As(shown.Cause, &cause) || cause.Operation != "Export" || cause.Reason != "ProgressingTimeout" {
+		t.Errorf("cause %+v", cause)
+	}
+	stop := errors.New("interrupted")
+	_, err = start(t, &testJob{stop: map[string]error{"deployer: during export - key: a": stop}}, memory.New(), wish, nil).Continue(t.Context())
+	if !errors.Is(err, stop) {
+		t.Errorf("it went on: %v", err)
+	}
+}

@@ -1,0 +1,114 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/job"
+)
+
+// exports are the values that are handed on.
+type exports struct {
+	// readings are those under way, one for each value.
+	readings     []*export.Reading
+	limits       []*limit
+	read, stored bool
+}
+
+func (e *exports) close() {
+	for i, reading := range e.readings {
+		reading.Close()
+		e.limits[i].end()
+	}
+	e.readings, e.limits = nil, nil
+}
+
+// clusterOf returns the cluster of another Target, or that of the item.
+func (r *Rollout) clusterOf(ctx context.Context, targetName string) (target.Cluster, error) {
+	if targetName == "" {
+		return r.cluster, nil
+	}
+	return r.job.Cluster(ctx, targetName)
+}
+
+// readExports waits until all values are there. All are looked for at the same
+// time; the first one that is missing names the checkpoint.
+func (r *Rollout) readExports(ctx context.Context) ([]string, error) {
+	if r.exports.readings == nil {
+		if err := r.beginExports(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var waiting []string
+	for i, reading := range r.exports.readings {
+		missing, err := reading.Look(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("export %s: %w", reading.Value().Name, err)
+		}
+		if missing == "" {
+			r.exports.limits[i].end()
+			continue
+		}
+		if r.job.Expired() || r.exports.limits[i].reached() {
+			return nil, notExportedInTime(reading.Value(), missing)
+		}
+		if err := r.job.Checkpoint(ctx, exportCheckpoint(reading.Value())); err != nil {
+			return nil, err
+		}
+		waiting = append(waiting, fmt.Sprintf("%s, to export %s", missing, reading.Value().Name))
+	}
+	r.exports.read = len(waiting) == 0
+	return waiting, nil
+}
+
+func (r *Rollout) beginExports(ctx context.Context) error {
+	if len(r.wish.Exports) == 0 {
+		return nil
+	}
+	if err := r.job.Checkpoint(ctx, r.wish.Name+": before reading export values"); err != nil {
+		return err
+	}
+	readings, limits := make([]*export.Reading, 0, len(r.wish.Exports)), make([]*limit, 0, len(r.wish.Exports))
+	for _, value := range r.wish.Exports {
+		cluster, err := r.clusterOf(ctx, value.TargetName)
+		if err != nil {
+			return err
+		}
+		readings = append(readings, value.Begin(cluster, r.job.Wake))
+	}
+	for _, value := range r.wish.Exports {
+		limits = append(limits, newLimit(value.Timeout, r.job.Wake))
+	}
+	r.exports.readings, r.exports.limits = readings, limits
+	return nil
+}
+
+// storeExports hands the values on. A configuration without exports takes back what
+// one before it has handed on.
+func (r *Rollout) storeExports(ctx context.Context) error {
+	var values map[string]any
+	if r.wish.Exports != nil {
+		values = map[string]any{}
+		for _, reading := range r.exports.readings {
+			reading.Value().Put(values, reading.Result())
+		}
+	}
+	if err := r.job.Export(ctx, values); err != nil {
+		return err
+	}
+	r.exports.stored = true
+	return nil
+}
+
+func exportCheckpoint(value export.Value) string {
+	return "deployer: during export - key: " + value.Name
+}
+
+// notExportedInTime says which value was not there when the time was over.
+func notExportedInTime(value export.Value, missing string) error {
+	err := job.NewError("Export", "ProgressingTimeout", fmt.Sprintf("timeout at: %q: there is no %s", exportCheckpoint(value), missing), v1alpha1.ErrorTimeout)
+	return job.Wrap(err, "ReconcileManifests", "ReadExportValues", "")
+}

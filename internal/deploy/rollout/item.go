@@ -1,0 +1,180 @@
+// Package rollout brings prepared objects onto a cluster and takes them away again:
+// definitions of kinds first, then what has no namespace, then the rest; orphans go
+// when everything wanted is there; then it waits until all is ready. Where the
+// objects come from is for the deployers that use it.
+package rollout
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// Source is what a deployer brings: from the configuration of an item to objects,
+// and the form of its provider status.
+type Source interface {
+	// Name is how checkpoints name the deployer.
+	Name() string
+	// Owner says whose the objects of an item are.
+	Owner(item *deployer.Item) Owner
+	// Wish works out what an item wants. It is called once in a job, unless the
+	// process restarts.
+	Wish(ctx context.Context, item *deployer.Item) (Wish, error)
+	// Groups are the steps in which an item is removed.
+	Groups(item *deployer.Item) ([]deletion.Group, error)
+	// Recorded reads what is recorded in the status of an item.
+	Recorded(item *deployer.Item) (apply.Inventory, error)
+	// Status is the provider status that records an inventory.
+	Status(item *deployer.Item, inventory apply.Inventory) any
+}
+
+// Reconcile brings the objects of an item onto its cluster, or continues to.
+func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	work, ok := item.Remembered().(*remembered[*Rollout])
+	if !ok || work.connection != connection {
+		begun, err := begin(ctx, item, connection, source)
+		if err != nil {
+			awaitKinds(ctx, item, connection, err)
+			return deployer.Result{}, err
+		}
+		work = &remembered[*Rollout]{begun, connection}
+		item.Remember(work)
+	}
+	return advance(ctx, item, source, work.work)
+}
+
+func begin(ctx context.Context, item *deployer.Item, connection *deployer.Connection, source Source) (*Rollout, error) {
+	if err := item.Checkpoint(ctx, source.Name()+": start reconcile"); err != nil {
+		return nil, err
+	}
+	wish, err := source.Wish(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	wish.Name, wish.Owner = source.Name(), source.Owner(item)
+	recorded, err := source.Recorded(item)
+	if err != nil {
+		return nil, err
+	}
+	return Begin(ctx, itemJob{item, source}, target.On(connection), wish, recorded)
+}
+
+// Delete removes the objects that an item has deployed, or continues to.
+func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
+	recorded, err := source.Recorded(item)
+	if err != nil {
+		return deployer.Done(), err
+	}
+	groups, err := source.Groups(item)
+	if len(recorded) == 0 && (err != nil || !slices.ContainsFunc(groups, func(group deletion.Group) bool { return group.All })) {
+		// Nothing was deployed. A configuration that is wrong must not keep the item.
+		return deployer.Done(), nil
+	}
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	work, ok := item.Remembered().(*remembered[*Removal])
+	if !ok || work.connection != connection {
+		begun, err := BeginRemoval(ctx, itemJob{item, source}, target.On(connection), Farewell{Name: source.Name(), Owner: source.Owner(item), Groups: groups}, recorded)
+		if err != nil {
+			return deployer.Result{}, err
+		}
+		work = &remembered[*Removal]{begun, connection}
+		item.Remember(work)
+	}
+	return advance(ctx, item, source, work.work)
+}
+
+// work is a Rollout or a Removal.
+type work interface {
+	io.Closer
+	Under(job Job)
+	Continue(ctx context.Context) ([]string, error)
+	Inventory() apply.Inventory
+}
+
+// remembered is work together with the connection that it uses. Another one, with
+// other credentials, begins the work again.
+type remembered[W work] struct {
+	work       W
+	connection *deployer.Connection
+}
+
+// Close implements io.Closer.
+func (r *remembered[W]) Close() error { return r.work.Close() }
+
+// advance lets the work go on and keeps what it has found out, also after a
+// failure: what is known now must not be found out again.
+func advance(ctx context.Context, item *deployer.Item, source Source, work work) (deployer.Result, error) {
+	work.Under(itemJob{item, source})
+	waiting, err := work.Continue(ctx)
+	if statusErr := item.SetProviderStatus(source.Status(item, work.Inventory())); err == nil {
+		err = statusErr
+	}
+	return deployer.WaitFor(waiting...), err
+}
+
+// itemJob is the job of an item whose deployer brings its own form of status.
+type itemJob struct {
+	*deployer.Item
+	source Source
+}
+
+// Record implements Job.
+func (j itemJob) Record(ctx context.Context, inventory apply.Inventory) error {
+	return j.Item.Record(ctx, j.source.Status(j.Item, inventory))
+}
+
+// Cluster implements Job.
+func (j itemJob) Cluster(ctx context.Context, targetName string) (target.Cluster, error) {
+	connection, err := j.ClusterOf(ctx, targetName)
+	if err != nil {
+		return nil, err
+	}
+	return target.On(connection), nil
+}
+
+// Export implements Job.
+func (j itemJob) Export(ctx context.Context, values map[string]any) error {
+	if values == nil {
+		return j.RemoveExport(ctx)
+	}
+	return j.Item.Export(ctx, values)
+}
+
+// awaitKinds looks out for new kinds if an error says that one is not known. The
+// error is tried again later in any case: kinds also come in other ways.
+func awaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.Connection, err error) {
+	if !apply.IsUnknownKind(err) {
+		return
+	}
+	if _, ok := item.Remembered().(*kindsToCome); ok {
+		return
+	}
+	cluster := target.On(connection)
+	definitions, err := cluster.Mapping(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: apply.CRDKind})
+	if err == nil {
+		item.Remember(&kindsToCome{cluster.WatchAll(definitions, item.Wake)})
+	}
+}
+
+// kindsToCome wakes an item when the cluster learns a new kind.
+type kindsToCome struct{ watch io.Closer }
+
+// Close implements io.Closer.
+func (k *kindsToCome) Close() error { return k.watch.Close() }

@@ -1,0 +1,167 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/job"
+)
+
+// wait is a check that begins when its step is reached.
+type wait struct {
+	check *readiness.Check
+	over  bool
+}
+
+// awaitDefinitions waits until the kinds that the item defines and uses itself are
+// served.
+func (r *Rollout) awaitDefinitions(ctx context.Context) ([]string, error) {
+	unready, err := r.look(ctx, &r.definitions, readiness.Established, func(result result) bool { return r.uses(result.stored) })
+	return names(unready), err
+}
+
+// uses reports whether one of the objects is of the kind that a definition defines.
+func (r *Rollout) uses(definition *unstructured.Unstructured) bool {
+	if definition.GetKind() != apply.CRDKind {
+		return false
+	}
+	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
+	return slices.ContainsFunc(r.objects, func(object apply.Object) bool {
+		of := object.Mapping.GroupVersionKind
+		return of.Group == group && of.Kind == kind
+	})
+}
+
+// awaitReadiness waits until all objects are ready.
+func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
+	if r.readiness.check == nil {
+		if err := r.job.Checkpoint(ctx, r.wish.Name+": before readiness check"); err != nil {
+			return nil, err
+		}
+	}
+	unready, err := r.look(ctx, &r.readiness, readiness.Unready, func(result) bool { return !r.wish.SkipReadiness })
+	if err == nil && len(unready) > 0 && r.job.Expired() {
+		return nil, notReadyInTime(unready)
+	}
+	return names(unready), err
+}
+
+// look looks at the objects that a wait is about, and begins it if it has not
+// begun.
+func (r *Rollout) look(ctx context.Context, w *wait, rule readiness.Rule, about func(result) bool) ([]readiness.Unfinished, error) {
+	if w.check == nil {
+		w.check = readiness.NewCheck(r.cluster, rule, r.job.Wake)
+		for _, result := range r.stored {
+			if about(result) {
+				w.check.Add(result.Mapping, result.stored)
+			}
+		}
+	}
+	unready, err := w.check.Look(ctx)
+	w.over = err == nil && len(unready) == 0
+	return unready, err
+}
+
+// notReadyInTime says which object was not ready when the time was over, and why.
+func notReadyInTime(unready []readiness.Unfinished) error {
+	first := unready[0]
+	message := fmt.Sprintf("timeout at: %q: %s", fmt.Sprintf("deployer: during readiness check - resource %s/%s of type %s", first.Namespace, first.Name, first.Kind), first.Why)
+	if more := len(unready) - 1; more > 0 {
+		message += fmt.Sprintf(" (and %d more objects are not ready)", more)
+	}
+	return job.NewError("WaitForObjectsReady", "ProgressingTimeout", message, v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly)
+}
+
+// names says what is waited for. The reasons are left out: they change all the
+// time, and each change would be a write.
+func names(unready []readiness.Unfinished) []string {
+	var list []string
+	for _, object := range unready {
+		list = append(list, apply.Describe(object.Kind, object.Namespace, object.Name)+" to become ready")
+	}
+	return list
+}
+
+// customChecks are the checks of chosen objects.
+type customChecks struct {
+	// over is how many are over.
+	over int
+	// check is the one that is under way, or nil.
+	check *readiness.CustomCheck
+	limit *limit
+}
+
+func (c *customChecks) close() {
+	if c.check != nil {
+		c.check.Close()
+	}
+	c.limit.end()
+	c.check, c.limit = nil, nil
+}
+
+// awaitCustom waits until the objects of the next custom check are ready.
+func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
+	spec := r.wish.Checks[r.custom.over]
+	if r.custom.check == nil {
+		if err := r.job.Checkpoint(ctx, r.wish.Name+": custom readiness checks"); err != nil {
+			return nil, err
+		}
+		cluster, err := r.clusterOf(ctx, spec.TargetName)
+		if err != nil {
+			return nil, err
+		}
+		if r.custom.check, err = spec.Begin(ctx, cluster, r.job.Wake); err != nil {
+			r.custom.check = nil
+			return nil, err
+		}
+		r.custom.limit = newLimit(spec.Timeout, r.job.Wake)
+	}
+	unready, err := r.custom.check.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(unready) == 0 {
+		r.custom.close()
+		r.custom.over++
+		return nil, nil
+	}
+	if r.job.Expired() || r.custom.limit.reached() {
+		return nil, notReadyInTime(unready)
+	}
+	return names(unready), nil
+}
+
+// limit is a time limit inside the time of the job. No limit is nil.
+type limit struct {
+	timer *time.Timer
+	over  atomic.Bool
+}
+
+func newLimit(after time.Duration, wake func()) *limit {
+	if after <= 0 {
+		return nil
+	}
+	l := &limit{}
+	l.timer = time.AfterFunc(after, func() {
+		l.over.Store(true)
+		wake()
+	})
+	return l
+}
+
+func (l *limit) reached() bool { return l != nil && l.over.Load() }
+
+func (l *limit) end() {
+	if l != nil {
+		l.timer.Stop()
+	}
+}

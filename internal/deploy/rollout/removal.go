@@ -1,0 +1,61 @@
+package rollout
+
+import (
+	"context"
+
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// Removal is the removal of all that an item has deployed. It is kept between
+// attempts, as a roll-out is.
+type Removal struct {
+	job       Job
+	deletion  *deletion.Deletion
+	inventory apply.Inventory
+}
+
+// Farewell is how an item goes.
+type Farewell struct {
+	// Name is how checkpoints name the deployer.
+	Name string
+	// Owner says whose the objects are.
+	Owner Owner
+	// Groups are the steps; without any, the default ones apply.
+	Groups []deletion.Group
+}
+
+// BeginRemoval begins a removal.
+func BeginRemoval(ctx context.Context, job Job, cluster target.Cluster, wish Farewell, recorded apply.Inventory) (*Removal, error) {
+	if err := job.Checkpoint(ctx, wish.Name+": start delete"); err != nil {
+		return nil, err
+	}
+	return &Removal{job: job, inventory: recorded, deletion: deletion.New(deletion.Plan{
+		Cluster: cluster, Inventory: recorded, Owner: wish.Owner.deletion(), Groups: wish.Groups, ClusterOf: job.Cluster, Wake: job.Wake,
+	})}, nil
+}
+
+// Under says under which job the work goes on.
+func (r *Removal) Under(job Job) { r.job = job }
+
+// Continue goes as far as possible and returns what it waits for.
+func (r *Removal) Continue(ctx context.Context) ([]string, error) {
+	if err := r.job.Checkpoint(ctx, "deployer: delete resources"); err != nil {
+		return nil, err
+	}
+	waiting, err := r.deletion.Continue(ctx)
+	for _, gone := range r.deletion.Gone() {
+		r.inventory = r.inventory.Without(gone)
+	}
+	return waiting, err
+}
+
+// Inventory is what is not known to be gone.
+func (r *Removal) Inventory() apply.Inventory { return r.inventory }
+
+// Close ends all watches.
+func (r *Removal) Close() error {
+	r.deletion.Close()
+	return nil
+}

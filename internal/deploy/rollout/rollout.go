@@ -1,0 +1,335 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/parallel"
+	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/job"
+)
+
+// Job is the job of an item, as far as a roll-out has to do with it.
+type Job interface {
+	// Checkpoint names the stage of the work; its error ends the attempt.
+	Checkpoint(ctx context.Context, name string) error
+	// Expired reports whether the time of the job is over.
+	Expired() bool
+	// Wake lets the work go on. It is called from anywhere.
+	Wake()
+	// Record stores what is about to be deployed.
+	Record(ctx context.Context, inventory apply.Inventory) error
+	// Cluster returns the cluster of another Target of the item's namespace.
+	Cluster(ctx context.Context, targetName string) (target.Cluster, error)
+	// Export hands values on; nil takes back what was handed on before.
+	Export(ctx context.Context, values map[string]any) error
+}
+
+// Wish is what an item wants on its cluster.
+type Wish struct {
+	// Name is how checkpoints name the deployer.
+	Name string
+	// Owner says whose the objects are.
+	Owner Owner
+	// Objects are the objects in any order.
+	Objects []apply.Entry
+	// Strategy says how objects that exist are changed.
+	Strategy deployer.UpdateStrategy
+	// OrphanGroups are the steps in which objects are removed that are no longer wanted.
+	OrphanGroups []deletion.Group
+	// SkipReadiness leaves the default readiness check out.
+	SkipReadiness bool
+	// Checks are checks of chosen objects, one after the other.
+	Checks []readiness.Custom
+	// Exports are the values that are handed on; nil if there is nothing to hand on,
+	// which is not the same as no value.
+	Exports []export.Value
+}
+
+// Owner is how objects are marked and how fields are owned.
+type Owner struct {
+	// Label is the label with the name of the item.
+	Label string
+	// Item is the name of the item.
+	Item string
+	// Labels are further labels of each object.
+	Labels map[string]string
+	// FieldManager is the name under which fields are owned.
+	FieldManager string
+}
+
+// deletion is how a deletion recognises the objects.
+func (o Owner) deletion() deletion.Owner {
+	return deletion.Owner{Label: o.Label, Name: o.Item, FieldManager: o.FieldManager}
+}
+
+// labels are all labels of an object.
+func (o Owner) labels() map[string]string {
+	labels := map[string]string{o.Label: o.Item}
+	for key, value := range o.Labels {
+		labels[key] = value
+	}
+	return labels
+}
+
+// Rollout is the work on one item. It is kept between attempts, so that each goes
+// on where the last one stopped.
+type Rollout struct {
+	job     Job
+	wish    Wish
+	cluster target.Cluster
+	applier *apply.Applier
+
+	objects []apply.Object
+	// applied says which of the objects are on the cluster as they should be.
+	applied   []bool
+	inventory apply.Inventory
+	// stored are the objects to check, as the cluster returned them.
+	stored []result
+
+	// ending are objects that somebody is deleting although they are wanted.
+	ending      *deletion.Deletion
+	definitions wait
+	orphans     *deletion.Deletion
+	cleaned     bool
+	readiness   wait
+	custom      customChecks
+	exports     exports
+	patched     bool
+}
+
+// result is an object together with what became of it.
+type result struct {
+	apply.Object
+	stored *unstructured.Unstructured
+}
+
+// Begin finds out what is to be done and records it before anything is written to
+// the target.
+func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, recorded apply.Inventory) (*Rollout, error) {
+	if err := job.Checkpoint(ctx, "deployer: process manifests"); err != nil {
+		return nil, err
+	}
+	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rollout{
+		job: job, wish: wish, cluster: cluster,
+		applier: &apply.Applier{
+			Target: cluster, Strategy: wish.Strategy,
+			Labels: wish.Owner.labels(), OwnerLabel: wish.Owner.Label, FieldManager: wish.Owner.FieldManager,
+		},
+		objects:   objects,
+		applied:   make([]bool, len(objects)),
+		inventory: recorded.With(objects),
+		ending:    deletion.Awaiting(cluster, job.Wake),
+	}
+	if len(r.inventory) == 0 {
+		return r, nil
+	}
+	return r, job.Record(ctx, r.inventory)
+}
+
+// Inventory is what is deployed or may be.
+func (r *Rollout) Inventory() apply.Inventory { return r.inventory }
+
+// Under says under which job the work goes on: each attempt has its own view of the
+// item.
+func (r *Rollout) Under(job Job) { r.job = job }
+
+// Continue goes as far as possible and returns what it waits for.
+func (r *Rollout) Continue(ctx context.Context) ([]string, error) {
+	for {
+		step := next(r.progress())
+		if step == finished {
+			return nil, nil
+		}
+		if waiting, err := r.take(ctx, step); err != nil || len(waiting) > 0 {
+			return waiting, err
+		}
+	}
+}
+
+// progress is how far the work came.
+func (r *Rollout) progress() progress {
+	p := progress{
+		pending: map[apply.Stage]int{}, ending: r.ending.Left(),
+		served: r.definitions.over, cleaned: r.cleaned, ready: r.readiness.over,
+		checks: len(r.wish.Checks) - r.custom.over, exportsRead: r.exports.read, exportsStored: r.exports.stored, patched: r.patched,
+	}
+	for i, object := range r.objects {
+		if !r.applied[i] {
+			p.pending[object.Stage()]++
+		}
+	}
+	return p
+}
+
+// take takes a step.
+func (r *Rollout) take(ctx context.Context, step step) ([]string, error) {
+	switch step {
+	case awaitEnd:
+		return r.ending.Continue(ctx)
+	case awaitDefinitions:
+		return r.awaitDefinitions(ctx)
+	case removeOrphans:
+		return r.removeOrphans(ctx)
+	case awaitReadiness:
+		return r.awaitReadiness(ctx)
+	case awaitCustom:
+		return r.awaitCustom(ctx)
+	case readExports:
+		return r.readExports(ctx)
+	case storeExports:
+		return nil, r.storeExports(ctx)
+	case patchAfterwards:
+		return nil, r.patchAfterwards(ctx)
+	}
+	return nil, r.applyStage(ctx, stages[step])
+}
+
+// applyStage applies the objects of a stage. The next one needs all of them.
+func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
+	if err := r.job.Checkpoint(ctx, "deployer: apply manifests"); err != nil {
+		return err
+	}
+	todo := r.todo(stage)
+	if err := r.see(ctx, todo); err != nil {
+		return err
+	}
+	outcomes, errs := make([]apply.Outcome, len(todo)), make([]error, len(todo))
+	parallel.Do(len(todo), func(i int) { outcomes[i], errs[i] = r.applier.Apply(ctx, r.objects[todo[i]]) })
+	var failures several.Errors
+	for i, at := range todo {
+		if errs[i] == nil {
+			r.applied[at], r.objects[at].Live = true, nil
+			r.note(r.objects[at], outcomes[i])
+			continue
+		}
+		// It may exist nevertheless: the answer can have been lost.
+		r.objects[at].Known, r.objects[at].Live = true, nil
+		var terminating *apply.Terminating
+		if errors.As(errs[i], &terminating) {
+			r.ending.Await(r.objects[at].Mapping, terminating.Left)
+			continue
+		}
+		failures = append(failures, errs[i])
+	}
+	if len(failures) > 0 {
+		return job.Wrap(failures, "ApplyObjects", "ApplyNewObject", "")
+	}
+	return nil
+}
+
+// see looks at objects that probably exist: several of one kind and namespace with one
+// list by our label. What has lost the label is looked at one by one.
+func (r *Rollout) see(ctx context.Context, todo []int) error {
+	type place struct{ resource, namespace string }
+	known := map[place][]int{}
+	for _, at := range todo {
+		if object := r.objects[at]; object.Known && object.Live == nil && object.Policy != deployer.IgnorePolicy {
+			where := place{object.Mapping.Resource.String(), object.Object.GetNamespace()}
+			known[where] = append(known[where], at)
+		}
+	}
+	for where, positions := range known {
+		if len(positions) < 2 {
+			continue
+		}
+		live, err := r.cluster.List(ctx, r.objects[positions[0]].Mapping, where.namespace, labels.Set{r.wish.Owner.Label: r.wish.Owner.Item})
+		if err != nil {
+			return fmt.Errorf("list what is deployed: %w", err)
+		}
+		byName := make(map[string]*unstructured.Unstructured, len(live))
+		for _, object := range live {
+			byName[object.GetName()] = object
+		}
+		for _, at := range positions {
+			r.objects[at].Live = byName[r.objects[at].Object.GetName()]
+		}
+	}
+	return nil
+}
+
+// todo returns the objects of a stage that are not applied yet.
+func (r *Rollout) todo(stage apply.Stage) []int {
+	var todo []int
+	for i, object := range r.objects {
+		if object.Stage() == stage && !r.applied[i] {
+			todo = append(todo, i)
+		}
+	}
+	return todo
+}
+
+// note keeps what became of an object.
+func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
+	switch {
+	case outcome.Foreign:
+		r.inventory = r.inventory.Without(object.Reference())
+	case outcome.Stored != nil:
+		r.inventory = r.inventory.WithUID(object.Reference(), outcome.Stored.GetUID())
+		r.stored = append(r.stored, result{Object: object, stored: outcome.Stored})
+	}
+}
+
+// removalOf returns the deletion of orphans. Without orphans no group has anything to
+// do, not even one that deletes all: the item is not being deleted.
+func (r *Rollout) removalOf(orphans apply.Inventory) *deletion.Deletion {
+	if len(orphans) == 0 {
+		return deletion.Awaiting(r.cluster, r.job.Wake)
+	}
+	return deletion.New(deletion.Plan{
+		Cluster: r.cluster, Inventory: orphans, Owner: r.wish.Owner.deletion(), Groups: r.wish.OrphanGroups,
+		ClusterOf: r.job.Cluster, Wake: r.job.Wake,
+	})
+}
+
+// removeOrphans removes what was deployed before and is no longer listed.
+func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
+	if r.orphans == nil {
+		orphans := r.inventory.Orphans(r.objects)
+		if len(orphans) > 0 {
+			if err := r.job.Checkpoint(ctx, "deployer: cleanup orphaned"); err != nil {
+				return nil, err
+			}
+		}
+		r.orphans = r.removalOf(orphans)
+	}
+	waiting, err := r.orphans.Continue(ctx)
+	for _, gone := range r.orphans.Gone() {
+		r.inventory = r.inventory.Without(gone)
+	}
+	if err != nil {
+		return nil, job.Wrap(err, "ApplyObjects", "cleanupOrphanedResourcesInGroups", "remove what is no longer listed")
+	}
+	r.cleaned = len(waiting) == 0
+	return waiting, nil
+}
+
+// Close ends all watches.
+func (r *Rollout) Close() error {
+	for _, wait := range []wait{r.definitions, r.readiness} {
+		if wait.check != nil {
+			wait.check.Close()
+		}
+	}
+	r.custom.close()
+	r.exports.close()
+	r.ending.Close()
+	if r.orphans != nil {
+		r.orphans.Close()
+	}
+	return nil
+}

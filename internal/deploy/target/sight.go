@@ -1,0 +1,118 @@
+package target
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Sight is the sight of objects that somebody waits for. The first look is a
+// request: mostly it is enough. Whoever is not content follows the objects; then
+// only news make a difference.
+type Sight struct {
+	cluster Cluster
+	mapping *meta.RESTMapping
+	wake    func()
+
+	namespace, name string
+	// selector is nil for one object.
+	selector labels.Set
+
+	looked   bool
+	last     []*unstructured.Unstructured
+	one      Watch
+	selected SelectedWatch
+}
+
+// SightOf is the sight of one object.
+func SightOf(cluster Cluster, mapping *meta.RESTMapping, namespace, name string, wake func()) *Sight {
+	return &Sight{cluster: cluster, mapping: mapping, namespace: namespace, name: name, wake: wake}
+}
+
+// SightOfSelected is the sight of all objects with some labels.
+func SightOfSelected(cluster Cluster, mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) *Sight {
+	return &Sight{cluster: cluster, mapping: mapping, namespace: namespace, selector: selector, wake: wake}
+}
+
+// Look returns the objects that are there now.
+func (s *Sight) Look(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	objects, known, err := s.followed()
+	if err == nil && known {
+		return objects, nil
+	}
+	if err == nil && s.looked && s.following() {
+		// The watch has just begun; it tells when it knows more.
+		return s.last, nil
+	}
+	if s.last, err = s.ask(ctx); err != nil {
+		return nil, err
+	}
+	s.looked = true
+	return s.last, nil
+}
+
+// Follow begins to watch. An error says that this is not possible, so that only a
+// timer can tell when to look again.
+func (s *Sight) Follow() error {
+	if s.following() {
+		_, _, err := s.followed()
+		if err != nil {
+			return fmt.Errorf("it cannot be watched: %w", err)
+		}
+		return nil
+	}
+	if s.selector != nil {
+		s.selected = s.cluster.WatchSelected(s.mapping, s.namespace, s.selector, s.wake)
+	} else {
+		s.one = s.cluster.Watch(s.mapping, s.namespace, s.name, false, s.wake)
+	}
+	return nil
+}
+
+func (s *Sight) following() bool { return s.one != nil || s.selected != nil }
+
+// followed returns what the watch knows.
+func (s *Sight) followed() (objects []*unstructured.Unstructured, known bool, err error) {
+	switch {
+	case s.selected != nil:
+		return s.selected.Objects()
+	case s.one != nil:
+		state, err := s.one.State()
+		if err != nil || !state.Known {
+			return nil, false, err
+		}
+		if state.Object != nil {
+			objects = append(objects, state.Object)
+		}
+		return objects, true, nil
+	}
+	return nil, false, nil
+}
+
+func (s *Sight) ask(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	if s.selector != nil {
+		return s.cluster.List(ctx, s.mapping, s.namespace, s.selector)
+	}
+	object, err := s.cluster.Get(ctx, s.mapping, s.namespace, s.name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []*unstructured.Unstructured{object}, nil
+}
+
+// Close ends the watch.
+func (s *Sight) Close() {
+	if s.one != nil {
+		_ = s.one.Close()
+	}
+	if s.selected != nil {
+		_ = s.selected.Close()
+	}
+}

@@ -1,0 +1,74 @@
+// Package target is what the work on one item needs of a cluster. Behind it stands
+// a connection, or, in tests of decisions, a cluster in memory.
+package target
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/cluster"
+)
+
+// Cluster reads, writes and watches objects. The methods are those of
+// cluster.Connection; there is what they do.
+type Cluster interface {
+	Server() string
+	Mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error)
+	KindOf(ctx context.Context, version schema.GroupVersion, name string) (schema.GroupVersionKind, error)
+	Get(ctx context.Context, mapping *meta.RESTMapping, namespace, name string) (*unstructured.Unstructured, error)
+	Create(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (*unstructured.Unstructured, error)
+	Update(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (*unstructured.Unstructured, error)
+	MergePatch(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, patch []byte, owner string) (*unstructured.Unstructured, error)
+	Apply(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, options cluster.ApplyOptions) (*unstructured.Unstructured, error)
+	Delete(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, options metav1.DeleteOptions) (*unstructured.Unstructured, error)
+	List(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set) ([]*unstructured.Unstructured, error)
+	ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error)
+	// Watch looks out for news about an object and calls wake then.
+	Watch(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) Watch
+	// WatchSelected looks out for news about all objects with the labels.
+	WatchSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) SelectedWatch
+	// WatchAll looks out for news about any object of a cluster-scoped kind.
+	WatchAll(mapping *meta.RESTMapping, wake func()) Watch
+}
+
+// Watch tells about an object until it is closed.
+type Watch interface {
+	// State returns what is known about the object.
+	State() (cluster.State, error)
+	// Close ends the watch. It may be called again.
+	Close() error
+}
+
+// SelectedWatch tells about objects until it is closed.
+type SelectedWatch interface {
+	// Objects returns the objects, and whether they are known yet.
+	Objects() (objects []*unstructured.Unstructured, known bool, err error)
+	// Close ends the watch. It may be called again.
+	Close() error
+}
+
+// On returns the cluster behind a connection.
+func On(connection *cluster.Connection) Cluster { return connected{connection} }
+
+// connected is a connection whose watches are seen as Watch.
+type connected struct{ *cluster.Connection }
+
+// Watch implements Cluster.
+func (c connected) Watch(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) Watch {
+	return c.Subscribe(mapping, namespace, name, metadataOnly, wake)
+}
+
+// WatchSelected implements Cluster.
+func (c connected) WatchSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) SelectedWatch {
+	return c.SubscribeSelected(mapping, namespace, selector, wake)
+}
+
+// WatchAll implements Cluster.
+func (c connected) WatchAll(mapping *meta.RESTMapping, wake func()) Watch {
+	return c.SubscribeAny(mapping, wake)
+}
