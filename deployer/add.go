@@ -26,14 +26,15 @@ import (
 const defaultConcurrency = 30
 
 // NewClusters returns connections to target clusters for the deployers of a
-// manager.
-func NewClusters(mgr ctrl.Manager, userAgent string) *Clusters {
+// manager. They lead where the policy allows.
+func NewClusters(mgr ctrl.Manager, userAgent string, policy Egress) *Clusters {
 	return cluster.NewPool(cluster.PoolOptions{
 		Secrets:        mgr.GetAPIReader(),
 		SecretVersions: mgr.GetClient(),
 		Tokens:         cluster.TokensFrom(mgr.GetClient()),
 		Self:           mgr.GetConfig(),
 		UserAgent:      userAgent,
+		Egress:         policy,
 	})
 }
 
@@ -49,8 +50,11 @@ func Add(mgr ctrl.Manager, options Options) error {
 	}
 	options.Identity = cmp.Or(options.Identity, fmt.Sprintf("%s-%d", options.Name, time.Now().Unix()))
 	options.MaxConcurrent = cmp.Or(options.MaxConcurrent, defaultConcurrency)
+	if options.Order == nil {
+		options.Order = &Order{}
+	}
 	if options.Clusters == nil {
-		options.Clusters = NewClusters(mgr, "landscaper/"+cmp.Or(options.Version, "unknown"))
+		options.Clusters = NewClusters(mgr, "landscaper/"+cmp.Or(options.Version, "unknown"), Egress{})
 	}
 	r := &reconciler{
 		options:   options,
@@ -80,7 +84,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		return err
 	}
 	ofTarget := func(ctx context.Context, target client.Object) []reconcile.Request {
-		return r.waiting(ctx, target.GetNamespace(), client.MatchingFields{byTarget: target.GetName()})
+		return append(r.waiting(ctx, target.GetNamespace(), client.MatchingFields{byTarget: target.GetName()}), r.usersOf(target)...)
 	}
 	ofSecret := func(ctx context.Context, secret client.Object) []reconcile.Request {
 		targets := &v1alpha1.TargetList{}
@@ -97,17 +101,32 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		item, ok := object.(*v1alpha1.DeployItem)
 		return ok && item.Spec.Type == r.options.Type
 	})
+	line := r.options.Order.Line(r.atWork)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(r.options.Name).
-		For(&v1alpha1.DeployItem{}, builder.WithPredicates(ofOurType)).
+		Watches(&v1alpha1.DeployItem{}, line.Handler(&handler.EnqueueRequestForObject{}), builder.WithPredicates(ofOurType)).
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 			r.enqueue = func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) }
 			return nil
 		})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent, NewQueue: line.NewQueue}).
 		Complete(r)
+}
+
+// atWork tells whether an item of ours has a job. The job has the name of the
+// Execution, so that all items of an older job go first.
+func (r *reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
+	item, ok := object.(*v1alpha1.DeployItem)
+	if !ok || item.Spec.Type != r.options.Type {
+		return types.NamespacedName{}, false
+	}
+	of := item.Labels[v1alpha1.ExecutionManagedByLabel]
+	if of == "" {
+		of = item.Name
+	}
+	return types.NamespacedName{Namespace: item.Namespace, Name: of}, asksForWork(item)
 }
 
 // targetOf is the index of our items by the name of their Target.
@@ -125,17 +144,21 @@ func secretsOf(object client.Object) []string {
 	if !ok {
 		return nil
 	}
-	if target.Spec.SecretRef != nil {
-		return []string{target.Spec.SecretRef.Name}
+	if name := cluster.SecretNamed(target); name != "" {
+		return []string{name}
 	}
-	if target.Spec.Configuration == nil {
-		return nil
+	return nil
+}
+
+// usersOf returns the items that use a Target as their second one, and lets them go
+// on at once.
+func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
+	var requests []reconcile.Request
+	for _, key := range r.runs.users(client.ObjectKeyFromObject(target)) {
+		r.runs.wake(key)
+		requests = append(requests, reconcile.Request{NamespacedName: key})
 	}
-	config, err := v1alpha1.ParseKubernetesClusterTargetConfig(target.Spec.Configuration.RawMessage)
-	if err != nil || config.Kubeconfig.SecretRef == nil {
-		return nil
-	}
-	return []string{config.Kubeconfig.SecretRef.Name}
+	return requests
 }
 
 // waiting returns the items that have a job and use a Target, and lets them go on

@@ -65,22 +65,24 @@ func TestDecide(t *testing.T) {
 		{reason: "the target of a deletion is missing", status: status{JobID: "b"}, deleted: true, change: func(s *snapshot) { s.target = nil }, want: decision{do: failWithoutTarget, start: true}},
 	}
 	for _, test := range tests {
-		item := &v1alpha1.DeployItem{Status: test.status}
-		item.Generation, item.Annotations, item.Finalizers = 3, test.annotations, []string{v1alpha1.Finalizer}
-		item.Spec.Target = &v1alpha1.ObjectReference{Name: "cluster"}
-		if test.deleted {
-			item.DeletionTimestamp = &past
-		}
-		if test.finalizers != nil {
-			item.Finalizers = test.finalizers
-		}
-		s := snapshot{item: item, target: &v1alpha1.Target{}, responsible: true, now: now}
-		if test.change != nil {
-			test.change(&s)
-		}
-		if diff := cmp.Diff(test.want, decide(s), cmp.AllowUnexported(decision{})); diff != "" {
-			t.Errorf("%s: -want +got\n%s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			item := &v1alpha1.DeployItem{Status: test.status}
+			item.Generation, item.Annotations, item.Finalizers = 3, test.annotations, []string{v1alpha1.Finalizer}
+			item.Spec.Target = &v1alpha1.ObjectReference{Name: "cluster"}
+			if test.deleted {
+				item.DeletionTimestamp = &past
+			}
+			if test.finalizers != nil {
+				item.Finalizers = test.finalizers
+			}
+			s := snapshot{item: item, target: &v1alpha1.Target{}, responsible: true, now: now}
+			if test.change != nil {
+				test.change(&s)
+			}
+			if diff := cmp.Diff(test.want, decide(s), cmp.AllowUnexported(decision{})); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -117,13 +119,15 @@ func TestResponsible(t *testing.T) {
 		{"the other spelling of operator", []selector{{Annotations: []v1alpha1.Requirement{{Key: "zone", Operation: "=", Values: []string{"north"}}}}}, true},
 	}
 	for _, test := range tests {
-		selectors, err := newSelectors(test.selectors)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		}
-		if got := responsible(selectors, target); got != test.want {
-			t.Errorf("%s: %t", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			selectors, err := newSelectors(test.selectors)
+			if err != nil {
+				t.Errorf("%v", err)
+			}
+			if got := responsible(selectors, target); got != test.want {
+				t.Errorf("%t", got)
+			}
+		})
 	}
 	if !responsible([]selectorOfTests{{}}, nil) {
 		t.Error("an item whose target is missing is everybody's")

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/queue"
 )
 
 // Deployer carries out DeployItems of one type.
@@ -38,8 +42,34 @@ var ErrInterrupted = errors.New("the job was interrupted")
 // Clusters are the connections to target clusters.
 type Clusters = cluster.Pool
 
-// Connection is the access to a target cluster.
+// Egress says where Targets may lead to. The zero value allows private networks and
+// the Internet, and refuses this machine.
+type Egress = egress.Policy
+
+// Connection is the access to a target cluster. Connection.Client is a client as
+// controllers know it; the other methods are for work that counts its requests.
 type Connection = cluster.Connection
+
+// EgressTimeouts limit how long a client that an Egress makes waits.
+type EgressTimeouts = egress.Timeouts
+
+// Order remembers in which order jobs came. Deployers of one process share one.
+type Order = queue.Order
+
+// Line is the queue of one controller in an Order; deployers do not need it.
+type Line = queue.Line
+
+// Membership tells a Line which objects have jobs.
+type Membership = queue.Membership
+
+// Subscription tells about an object of a target cluster until it is closed.
+type Subscription = cluster.Subscription
+
+// State is what a Subscription knows.
+type State = cluster.State
+
+// ApplyOptions say how Connection.Apply merges an object.
+type ApplyOptions = cluster.ApplyOptions
 
 // Options say what a deployer is and which items it takes.
 type Options struct {
@@ -56,10 +86,16 @@ type Options struct {
 	// without any, all Targets match.
 	TargetSelectors []v1alpha1.TargetSelector
 	// Clusters are the connections to target clusters. Deployers of one process
-	// share them; by default a deployer has its own.
+	// share them; by default a deployer has its own, with the default policy.
 	Clusters *Clusters
 	// MaxConcurrent is the number of items in work at the same time, by default 30.
 	MaxConcurrent int
+	// Order lets the items of older jobs go first. Deployers of one process share it;
+	// by default a deployer has its own.
+	Order *Order
+	// RecordProblem, if it is set, records where administrators look that a deployer
+	// broke down. The description holds no values.
+	RecordProblem func(ctx context.Context, description string) error
 	// Deployer does the work.
 	Deployer Deployer
 }
@@ -71,4 +107,15 @@ func listing(things []string) string {
 		return strings.Join(things, ", ")
 	}
 	return strings.Join(things[:most], ", ") + " and others"
+}
+
+// HandOver gives an item a job in its status and returns the ID of the job. That is
+// for Executions, for tests of deployers, and for tools; who calls it stores the
+// status.
+func HandOver(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
+	at := stamp(now)
+	item.Status.JobID = job.NewID()
+	item.Status.JobIDGenerationTime = &at
+	item.Status.TransitionTimes = job.Triggered(at)
+	return item.Status.JobID
 }

@@ -13,5 +13,6 @@
 // Item.Wake. They are called again after a wake, after an error (later each time)
 // and after a restart, so they must be able to continue from any point.
 //
-// Add puts a deployer into a manager of controller-runtime.
+// Add puts a deployer into a manager of controller-runtime. The page
+// docs/deployer-library.md has a complete deployer.
 package deployer

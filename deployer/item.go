@@ -49,6 +49,26 @@ func (i *Item) Cluster(ctx context.Context) (*Connection, error) {
 	return connection, connection.Contact(ctx, i.Wake)
 }
 
+// ClusterOf returns the connection to the cluster of another Target in the namespace
+// of the item; it may be the same cluster. A Target that does not exist is a wait
+// that ends when it is there.
+func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, error) {
+	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
+	i.reconciler.runs.uses(i.key, key)
+	target, err := i.reconciler.target(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if target == nil {
+		return nil, job.NewWaiting("reconcile", "NoTargetFound", fmt.Sprintf("Target %s does not exist: create it, or correct targetName", key))
+	}
+	connection, err := i.reconciler.options.Clusters.Connect(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	return connection, connection.Contact(ctx, i.Wake)
+}
+
 // Context returns the Context of the item. It is read when it is asked for: an
 // item that needs none works without.
 func (i *Item) Context(ctx context.Context) (*v1alpha1.Context, error) {

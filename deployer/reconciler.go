@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,8 +38,21 @@ type reconciler struct {
 	runs    runs
 }
 
-// Reconcile looks at an item, decides and carries the decision out.
-func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+// Reconcile looks at an item, decides and carries the decision out. Wherever it breaks
+// down, the job of the item ends.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
+	err = job.Protect(func() (err error) {
+		result, err = r.reconcile(ctx, request)
+		return err
+	})
+	if job.IsPanic(err) {
+		r.giveUp(ctx, request.NamespacedName, err)
+		return ctrl.Result{}, nil
+	}
+	return result, err
+}
+
+func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	seen, err := r.observe(ctx, request.NamespacedName)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -113,7 +125,7 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.item}
 	if decision.start {
-		takeUp(item.DeployItem, v1alpha1.DeployerInformation{Identity: r.options.Identity, Name: r.options.Name, Version: r.options.Version}, decision.ownJob, stamp(seen.now))
+		takeUp(item.DeployItem, r.information(), decision.ownJob, stamp(seen.now))
 	}
 	item.run = r.runs.begin(item.DeployItem)
 	item.run.woken.Store(false)
@@ -126,6 +138,11 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	}
 	ended, shown := judge(result, err, item.Expired(), item.run.checkpoint)
 	return r.report(ctx, item, ended, shown)
+}
+
+// information says who works on an item.
+func (r *reconciler) information() v1alpha1.DeployerInformation {
+	return v1alpha1.DeployerInformation{Identity: r.options.Identity, Name: r.options.Name, Version: r.options.Version}
 }
 
 // carryOut does what was decided.
@@ -151,7 +168,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 		}
 	}
 	if item.Status.Phase.IsDeletion() {
-		return protect(ctx, item, r.options.Deployer.Delete)
+		return r.protect(ctx, item, r.options.Deployer.Delete)
 	}
 	if !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer) {
 		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.AddFinalizer(stored, v1alpha1.Finalizer) })
@@ -162,7 +179,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	if item.Spec.Configuration == nil {
 		return Result{}, job.NewError("reconcile", "ProviderConfigurationMissing", "the item has no configuration: set spec.config", v1alpha1.ErrorConfigurationProblem)
 	}
-	return protect(ctx, item, r.options.Deployer.Reconcile)
+	return r.protect(ctx, item, r.options.Deployer.Reconcile)
 }
 
 // consumeOperation stores the job first and removes the annotation then, so that
@@ -189,18 +206,6 @@ func (i *Item) setDeadline() error {
 	}
 	i.deadline = i.Status.TransitionTimes.InitTime.Add(timeout)
 	return nil
-}
-
-// protect calls a deployer. A panic ends the job, not the process: another attempt
-// would end the same way.
-func protect(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			log.FromContext(ctx).Error(errors.New("panic in the deployer"), "the job fails", "stack", string(debug.Stack()))
-			err = job.NewError("reconcile", "Panic", "the deployer broke down on this item; its log has the details", v1alpha1.ErrorInternalProblem)
-		}
-	}()
-	return call(ctx, item)
 }
 
 // report stores how an attempt ended and says when to go on.
@@ -252,6 +257,8 @@ func (i *Item) afterWrite(err error) (ctrl.Result, error) {
 	if errors.Is(err, errOutdated) {
 		return i.again(), nil
 	}
+	// The attempt has used up the wake that began it, and told nobody.
+	i.run.woken.Store(true)
 	return ctrl.Result{}, err
 }
 

@@ -36,14 +36,16 @@ func TestJudge(t *testing.T) {
 		{"it will never go better", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, failed, "wrong"},
 	}
 	for _, test := range tests {
-		got, err := judge(test.result, test.err, test.expired, "stage")
-		message := ""
-		if err != nil {
-			message = err.Error()
-		}
-		if got != test.want || message != test.message {
-			t.Errorf("%s: %d %q, want %d %q", test.reason, got, message, test.want, test.message)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := judge(test.result, test.err, test.expired, "stage")
+			message := ""
+			if err != nil {
+				message = err.Error()
+			}
+			if got != test.want || message != test.message {
+				t.Errorf("%d %q, want %d %q", got, message, test.want, test.message)
+			}
+		})
 	}
 	_, err := judge(Done(), secret, true, "stage")
 	if codes := job.Codes(err); len(codes) != 1 || codes[0] != v1alpha1.ErrorTimeout {
@@ -109,9 +111,11 @@ func TestSameStatus(t *testing.T) {
 		{"another phase", &v1alpha1.DeployItem{}, &v1alpha1.DeployItem{Status: v1alpha1.DeployItemStatus{Phase: "Init"}}, false},
 	}
 	for _, test := range tests {
-		if got := sameStatus(test.a, test.b); got != test.want {
-			t.Errorf("%s: %t", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := sameStatus(test.a, test.b); got != test.want {
+				t.Errorf("%t", got)
+			}
+		})
 	}
 }
 

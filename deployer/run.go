@@ -30,6 +30,8 @@ type run struct {
 	checkpoint string
 	memory     io.Closer
 	woken      atomic.Bool
+	// targets are the second Targets that the work has asked for.
+	targets map[types.NamespacedName]struct{}
 }
 
 // backoff returns the pause after another failure; each is longer than the one
@@ -117,6 +119,33 @@ func (r *runs) wake(key types.NamespacedName) {
 	if found := r.byKey[key]; found != nil {
 		found.woken.Store(true)
 	}
+}
+
+// uses notes that the run of an item has asked for a Target.
+func (r *runs) uses(item, target types.NamespacedName) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	found := r.byKey[item]
+	if found == nil {
+		return
+	}
+	if found.targets == nil {
+		found.targets = make(map[types.NamespacedName]struct{})
+	}
+	found.targets[target] = struct{}{}
+}
+
+// users returns the items whose runs have asked for a Target.
+func (r *runs) users(target types.NamespacedName) []types.NamespacedName {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	var users []types.NamespacedName
+	for item, run := range r.byKey {
+		if _, ok := run.targets[target]; ok {
+			users = append(users, item)
+		}
+	}
+	return users
 }
 
 func keyOf(item *v1alpha1.DeployItem) types.NamespacedName {

@@ -1,0 +1,111 @@
+package deployer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// exportKey is the key of the values in an export Secret.
+const exportKey = "config"
+
+const createExports = "CreateExports"
+
+// Export hands values on to whoever imports them: it stores them in a Secret that
+// belongs to the item and that its status names once the job has succeeded. Call it
+// last; nothing is written if the values are the same as before. It needs the right
+// to get, create and update Secrets.
+func (i *Item) Export(ctx context.Context, values map[string]any) error {
+	if values == nil {
+		values = map[string]any{}
+	}
+	content, err := json.Marshal(values)
+	if err != nil {
+		// The reason may quote a value.
+		return &Error{Operation: createExports, Reason: "MarshalExportData", Message: "the values cannot be written as JSON", Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorInternalProblem}}
+	}
+	ref := i.exportReference()
+	secret := exportSecret(i.DeployItem, ref, content)
+	if i.Status.ExportReference != nil {
+		err = i.updateExport(ctx, secret)
+	} else if err = i.reconciler.client.Create(ctx, secret); apierrors.IsAlreadyExists(err) {
+		// The answer to an earlier attempt may have been lost.
+		err = i.updateExport(ctx, secret)
+	}
+	if err != nil {
+		return job.Wrap(err, createExports, "CreateOrUpdateSecret", fmt.Sprintf("store the exports in Secret %s/%s", ref.Namespace, ref.Name))
+	}
+	i.Status.ExportReference = ref
+	return nil
+}
+
+// RemoveExport takes back what the item has handed on in an earlier job. Without an
+// export nothing happens. The Secret is emptied, not deleted: it goes with the item,
+// and a deployer needs no right to delete Secrets.
+func (i *Item) RemoveExport(ctx context.Context) error {
+	if i.Status.ExportReference == nil {
+		return nil
+	}
+	ref := i.exportReference()
+	if err := i.updateExport(ctx, exportSecret(i.DeployItem, ref, []byte("{}"))); err != nil {
+		return job.Wrap(err, createExports, "CreateOrUpdateSecret", fmt.Sprintf("remove the exports in Secret %s/%s", ref.Namespace, ref.Name))
+	}
+	i.Status.ExportReference = nil
+	return nil
+}
+
+// exportReference names the Secret with the exports. It never leaves the namespace
+// of the item, whatever the status says.
+func (i *Item) exportReference() *v1alpha1.ObjectReference {
+	if ref := i.Status.ExportReference; ref != nil && ref.Name != "" {
+		return &v1alpha1.ObjectReference{Name: ref.Name, Namespace: i.Namespace}
+	}
+	return &v1alpha1.ObjectReference{Name: i.Name + "-export", Namespace: i.Namespace}
+}
+
+func exportSecret(item *v1alpha1.DeployItem, ref *v1alpha1.ObjectReference, content []byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: ref.Namespace, Name: ref.Name,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "DeployItem", Name: item.Name, UID: item.UID}},
+		},
+		Data: map[string][]byte{exportKey: content},
+	}
+}
+
+// updateExport stores exports in a Secret that exists. It is read from the API
+// server: no cache holds the content of Secrets.
+func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
+	stored := &corev1.Secret{}
+	err := i.reconciler.live.Get(ctx, client.ObjectKeyFromObject(wanted), stored)
+	if apierrors.IsNotFound(err) {
+		return i.reconciler.client.Create(ctx, wanted)
+	}
+	if err != nil {
+		return err
+	}
+	if !ownedBy(stored, i.DeployItem) {
+		return &Error{Operation: createExports, Reason: "ForeignSecret", Message: "it exists and does not belong to the item: remove or rename it"}
+	}
+	if len(stored.Data) == 1 && bytes.Equal(stored.Data[exportKey], wanted.Data[exportKey]) {
+		return nil
+	}
+	stored.Data = wanted.Data
+	return i.reconciler.client.Update(ctx, stored)
+}
+
+// ownedBy reports whether a Secret belongs to an item. The name alone proves
+// nothing: somebody else may have made a Secret of this name.
+func ownedBy(secret *corev1.Secret, item *v1alpha1.DeployItem) bool {
+	return slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == item.UID })
+}

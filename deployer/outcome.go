@@ -1,0 +1,64 @@
+package deployer
+
+import (
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// Error is a failure as the status of an item shows it. The message of the cause is
+// added to its message, and the codes of the cause to its codes. Neither may hold a
+// value that could be a credential.
+type Error = job.Error
+
+// What follows from the error of a deployer:
+//
+//   - Final errors end the job at once.
+//   - Waiting errors say that something outside has to happen first. No further
+//     attempt is made before Item.Wake is called, or the Target or its Secret changes.
+//   - All other errors are transient: another attempt follows, later each time, until
+//     the time of the job is over.
+
+// Final marks an error as one that another attempt would only repeat. An Error with
+// one of the codes that the published API calls unrecoverable is final without it.
+func Final(err error) error { return job.Terminally(err) }
+
+// Waiting returns an error which says that somebody has to do something first, for
+// example to create a Secret. It is shown as an error is, although it is none: name
+// the object and the remedy in the message. For progress that comes by itself, such
+// as pods that start, return WaitFor instead.
+func Waiting(operation, reason, message string) error {
+	return job.NewWaiting(operation, reason, message)
+}
+
+// Outcome is what follows from an error.
+type Outcome string
+
+const (
+	// OutcomeNone means that there is no error.
+	OutcomeNone Outcome = "none"
+	// OutcomeFinal means that the job ends.
+	OutcomeFinal Outcome = "final"
+	// OutcomeWaiting means that something outside has to happen first.
+	OutcomeWaiting Outcome = "waiting"
+	// OutcomeTransient means that another attempt follows.
+	OutcomeTransient Outcome = "transient"
+)
+
+// OutcomeOf returns what follows from an error.
+func OutcomeOf(err error) Outcome {
+	switch job.OutcomeOf(err) {
+	case job.None:
+		return OutcomeNone
+	case job.Terminal:
+		return OutcomeFinal
+	case job.Waiting:
+		return OutcomeWaiting
+	}
+	return OutcomeTransient
+}
+
+// ConfigurationError returns the error about a field of an item that cannot work.
+// It is final: the item has to be changed.
+func ConfigurationError(field, message string) error {
+	return job.NewError("reconcile", "InvalidConfiguration", field+": "+message, v1alpha1.ErrorConfigurationProblem)
+}

@@ -1,0 +1,74 @@
+package deployer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+func TestOutcomeOf(t *testing.T) {
+	broken := errors.New("broken")
+	tests := []struct {
+		reason string
+		err    error
+		want   Outcome
+	}{
+		{"no error", nil, OutcomeNone},
+		{"any error may go better next time", broken, OutcomeTransient},
+		{"who says final means it", Final(broken), OutcomeFinal},
+		{"also behind other errors", fmt.Errorf("write: %w", Final(broken)), OutcomeFinal},
+		{"no error stays none", Final(nil), OutcomeNone},
+		{"somebody has to do something", Waiting("o", "r", "create it"), OutcomeWaiting},
+		{"also behind other errors", fmt.Errorf("read: %w", Waiting("o", "r", "create it")), OutcomeWaiting},
+		{"the item has to be changed", ConfigurationError("spec.config.a", "it must be a number"), OutcomeFinal},
+		{"a code that the API calls unrecoverable", &Error{Message: "m", Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}}, OutcomeFinal},
+		{"a code that says nothing about the outcome", &Error{Message: "m", Codes: []v1alpha1.ErrorCode{v1alpha1.ErrorForInfoOnly}}, OutcomeTransient},
+		{"an error without code", &Error{Message: "m", Cause: broken}, OutcomeTransient},
+		{"the cause counts", &Error{Message: "m", Cause: Final(broken)}, OutcomeFinal},
+		{"a conflict on the target is tried again", apierrors.NewConflict(schema.GroupResource{}, "a", broken), OutcomeTransient},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := OutcomeOf(test.err); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestErrorsKeepTheirCause(t *testing.T) {
+	broken := errors.New("broken")
+	tests := []struct {
+		reason    string
+		err       error
+		message   string
+		operation string
+	}{
+		{"a final error reads as its cause", Final(broken), "broken", ""},
+		{"an error tells what was being done and why it failed", &Error{Operation: "o", Message: "write a", Cause: broken}, "write a: broken", "o"},
+		{"a final error keeps operation and reason", Final(&Error{Operation: "o", Reason: "r", Message: "m"}), "m", "o"},
+		{"a configuration error names the field", ConfigurationError("spec.config.a", "it must be a number"), "spec.config.a: it must be a number", "reconcile"},
+		{"a wait tells the remedy", Waiting("o", "r", "create it"), "create it", "o"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := test.err.Error(); got != test.message {
+				t.Errorf("message %q, want %q", got, test.message)
+			}
+			var shown *Error
+			if errors.As(test.err, &shown); test.operation != "" && (shown == nil || shown.Operation != test.operation) {
+				t.Errorf("the operation is not %s: %+v", test.operation, shown)
+			}
+		})
+	}
+	if codes := job.Codes(ConfigurationError("a", "b")); !slices.Equal(codes, []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}) {
+		t.Errorf("codes %v", codes)
+	}
+}

@@ -1,0 +1,67 @@
+package deployer
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// protect calls a deployer. A panic ends the job, not the process: another attempt
+// would end the same way. A job for the deletion starts anew, so an item that could
+// not be deployed can still be deleted.
+func (r *reconciler) protect(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
+	err = job.Protect(func() (err error) {
+		result, err = call(ctx, item)
+		return err
+	})
+	if job.IsPanic(err) {
+		r.notePanic(ctx, item.key, err)
+		return Result{}, err
+	}
+	return result, err
+}
+
+// notePanic puts a panic into the log, with its stack, and records it where the
+// options say.
+func (r *reconciler) notePanic(ctx context.Context, key types.NamespacedName, err error) {
+	var broken *job.Panic
+	if !errors.As(err, &broken) {
+		return
+	}
+	logger := log.FromContext(ctx)
+	logger.Error(errors.New(broken.Problem), "the deployer broke down", "stack", broken.Stack)
+	if r.options.RecordProblem == nil {
+		return
+	}
+	if err := r.options.RecordProblem(ctx, r.options.Name+" of "+key.String()+": "+broken.Problem); err != nil {
+		logger.Error(err, "the problem could not be recorded")
+	}
+}
+
+// giveUp ends the job of an item on which this library itself has broken down. If
+// even that is not possible the item stays as it is until it changes: in no case is
+// the same thing tried again and again.
+func (r *reconciler) giveUp(ctx context.Context, key types.NamespacedName, broken error) {
+	r.notePanic(ctx, key, broken)
+	r.runs.end(key)
+	err := job.Protect(func() error {
+		stored := &v1alpha1.DeployItem{}
+		if err := r.client.Get(ctx, key, stored); err != nil || !unfinished(stored) {
+			return err
+		}
+		item := &Item{DeployItem: stored.DeepCopy(), reconciler: r, key: key, stored: stored}
+		if starts(stored) {
+			takeUp(item.DeployItem, r.information(), false, stamp(r.now()))
+		}
+		conclude(item.DeployItem, failed, broken, stamp(r.now()))
+		return item.write(ctx)
+	})
+	if err != nil {
+		log.FromContext(ctx).Error(err, "the end of the job could not be stored")
+	}
+}

@@ -1,0 +1,50 @@
+package deployer
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// TestSecondTarget shows that a second Target that is missing is waited for, and that
+// its creation wakes those who have asked for it, and nobody else.
+func TestSecondTarget(t *testing.T) {
+	s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+		_, err := item.ClusterOf(ctx, "edge")
+		return Done(), err
+	}}, newItem())
+	s.look()
+	s.expect("Progressing", false, "Target ns/edge does not exist: create it, or correct targetName")
+	tests := []struct {
+		reason          string
+		namespace, name string
+		want            bool
+	}{
+		{"the Target that was asked for", "ns", "edge", true},
+		{"another one", "ns", "other", false},
+		{"one of another namespace", "other", "edge", false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: test.namespace, Name: test.name}}
+			requests := s.reconciler.usersOf(target)
+			if woken := len(requests) == 1 && requests[0].NamespacedName == key; woken != test.want {
+				t.Errorf("woken: %v", requests)
+			}
+		})
+	}
+	if s.look(); len(s.script.calls) != 2 {
+		t.Errorf("the deployer was called %d times", len(s.script.calls))
+	}
+	s.script.reconcile = nil
+	s.reconciler.wake(key)
+	s.look()
+	if users := s.reconciler.runs.users(types.NamespacedName{Namespace: "ns", Name: "edge"}); !slices.Equal(users, nil) {
+		t.Errorf("after the end of the job %v still wait", users)
+	}
+}
