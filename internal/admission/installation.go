@@ -23,9 +23,15 @@ func installations() Kind {
 			{"dataExportNames", "variables.dataExports.map(e, e.?name.orValue(''))"},
 			{"targetExportNames", "variables.targetExports.map(e, e.?name.orValue(''))"},
 			{AllowedSourceNamespaces, "{}"},
+			// The published controller stores an empty definition in subinstallations.
+			{"storedEmpty", "request.operation == 'UPDATE' && oldObject.?spec.?componentDescriptor.hasValue() && " + emptyDefinition("oldObject.?spec") + " && " + emptyDefinition("object.?spec")},
 		},
 		Rules: concat(installationNames(), installationImports(), installationExports(), installationSources(), installationSchedules()),
 	}
+}
+
+func emptyDefinition(spec string) string {
+	return "!" + spec + ".?componentDescriptor.?ref.hasValue() && !" + spec + ".?componentDescriptor.?inline.hasValue()"
 }
 
 func installationNames() []Rule {
@@ -94,7 +100,7 @@ func installationSources() []Rule {
 			Offenders: when("[has(variables.spec.?blueprint.orValue({}).ref), has(variables.spec.?blueprint.orValue({}).inline)].filter(given, given).size() != 1", "object.metadata.name"),
 			Problem:   "must have exactly one of ref and inline"},
 		{ID: "component-descriptor", Path: "spec.componentDescriptor",
-			Offenders: when("has(variables.spec.componentDescriptor) && [has(variables.spec.componentDescriptor.ref), has(variables.spec.componentDescriptor.inline)].filter(given, given).size() != 1", "object.metadata.name"),
+			Offenders: when("has(variables.spec.componentDescriptor) && !variables.storedEmpty && [has(variables.spec.componentDescriptor.ref), has(variables.spec.componentDescriptor.inline)].filter(given, given).size() != 1", "object.metadata.name"),
 			Problem:   "must have exactly one of ref and inline"},
 	}
 }

@@ -1,4 +1,5 @@
-// Package job holds what all controllers have in common: the protocol of job
-// IDs, errors and what follows from them, conditions, and the question whether a
-// cached object is new enough to act on.
+// Package job is what all controllers have in common: the protocol of job IDs and
+// who belongs to whom, errors and what follows from them, what wakes a job that does
+// not go on by itself, how a job is reported (phase, conditions, error, events, and
+// the pause until the next attempt), and what happens when we break down.
 package job

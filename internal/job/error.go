@@ -113,7 +113,10 @@ func OutcomeOf(err error) Outcome {
 }
 
 // waiting marks an error as the wait for something outside.
-type waiting struct{ error }
+type waiting struct {
+	error
+	wake Wake
+}
 
 // Unwrap returns the error that tells what is waited for.
 func (w waiting) Unwrap() error { return w.error }
@@ -121,7 +124,20 @@ func (w waiting) Unwrap() error { return w.error }
 // NewWaiting returns an error which says that something outside has to happen
 // first. An event ends the wait, never a timer.
 func NewWaiting(operation, reason, message string) error {
-	return waiting{NewError(operation, reason, message, v1alpha1.ErrorUnfinished, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorNoRetry)}
+	return WaitFor(Wake{}, operation, reason, message)
+}
+
+// WaitFor returns the wait for something outside that a controller knows by kind and
+// name.
+func WaitFor(wake Wake, operation, reason, message string) error {
+	return waiting{NewError(operation, reason, message, v1alpha1.ErrorUnfinished, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorNoRetry), wake}
+}
+
+// WakeOf returns what ends the wait that an error tells of.
+func WakeOf(err error) Wake {
+	var w waiting
+	errors.As(err, &w)
+	return w.wake
 }
 
 // IsWaiting reports whether an error is the wait for something outside.

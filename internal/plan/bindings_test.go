@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
 )
 
 // TestBindings shows what templates of each phase see.
@@ -38,6 +41,9 @@ exportExecutions: [{name: a, type: GoTemplate, file: export.yaml}]
 	if err != nil {
 		t.Fatal(err)
 	}
+	restart(t, made, Results{}, func(context.Context, *v1alpha1.ComponentDescriptorDefinition) (*Component, error) {
+		return in.Component, nil
+	})
 	const always = "blueprint blueprintDef cd componentDescriptorDef components "
 	for phase, test := range map[string]struct{ got, want string }{
 		"import executions: the reference in effect, no state": {string(children.DeployItems[0].Configuration.Raw), always + "imports 1.0.0"},

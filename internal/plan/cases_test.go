@@ -164,7 +164,12 @@ func (c *blueprintCase) grow(t *testing.T, states States) (*Node, error) {
 	open := func(_ context.Context, _ Input, inst *v1alpha1.Installation) (Input, error) {
 		return openAll(t, from, inst)
 	}
-	return (&Tree{Open: open, Simulation: simulation}).Grow(t.Context(), in)
+	tree := &Tree{Open: open, Simulation: simulation}
+	node, err := tree.Grow(t.Context(), in)
+	if err == nil {
+		restartAll(t, tree, node, from)
+	}
+	return node, err
 }
 
 func (c *blueprintCase) imported() dataflow.Imports {

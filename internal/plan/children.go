@@ -26,11 +26,42 @@ func (p *Plan) Children(ctx context.Context) (*Children, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.in.Tree.checkChildren(len(subs)); err != nil {
+		return nil, err
+	}
 	items, err := p.deployItems(ctx, states)
 	if err != nil {
 		return nil, err
 	}
 	return &Children{Subinstallations: subs, DeployItems: items, States: states.list}, nil
+}
+
+// Graph says which subinstallation needs what of which other one.
+func (c *Children) Graph() *dataflow.Graph {
+	templates := make([]*v1alpha1.InstallationTemplate, len(c.Subinstallations))
+	for i, sub := range c.Subinstallations {
+		templates[i] = sub.Template
+	}
+	return dataflow.NewGraph(templateScope, dataflow.TemplateUnits(templates))
+}
+
+// templateScope stands for the scope of the Installation: the names of templates
+// mean something only among themselves.
+const templateScope = "parent"
+
+// inOrder returns the subinstallations in the order of their data. There are no
+// circles: they have been checked.
+func (c *Children) inOrder() []Subinstallation {
+	byName := make(map[string]Subinstallation, len(c.Subinstallations))
+	for _, sub := range c.Subinstallations {
+		byName[sub.Name] = sub
+	}
+	order, _ := c.Graph().Order()
+	subs := make([]Subinstallation, len(order))
+	for i, name := range order {
+		subs[i] = byName[name]
+	}
+	return subs
 }
 
 // StatesOf returns the states of one kind of executors by their names.
@@ -52,7 +83,11 @@ func (p *Plan) Copies() (dataflow.Exports, error) {
 		return dataflow.Exports{}, err //nolint:wrapcheck // names the import
 	}
 	targets, err := dataflow.TargetCopies(p.in.Installation, p.Imports)
-	return dataflow.Exports{DataObjects: data, Targets: targets}, err //nolint:wrapcheck // names the import
+	if err != nil {
+		return dataflow.Exports{}, err //nolint:wrapcheck // names the import
+	}
+	copies := dataflow.Exports{DataObjects: data, Targets: targets}
+	return copies, p.in.Tree.add(copies).check()
 }
 
 // Installation is the Installation that the plan is for.

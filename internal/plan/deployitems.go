@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -47,14 +48,14 @@ var itemFields = map[string]bool{
 
 // unknownFields returns warnings about fields of rendered items that have no
 // effect. They are a frequent mistake: configuration instead of config.
-func unknownFields(execution string, items any) []string {
+func unknownFields(execution string, output *render.Output) []string {
 	var warnings []string
-	list, _ := items.([]any)
+	list, _ := output.Field("deployItems").([]any)
 	for i, element := range list {
 		item, _ := element.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(item)) {
 			if !itemFields[strings.ToLower(name)] {
-				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d] has an unknown field %q, which has no effect", execution, i, name))
+				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d] has an unknown field %q, which has no effect", execution, i, output.Show(name)))
 			}
 		}
 	}
@@ -73,11 +74,12 @@ func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.Dep
 		if err != nil {
 			return nil, fmt.Errorf("unable to template executions: %w", err)
 		}
-		p.Warnings = append(p.Warnings, unknownFields(executor.Name, output.Field("deployItems"))...)
+		p.outputs = append(p.outputs, output)
+		p.Warnings = append(p.Warnings, unknownFields(executor.Name, output)...)
 		for j := range result.DeployItems {
-			item, err := result.DeployItems[j].resolve(p.in.Installation.Namespace, p.in.Imports)
+			item, err := result.DeployItems[j].resolve(p.in.Installation.Namespace, p.in.Imports, output.Show)
 			if err != nil {
-				return nil, fmt.Errorf("invalid deployitem specification %q: %w", result.DeployItems[j].Name, err)
+				return nil, fmt.Errorf("invalid deployitem specification %q: %w", output.Show(result.DeployItems[j].Name), err)
 			}
 			items = append(items, item)
 		}
@@ -87,9 +89,20 @@ func (p *Plan) deployItems(ctx context.Context, states *newStates) (v1alpha1.Dep
 		errs = append(errs, checkName(items[i].Name, field.NewPath("deployItems").Index(i).Child("name"))...)
 	}
 	if len(errs) > 0 {
-		return nil, fmt.Errorf("error validating deployitem templates: %w", errs.ToAggregate())
+		return nil, fmt.Errorf("error validating deployitem templates: %w", p.quiet(errs))
 	}
 	return items, nil
+}
+
+// quiet returns errors about something rendered. The mask is for names in the reasons:
+// mostly those of the blueprint, which help.
+func (p *Plan) quiet(errs field.ErrorList) error {
+	return errors.New(mask.New(p.bindings).Hide(validation.Rendered(errs, p.said).ToAggregate().Error()))
+}
+
+// said reports whether a template says a text literally.
+func (p *Plan) said(text string) bool {
+	return slices.ContainsFunc(p.outputs, func(output *render.Output) bool { return output.Says(text) })
 }
 
 // checkName refuses a name that the DeployItem could not have: it becomes a label
@@ -105,18 +118,19 @@ func checkName(name string, at *field.Path) field.ErrorList {
 	if len(problems) == 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(at, fmt.Sprintf("%.80s", name), strings.Join(problems, ", "))}
+	return field.ErrorList{field.Invalid(at, name, strings.Join(problems, ", "))}
 }
 
-func (i *itemSpecification) resolve(namespace string, imports dataflow.Imports) (v1alpha1.DeployItemTemplate, error) {
-	target, err := i.Target.resolve(namespace, imports)
+// resolve finds the Target of an item. Show says how errors name what is rendered.
+func (i *itemSpecification) resolve(namespace string, imports dataflow.Imports, show func(string) string) (v1alpha1.DeployItemTemplate, error) {
+	target, err := i.Target.resolve(namespace, imports, show)
 	return v1alpha1.DeployItemTemplate{
 		Name: i.Name, Type: i.Type, Target: target, Labels: i.Labels, Configuration: i.Configuration,
 		DependsOn: i.DependsOn, Timeout: i.Timeout, UpdateOnChangeOnly: i.UpdateOnChangeOnly, OnDelete: i.OnDelete,
 	}, err
 }
 
-func (r *targetReference) resolve(namespace string, imports dataflow.Imports) (*v1alpha1.ObjectReference, error) {
+func (r *targetReference) resolve(namespace string, imports dataflow.Imports, show func(string) string) (*v1alpha1.ObjectReference, error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -126,38 +140,38 @@ func (r *targetReference) resolve(namespace string, imports dataflow.Imports) (*
 		}
 		return &v1alpha1.ObjectReference{Name: r.Name, Namespace: namespace}, nil
 	}
-	target, err := r.find(imports)
+	target, err := r.find(imports, show)
 	if err != nil {
 		return nil, err
 	}
 	return &v1alpha1.ObjectReference{Name: target.Name, Namespace: target.Namespace}, nil
 }
 
-func (r *targetReference) find(imports dataflow.Imports) (*v1alpha1.Target, error) {
+func (r *targetReference) find(imports dataflow.Imports, show func(string) string) (*v1alpha1.Target, error) {
 	switch {
 	case r.Index != nil:
 		list, ok := imports.TargetLists[r.Import]
 		if !ok {
-			return nil, fmt.Errorf("targetlist import %q not found", r.Import)
+			return nil, fmt.Errorf("targetlist import %q not found", show(r.Import))
 		}
 		if *r.Index < 0 || *r.Index >= len(list) {
-			return nil, fmt.Errorf("index %d out of bounds: targetlist import %q has %d elements", *r.Index, r.Import, len(list))
+			return nil, fmt.Errorf("index out of bounds: targetlist import %q has %d elements", show(r.Import), len(list))
 		}
 		return list[*r.Index], nil
 	case r.Key != nil:
 		targets, ok := imports.TargetMaps[r.Import]
 		if !ok {
-			return nil, fmt.Errorf("targetmap import %q not found", r.Import)
+			return nil, fmt.Errorf("targetmap import %q not found", show(r.Import))
 		}
 		target, ok := targets[*r.Key]
 		if !ok {
-			return nil, fmt.Errorf("key %q not found in targetmap import %q: it has the keys %q", *r.Key, r.Import, slices.Sorted(maps.Keys(targets)))
+			return nil, fmt.Errorf("key %q not found in targetmap import %q: it has %d other keys", show(*r.Key), show(r.Import), len(targets))
 		}
 		return target, nil
 	}
 	target, ok := imports.Targets[r.Import]
 	if !ok {
-		return nil, fmt.Errorf("target import %q not found: the Installation imports the Targets %q", r.Import, slices.Sorted(maps.Keys(imports.Targets)))
+		return nil, fmt.Errorf("target import %q not found: the Installation imports the Targets %q", show(r.Import), slices.Sorted(maps.Keys(imports.Targets)))
 	}
 	return target, nil
 }

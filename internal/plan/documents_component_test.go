@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/egress"
 )
 
 // localComponent is a repository with one component version. Its resource is a
@@ -108,6 +109,7 @@ func overview(t *testing.T, d documents) {
 		t.Fatalf("%+v, %v", children, err)
 	}
 	wantYAML(t, "a fixed value replaces an import", configs(t, children.DeployItems), "{value: {version: v1.7.2}}")
+	restart(t, made, Results{}, opener(from))
 	exports, err := made.Exports(t.Context(), Results{})
 	if err != nil || len(exports.DataObjects) != 1 || exports.DataObjects[0].Name != "b" || len(exports.Targets) != 1 || exports.Targets[0].Name != "d" {
 		t.Fatalf("%+v, %v", exports, err)
@@ -278,7 +280,7 @@ func remoteBlueprint(t *testing.T, d documents) {
 	}
 	host := singleLayer(t, "blueprints/my-application", packed.Bytes(), "application/vnd.gardener.landscaper.blueprint.v1+tar+gzip")
 	files := fstest.MapFS{"component.yaml": {Data: []byte(d.block(t, "installations-05", correction{why: "a registry that exists", from: "registry.example.com", to: "http://" + host}))}}
-	from := component.NewSession(component.NewShared(), component.Options{
+	from := component.NewSession(component.NewSharedWith(egress.Policy{AllowLoopback: true}), component.Options{
 		Local: files, Default: descriptor.Typed(`{"type":"local","filePath":"."}`), Registry: registry.Options{AllowPlainHTTP: true},
 	})
 	t.Cleanup(func() { _ = from.Close() })

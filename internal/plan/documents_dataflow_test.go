@@ -117,7 +117,9 @@ aws-credentials: {accessKeyID: adfa, accessKeySecret: hunter2}
 func published(t *testing.T, inst *v1alpha1.Installation, description string) (*Exports, error) {
 	t.Helper()
 	inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent", UID: "parent-uid"}}
-	return mustPlan(t, inst, description, nil).Exports(t.Context(), Results{})
+	made := mustPlan(t, inst, description, nil)
+	restart(t, made, Results{}, nil)
+	return made.Exports(t.Context(), Results{})
 }
 
 // results corrects what the document shows as the result of an export: it is from a

@@ -31,7 +31,8 @@ type Exports struct {
 
 // Exports renders the export executions, checks what they give and maps it.
 func (p *Plan) Exports(ctx context.Context, results Results) (*Exports, error) {
-	if err := p.bindResults(results); err != nil {
+	p, err := p.withResults(results)
+	if err != nil {
 		return nil, err
 	}
 	rendered := map[string]any{}
@@ -72,16 +73,17 @@ func (p *Plan) finishExports(ctx context.Context, rendered map[string]any) (*Exp
 	return &Exports{Values: values, Exports: objects, Warnings: append(warnings, more...)}, nil
 }
 
-// bindResults adds what only export executions see.
-func (p *Plan) bindResults(results Results) error {
+// withResults returns a plan with what only export executions see.
+func (p *Plan) withResults(results Results) (*Plan, error) {
 	values := map[string]any{
 		bindDeployItems: orEmpty(results.DeployItems), bindDataObjects: orEmpty(results.DataObjects), bindTargets: orEmpty(results.Targets),
 	}
-	p.bindings = maps.Clone(p.bindings)
-	maps.Copy(p.bindings, values)
-	p.bindings[bindValues] = values
+	with := *p
+	with.bindings = maps.Clone(p.bindings)
+	maps.Copy(with.bindings, values)
+	with.bindings[bindValues] = values
 	// In this phase the reference is that of the Installation, as it is written.
-	return p.bindDescriptorDef(nil)
+	return &with, with.bindDescriptorDef(nil)
 }
 
 func orEmpty(values map[string]any) map[string]any {

@@ -42,6 +42,8 @@ type Input struct {
 	Imports   dataflow.Imports
 	// Functions reach clusters and tokens; they come from whoever has clients.
 	Functions map[string]render.Function
+	// Tree is what the rest of the tree has taken already.
+	Tree Use
 	// States are what executors stored in earlier jobs; nil is nothing.
 	States States
 }
@@ -60,6 +62,8 @@ type Plan struct {
 	compile   dataflow.Compile
 	engine    *render.Engine
 	bindings  map[string]any
+	// outputs are what was rendered so far; they know what templates say literally.
+	outputs []*render.Output
 	// mentioned are words that occur in the blueprint.
 	mentioned map[string]bool
 }

@@ -120,10 +120,12 @@ func (e *recordedExample) run(t *testing.T, name string) {
 	}
 	token := base64.StdEncoding.EncodeToString([]byte("REDACTED-TOKEN"))
 	simulation := known{items: map[string]map[string]any{"dataflow-root/dataflow-tokenprovider/item": {"test-token": token}}}
-	root, err := (&Tree{Open: e.open, Simulation: simulation}).Grow(t.Context(), in)
+	tree := &Tree{Open: e.open, Simulation: simulation}
+	root, err := tree.Grow(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
+	restartAll(t, tree, root, e.session)
 	if len(root.Waiting) > 0 {
 		t.Fatalf("%s waits: %v", name, root.Waiting)
 	}

@@ -18,14 +18,16 @@ type scope struct {
 	targets map[string]*v1alpha1.Target
 }
 
-func newScope(p *Plan) (*scope, error) {
+// newScope returns what there is before any subinstallation has exported something:
+// the copies of the imports.
+func newScope(p *Plan) (*scope, dataflow.Exports, error) {
 	s := &scope{data: map[string]*v1alpha1.DataObject{}, targets: map[string]*v1alpha1.Target{}}
 	copies, err := p.Copies()
 	if err != nil {
-		return nil, err
+		return nil, copies, err
 	}
 	s.add(copies)
-	return s, nil
+	return s, copies, nil
 }
 
 func (s *scope) add(objects dataflow.Exports) {
@@ -64,13 +66,4 @@ func (s *scope) Targets(_ context.Context, _ string, selector labels.Selector) (
 		}
 	}
 	return found, nil
-}
-
-// inOrder sorts nodes as the blueprint lists them.
-func inOrder(nodes []*Node, subs []Subinstallation) {
-	place := make(map[string]int, len(subs))
-	for i, sub := range subs {
-		place[sub.Name] = i
-	}
-	slices.SortFunc(nodes, func(a, b *Node) int { return place[a.Name()] - place[b.Name()] })
 }

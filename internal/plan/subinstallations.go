@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -14,8 +14,10 @@ import (
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
+	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/validation"
 	"go.landscaper.dev/internal/yamltext"
 )
@@ -53,17 +55,29 @@ func (p *Plan) subinstallations(ctx context.Context, states *newStates) ([]Subin
 		errs = validation.InstallationTemplates(templates, p.Imports.InForce(p.in.Blueprint.Info.Imports))
 	}
 	if len(errs) > 0 {
+		if len(p.in.Blueprint.Info.SubinstallationExecutions) > 0 {
+			return nil, fmt.Errorf("the subinstallations are not valid: %w", p.quiet(errs))
+		}
 		return nil, fmt.Errorf("the subinstallations are not valid: %w", errs.ToAggregate())
 	}
 	subs := make([]Subinstallation, 0, len(templates))
 	for _, template := range templates {
 		inst, err := p.installation(ctx, template)
 		if err != nil {
-			return nil, fmt.Errorf("subinstallation %q: %w", template.Name, err)
+			return nil, fmt.Errorf("subinstallation %q: %w", p.subinstallationName(template), err)
 		}
 		subs = append(subs, Subinstallation{Name: template.Name, Installation: inst, Template: template})
 	}
 	return subs, nil
+}
+
+// subinstallationName is how messages call a subinstallation: a template may have taken
+// its name from an import.
+func (p *Plan) subinstallationName(template *v1alpha1.InstallationTemplate) string {
+	if len(p.in.Blueprint.Info.SubinstallationExecutions) > 0 && !p.said(template.Name) {
+		return mask.Hidden
+	}
+	return template.Name
 }
 
 func (p *Plan) renderedTemplates(ctx context.Context, states *newStates) ([]*v1alpha1.InstallationTemplate, error) {
@@ -73,9 +87,11 @@ func (p *Plan) renderedTemplates(ctx context.Context, states *newStates) ([]*v1a
 		var result struct {
 			Subinstallations []*v1alpha1.InstallationTemplate `json:"subinstallations"`
 		}
-		if _, err := p.execute(ctx, render.SubinstallationExecution, executor, states, &result); err != nil {
+		output, err := p.execute(ctx, render.SubinstallationExecution, executor, states, &result)
+		if err != nil {
 			return nil, fmt.Errorf("unable to template subinstallations: %w", err)
 		}
+		p.outputs = append(p.outputs, output)
 		for j, template := range result.Subinstallations {
 			if err := checkHeader(template); err != nil {
 				return nil, fmt.Errorf("unable to decode installation template %d of execution %q: %w", j, executor.Name, err)
@@ -132,35 +148,32 @@ func checkHeader(template *v1alpha1.InstallationTemplate) error {
 		return errors.New("the entry is empty")
 	}
 	if template.Kind != "" && template.Kind != "InstallationTemplate" {
-		return fmt.Errorf("kind is %q, not InstallationTemplate", template.Kind)
+		return errors.New("kind is not InstallationTemplate")
 	}
 	if template.APIVersion != "" && template.APIVersion != v1alpha1.GroupVersion.String() {
-		return fmt.Errorf("apiVersion is %q, not %s", template.APIVersion, v1alpha1.GroupVersion)
+		return fmt.Errorf("apiVersion is not %s", v1alpha1.GroupVersion)
 	}
 	return nil
 }
 
 // dropUnsatisfied removes imports that refer to imports of the parent which may be
-// missing and are: the blueprint of the child has to cope without them, too.
+// missing and are: the blueprint of the child has to cope without them, too. A list
+// or map of single Targets stays: what is left of it would be another one.
 func (p *Plan) dropUnsatisfied(template *v1alpha1.InstallationTemplate) {
 	missing := p.Imports.Missing(p.in.Blueprint.Info.Imports)
 	if len(missing) == 0 {
 		return
 	}
-	data := template.Imports.Data[:0:0]
-	for _, item := range template.Imports.Data {
-		if !missing[item.DataRef] {
-			data = append(data, item)
+	dropped := map[string]bool{}
+	for _, mention := range dataflow.Mentions(&template.Imports) {
+		if !mention.Direct && missing[mention.Name] {
+			dropped[mention.Import] = true
 		}
 	}
-	targets := template.Imports.Targets[:0:0]
-	for _, item := range template.Imports.Targets {
-		name, _, _ := strings.Cut(item.Target, "[")
-		if !missing[name] && !missing[item.TargetListReference] && !missing[item.TargetMapReference] {
-			targets = append(targets, item)
-		}
-	}
-	template.Imports.Data, template.Imports.Targets = data, targets
+	template.Imports.Data = slices.DeleteFunc(slices.Clone(template.Imports.Data), func(item v1alpha1.DataImport) bool { return dropped[item.Name] })
+	template.Imports.Targets = slices.DeleteFunc(slices.Clone(template.Imports.Targets), func(item v1alpha1.TargetImport) bool {
+		return dropped[item.Name] && item.Targets == nil && item.TargetMap == nil
+	})
 }
 
 // installation builds the object of a child.
@@ -185,7 +198,9 @@ func (p *Plan) installation(ctx context.Context, template *v1alpha1.Installation
 	}
 	if len(template.Blueprint.Filesystem.RawMessage) > 0 {
 		inst.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{Filesystem: template.Blueprint.Filesystem}
-		inst.Spec.ComponentDescriptor = parent.Spec.ComponentDescriptor.DeepCopy()
+		if written := parent.Spec.ComponentDescriptor; !written.IsEmpty() {
+			inst.Spec.ComponentDescriptor = written.DeepCopy()
+		}
 		return inst, nil
 	}
 	resource, definition, err := p.referencedBlueprint(ctx, template.Blueprint.Reference)

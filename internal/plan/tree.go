@@ -15,14 +15,6 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 )
 
-// maxTreeDepth bounds how deep subinstallations may be nested: blueprints may
-// refer to each other in a circle.
-const maxTreeDepth = 32
-
-// maxTreeNodes bounds how many Installations there may be in all: a blueprint may
-// contain itself twice, and stop just above the depth.
-const maxTreeNodes = 5_000
-
 // Node is an Installation in a tree that was worked out without a cluster.
 type Node struct {
 	// Path leads from the root to the Installation: root/network/dns.
@@ -70,22 +62,19 @@ type Tree struct {
 	// Simulation tells exports; nil if nobody knows them.
 	Simulation Simulation
 
-	nodes int
+	// used is what all Installations so far have taken.
+	used Use
 }
 
 // Grow works out the tree.
 func (t *Tree) Grow(ctx context.Context, root Input) (*Node, error) {
-	t.nodes = 0
+	t.used = Use{}
 	return t.grow(ctx, root, root.Installation.Name)
 }
 
 func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
-	if strings.Count(path, "/") > maxTreeDepth {
-		return nil, fmt.Errorf("%s: subinstallations are nested more than %d levels deep: a blueprint seems to contain itself", path, maxTreeDepth)
-	}
-	if t.nodes++; t.nodes > maxTreeNodes {
-		return nil, fmt.Errorf("%s: there are more than %d subinstallations: a blueprint seems to contain itself", path, maxTreeNodes)
-	}
+	in.Tree = t.used
+	in.Tree.Depth = strings.Count(path, "/")
 	node := &Node{Path: path, Children: &Children{}}
 	var err error
 	if node.Plan, err = New(ctx, in); err != nil {
@@ -97,10 +86,12 @@ func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	if node.Children, err = node.Plan.Children(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	scope, err := newScope(node.Plan)
+	t.used.Installations += len(node.Subinstallations)
+	scope, copies, err := newScope(node.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	t.used = t.used.add(copies)
 	if err := t.growChildren(ctx, node, scope); err != nil {
 		return nil, err
 	}
@@ -131,34 +122,30 @@ func (t *Tree) simulate(ctx context.Context, node *Node) (bool, error) {
 	return true, nil
 }
 
-// growChildren works out the subinstallations: each one when those before it have
-// given what it imports.
+// growChildren works out the subinstallations in the order of their data: each one
+// when those before it have given what it imports.
 func (t *Tree) growChildren(ctx context.Context, node *Node, scope *scope) error {
-	rest := slices.Clone(node.Subinstallations)
-	for grown := true; grown && len(rest) > 0; {
-		grown = false
-		node.Waiting = nil
-		var later []Subinstallation
-		for _, sub := range rest {
-			inst := child(node.in.Installation, sub)
-			imports, err := dataflow.Read(ctx, inst, scope)
-			var missing *dataflow.MissingError
-			if errors.As(err, &missing) {
-				later = append(later, sub)
-				node.Waiting = append(node.Waiting, Waiting{Path: node.Path + "/" + sub.Name, Reason: err})
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("%s/%s: %w", node.Path, sub.Name, err)
-			}
-			if err := t.growChild(ctx, node, inst, imports, scope); err != nil {
-				return err
-			}
-			grown = true
+	for _, sub := range node.inOrder() {
+		inst := child(node.in.Installation, sub)
+		imports, err := dataflow.Read(ctx, inst, scope)
+		var missing *dataflow.MissingError
+		if errors.As(err, &missing) {
+			node.Waiting = append(node.Waiting, Waiting{Path: node.Path + "/" + sub.Name, Reason: err})
+			continue
 		}
-		rest = later
+		if err != nil {
+			return fmt.Errorf("%s/%s: %w", node.Path, sub.Name, err)
+		}
+		if err := t.growChild(ctx, node, inst, imports, scope); err != nil {
+			return err
+		}
 	}
-	inOrder(node.Nodes, node.Subinstallations)
+	place := make(map[string]int, len(node.Subinstallations))
+	for i, sub := range node.Subinstallations {
+		place[node.Path+"/"+sub.Name] = i
+	}
+	slices.SortFunc(node.Nodes, func(a, b *Node) int { return place[a.Path] - place[b.Path] })
+	slices.SortFunc(node.Waiting, func(a, b Waiting) int { return place[a.Path] - place[b.Path] })
 	return nil
 }
 
@@ -192,17 +179,25 @@ func child(parent *v1alpha1.Installation, sub Subinstallation) *v1alpha1.Install
 
 // exports works out the exports from those of all children.
 func (t *Tree) exports(ctx context.Context, node *Node, scope *scope) (*Exports, error) {
+	results, err := t.results(ctx, node, scope)
+	if err != nil {
+		return nil, err
+	}
+	return node.Plan.Exports(ctx, results)
+}
+
+func (t *Tree) results(ctx context.Context, node *Node, scope *scope) (Results, error) {
 	data, targets, err := dataflow.ScopeValues(slices.Collect(maps.Values(scope.data)), slices.Collect(maps.Values(scope.targets)))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the object
+		return Results{}, err //nolint:wrapcheck // names the object
 	}
 	results := Results{DeployItems: map[string]any{}, DataObjects: data, Targets: targets}
 	for i := range node.DeployItems {
 		exports, err := t.Simulation.Item(ctx, node, &node.DeployItems[i])
 		if err != nil {
-			return nil, err //nolint:wrapcheck // names the template
+			return results, err //nolint:wrapcheck // names the template
 		}
 		results.DeployItems[node.DeployItems[i].Name] = exports
 	}
-	return node.Plan.Exports(ctx, results)
+	return results, nil
 }

@@ -181,8 +181,8 @@ func TestTreeErrors(t *testing.T) {
 		{"an import that nobody gives", `subinstallations: [{name: a, blueprint: {filesystem: {}}, imports: {data: [{name: x, dataRef: ghost}]}}]`, `subinstallations[0].imports.data[0].dataRef: Not found: "ghost"`},
 		{"two of one name", `subinstallations: [{name: a, blueprint: {filesystem: {a: x}}}, {name: a, blueprint: {filesystem: {a: x}}}]`, "Duplicate value"},
 		{"a file that does not exist", "subinstallations: [{file: ghost.yaml}]", `subinstallations[0].file: Not found: "ghost.yaml"`},
-		{"a file with something else", "subinstallations: [{file: pod.yaml}]", `kind is "Pod", not InstallationTemplate`},
-		{"a rendered template of another kind", `subinstallationExecutions: [{name: e, type: GoTemplate, template: "subinstallations: [{kind: Pod, name: a}]"}]`, `installation template 0 of execution "e": kind is "Pod"`},
+		{"a file with something else", "subinstallations: [{file: pod.yaml}]", `kind is not InstallationTemplate`},
+		{"a rendered template of another kind", `subinstallationExecutions: [{name: e, type: GoTemplate, template: "subinstallations: [{kind: Pod, name: a}]"}]`, `installation template 0 of execution "e": kind is not InstallationTemplate`},
 		{"a reference without a component", `subinstallations: [{name: a, blueprint: {ref: "cd://resources/b"}}]`, "no component descriptor defined to resolve the blueprint ref"},
 		{"a circle", `
 subinstallations:

@@ -13,43 +13,27 @@ var (
 	exportTypes = []v1alpha1.ExportType{v1alpha1.ExportTypeData, v1alpha1.ExportTypeTarget}
 )
 
-// Blueprint checks the description of a blueprint after its defaults were set.
-// Templates in files are not looked at.
+// Blueprint checks the description of a blueprint after its defaults were set: what
+// no Landscaper could use. Templates in files are not looked at.
 func Blueprint(blueprint *v1alpha1.Blueprint) field.ErrorList {
-	errs := importDefinitions(blueprint.Imports, names{}, field.NewPath("imports"))
+	errs := importDefinitions(blueprint.Imports, field.NewPath("imports"))
 	errs = append(errs, exportDefinitions(blueprint.Exports, field.NewPath("exports"))...)
-	executions := []struct {
-		name string
-		list []v1alpha1.TemplateExecutor
-	}{
-		{"importExecutions", blueprint.ImportExecutions},
-		{"deployExecutions", blueprint.DeployExecutions},
-		{"exportExecutions", blueprint.ExportExecutions},
-		{"subinstallationExecutions", blueprint.SubinstallationExecutions},
-	}
-	for _, execution := range executions {
+	for _, execution := range executions(blueprint) {
 		errs = append(errs, templateExecutors(execution.list, field.NewPath(execution.name))...)
 	}
 	return append(errs, subinstallations(blueprint.Subinstallations, field.NewPath("subinstallations"))...)
 }
 
-func importDefinitions(imports v1alpha1.ImportDefinitionList, seen names, path *field.Path) field.ErrorList {
+func importDefinitions(imports v1alpha1.ImportDefinitionList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range imports {
 		item, path := &imports[i], path.Index(i)
-		errs = append(errs, seen.add(item.Name, path.Child("name"))...)
 		if isHistoric(item.Type) {
 			errs = append(errs, historicImport(item.Type, path.Child("type")))
 			continue
 		}
 		errs = append(errs, valueDefinition(item.FieldValueDefinition, item.Type, importTypes, item.Type == v1alpha1.ImportTypeData, path)...)
-		if len(item.ConditionalImports) == 0 {
-			continue
-		}
-		if item.Required == nil || *item.Required {
-			errs = append(errs, field.Forbidden(path.Child("imports"), "only an import with required: false can have conditional imports"))
-		}
-		errs = append(errs, importDefinitions(item.ConditionalImports, seen, path.Child("imports"))...)
+		errs = append(errs, importDefinitions(item.ConditionalImports, path.Child("imports"))...)
 	}
 	return errs
 }
@@ -73,10 +57,8 @@ func historicImport(given v1alpha1.ImportType, path *field.Path) *field.Error {
 
 func exportDefinitions(exports v1alpha1.ExportDefinitionList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	seen := names{}
 	for i := range exports {
 		item, path := &exports[i], path.Index(i)
-		errs = append(errs, seen.add(item.Name, path.Child("name"))...)
 		errs = append(errs, valueDefinition(item.FieldValueDefinition, item.Type, exportTypes, item.Type == v1alpha1.ExportTypeData, path)...)
 	}
 	return errs
@@ -109,10 +91,8 @@ func valueDefinition[T ~string](value v1alpha1.FieldValueDefinition, given T, kn
 
 func templateExecutors(executors []v1alpha1.TemplateExecutor, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	seen := names{}
 	for i := range executors {
 		executor, path := &executors[i], path.Index(i)
-		errs = append(errs, seen.add(executor.Name, path.Child("name"))...)
 		switch executor.Type {
 		case v1alpha1.GOTemplateType, v1alpha1.SpiffTemplateType:
 		case "":
@@ -135,4 +115,52 @@ func subinstallations(list v1alpha1.SubinstallationTemplateList, path *field.Pat
 		}
 	}
 	return errs
+}
+
+// BlueprintAdvice tells what is probably not meant, although blueprints in use have
+// it and the published controllers render them: names that are missing or not
+// unique, and conditions that are always true.
+func BlueprintAdvice(blueprint *v1alpha1.Blueprint) field.ErrorList {
+	errs := importAdvice(blueprint.Imports, names{}, field.NewPath("imports"))
+	exports := names{}
+	for i := range blueprint.Exports {
+		errs = append(errs, exports.add(blueprint.Exports[i].Name, field.NewPath("exports").Index(i).Child("name"))...)
+	}
+	for _, execution := range executions(blueprint) {
+		seen := names{}
+		for i := range execution.list {
+			// Without a name it has a state like any other: that of no name.
+			if name := execution.list[i].Name; name != "" {
+				errs = append(errs, seen.add(name, field.NewPath(execution.name).Index(i).Child("name"))...)
+			}
+		}
+	}
+	return errs
+}
+
+func importAdvice(imports v1alpha1.ImportDefinitionList, seen names, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range imports {
+		item, path := &imports[i], path.Index(i)
+		errs = append(errs, seen.add(item.Name, path.Child("name"))...)
+		if len(item.ConditionalImports) > 0 && (item.Required == nil || *item.Required) {
+			errs = append(errs, field.Forbidden(path.Child("imports"), "these imports have no condition: only an import with required: false can be missing"))
+		}
+		errs = append(errs, importAdvice(item.ConditionalImports, seen, path.Child("imports"))...)
+	}
+	return errs
+}
+
+type executionList struct {
+	name string
+	list []v1alpha1.TemplateExecutor
+}
+
+func executions(blueprint *v1alpha1.Blueprint) []executionList {
+	return []executionList{
+		{"importExecutions", blueprint.ImportExecutions},
+		{"deployExecutions", blueprint.DeployExecutions},
+		{"exportExecutions", blueprint.ExportExecutions},
+		{"subinstallationExecutions", blueprint.SubinstallationExecutions},
+	}
 }

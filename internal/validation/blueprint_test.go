@@ -28,11 +28,6 @@ exports: [{name: a, type: target, targetType: x/y}]
 deployExecutions: [{name: one, type: GoTemplate, template: ""}, {name: both, type: Spiff, file: unused, template: {}}]
 subinstallations: [{file: sub.yaml}, {name: two, blueprint: {ref: "cd://resources/two"}}]`,
 		},
-		"ImportNames": {
-			reason:    "templates refer to imports by name, also to conditional ones",
-			blueprint: `imports: [{name: "", schema: {}}, {name: a, schema: {}, required: false, imports: [{name: a, schema: {}}]}]`,
-			want:      []string{"imports[0].name: Required value", "imports[1].imports[0].name: Duplicate value"},
-		},
 		"ImportTypes": {
 			reason:    "the type and the description of the value must fit together",
 			blueprint: `imports: [{name: a, type: list, schema: {}}, {name: b, type: data}, {name: c, type: target, schema: {}, targetType: x/y}, {name: d, type: data, schema: {}, targetType: x/y}, {name: e, type: target}]`,
@@ -54,20 +49,19 @@ subinstallations: [{file: sub.yaml}, {name: two, blueprint: {ref: "cd://resource
 			blueprint: `imports: [{name: a}, {name: b, schema: {}, targetType: x/y}]`,
 			want:      []string{"imports[0]: Required value: give exactly one of schema, targetType", "imports[1]: Forbidden: schema, targetType are given together"},
 		},
-		"ConditionalBelowRequired": {
-			reason:    "a condition that is always true is a mistake",
-			blueprint: `imports: [{name: a, schema: {}, imports: [{name: b, schema: {}}]}]`,
-			want:      []string{"imports[0].imports: Forbidden"},
-		},
 		"ExportTypes": {
 			reason:    "lists and maps cannot be exported, and the message says what can",
 			blueprint: `exports: [{name: a, type: targetList, targetType: x/y}, {name: b, schema: {}}, {name: b, schema: {}}]`,
-			want:      []string{`exports[0].type: Unsupported value: "targetList": supported values: "data", "target"`, "exports[2].name: Duplicate value"},
+			want:      []string{`exports[0].type: Unsupported value: "targetList": supported values: "data", "target"`},
+		},
+		"Nameless": {
+			reason:    "blueprints in use leave names out, and repeat them",
+			blueprint: `{imports: [{name: "", schema: {}}, {name: a, schema: {}, imports: [{name: a, schema: {}}]}], exports: [{name: b, schema: {}}, {name: b, schema: {}}], deployExecutions: [{type: Spiff}, {type: GoTemplate}, {name: a, type: Spiff}, {name: a, type: Spiff}], importExecutions: [{type: Spiff}], exportExecutions: [{type: Spiff}], subinstallationExecutions: [{type: Spiff}]}`,
 		},
 		"Executions": {
 			reason:    "import executions are checked like the others",
 			blueprint: `importExecutions: [{name: "", type: Jinja, template: x}, {name: a, template: x}, {name: a, type: Spiff, file: f, template: x}]`,
-			want:      []string{"importExecutions[0].name: Required value", "importExecutions[0].type: Unsupported value", "importExecutions[1].type: Required value", "importExecutions[2].name: Duplicate value"},
+			want:      []string{"importExecutions[0].type: Unsupported value", "importExecutions[1].type: Required value"},
 		},
 		"Subinstallations": {
 			reason:    "a file or a template, and a template that is complete",
@@ -110,24 +104,28 @@ func TestInstallationTemplates(t *testing.T) {
 		"OwnFields": {
 			reason:    "a subinstallation gets data through its parent",
 			templates: `[{name: a, blueprint: {ref: x, filesystem: {}}, imports: {data: [{name: x, secretRef: {name: s}}, {name: z, configMapRef: {name: s}, dataRef: "#q"}]}}]`,
-			want:      []string{"[0].blueprint: Forbidden", "[0].imports.data[0].dataRef: Required value", "[0].imports.data[0].secretRef: Forbidden", "[0].imports.data[1].configMapRef: Forbidden"},
+			want:      []string{"[0].imports.data[0].dataRef: Required value", "[0].imports.data[0].secretRef: Forbidden", "[0].imports.data[1].configMapRef: Forbidden"},
 		},
 		"DoubleExports": {
 			reason:    "two writers of one value",
 			imports:   `[{name: size, schema: {}}]`,
 			templates: `[{name: a, ` + reference + `, exports: {data: [{name: x, dataRef: out}]}}, {name: b, ` + reference + `, exports: {data: [{name: x, dataRef: out}, {name: z, dataRef: size}]}}]`,
-			want:      []string{"subinstallations[1].exports.data[0].dataRef: Forbidden: out is already exported by subinstallation a", "subinstallations[1].exports.data[1].dataRef: Forbidden: size is already an import"},
+			want:      []string{"subinstallations[1].exports.data[1].dataRef: Forbidden: size is already an import", "subinstallations[1].exports.data[0].dataRef: Forbidden: out is already exported by subinstallation a"},
 		},
 		"Unsatisfied": {
 			reason:    "nobody provides the value, or not in the form that is asked for",
 			imports:   `[{name: list, type: targetList, targetType: k}]`,
 			templates: `[{name: a, ` + reference + `, imports: {data: [{name: x, dataRef: ghost}], targets: [{name: q, target: list}, {name: r, targetMapRef: list}, {name: s, target: "ghost[0]"}]}}]`,
-			want:      []string{`imports.data[0].dataRef: Not found: "ghost"`, `imports.targets[0]: Not found: "list"`, `imports.targets[1].targetMapRef: Not found: "list"`, `imports.targets[2]: Not found: "ghost[0]"`},
+			want:      []string{`imports.data[0].dataRef: Not found: "ghost"`, `imports.targets[0].target: Not found: "list"`, `imports.targets[1].targetMapRef: Not found: "list"`, `imports.targets[2].target: Not found: "ghost[0]"`},
 		},
 		"Circle": {
 			reason:    "each waits for the other",
 			templates: `[{name: a, ` + reference + `, imports: {data: [{name: x, dataRef: fromb}]}, exports: {data: [{name: x, dataRef: froma}]}}, {name: b, ` + reference + `, imports: {data: [{name: x, dataRef: froma}]}, exports: {data: [{name: x, dataRef: fromb}]}}]`,
-			want:      []string{`"a -> b -> a": the subinstallations wait for each other in a circle`},
+			want:      []string{`"a -> b -> a": the subinstallations wait for each other in a circle: a imports fromb of b, b imports froma of a`},
+		},
+		"OwnExport": {
+			reason:    "what one exports itself is there from before, or is missing when it runs: the template is valid",
+			templates: `[{name: a, ` + reference + `, imports: {data: [{name: x, dataRef: own}]}, exports: {data: [{name: x, dataRef: own}]}}]`,
 		},
 	}
 	for name, test := range tests {
@@ -161,5 +159,35 @@ func expect(t *testing.T, reason string, got field.ErrorList, want []string) {
 	}
 	for _, missing := range want[min(len(got), len(want)):] {
 		t.Errorf("%s: no error with %q", reason, missing)
+	}
+}
+
+// TestBlueprintAdvice: what is accepted, and told.
+func TestBlueprintAdvice(t *testing.T) {
+	for _, test := range []struct {
+		reason, blueprint string
+		want              []string
+	}{
+		{"nothing to say, also about executions without a name", `{imports: [{name: a, schema: {}, required: false, imports: [{name: b, schema: {}}]}], deployExecutions: [{type: Spiff}, {type: Spiff}]}`, nil},
+		{"names", `{imports: [{name: ""}, {name: a, required: false, imports: [{name: a}]}], exports: [{name: b}, {name: b}], deployExecutions: [{name: x}, {name: x}]}`, []string{
+			"imports[0].name: Required value", "imports[1].imports[0].name: Duplicate value", "exports[1].name: Duplicate value", "deployExecutions[1].name: Duplicate value",
+		}},
+		{"a condition that is always true", `imports: [{name: a, imports: [{name: b}]}]`, []string{"imports[0].imports: Forbidden: these imports have no condition"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			blueprint := &v1alpha1.Blueprint{}
+			if err := yaml.Unmarshal([]byte(test.blueprint), blueprint); err != nil {
+				t.Fatal(err)
+			}
+			advice := BlueprintAdvice(blueprint)
+			if len(advice) != len(test.want) {
+				t.Fatalf("got %q", advice)
+			}
+			for i, want := range test.want {
+				if !strings.Contains(advice[i].Error(), want) {
+					t.Errorf("got %q, want %q", advice[i], want)
+				}
+			}
+		})
 	}
 }

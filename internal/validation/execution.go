@@ -1,13 +1,13 @@
 package validation
 
 import (
-	"slices"
 	"strings"
 
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/digraph"
 )
 
 // Execution checks an Execution, in either form of its items.
@@ -59,66 +59,28 @@ func target(ref *v1alpha1.ObjectReference, path *field.Path) field.ErrorList {
 
 func dependencies(items v1alpha1.DeployItemTemplateList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	edges := make(map[string][]string, len(items))
+	number := make(map[string]int, len(items))
 	for i := range items {
-		edges[items[i].Name] = items[i].DependsOn
+		number[items[i].Name] = i
 	}
-	order := make([]string, 0, len(items))
+	waits := make(digraph.Graph, len(items))
 	for i, item := range items {
-		order = append(order, item.Name)
 		for j, name := range item.DependsOn {
-			if _, ok := edges[name]; !ok {
+			if other, ok := number[name]; ok {
+				waits[i] = append(waits[i], other)
+			} else {
 				errs = append(errs, field.Invalid(path.Index(i).Child("dependsOn").Index(j), name, "there is no item of this name"))
 			}
 		}
 	}
-	for _, cycle := range Cycles(order, edges) {
-		errs = append(errs, field.Invalid(path, strings.Join(cycle, " -> "), "the items wait for each other in a circle"))
+	for _, cycle := range waits.Cycles() {
+		names := make([]string, len(cycle.Path))
+		for i, node := range cycle.Path {
+			names[i] = items[node].Name
+		}
+		errs = append(errs, field.Invalid(path, strings.Join(names, " -> "), "the items wait for each other in a circle"))
 	}
 	return errs
-}
-
-// Cycles returns a cycle for each group of nodes that wait for each other, each
-// as the path from a node back to itself. Nodes are visited in the given order.
-func Cycles(order []string, edges map[string][]string) [][]string {
-	search := cycleSearch{edges: edges, state: make(map[string]visit, len(order))}
-	for _, node := range order {
-		search.from(node)
-	}
-	return search.cycles
-}
-
-type visit int
-
-const (
-	unseen visit = iota
-	onPath
-	done
-)
-
-type cycleSearch struct {
-	edges  map[string][]string
-	state  map[string]visit
-	path   []string
-	cycles [][]string
-}
-
-func (s *cycleSearch) from(node string) {
-	switch s.state[node] {
-	case done:
-		return
-	case onPath:
-		start := slices.Index(s.path, node)
-		s.cycles = append(s.cycles, append(slices.Clone(s.path[start:]), node))
-		return
-	}
-	s.state[node] = onPath
-	s.path = append(s.path, node)
-	for _, next := range s.edges[node] {
-		s.from(next)
-	}
-	s.path = s.path[:len(s.path)-1]
-	s.state[node] = done
 }
 
 // DeployItem checks a DeployItem. Old is its stored form, or nil.

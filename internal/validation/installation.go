@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
 )
 
 var targetMapKey = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
@@ -34,7 +35,15 @@ func (s SourceNamespaces) Allows(source, namespace string) bool {
 // Installation checks an Installation.
 func Installation(inst *v1alpha1.Installation, sources SourceNamespaces) field.ErrorList {
 	errs := installationName(inst)
-	return append(errs, installationSpec(&inst.Spec, inst.Namespace, sources)...)
+	errs = append(errs, installationSpec(&inst.Spec, inst.Namespace, sources)...)
+	// The published controller stores an empty one in subinstallations, see IsEmpty.
+	component := inst.Spec.ComponentDescriptor
+	storedEmpty := component.IsEmpty() && dataflow.Scope(inst) != ""
+	if component != nil && !storedEmpty {
+		errs = append(errs, exactlyOne(field.NewPath("spec", "componentDescriptor"),
+			choice{"ref", component.Reference != nil}, choice{"inline", component.Inline != nil})...)
+	}
+	return errs
 }
 
 func installationName(inst *v1alpha1.Installation) field.ErrorList {
@@ -55,10 +64,6 @@ func installationSpec(spec *v1alpha1.InstallationSpec, namespace string, sources
 	errs = append(errs, exports(&spec.Exports, path.Child("exports"))...)
 	errs = append(errs, exactlyOne(path.Child("blueprint"),
 		choice{"ref", spec.Blueprint.Reference != nil}, choice{"inline", spec.Blueprint.Inline != nil})...)
-	if component := spec.ComponentDescriptor; component != nil {
-		errs = append(errs, exactlyOne(path.Child("componentDescriptor"),
-			choice{"ref", component.Reference != nil}, choice{"inline", component.Inline != nil})...)
-	}
 	if automatic := spec.AutomaticReconcile; automatic != nil {
 		path := path.Child("automaticReconcile")
 		if after := automatic.SucceededReconcile; after != nil {

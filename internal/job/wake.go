@@ -1,0 +1,105 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Wake says what lets the work on an object go on. It is part of every decision, so
+// that whatever is not final has a recorded reason that will wake it.
+type Wake struct {
+	// settled says that the job has ended: nothing is left to wake for.
+	settled bool
+	// goesOn says that the step itself leads to the next one.
+	goesOn   bool
+	events   []Event
+	deadline time.Time
+}
+
+// Event is a change of an object that somebody waits for.
+type Event struct {
+	// Kind is a kind that the controller watches.
+	Kind string
+	// Name is the name of the object, in the namespace of the one that waits.
+	Name string
+}
+
+// GoesOn is the wake of a step that does something: what it has done is looked at
+// right after, and an error of it is reported.
+func GoesOn() Wake { return Wake{goesOn: true} }
+
+// Settled is the wake of an object whose job has ended, or that never had one. Only
+// a new request makes it work again.
+func Settled() Wake { return Wake{settled: true} }
+
+// OnChange is the wake by a change of any of some objects of a kind.
+func OnChange(kind string, names ...string) Wake {
+	wake := Wake{}
+	for _, name := range names {
+		wake.events = append(wake.events, Event{Kind: kind, Name: name})
+	}
+	return wake
+}
+
+// By adds a moment at which the work goes on at the latest; the zero time adds none.
+func (w Wake) By(deadline time.Time) Wake {
+	if !deadline.IsZero() && (w.deadline.IsZero() || deadline.Before(w.deadline)) {
+		w.deadline = deadline
+	}
+	return w
+}
+
+// And adds what another wake waits for.
+func (w Wake) And(other Wake) Wake {
+	w.events = append(w.events[:len(w.events):len(w.events)], other.events...)
+	return w.By(other.deadline)
+}
+
+// IsSettled reports whether the job has ended.
+func (w Wake) IsSettled() bool { return w.settled }
+
+// ContinuesAtOnce reports whether the step itself leads to the next one.
+func (w Wake) ContinuesAtOnce() bool { return w.goesOn }
+
+// Events returns the changes that are waited for.
+func (w Wake) Events() []Event { return w.events }
+
+// Deadline returns the moment at which the work goes on at the latest, or zero.
+func (w Wake) Deadline() time.Time { return w.deadline }
+
+// Recorded reports whether it is known what lets the work go on. It is false only
+// for a wake that says nothing, which no decision may have.
+func (w Wake) Recorded() bool {
+	return w.settled || w.goesOn || len(w.events) > 0 || !w.deadline.IsZero()
+}
+
+// Pause returns the time until the deadline, and 0 if there is none: then only an
+// event wakes.
+func (w Wake) Pause(now time.Time) time.Duration {
+	if w.deadline.IsZero() {
+		return 0
+	}
+	// 0 would mean that nobody is woken.
+	return max(w.deadline.Sub(now), time.Millisecond)
+}
+
+// String tells in words what is waited for.
+func (w Wake) String() string {
+	var parts []string
+	for _, event := range w.events {
+		parts = append(parts, event.Kind+" "+event.Name)
+	}
+	if !w.deadline.IsZero() {
+		parts = append(parts, fmt.Sprintf("the time %s", w.deadline.UTC().Format(time.RFC3339)))
+	}
+	switch {
+	case w.settled:
+		return "nothing, the job has ended"
+	case w.goesOn:
+		return "the step itself"
+	case len(parts) == 0:
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"go.landscaper.dev/internal/dataflow"
+)
+
+// Bounds of a tree of Installations. Blueprints may refer to each other in a circle,
+// contain themselves twice, or hand one large import on to a thousand children: all
+// of that is written in a few lines.
+const (
+	// MaxDepth is how deep subinstallations may be nested.
+	MaxDepth = 32
+	// MaxChildren is how many subinstallations one Installation may have, MaxTree how
+	// many Installations there may be in a tree.
+	MaxChildren = 1_000
+	MaxTree     = 5_000
+	// MaxCopies is how many copies of imports there may be in a tree, MaxCopied how
+	// many bytes they may have together.
+	MaxCopies = 50_000
+	MaxCopied = 256 << 20
+)
+
+// ErrTree is behind errors about a tree that is larger than it may be. It lies in the
+// blueprints, so that it is final.
+var ErrTree = errors.New("the tree of Installations is too large")
+
+// Use is where an Installation is in its tree, and what the Installations of a tree have taken so far, the one
+// that is looked at not included. Zero is a root, or a tree of which nothing is known
+// yet.
+type Use struct {
+	// Depth is how far the Installation is below the root.
+	Depth int
+	// Installations are all of the tree, Copies and Bytes those of their imports.
+	Installations, Copies, Bytes int
+}
+
+// checkChildren checks that an Installation may have so many subinstallations.
+func (u Use) checkChildren(count int) error {
+	switch {
+	case count == 0:
+		return nil
+	case u.Depth >= MaxDepth:
+		return fmt.Errorf("%w: subinstallations are nested more than %d levels deep: a blueprint seems to contain itself", ErrTree, MaxDepth)
+	case count > MaxChildren:
+		return fmt.Errorf("%w: there are %d subinstallations, at most %d are allowed: put some of them into a subinstallation of their own", ErrTree, count, MaxChildren)
+	case u.Installations+count > MaxTree:
+		return fmt.Errorf("%w: there are more than %d subinstallations: a blueprint seems to contain itself, otherwise distribute them over several roots", ErrTree, MaxTree)
+	}
+	return nil
+}
+
+// add counts copies of imports.
+func (u Use) add(copies dataflow.Exports) Use {
+	u.Copies += len(copies.DataObjects) + len(copies.Targets)
+	for _, object := range copies.DataObjects {
+		u.Bytes += len(object.Data.RawMessage)
+	}
+	for _, target := range copies.Targets {
+		u.Bytes += dataflow.TargetSize(target)
+	}
+	return u
+}
+
+// check checks the copies.
+func (u Use) check() error {
+	switch {
+	case u.Copies > MaxCopies:
+		return fmt.Errorf("%w: its imports have more than %d copies: hand fewer values on to subinstallations", ErrTree, MaxCopies)
+	case u.Bytes > MaxCopied:
+		return fmt.Errorf("%w: the copies of its imports have more than %d bytes: hand fewer or smaller values on to subinstallations", ErrTree, MaxCopied)
+	}
+	return nil
+}

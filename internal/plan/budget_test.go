@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+)
+
+func TestUse(t *testing.T) {
+	for _, test := range []struct {
+		reason   string
+		use      Use
+		children int
+		want     string
+	}{
+		{"a root", Use{}, MaxChildren, ""},
+		{"no children, however deep", Use{Depth: MaxDepth, Installations: MaxTree}, 0, ""},
+		{"the last level", Use{Depth: MaxDepth - 1}, 1, ""},
+		{"too deep", Use{Depth: MaxDepth}, 1, "nested more than 32 levels deep: a blueprint seems to contain itself"},
+		{"too wide", Use{}, MaxChildren + 1, "there are 1001 subinstallations, at most 1000 are allowed: put some of them"},
+		{"too many in all", Use{Installations: MaxTree}, 1, "more than 5000 subinstallations"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			wantBound(t, test.use.checkChildren(test.children), test.want)
+		})
+	}
+	for _, test := range []struct {
+		reason string
+		use    Use
+		want   string
+	}{
+		{"just enough", Use{Copies: MaxCopies, Bytes: MaxCopied}, ""},
+		{"too many copies", Use{Copies: MaxCopies + 1}, "more than 50000 copies: hand fewer values on"},
+		{"too large copies", Use{Bytes: MaxCopied + 1}, "more than 268435456 bytes: hand fewer or smaller values on"},
+	} {
+		t.Run(test.reason, func(t *testing.T) { wantBound(t, test.use.check(), test.want) })
+	}
+}
+
+func wantBound(t *testing.T, err error, want string) {
+	t.Helper()
+	if errors.Is(err, ErrTree) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// TestHandedOnManyTimes: a blueprint of a few lines hands one large value on to
+// hundreds of children, each of which would have a copy.
+func TestHandedOnManyTimes(t *testing.T) {
+	const many = `
+subinstallationExecutions:
+- type: GoTemplate
+  template: |
+    subinstallations:
+    {{- range until 400 }}
+    - {name: 's{{ . }}', blueprint: {filesystem: {a: x}}, imports: {data: [{name: password, dataRef: password}]}}
+    {{- end }}
+`
+	in := input(t, imports+many)
+	in.Imports.Data["password"] = dataflow.DataImport{Value: v1alpha1.NewAnyJSON([]byte(`"` + strings.Repeat("x", 1<<20) + `"`))}
+	opened := 0
+	leaf := load(t, "imports: [{name: password, schema: {type: string}}]")
+	open := func(context.Context, Input, *v1alpha1.Installation) (Input, error) {
+		opened++
+		return Input{Blueprint: leaf}, nil
+	}
+	_, err := (&Tree{Open: open}).Grow(t.Context(), in)
+	wantBound(t, err, "hand fewer or smaller values on")
+	if opened != 255 {
+		t.Errorf("%d children were worked out", opened)
+	}
+}
+
+// TestChildrenAreCounted: a controller looks at one Installation alone.
+func TestChildrenAreCounted(t *testing.T) {
+	in := input(t, `subinstallations: [{name: a, blueprint: {filesystem: {a: x}}}]`)
+	in.Tree.Depth = MaxDepth
+	_, err := children(t, in)
+	wantBound(t, err, "nested more than 32 levels deep")
+}

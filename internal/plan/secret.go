@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+const (
+	// partSize leaves room for the rest of a Secret of at most 1 MiB.
+	partSize = 900 << 10
+	// maxParts bounds how many Secrets a plan may take.
+	maxParts = 8
+)
+
+// SecretType is the type of the Secrets that hold plans.
+const SecretType corev1.SecretType = v1alpha1.GroupName + "/plan"
+
+// SecretLabel tells whose plan a Secret holds.
+const SecretLabel = v1alpha1.GroupName + "/plan-of"
+
+// Keys of the Secrets: the content, the digest of the whole content, the number of
+// the part and that of all parts.
+const (
+	contentKey = "plan"
+	digestKey  = "digest"
+	partKey    = "part"
+	partsKey   = "parts"
+)
+
+// SecretLabels select the Secrets with the plan of an Installation. At the end of a
+// job they are deleted; after a job that stored less, so are those that Secrets does
+// not return any more.
+func SecretLabels(inst *v1alpha1.Installation) map[string]string {
+	return map[string]string{SecretLabel: v1alpha1.InstallationScope(inst.Name)}
+}
+
+// Secrets returns the Secrets that hold the plan of a job: one, unless it is large.
+// Their names are the same for all jobs of an Installation, so that an attempt that
+// was cut off, or another job, finds and replaces them.
+func Secrets(inst *v1alpha1.Installation, content []byte) []*corev1.Secret {
+	sum := sha256.Sum256(content)
+	parts := slices.Collect(slices.Chunk(content, partSize))
+	secrets := make([]*corev1.Secret, len(parts))
+	for i, part := range parts {
+		labels := SecretLabels(inst)
+		labels[v1alpha1.DataObjectJobIDLabel] = inst.Status.JobID
+		secrets[i] = &corev1.Secret{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: secretName(inst, i), Namespace: inst.Namespace, Labels: labels,
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(inst, v1alpha1.GroupVersion.WithKind("Installation"))},
+			},
+			Type: SecretType,
+			Data: map[string][]byte{
+				contentKey: part, digestKey: []byte(hex.EncodeToString(sum[:])),
+				partKey: []byte(strconv.Itoa(i)), partsKey: []byte(strconv.Itoa(len(parts))),
+			},
+		}
+	}
+	return secrets
+}
+
+// secretName follows from the UID: an Installation of the same name that comes later
+// does not meet what is left of this one.
+func secretName(inst *v1alpha1.Installation, part int) string {
+	return v1alpha1.HashedDataObjectName("Plan."+string(inst.UID), strconv.Itoa(part))
+}
+
+// Content puts together what Secrets has taken apart. Secrets of other owners and
+// of other jobs are not looked at.
+func Content(inst *v1alpha1.Installation, secrets []*corev1.Secret) ([]byte, error) {
+	var own []*corev1.Secret
+	for _, secret := range secrets {
+		owner := metav1.GetControllerOf(secret)
+		if owner != nil && owner.UID == inst.UID && secret.Labels[v1alpha1.DataObjectJobIDLabel] == inst.Status.JobID {
+			own = append(own, secret)
+		}
+	}
+	switch {
+	case len(own) == 0 && len(secrets) > 0:
+		return nil, ErrOtherJob
+	case len(own) == 0:
+		return nil, ErrNoPlan
+	}
+	slices.SortStableFunc(own, func(a, b *corev1.Secret) int { return cmp.Compare(number(a, partKey), number(b, partKey)) })
+	// An earlier attempt of the job may have left more parts: they are not of this one.
+	if parts := number(own[0], partsKey); parts >= 0 && parts < len(own) {
+		own = own[:parts]
+	}
+	var content []byte
+	for i, secret := range own {
+		if number(secret, partKey) != i || number(secret, partsKey) != len(own) {
+			return nil, ErrDamaged
+		}
+		content = append(content, secret.Data[contentKey]...)
+	}
+	sum := sha256.Sum256(content)
+	if len(own) == 0 || !bytes.Equal(own[0].Data[digestKey], []byte(hex.EncodeToString(sum[:]))) {
+		return nil, ErrDamaged
+	}
+	return content, nil
+}
+
+func number(secret *corev1.Secret, key string) int {
+	value, err := strconv.Atoi(string(secret.Data[key]))
+	if err != nil {
+		return -1
+	}
+	return value
+}

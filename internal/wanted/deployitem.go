@@ -1,0 +1,68 @@
+package wanted
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// timeFormat is how annotations show a time.
+const timeFormat = "2006-01-02T15:04:05Z07:00"
+
+// DeployItem returns the DeployItem that an Execution wants for one of its items.
+// Live is the one that is there, or nil. The name of a new one follows from the
+// Execution and the item; with a salt it is another one, for the case that something
+// else has taken the first.
+func DeployItem(exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, live *v1alpha1.DeployItem, salt int, now time.Time) (*v1alpha1.DeployItem, Change, error) {
+	item := live.DeepCopy()
+	if live == nil {
+		item = &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{
+			Namespace:       exec.Namespace,
+			GenerateName:    exec.Name + "-" + template.Name + "-",
+			Name:            job.ChildName(exec.UID, exec.Name+"-"+template.Name, salt),
+			Finalizers:      []string{v1alpha1.Finalizer},
+			OwnerReferences: controllerOf(exec, "Execution"),
+		}}
+	}
+	fill(item, exec, template)
+	if live == nil {
+		item.Annotations[v1alpha1.ReconcileTimeAnnotation] = now.UTC().Format(timeFormat)
+		return item, Create, nil
+	}
+	change, err := compared(live, item)
+	if change == Update {
+		item.Annotations[v1alpha1.ReconcileTimeAnnotation] = now.UTC().Format(timeFormat)
+	}
+	return item, change, err
+}
+
+// fill writes into a DeployItem what its template says.
+func fill(item *v1alpha1.DeployItem, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate) {
+	template = template.DeepCopy()
+	item.Spec = v1alpha1.DeployItemSpec{
+		Type: template.Type, Target: template.Target, Context: exec.Spec.Context, Configuration: template.Configuration,
+		Timeout: template.Timeout, UpdateOnChangeOnly: template.UpdateOnChangeOnly, OnDelete: template.OnDelete,
+	}
+	if item.Labels == nil {
+		item.Labels = map[string]string{}
+	}
+	maps.Copy(item.Labels, template.Labels)
+	item.Labels[v1alpha1.ExecutionManagedByLabel] = exec.Name
+	item.Labels[v1alpha1.ExecutionManagedNameLabel] = template.Name
+	if item.Annotations == nil {
+		item.Annotations = map[string]string{}
+	}
+	target := v1alpha1.NoTargetNameValue
+	if template.Target != nil {
+		target = template.Target.Name
+	}
+	item.Annotations[v1alpha1.ExecutionDependsOnAnnotation] = strings.Join(template.DependsOn, ",")
+	item.Annotations[v1alpha1.DeployerTypeAnnotation] = string(template.Type)
+	item.Annotations[v1alpha1.DeployerTargetNameAnnotation] = target
+	mirror(item.Annotations, exec.Annotations, v1alpha1.CacheHelmChartsAnnotation)
+}
