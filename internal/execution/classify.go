@@ -1,6 +1,13 @@
 package execution
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 )
@@ -29,28 +36,70 @@ type member struct {
 	item *v1alpha1.DeployItem
 }
 
+// itemName returns the name that a DeployItem has in its Execution.
+func itemName(item *v1alpha1.DeployItem) string {
+	return item.Labels[v1alpha1.ExecutionManagedNameLabel]
+}
+
+// members connects what the Execution wants with what there is. What it does not
+// want is returned apart.
+func members(templates v1alpha1.DeployItemTemplateList, items []*v1alpha1.DeployItem) (wanted, orphans []member) {
+	byName := make(map[string]*v1alpha1.DeployItem, len(items))
+	for _, item := range items {
+		// Of two items with one name, which a crash of an old release may have left,
+		// the first counts.
+		if _, ok := byName[itemName(item)]; !ok {
+			byName[itemName(item)] = item
+		}
+	}
+	for i := range templates {
+		wanted = append(wanted, member{name: templates[i].Name, dependsOn: templates[i].DependsOn, item: byName[templates[i].Name]})
+		delete(byName, templates[i].Name)
+	}
+	for _, item := range items {
+		if byName[itemName(item)] == item {
+			orphans = append(orphans, remaining([]*v1alpha1.DeployItem{item})...)
+		}
+	}
+	return wanted, orphans
+}
+
+// remaining returns the items of a deletion with their order as it was noted when
+// they were created.
+func remaining(items []*v1alpha1.DeployItem) []member {
+	all := make([]member, 0, len(items))
+	for _, item := range items {
+		m := member{name: itemName(item), item: item}
+		if noted := item.Annotations[v1alpha1.ExecutionDependsOnAnnotation]; noted != "" {
+			m.dependsOn = strings.Split(noted, ",")
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
 // classify tells where each item stands in a job that deploys.
-func classify(jobID string, members []member) map[string]class {
+func classify(jobID string, members []member) []class {
 	finished := make(map[string]bool, len(members))
 	for _, m := range members {
 		finished[m.name] = m.item != nil && m.item.Status.JobID == jobID && m.item.Status.JobIDFinished == jobID
 	}
-	classes := make(map[string]class, len(members))
-	for _, m := range members {
+	classes := make([]class, len(members))
+	for i, m := range members {
 		switch {
 		case m.item == nil:
-			classes[m.name] = failed
+			classes[i] = failed
 		case finished[m.name] && m.item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded:
-			classes[m.name] = succeeded
+			classes[i] = succeeded
 		case finished[m.name]:
-			classes[m.name] = failed
+			classes[i] = failed
 		case m.item.Status.JobID == jobID:
-			classes[m.name] = running
+			classes[i] = running
 		default:
-			classes[m.name] = runnable
+			classes[i] = runnable
 			for _, name := range m.dependsOn {
 				if !finished[name] {
-					classes[m.name] = pending
+					classes[i] = pending
 				}
 			}
 		}
@@ -60,7 +109,7 @@ func classify(jobID string, members []member) map[string]class {
 
 // classifyDeletion tells where each item stands in a job that deletes. Gone items
 // are not listed. An item waits until those that depend on it are gone.
-func classifyDeletion(jobID string, members []member) map[string]class {
+func classifyDeletion(jobID string, members []member, underWay map[types.UID]bool) []class {
 	needed := map[string]bool{}
 	for _, m := range members {
 		for _, name := range m.dependsOn {
@@ -69,21 +118,32 @@ func classifyDeletion(jobID string, members []member) map[string]class {
 			}
 		}
 	}
-	classes := make(map[string]class, len(members))
-	for _, m := range members {
+	classes := make([]class, len(members))
+	for i, m := range members {
 		status := &m.item.Status
 		switch {
 		case status.JobID == jobID && !job.Unfinished(status.JobID, status.JobIDFinished) && status.Phase.IsFailed():
-			classes[m.name] = failed
-		case status.JobID == jobID:
-			classes[m.name] = running
+			classes[i] = failed
+		case status.JobID == jobID, underWay[m.item.UID], isLetGo(m.item):
+			classes[i] = running
 		case needed[m.name]:
-			classes[m.name] = pending
+			classes[i] = pending
 		default:
-			classes[m.name] = runnable
+			classes[i] = runnable
 		}
 	}
 	return classes
+}
+
+// staysInstalled reports whether an item goes without that what it has deployed is
+// removed.
+func staysInstalled(item *v1alpha1.DeployItem) bool {
+	return item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
+}
+
+// isLetGo reports whether an item waits only for others to let it go.
+func isLetGo(item *v1alpha1.DeployItem) bool {
+	return item.DeletionTimestamp != nil && staysInstalled(item) && !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer)
 }
 
 // verdict is what the classes of all items together mean.
@@ -102,13 +162,18 @@ const (
 	stuck verdict = "stuck"
 )
 
-// judge looks at all classes. After a failure nothing new is triggered, but what
-// runs may end.
-func judge(classes map[string]class) verdict {
+func count(classes []class) map[class]int {
 	count := map[class]int{}
 	for _, c := range classes {
 		count[c]++
 	}
+	return count
+}
+
+// judge looks at all classes. After a failure nothing new is triggered, but what
+// runs may end.
+func judge(classes []class) verdict {
+	count := count(classes)
 	switch {
 	case count[failed] > 0 && count[running] > 0:
 		return wait
@@ -126,11 +191,8 @@ func judge(classes map[string]class) verdict {
 
 // judgeDeletion looks at all classes of a deletion. An item that cannot be deleted
 // holds back only those that it depends on.
-func judgeDeletion(classes map[string]class) verdict {
-	count := map[class]int{}
-	for _, c := range classes {
-		count[c]++
-	}
+func judgeDeletion(classes []class) verdict {
+	count := count(classes)
 	switch {
 	case count[runnable] > 0:
 		return goOn
@@ -144,13 +206,73 @@ func judgeDeletion(classes map[string]class) verdict {
 	return allDone
 }
 
-// in returns the names of members in a class, in the order of the members.
-func in(wanted class, classes map[string]class, members []member) []string {
-	var names []string
-	for _, m := range members {
-		if classes[m.name] == wanted {
-			names = append(names, m.name)
+// in returns the members in a class.
+func in(wanted class, classes []class, members []member) []member {
+	var found []member
+	for i, m := range members {
+		if classes[i] == wanted {
+			found = append(found, m)
 		}
 	}
-	return names
+	return found
+}
+
+func names(members []member) []string {
+	list := make([]string, len(members))
+	for i, m := range members {
+		list[i] = m.name
+	}
+	return list
+}
+
+func objects(members []member) []*v1alpha1.DeployItem {
+	list := make([]*v1alpha1.DeployItem, len(members))
+	for i, m := range members {
+		list[i] = m.item
+	}
+	return list
+}
+
+// changeOf returns the wake by a change of any of some items.
+func changeOf(members []member) job.Wake {
+	list := make([]string, len(members))
+	for i, m := range members {
+		list[i] = m.item.Name
+	}
+	return job.OnChange("DeployItem", list...)
+}
+
+// unfinishedItems returns the items that have not ended the running job.
+func unfinishedItems(s snapshot) []*v1alpha1.DeployItem {
+	var items []*v1alpha1.DeployItem
+	for _, item := range s.items {
+		if item.Status.JobIDFinished != s.exec.Status.JobID {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// itemErrors tells which items have failed and what they say.
+func itemErrors(failed []member) error {
+	var errs []error
+	for _, m := range failed {
+		switch {
+		case m.item == nil:
+			errs = append(errs, fmt.Errorf("deploy item %q is missing", m.name))
+		case m.item.Status.LastError != nil:
+			errs = append(errs, fmt.Errorf("deploy item %q (%s): %s", m.name, whereabouts(m.item), m.item.Status.LastError.Message))
+		default:
+			errs = append(errs, fmt.Errorf("deploy item %q (%s) is in phase %s", m.name, whereabouts(m.item), m.item.Status.Phase))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// whereabouts names an item and the Target that it is for.
+func whereabouts(item *v1alpha1.DeployItem) string {
+	if item.Spec.Target == nil {
+		return item.Name
+	}
+	return item.Name + ", Target " + item.Spec.Target.Name
 }

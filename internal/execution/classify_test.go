@@ -1,7 +1,7 @@
 package execution
 
 import (
-	"maps"
+	"slices"
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -16,35 +16,37 @@ func TestClassify(t *testing.T) {
 	tests := []struct {
 		reason  string
 		members []member
-		want    map[string]class
+		want    []class
 		verdict verdict
 	}{
-		{"no items at all", nil, map[string]class{}, allDone},
+		{"no items at all", nil, nil, allDone},
 		{"independent items run at once", []member{{name: "a", item: item("", "", "")}, {name: "b", item: item(old, old, "Succeeded")}},
-			map[string]class{"a": runnable, "b": runnable}, goOn},
+			[]class{runnable, runnable}, goOn},
 		{"an item waits for one that has not finished", []member{{name: "a", item: item(j, "", "Progressing")}, {name: "b", dependsOn: []string{"a"}, item: item("", "", "")}},
-			map[string]class{"a": running, "b": pending}, wait},
+			[]class{running, pending}, wait},
 		{"success of the last job does not count", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(old, old, "Succeeded")}},
-			map[string]class{"a": runnable, "b": pending}, goOn},
+			[]class{runnable, pending}, goOn},
 		{"the next item runs", []member{{name: "a", item: item(j, j, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item("", "", "")}},
-			map[string]class{"a": succeeded, "b": runnable}, goOn},
-		{"everything is done", []member{{name: "a", item: item(j, j, "Succeeded")}}, map[string]class{"a": succeeded}, allDone},
+			[]class{succeeded, runnable}, goOn},
+		{"everything is done", []member{{name: "a", item: item(j, j, "Succeeded")}}, []class{succeeded}, allDone},
 		{"a failure stops what has not begun", []member{{name: "a", item: item(j, j, "Failed")}, {name: "b", item: item("", "", "")}},
-			map[string]class{"a": failed, "b": runnable}, someFailed},
+			[]class{failed, runnable}, someFailed},
 		{"a failure waits for what runs", []member{{name: "a", item: item(j, j, "Failed")}, {name: "b", item: item(j, "", "Progressing")}},
-			map[string]class{"a": failed, "b": running}, wait},
-		{"somebody deleted an item", []member{{name: "a"}}, map[string]class{"a": failed}, someFailed},
+			[]class{failed, running}, wait},
+		{"somebody deleted an item", []member{{name: "a"}}, []class{failed}, someFailed},
 		{"items that wait for each other never run", []member{{name: "a", dependsOn: []string{"b"}, item: item("", "", "")}, {name: "b", dependsOn: []string{"a"}, item: item("", "", "")}},
-			map[string]class{"a": pending, "b": pending}, stuck},
+			[]class{pending, pending}, stuck},
 	}
 	for _, test := range tests {
-		got := classify(j, test.members)
-		if !maps.Equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", test.reason, got, test.want)
-		}
-		if verdict := judge(got); verdict != test.verdict {
-			t.Errorf("%s: %s, want %s", test.reason, verdict, test.verdict)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := classify(j, test.members)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%s: %v, want %v", test.reason, got, test.want)
+			}
+			if verdict := judge(got); verdict != test.verdict {
+				t.Errorf("%s: %s, want %s", test.reason, verdict, test.verdict)
+			}
+		})
 	}
 }
 
@@ -53,31 +55,49 @@ func TestClassifyDeletion(t *testing.T) {
 	tests := []struct {
 		reason  string
 		members []member
-		want    map[string]class
+		want    []class
 		verdict verdict
 	}{
-		{"everything is gone", nil, map[string]class{}, allDone},
+		{"everything is gone", nil, nil, allDone},
 		{"the last one goes first", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(old, old, "Succeeded")}},
-			map[string]class{"a": pending, "b": runnable}, goOn},
+			[]class{pending, runnable}, goOn},
 		{"its foundation stays until it is gone", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(j, "", "Deleting")}},
-			map[string]class{"a": pending, "b": running}, wait},
-		{"a foundation whose dependents are gone", []member{{name: "a", item: item(old, old, "Succeeded")}}, map[string]class{"a": runnable}, goOn},
-		{"a finished item is still there until its finalizer is gone", []member{{name: "a", item: item(j, j, "Succeeded")}}, map[string]class{"a": running}, wait},
-		{"a deletion has failed", []member{{name: "a", item: item(j, j, "DeleteFailed")}}, map[string]class{"a": failed}, someFailed},
+			[]class{pending, running}, wait},
+		{"a foundation whose dependents are gone", []member{{name: "a", item: item(old, old, "Succeeded")}}, []class{runnable}, goOn},
+		{"a finished item is still there until its finalizer is gone", []member{{name: "a", item: item(j, j, "Succeeded")}}, []class{running}, wait},
+		{"a deletion has failed", []member{{name: "a", item: item(j, j, "DeleteFailed")}}, []class{failed}, someFailed},
 		{"an item that cannot be deleted does not hold back a stranger", []member{{name: "a", item: item(j, j, "DeleteFailed")}, {name: "b", item: item(old, old, "Succeeded")}},
-			map[string]class{"a": failed, "b": runnable}, goOn},
+			[]class{failed, runnable}, goOn},
 		{"an item that cannot be deleted holds back its foundation", []member{{name: "a", item: item(old, old, "Succeeded")}, {name: "b", dependsOn: []string{"a"}, item: item(j, j, "DeleteFailed")}},
-			map[string]class{"a": pending, "b": failed}, someFailed},
+			[]class{pending, failed}, someFailed},
 		{"items that wait for each other", []member{{name: "a", dependsOn: []string{"b"}, item: item("", "", "")}, {name: "b", dependsOn: []string{"a"}, item: item("", "", "")}},
-			map[string]class{"a": pending, "b": pending}, stuck},
+			[]class{pending, pending}, stuck},
 	}
 	for _, test := range tests {
-		got := classifyDeletion(j, test.members)
-		if !maps.Equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", test.reason, got, test.want)
-		}
-		if verdict := judgeDeletion(got); verdict != test.verdict {
-			t.Errorf("%s: %s, want %s", test.reason, verdict, test.verdict)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := classifyDeletion(j, test.members, nil)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%s: %v, want %v", test.reason, got, test.want)
+			}
+			if verdict := judgeDeletion(got); verdict != test.verdict {
+				t.Errorf("%s: %s, want %s", test.reason, verdict, test.verdict)
+			}
+		})
+	}
+}
+
+// TestOrphansKeepTheirOrder: an item that is no longer wanted is uninstalled after
+// those that depend on it, as noted when they were created.
+func TestOrphansKeepTheirOrder(t *testing.T) {
+	item := func(name, needs string) *v1alpha1.DeployItem {
+		item := &v1alpha1.DeployItem{}
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedNameLabel: name}
+		item.Annotations = map[string]string{v1alpha1.ExecutionDependsOnAnnotation: needs}
+		return item
+	}
+	_, orphans := members(nil, []*v1alpha1.DeployItem{item("base", ""), item("top", "base")})
+	classes := classifyDeletion("job", orphans, nil)
+	if orphans[1].name != "top" || classes[1] != runnable || classes[0] != pending {
+		t.Errorf("got %v", classes)
 	}
 }

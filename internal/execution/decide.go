@@ -1,8 +1,15 @@
 package execution
 
 import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/validation"
 )
 
 // snapshot is everything that a decision depends on.
@@ -14,61 +21,88 @@ type snapshot struct {
 	orphaned bool
 	// items are the DeployItems of the Execution.
 	items []*v1alpha1.DeployItem
+	// templates are the items that the Execution wants; broken says why they cannot be
+	// read.
+	templates v1alpha1.DeployItemTemplateList
+	broken    error
+	// underWay are items of which a newer version is on its way to us. They are left
+	// alone until it arrives.
+	underWay map[types.UID]bool
+	// pickup limits the time until a deployer takes an item up; 0 means no limit.
+	pickup time.Duration
+	now    time.Time
 }
 
 // step is what to do next.
 type step string
 
 const (
-	// rest means that there is nothing to do until something changes.
+	// rest means that there is nothing to do until something wakes us.
 	rest step = "rest"
+	// adopt takes the job of the parent over.
+	adopt step = "adopt"
+	// begin starts a job: the items are written.
+	begin step = "begin"
+	// beginDeletion starts a job that deletes.
+	beginDeletion step = "begin deletion"
 	// interrupt fails what is not finished.
 	interrupt step = "interrupt"
-	// adopt takes the job of the parent over and begins with it.
-	adopt step = "adopt"
-	// begin starts a job that somebody handed over.
-	begin step = "begin"
-	// advance triggers items and looks whether all are done.
-	advance step = "advance"
-	// complete collects the exports.
+	// dismiss removes the request for an interruption of nothing.
+	dismiss step = "dismiss"
+	// trigger hands the job to items.
+	trigger step = "trigger"
+	// expire fails items that no deployer has taken up in time.
+	expire step = "expire"
+	// erase deletes items.
+	erase step = "erase"
+	// letGo lets items go without that anything is uninstalled.
+	letGo step = "let go"
+	// complete collects the exports and ends the job.
 	complete step = "complete"
-	// remove deletes the items.
+	// remove deletes all items.
 	remove step = "remove"
-	// drain triggers items of a deletion and looks whether all are gone.
-	drain step = "drain"
+	// release removes the finalizer.
+	release step = "release"
+	// fail ends the job.
+	fail step = "fail"
 )
 
+// decision is what to do next and what follows it.
+type decision struct {
+	do step
+	// items are those that the step is about.
+	items []*v1alpha1.DeployItem
+	// err is why the job fails.
+	err error
+	// wake says what lets the work go on after the step.
+	wake job.Wake
+}
+
+func act(do step, items ...*v1alpha1.DeployItem) decision {
+	return decision{do: do, items: items, wake: job.GoesOn()}
+}
+
+func failure(err error) decision {
+	return decision{do: fail, err: job.Terminally(err), wake: job.GoesOn()}
+}
+
 // decide chooses the next step.
-func decide(s snapshot) step {
-	status := &s.exec.Status
+func decide(s snapshot) decision {
 	interrupted := s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.InterruptOperation)
-	running := job.Unfinished(status.JobID, status.JobIDFinished)
+	running := job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished)
 	switch {
-	case running && interrupted:
-		return interrupt
 	case !running && handsOver(s):
-		return adopt
+		return act(adopt)
+	case running && starts(s.exec):
+		return decideStart(s)
+	case running && interrupted:
+		return act(interrupt, unfinishedItems(s)...)
 	case interrupted && !awaited(s):
-		return interrupt
+		return act(dismiss)
 	case !running:
-		return rest
-	case job.Starting(status.JobID, status.JobIDFinished, string(status.ExecutionPhase)):
-		return begin
+		return decision{do: rest, wake: nextJob(s)}
 	}
-	phases := v1alpha1.ExecutionPhases
-	switch status.ExecutionPhase {
-	case phases.Init:
-		return begin
-	case phases.Progressing:
-		return advance
-	case phases.Completing:
-		return complete
-	case phases.InitDelete:
-		return remove
-	case phases.TriggerDelete, phases.Deleting:
-		return drain
-	}
-	return rest
+	return decidePhase(s)
 }
 
 // awaited reports whether the parent is about to hand a job over. An interruption
@@ -86,18 +120,150 @@ func awaited(s snapshot) bool {
 // its phase. An Execution whose parent is gone deletes itself.
 func handsOver(s snapshot) bool {
 	if s.exec.DeletionTimestamp != nil && s.orphaned {
-		return true
+		return controllerutil.ContainsFinalizer(s.exec, v1alpha1.Finalizer)
 	}
-	if s.parent == nil {
-		return false
-	}
-	parent := &s.parent.Status
-	if parent.JobID == s.exec.Status.JobID || !job.Unfinished(parent.JobID, parent.JobIDFinished) {
+	if !awaited(s) {
 		return false
 	}
 	phases := v1alpha1.InstallationPhases
 	if s.exec.DeletionTimestamp != nil {
-		return parent.InstallationPhase == phases.TriggerDelete || parent.InstallationPhase == phases.Deleting
+		return s.parent.Status.InstallationPhase == phases.TriggerDelete || s.parent.Status.InstallationPhase == phases.Deleting
 	}
-	return parent.InstallationPhase == phases.Progressing
+	return s.parent.Status.InstallationPhase == phases.Progressing
+}
+
+// nextJob returns what brings the next job. Without a parent that has one, only a
+// request does.
+func nextJob(s snapshot) job.Wake {
+	if awaited(s) {
+		return job.OnChange("Installation", s.parent.Name)
+	}
+	return job.Settled()
+}
+
+// starts reports whether nobody has begun with the job, or whether its beginning was
+// cut short. A phase that we do not know is no beginning that we can go on from.
+func starts(exec *v1alpha1.Execution) bool {
+	phases := v1alpha1.ExecutionPhases
+	switch exec.Status.ExecutionPhase {
+	case phases.Progressing, phases.Completing, phases.InitDelete, phases.TriggerDelete, phases.Deleting:
+		return false
+	}
+	return true
+}
+
+// decideStart chooses how a job begins.
+func decideStart(s snapshot) decision {
+	if s.exec.DeletionTimestamp != nil {
+		if len(s.items) == 0 {
+			return act(release)
+		}
+		return act(beginDeletion)
+	}
+	if s.broken != nil {
+		return failure(job.Wrap(s.broken, "handleReconcilePhase", "handlePhaseInit", "", v1alpha1.ErrorConfigurationProblem))
+	}
+	if errs := validation.Execution(s.exec); len(errs) > 0 {
+		return failure(job.Wrap(errs.ToAggregate(), "handleReconcilePhase", "handlePhaseInit", "the Execution is not valid", v1alpha1.ErrorConfigurationProblem))
+	}
+	return act(begin)
+}
+
+// decidePhase chooses the step of a running job.
+func decidePhase(s snapshot) decision {
+	phases := v1alpha1.ExecutionPhases
+	switch s.exec.Status.ExecutionPhase {
+	case phases.Completing:
+		return act(complete)
+	case phases.InitDelete:
+		return act(remove)
+	case phases.TriggerDelete, phases.Deleting:
+		return decideDeletion(s)
+	}
+	return decideItems(s)
+}
+
+// decideItems looks at the items of a job that deploys.
+func decideItems(s snapshot) decision {
+	if s.broken != nil {
+		return failure(job.Wrap(s.broken, "handleReconcilePhase", "handlePhaseProgressing", "", v1alpha1.ErrorConfigurationProblem))
+	}
+	late, deadline := pickups(s)
+	if len(late) > 0 {
+		return act(expire, late...)
+	}
+	wanted, orphans := members(s.templates, s.items)
+	if len(orphans) > 0 {
+		// New items wait until the old ones are gone: they may own the same objects.
+		return decideOrphans(s, orphans, deadline)
+	}
+	classes := classify(s.exec.Status.JobID, wanted)
+	switch judge(classes) {
+	case goOn:
+		return act(trigger, objects(in(runnable, classes, wanted))...)
+	case allDone:
+		return act(complete)
+	case someFailed:
+		return failure(job.Wrap(itemErrors(in(failed, classes, wanted)), "handleReconcilePhase", "handlePhaseProgressing", "has failed or missing deploy items", v1alpha1.ErrorForInfoOnly))
+	case stuck:
+		return failure(job.NewError("handleReconcilePhase", "handlePhaseProgressing", "items could not be started: "+strings.Join(names(in(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
+	}
+	return decision{do: rest, wake: changeOf(in(running, classes, wanted)).By(deadline)}
+}
+
+// decideOrphans looks at items that are no longer wanted.
+func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
+	classes := classifyDeletion(s.exec.Status.JobID, orphans, s.underWay)
+	switch judgeDeletion(classes) {
+	case goOn:
+		return uninstall(objects(in(runnable, classes, orphans)))
+	case someFailed, stuck:
+		return failure(job.Wrap(itemErrors(in(failed, classes, orphans)), "handleReconcilePhase", "handlePhaseProgressing", "items that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
+	}
+	return decision{do: rest, wake: changeOf(in(running, classes, orphans)).By(deadline)}
+}
+
+// decideDeletion looks at what is left of the items. They go in the reverse order of
+// their creation.
+func decideDeletion(s snapshot) decision {
+	late, deadline := pickups(s)
+	if len(late) > 0 {
+		return act(expire, late...)
+	}
+	all := remaining(s.items)
+	classes := classifyDeletion(s.exec.Status.JobID, all, s.underWay)
+	switch judgeDeletion(classes) {
+	case goOn:
+		return uninstall(objects(in(runnable, classes, all)))
+	case allDone:
+		return act(release)
+	case someFailed:
+		return failure(job.Wrap(itemErrors(in(failed, classes, all)), "handleReconcilePhase", "handlePhaseDeleting", "has failed items", v1alpha1.ErrorForInfoOnly))
+	case stuck:
+		return failure(job.NewError("handleReconcilePhase", "handlePhaseDeleting", "has pending items: "+strings.Join(names(in(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
+	}
+	return decision{do: rest, wake: changeOf(in(running, classes, all)).By(deadline)}
+}
+
+// uninstall chooses how items whose turn has come go. An item has to be deleted
+// before it gets the job for that; what must not be uninstalled needs no deployer.
+func uninstall(items []*v1alpha1.DeployItem) decision {
+	var alive, kept, others []*v1alpha1.DeployItem
+	for _, item := range items {
+		switch {
+		case item.DeletionTimestamp == nil:
+			alive = append(alive, item)
+		case staysInstalled(item):
+			kept = append(kept, item)
+		default:
+			others = append(others, item)
+		}
+	}
+	switch {
+	case len(alive) > 0:
+		return act(erase, alive...)
+	case len(kept) > 0:
+		return act(letGo, kept...)
+	}
+	return act(trigger, others...)
 }

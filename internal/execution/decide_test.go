@@ -1,60 +1,322 @@
 package execution
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
+var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+
+type option func(*snapshot)
+
+func jobs(id, finished string, phase v1alpha1.ExecutionPhase) option {
+	return func(s *snapshot) {
+		s.exec.Status.JobID, s.exec.Status.JobIDFinished, s.exec.Status.ExecutionPhase = id, finished, phase
+	}
+}
+
+func deleting(s *snapshot) {
+	now := metav1.NewTime(time.Unix(1, 0))
+	s.exec.DeletionTimestamp = &now
+}
+
+func finalized(s *snapshot) { s.exec.Finalizers = []string{v1alpha1.Finalizer} }
+
+func orphaned(s *snapshot) { s.orphaned = true }
+
+func interrupted(s *snapshot) {
+	s.exec.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
+}
+
+func parent(id, finished string, phase v1alpha1.InstallationPhase) option {
+	return func(s *snapshot) {
+		s.parent = &v1alpha1.Installation{Status: v1alpha1.InstallationStatus{JobID: id, JobIDFinished: finished, InstallationPhase: phase}}
+		s.parent.Name = "x"
+	}
+}
+
+func broken(s *snapshot) { s.broken = errors.New("not gzip") }
+
+// wants adds items to what the Execution wants, each with what it depends on.
+func wants(items ...string) option {
+	return func(s *snapshot) {
+		for _, text := range items {
+			name, before, _ := strings.Cut(text, "<")
+			template := v1alpha1.DeployItemTemplate{Name: name, Type: "test"}
+			if before != "" {
+				template.DependsOn = strings.Split(before, ",")
+			}
+			s.templates = append(s.templates, template)
+		}
+		s.exec.Spec.DeployItems = s.templates
+	}
+}
+
+// has adds a DeployItem that is there.
+func has(name, id, finished string, phase v1alpha1.DeployItemPhase, more ...func(*v1alpha1.DeployItem)) option {
+	return func(s *snapshot) {
+		item := item(id, finished, phase)
+		item.Name, item.UID = "x-"+name, types.UID("uid-"+name)
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedNameLabel: name}
+		item.Finalizers = []string{v1alpha1.Finalizer}
+		for _, change := range more {
+			change(item)
+		}
+		s.items = append(s.items, item)
+	}
+}
+
+func goes(item *v1alpha1.DeployItem) {
+	now := metav1.NewTime(time.Unix(1, 0))
+	item.DeletionTimestamp = &now
+}
+
+func keepsInstalled(item *v1alpha1.DeployItem) {
+	item.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
+}
+
+func unfinalized(item *v1alpha1.DeployItem) { item.Finalizers = nil }
+
+func triggeredAt(moment time.Time) func(*v1alpha1.DeployItem) {
+	return func(item *v1alpha1.DeployItem) {
+		stamp := metav1.NewTime(moment)
+		item.Status.JobIDGenerationTime = &stamp
+	}
+}
+
+func after(names ...string) func(*v1alpha1.DeployItem) {
+	return func(item *v1alpha1.DeployItem) {
+		item.Annotations = map[string]string{v1alpha1.ExecutionDependsOnAnnotation: strings.Join(names, ",")}
+	}
+}
+
+func underWay(names ...string) option {
+	return func(s *snapshot) {
+		s.underWay = map[types.UID]bool{}
+		for _, name := range names {
+			s.underWay[types.UID("uid-"+name)] = true
+		}
+	}
+}
+
+func snapshotWith(options ...option) snapshot {
+	s := snapshot{exec: &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}, pickup: time.Minute, now: noon}
+	for _, option := range options {
+		option(&s)
+	}
+	return s
+}
+
+func itemNames(items []*v1alpha1.DeployItem) string {
+	var list []string
+	for _, item := range items {
+		list = append(list, itemName(item))
+	}
+	return strings.Join(list, ",")
+}
+
 func TestDecide(t *testing.T) {
-	exec := func(id, finished string, phase v1alpha1.ExecutionPhase) *v1alpha1.Execution {
-		return &v1alpha1.Execution{Status: v1alpha1.ExecutionStatus{JobID: id, JobIDFinished: finished, ExecutionPhase: phase}}
-	}
-	deleting := func(exec *v1alpha1.Execution) *v1alpha1.Execution {
-		now := metav1.NewTime(time.Unix(1, 0))
-		exec.DeletionTimestamp = &now
-		return exec
-	}
-	interrupted := func(exec *v1alpha1.Execution) *v1alpha1.Execution {
-		exec.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
-		return exec
-	}
-	parent := func(id, finished string, phase v1alpha1.InstallationPhase) *v1alpha1.Installation {
-		return &v1alpha1.Installation{Status: v1alpha1.InstallationStatus{JobID: id, JobIDFinished: finished, InstallationPhase: phase}}
-	}
+	const settled, itself = "nothing, the job has ended", "the step itself"
 	tests := []struct {
-		reason string
-		s      snapshot
-		want   step
+		reason  string
+		options []option
+		want    step
+		items   string
+		wake    string
 	}{
-		{"nobody handed a job over", snapshot{exec: exec("", "", "")}, rest},
-		{"the parent still writes children", snapshot{exec: exec("", "", ""), parent: parent("a", "", "Init")}, rest},
-		{"the parent hands its job over", snapshot{exec: exec("", "", ""), parent: parent("a", "", "Progressing")}, adopt},
-		{"a further job of the parent", snapshot{exec: exec("a", "a", "Succeeded"), parent: parent("b", "a", "Progressing")}, adopt},
-		{"the job of the parent is done already", snapshot{exec: exec("a", "a", "Succeeded"), parent: parent("a", "", "Progressing")}, rest},
-		{"the parent's job has ended without us", snapshot{exec: exec("", "", ""), parent: parent("a", "a", "Failed")}, rest},
-		{"a tool handed a job over, without a parent", snapshot{exec: exec("a", "", "")}, begin},
-		{"a tool handed a further job over", snapshot{exec: exec("b", "a", "Failed")}, begin},
-		{"a start that was cut short", snapshot{exec: exec("a", "", "Init")}, begin},
-		{"items are at work", snapshot{exec: exec("a", "", "Progressing")}, advance},
-		{"all items are done", snapshot{exec: exec("a", "", "Completing")}, complete},
-		{"an interruption comes first", snapshot{exec: interrupted(exec("a", "", "Progressing"))}, interrupt},
-		{"an interruption that arrives before its job waits for the job", snapshot{exec: interrupted(exec("", "", "")), parent: parent("a", "", "Init")}, rest},
-		{"the job comes before its interruption", snapshot{exec: interrupted(exec("", "", "")), parent: parent("a", "", "Progressing")}, adopt},
-		{"an interruption without a job is dismissed", snapshot{exec: interrupted(exec("a", "a", "Succeeded")), parent: parent("a", "a", "Failed")}, interrupt},
-		{"a deletion waits for the parent's word", snapshot{exec: deleting(exec("a", "a", "Succeeded")), parent: parent("b", "a", "InitDelete")}, rest},
-		{"the parent deletes", snapshot{exec: deleting(exec("a", "a", "Succeeded")), parent: parent("b", "a", "Deleting")}, adopt},
-		{"the parent is gone without a word", snapshot{exec: deleting(exec("a", "a", "Succeeded")), orphaned: true}, adopt},
-		{"a failed deletion is tried again only on request", snapshot{exec: deleting(exec("b", "b", "DeleteFailed")), parent: parent("b", "b", "DeleteFailed")}, rest},
-		{"items are to be deleted", snapshot{exec: deleting(exec("b", "a", "InitDelete"))}, remove},
-		{"items are being deleted", snapshot{exec: deleting(exec("b", "a", "Deleting"))}, drain},
+		{"nobody handed a job over", nil, rest, "", settled},
+		{"the parent still writes children", []option{parent("a", "", "Init")}, rest, "", "Installation x"},
+		{"the parent hands its job over", []option{parent("a", "", "Progressing")}, adopt, "", itself},
+		{"a further job of the parent", []option{jobs("a", "a", "Succeeded"), parent("b", "a", "Progressing")}, adopt, "", itself},
+		{"the job of the parent is done already", []option{jobs("a", "a", "Succeeded"), parent("a", "", "Progressing")}, rest, "", settled},
+		{"the parent's job has ended without us", []option{parent("a", "a", "Failed")}, rest, "", settled},
+		{"a tool handed a job over, without a parent", []option{jobs("a", "", "")}, begin, "", itself},
+		{"a tool handed a further job over", []option{jobs("b", "a", "Failed")}, begin, "", itself},
+		{"a start that was cut short", []option{jobs("a", "", "Init")}, begin, "", itself},
+		{"from a phase that nobody knows the job begins again", []option{jobs("a", "", "Dancing")}, begin, "", itself},
+		{"items that cannot be read", []option{jobs("a", "", ""), broken}, fail, "", itself},
+		{"items that cannot be read any more", []option{jobs("a", "", "Progressing"), broken}, fail, "", itself},
+		{"items that are not valid", []option{jobs("a", "", ""), wants("a<a")}, fail, "", itself},
+		{"without items there is nothing to wait for", []option{jobs("a", "", "Progressing")}, complete, "", itself},
+		{"all items are done", []option{jobs("a", "", "Completing")}, complete, "", itself},
+
+		{"independent items get the job at once", []option{jobs("a", "", "Progressing"), wants("one", "two", "three<one"), has("one", "", "", ""), has("two", "z", "z", "Succeeded"), has("three", "", "", "")}, trigger, "one,two", itself},
+		{"items are at work", []option{jobs("a", "", "Progressing"), wants("one", "two<one"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, rest, "", "DeployItem x-one"},
+		{"who takes an item up has a deadline", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Second))), has("two", "a", "", "", triggeredAt(noon))}, rest, "", "DeployItem x-one, DeployItem x-two, the time 2030-01-02T12:00:59Z"},
+		{"nobody has taken an item up", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Minute))), has("two", "", "", "")}, expire, "one", itself},
+		{"the next item gets the job", []option{jobs("a", "", "Progressing"), wants("one", "two<one"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, trigger, "two", itself},
+		{"all have succeeded", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded")}, complete, "", itself},
+		{"one has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "", "", "")}, fail, "", itself},
+		{"one is missing", []option{jobs("a", "", "Progressing"), wants("one")}, fail, "", itself},
+		{"what runs may end although another has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two"},
+		{"items that wait for each other", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, fail, "", itself},
+
+		{"what is no longer wanted is deleted first", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded")}, erase, "old", itself},
+		{"it is left alone until its deletion is seen", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded"), underWay("old")}, rest, "", "DeployItem x-old"},
+		{"then it gets the job", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded", goes)}, trigger, "old", itself},
+		{"it is at work", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "a", "", "Deleting", goes)}, rest, "", "DeployItem x-old"},
+		{"it cannot be deleted", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "a", "a", "DeleteFailed", goes)}, fail, "", itself},
+
+		{"an interruption ends what is not finished", []option{interrupted, jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, interrupt, "two", itself},
+		{"a job begins before it can be interrupted", []option{interrupted, jobs("a", "", "")}, begin, "", itself},
+		{"an interruption that arrives before its job waits for the job", []option{interrupted, parent("a", "", "Init")}, rest, "", "Installation x"},
+		{"the job comes before its interruption", []option{interrupted, parent("a", "", "Progressing")}, adopt, "", itself},
+		{"an interruption without a job is dismissed", []option{interrupted, jobs("a", "a", "Succeeded"), parent("a", "a", "Failed")}, dismiss, "", itself},
+
+		{"a deletion waits for the parent's word", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "InitDelete")}, rest, "", "Installation x"},
+		{"the parent deletes", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "Deleting")}, adopt, "", itself},
+		{"the parent is gone without a word", []option{deleting, finalized, jobs("a", "a", "Succeeded"), orphaned}, adopt, "", itself},
+		{"others still hold what we have let go", []option{deleting, jobs("a", "a", "Succeeded"), orphaned}, rest, "", settled},
+		{"a failed deletion is tried again only on request", []option{deleting, finalized, jobs("b", "b", "DeleteFailed"), parent("b", "b", "DeleteFailed")}, rest, "", settled},
+		{"a deletion begins", []option{deleting, finalized, jobs("b", "a", "Succeeded"), has("one", "a", "a", "Succeeded")}, beginDeletion, "", itself},
+		{"without items there is nothing to delete", []option{deleting, finalized, jobs("b", "a", "Succeeded")}, release, "", itself},
+		{"items are to be deleted", []option{deleting, finalized, jobs("b", "a", "InitDelete"), has("one", "a", "a", "Succeeded")}, remove, "", itself},
+		{"an item that nobody has deleted yet", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded")}, erase, "one", itself},
+		{"the last one goes first", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "a", "a", "Succeeded", goes, after("one"))}, trigger, "two", itself},
+		{"its foundation stays until it is gone", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes), has("two", "b", "", "Deleting", goes, after("one"))}, rest, "", "DeployItem x-two"},
+		{"what must not be uninstalled needs no deployer", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled)}, letGo, "one", itself},
+		{"others still hold an item", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, keepsInstalled, unfinalized)}, rest, "", "DeployItem x-one"},
+		{"nobody takes the deletion up", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "b", "a", "Succeeded", goes, triggeredAt(noon.Add(-time.Hour)))}, expire, "one", itself},
+		{"an item cannot be deleted", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", goes)}, fail, "", itself},
+		{"items whose deletions wait for each other", []option{deleting, finalized, jobs("b", "a", "Deleting"), has("one", "a", "a", "Succeeded", goes, after("two")), has("two", "a", "a", "Succeeded", goes, after("one"))}, fail, "", itself},
+		{"all items are gone", []option{deleting, finalized, jobs("b", "a", "Deleting")}, release, "", itself},
 	}
 	for _, test := range tests {
-		if got := decide(test.s); got != test.want {
-			t.Errorf("%s: %s, want %s", test.reason, got, test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			got := decide(snapshotWith(test.options...))
+			if got.do != test.want || got.wake.String() != test.wake || itemNames(got.items) != test.items {
+				t.Errorf("%s (%s) and wakes by %s, want %s (%s) and %s: %v", got.do, itemNames(got.items), got.wake, test.want, test.items, test.wake, got.err)
+			}
+		})
+	}
+}
+
+// TestEveryDecisionKnowsItsWake looks at all combinations of what a decision depends
+// on: whatever is not final has a reason that will wake it, and it is one that the
+// controller watches.
+func TestEveryDecisionKnowsItsWake(t *testing.T) {
+	phases := []v1alpha1.ExecutionPhase{"", "Init", "Progressing", "Completing", "Succeeded", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Dancing"}
+	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}}
+	none := option(func(*snapshot) {})
+	var oneItem []option
+	for _, more := range []func(*v1alpha1.DeployItem){unfinalized, goes, keepsInstalled, triggeredAt(noon), triggeredAt(noon.Add(-time.Hour))} {
+		oneItem = append(oneItem, has("one", "", "", "", more), has("one", "a", "", "Progressing", more), has("one", "a", "a", "DeleteFailed", more), has("one", "b", "a", "Dancing", more))
+	}
+	axes := [][]option{
+		{none, deleting}, {none, finalized}, {none, interrupted},
+		{none, orphaned, parent("a", "", "Progressing"), parent("b", "a", "Init"), parent("b", "a", "Deleting"), parent("a", "a", "Failed")},
+		{none, broken, wants("one"), wants("one<two", "two<one")},
+		append(oneItem, none, underWay("one")),
+		{none, has("two", "a", "", "Deleting", goes, after("one"))},
+	}
+	watched := []string{"Installation", "Execution", "DeployItem"}
+	cases := 0
+	var visit func(axis int, chosen []option)
+	visit = func(axis int, chosen []option) {
+		if axis < len(axes) {
+			for _, option := range axes[axis] {
+				visit(axis+1, append(slices.Clip(chosen), option))
+			}
+			return
 		}
+		cases++
+		s := snapshotWith(chosen...)
+		unfinished := job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished)
+		d := decide(s)
+		problem := ""
+		switch {
+		case d.do == "":
+			problem = "no step"
+		case !d.wake.Recorded():
+			problem = "nothing is recorded that wakes it"
+		case d.wake.IsSettled() && unfinished:
+			problem = "the job is not finished, but nothing is waited for"
+		case d.wake.ContinuesAtOnce() == (d.do == rest):
+			problem = "only a step that does something goes on by itself"
+		case d.do == fail && job.OutcomeOf(d.err) != job.Terminal:
+			problem = "a failure has to be final"
+		case len(d.items) == 0 && slices.Contains([]step{trigger, expire, erase, letGo}, d.do):
+			problem = "a step about items without items is repeated for ever"
+		case !d.wake.Deadline().IsZero() && !d.wake.Deadline().After(s.now):
+			problem = "the deadline is over"
+		}
+		for _, event := range d.wake.Events() {
+			if !slices.Contains(watched, event.Kind) || event.Name == "" {
+				problem = fmt.Sprintf("%+v wakes nobody", event)
+			}
+		}
+		if problem != "" {
+			t.Fatalf("%s: %s by %s, %v; status %+v, items %+v", problem, d.do, d.wake, d.err, s.exec.Status, s.items)
+		}
+	}
+	for _, phase := range phases {
+		for _, id := range ids {
+			visit(0, []option{jobs(id[0], id[1], phase)})
+		}
+	}
+	if cases < 10000 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// TestFailures: users find the item, what it says, and what to do.
+func TestFailures(t *testing.T) {
+	says := func(message string) func(*v1alpha1.DeployItem) {
+		return func(item *v1alpha1.DeployItem) {
+			item.Spec.Target = &v1alpha1.ObjectReference{Name: "cluster"}
+			if message != "" {
+				item.Status.LastError = &v1alpha1.Error{Message: message}
+			}
+		}
+	}
+	for _, test := range []struct {
+		reason  string
+		options []option
+		want    []string
+	}{
+		{"an item with an error", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", says("no such image"))}, []string{"has failed or missing deploy items", `deploy item "one" (x-one, Target cluster): no such image`}},
+		{"an item without", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed")}, []string{`deploy item "one" (x-one) is in phase Failed`}},
+		{"an item that somebody deleted", []option{jobs("a", "", "Progressing"), wants("one")}, []string{`deploy item "one" is missing`}},
+		{"items in a circle", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, []string{"items could not be started: one, two wait for each other"}},
+		{"an old item that stays", []option{jobs("a", "", "Progressing"), has("old", "a", "a", "DeleteFailed", says("finalizer"))}, []string{"no longer wanted could not be deleted", "finalizer"}},
+		{"a deletion", []option{deleting, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", says("forbidden"))}, []string{"has failed items", "forbidden"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := decide(snapshotWith(test.options...))
+			for _, want := range test.want {
+				if got.err == nil || !strings.Contains(got.err.Error(), want) {
+					t.Errorf("%q is not in: %v", want, got.err)
+				}
+			}
+		})
+	}
+}
+
+func TestMembers(t *testing.T) {
+	s := snapshotWith(wants("one", "two<one"), has("two", "", "", ""), has("old", "", "", ""), has("two", "", "", ""))
+	wanted, orphans := members(s.templates, s.items)
+	if got := strings.Join(names(wanted), ","); got != "one,two" || wanted[0].item != nil || wanted[1].item != s.items[0] || wanted[1].dependsOn[0] != "one" {
+		t.Errorf("%s, %+v", got, wanted)
+	}
+	if got := strings.Join(names(orphans), ","); got != "old" {
+		t.Errorf("orphans %s", got)
+	}
+}
+
+func TestNotPickedUp(t *testing.T) {
+	item := &v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Type: "example.org/x", Target: &v1alpha1.ObjectReference{Name: "cluster"}}}
+	err := notPickedUp(item, 5*time.Minute)
+	if got := err.Error(); got != "no deployer has reconciled this deployitem within 300 seconds: no running deployer serves type example.org/x and Target cluster" || job.OutcomeOf(err) != job.Terminal {
+		t.Error(got)
 	}
 }

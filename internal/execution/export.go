@@ -6,13 +6,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/wanted"
 )
 
 // complete collects what the items export and ends the job.
@@ -25,16 +24,14 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 		}
 		exports[itemName(item)] = value
 	}
-	reference, err := r.storeExports(ctx, s.exec, exports)
-	if err != nil {
+	if err := r.storeExports(ctx, s.exec, exports); err != nil {
 		return job.Wrap(err, "handleReconcilePhase", "handlePhaseCompleting", "store the exports of Execution "+s.exec.Name)
 	}
-	s.exec.Status.ExportReference = reference
+	s.exec.Status.ExportReference = &v1alpha1.ObjectReference{Name: wanted.ItemExportsName(s.exec), Namespace: s.exec.Namespace}
 	if s.exec.Status.DeployItemCache != nil {
 		s.exec.Status.DeployItemCache.OrphanedDIs = nil
 	}
-	r.setPhase(s.exec, v1alpha1.ExecutionPhases.Succeeded, nil)
-	return r.writeStatus(ctx, s.exec)
+	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
 
 // exported reads the Secret with the exports of an item.
@@ -60,36 +57,23 @@ func (r *Reconciler) exported(ctx context.Context, item *v1alpha1.DeployItem) (a
 
 // storeExports writes the DataObject with the exports of all items, if it is not
 // there yet with this very content.
-func (r *Reconciler) storeExports(ctx context.Context, exec *v1alpha1.Execution, exports map[string]any) (*v1alpha1.ObjectReference, error) {
-	raw, err := dataflow.EncodeData(exports)
-	if err != nil {
-		return nil, err
-	}
-	scope := v1alpha1.ExecutionScope(exec.Name)
-	object := &v1alpha1.DataObject{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:        v1alpha1.GenerateDataObjectName(scope, ""),
-			Namespace:   exec.Namespace,
-			Labels:      map[string]string{v1alpha1.DataObjectContextLabel: scope, v1alpha1.DataObjectSourceLabel: scope},
-			Annotations: map[string]string{v1alpha1.DataObjectHashAnnotation: dataflow.Hash(raw)},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Execution", Name: exec.Name, UID: exec.UID,
-			}},
-		},
-		Data: v1alpha1.NewAnyJSON(raw),
-	}
-	reference := &v1alpha1.ObjectReference{Name: object.Name, Namespace: object.Namespace}
+func (r *Reconciler) storeExports(ctx context.Context, exec *v1alpha1.Execution, exports map[string]any) error {
 	live := &v1alpha1.DataObject{}
-	switch err := r.Client.Get(ctx, client.ObjectKeyFromObject(object), live); {
-	case apierrors.IsNotFound(err):
-		return reference, r.Client.Create(ctx, object)
-	case err != nil:
-		return nil, err
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: exec.Namespace, Name: wanted.ItemExportsName(exec)}, live)
+	if apierrors.IsNotFound(err) {
+		live = nil
+	} else if err != nil {
+		return err //nolint:wrapcheck // the caller tells what is stored
 	}
-	hash, err := dataflow.DataHash(live)
-	if err == nil && hash == dataflow.Hash(raw) && len(live.OwnerReferences) == 1 && live.OwnerReferences[0].UID == exec.UID {
-		return reference, nil
+	object, change, err := wanted.ItemExports(exec, exports, live)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller tells what is stored
 	}
-	object.ResourceVersion = live.ResourceVersion
-	return reference, r.Client.Update(ctx, object)
+	switch change {
+	case wanted.Create:
+		return r.Client.Create(ctx, object) //nolint:wrapcheck // the caller tells what is stored
+	case wanted.Update:
+		return r.Client.Update(ctx, object) //nolint:wrapcheck // the caller tells what is stored
+	}
+	return nil
 }

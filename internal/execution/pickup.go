@@ -1,7 +1,6 @@
 package execution
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -22,34 +21,27 @@ func pickupDeadline(item *v1alpha1.DeployItem, limit time.Duration) (time.Time, 
 	return status.JobIDGenerationTime.Add(limit), true
 }
 
-// watchPickup fails the items that no deployer has taken up in time and returns
-// how long to wait until the next one has to be looked at; 0 means for ever.
-func (r *Reconciler) watchPickup(ctx context.Context, s *snapshot) (time.Duration, error) {
-	now := r.Now()
-	var next time.Duration
+// pickups returns the items that no deployer has taken up in time, and when the next
+// one has to be looked at; zero if there is none.
+func pickups(s snapshot) (late []*v1alpha1.DeployItem, next time.Time) {
 	for _, item := range s.items {
-		deadline, waiting := pickupDeadline(item, r.PickupTimeout)
-		if !waiting {
-			continue
-		}
-		if left := deadline.Sub(now); left > 0 {
-			if next == 0 || left < next {
-				next = left
-			}
-			continue
-		}
-		if err := r.failPickup(ctx, item); err != nil {
-			return 0, err
+		deadline, waiting := pickupDeadline(item, s.pickup)
+		switch {
+		case !waiting:
+		case !deadline.After(s.now):
+			late = append(late, item)
+		case next.IsZero() || deadline.Before(next):
+			next = deadline
 		}
 	}
-	return next, nil
+	return late, next
 }
 
-// failPickup ends the job of an item that no deployer has taken up.
-func (r *Reconciler) failPickup(ctx context.Context, item *v1alpha1.DeployItem) error {
-	message := fmt.Sprintf("no deployer has reconciled this deployitem within %d seconds: no running deployer serves type %s", int(r.PickupTimeout.Seconds()), item.Spec.Type)
+// notPickedUp is the error of an item that no deployer has taken up.
+func notPickedUp(item *v1alpha1.DeployItem, limit time.Duration) error {
+	message := fmt.Sprintf("no deployer has reconciled this deployitem within %d seconds: no running deployer serves type %s", int(limit.Seconds()), item.Spec.Type)
 	if item.Spec.Target != nil {
 		message += " and Target " + item.Spec.Target.Name
 	}
-	return r.endItem(ctx, item, item.Status.JobID, job.NewError("WaitingForPickup", "PickupTimeout", message, v1alpha1.ErrorTimeout))
+	return job.NewError("WaitingForPickup", "PickupTimeout", message, v1alpha1.ErrorTimeout)
 }

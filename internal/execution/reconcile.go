@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/seniority"
+	"go.landscaper.dev/internal/queue"
 )
 
 // Reconciler drives Executions.
@@ -27,7 +27,7 @@ type Reconciler struct {
 	// Reader reads from the API server what no cache holds: export Secrets.
 	Reader client.Reader
 	// Order lets older jobs go first.
-	Order *seniority.Order
+	Order *queue.Order
 	// Now is the clock.
 	Now func() time.Time
 	// PickupTimeout limits the time until a deployer takes an item up; 0 means no
@@ -36,85 +36,121 @@ type Reconciler struct {
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
 
+	// Events tells users what happened; nil tells nobody.
+	Events events.EventRecorder
+	// Problems records where we break down; nil only logs it.
+	Problems *job.Problems
+
 	written job.Written
 	// created has the time of the creation of items that no cache has shown yet.
 	created sync.Map
+	once    sync.Once
+	reports *job.Reporter
+}
+
+// reporter returns what reports jobs of Executions.
+func (r *Reconciler) reporter() *job.Reporter {
+	r.once.Do(func() {
+		r.reports = &job.Reporter{
+			Client: r.Client, Events: r.Events, Action: "ReconcileExecution", Now: r.Now, Written: &r.written, Problems: r.Problems,
+		}
+	})
+	return r.reports
 }
 
 // Reconcile brings an Execution as far as it comes without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	s, err := r.observe(ctx, request)
-	if errors.Is(err, errLagging) {
-		return ctrl.Result{RequeueAfter: lagLimit}, nil
-	}
-	if err != nil || s == nil {
+	s := &snapshot{pickup: r.PickupTimeout}
+	var last decision
+	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
+	switch {
+	case err == nil:
+		return ctrl.Result{RequeueAfter: last.wake.Pause(r.Now())}, nil
+	case s.exec == nil:
+		return r.reporter().Report(ctx, nil, "observe", err)
+	case last.do == "" && !job.IsPanic(err):
+		// It could not be read what the job is about.
 		return ctrl.Result{}, err
 	}
-	for {
-		next := decide(*s)
-		if next == rest {
-			return ctrl.Result{}, nil
-		}
-		log.FromContext(ctx).V(1).Info("step", "step", next, "phase", s.exec.Status.ExecutionPhase, "job", s.exec.Status.JobID)
-		err := r.apply(ctx, s, next)
-		if errors.Is(err, errGone) || job.IsShutdown(ctx, err) {
-			return ctrl.Result{}, nil
-		}
-		if errors.Is(err, errWait) {
-			// The only deadline: somebody has to take the items up.
-			after, err := r.watchPickup(ctx, s)
-			if err != nil {
-				return r.report(ctx, s, next, err)
-			}
-			return ctrl.Result{RequeueAfter: after}, nil
-		}
-		if err != nil {
-			return r.report(ctx, s, next, err)
-		}
-	}
+	return r.reporter().Report(ctx, job.Execution(s.exec), string(last.do), err)
 }
 
-var (
-	// errGone says that the object has disappeared while we worked on it.
-	errGone = errors.New("the object is gone")
-	// errWait says that the next event continues the work. It is no error.
-	errWait = errors.New("waiting for an event")
-	// errLagging says that the cache does not show yet what we have created.
-	errLagging = errors.New("the cache is behind")
-)
+// maxSteps is more than any Execution needs without waiting.
+const maxSteps = 100
+
+// work observes, decides and applies until there is something to wait for. Last is
+// what was decided last.
+func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decision) error {
+	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
+		if errors.Is(err, errLagging) {
+			last.wake, err = job.Wake{}.By(r.Now().Add(lagLimit)), nil
+		}
+		return err
+	}
+	if pause := r.reporter().Rest(job.Execution(s.exec)); pause > 0 {
+		last.wake = job.Wake{}.By(r.Now().Add(pause))
+		return nil
+	}
+	for range maxSteps {
+		s.now = r.Now()
+		*last = decide(*s)
+		if last.do == rest {
+			log.FromContext(ctx).V(1).Info("rest", "wake", last.wake.String())
+			r.reporter().Calm(job.Execution(s.exec))
+			return nil
+		}
+		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.exec.Status.ExecutionPhase, "job", s.exec.Status.JobID)
+		if err := r.apply(ctx, s, *last); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.do)
+}
+
+// errLagging says that the cache does not show yet what we have created.
+var errLagging = errors.New("the cache is behind")
 
 // lagLimit is how long a cache may be behind before we ask the API server.
 const lagLimit = time.Second
 
-// observe reads the snapshot. It returns none if the object is gone, or if a cache
+// awaitChange leaves an item alone until a newer version of it arrives.
+func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
+	if s.underWay == nil {
+		s.underWay = map[types.UID]bool{}
+	}
+	s.underWay[item.UID] = true
+}
+
+// observe reads the snapshot. It returns false if the object is gone, or if a cache
 // is behind what we wrote ourselves; the newer version wakes us again.
-func (r *Reconciler) observe(ctx context.Context, request ctrl.Request) (*snapshot, error) {
+func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	exec := &v1alpha1.Execution{}
 	if err := r.Client.Get(ctx, request.NamespacedName, exec); err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return false, client.IgnoreNotFound(err)
 	}
 	if !r.written.Fresh(exec) {
-		return nil, nil
+		return false, nil
 	}
-	s := &snapshot{exec: exec.DeepCopy()}
+	s.exec = exec.DeepCopy()
+	s.templates, s.broken = s.exec.Spec.Items()
 	if err := r.observeParent(ctx, s); err != nil {
-		return nil, err
+		return false, err
 	}
 	list := &v1alpha1.DeployItemList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(exec.Namespace), client.MatchingFields{itemsByExecution: exec.Name}); err != nil {
-		return nil, fmt.Errorf("list the DeployItems of Execution %s: %w", request, err)
+		return false, fmt.Errorf("list the DeployItems of Execution %s: %w", request, err)
 	}
 	for i := range list.Items {
 		item := &list.Items[i]
 		if !r.written.Fresh(item) {
-			return nil, nil
+			return false, nil
 		}
 		r.created.Delete(client.ObjectKeyFromObject(item))
-		if owner := metav1.GetControllerOf(item); owner == nil || owner.UID == exec.UID {
+		if metav1.GetControllerOf(item) == nil || owner(exec).Owns(item) {
 			s.items = append(s.items, item.DeepCopy())
 		}
 	}
-	return s, r.observeMissing(ctx, s)
+	return true, r.observeMissing(ctx, s)
 }
 
 // observeMissing looks for items that we know of but that the cache does not show.
@@ -151,48 +187,19 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 }
 
 func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {
-	at := slices.IndexFunc(s.exec.OwnerReferences, func(owner metav1.OwnerReference) bool {
-		return owner.Kind == "Installation" && strings.HasPrefix(owner.APIVersion, v1alpha1.GroupName+"/")
-	})
-	if at < 0 {
+	reference, ok := job.OwnerOf(s.exec, "Installation")
+	if !ok {
 		return nil
 	}
-	owner := s.exec.OwnerReferences[at]
 	parent := &v1alpha1.Installation{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.exec.Namespace, Name: owner.Name}, parent)
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.exec.Namespace, Name: reference.Name}, parent)
 	switch {
-	case apierrors.IsNotFound(err) || (err == nil && parent.UID != owner.UID):
+	case apierrors.IsNotFound(err) || (err == nil && parent.UID != reference.UID):
 		s.orphaned = true
 	case err != nil:
-		return fmt.Errorf("read Installation %s/%s: %w", s.exec.Namespace, owner.Name, err)
+		return fmt.Errorf("read Installation %s/%s: %w", s.exec.Namespace, reference.Name, err)
 	default:
 		s.parent = parent
 	}
 	return nil
-}
-
-// apply carries a step out.
-func (r *Reconciler) apply(ctx context.Context, s *snapshot, next step) error {
-	switch next {
-	case interrupt:
-		return r.interrupt(ctx, s)
-	case adopt:
-		s.exec.Status.JobID = r.NewJobID()
-		if s.parent != nil {
-			s.exec.Status.JobID = s.parent.Status.JobID
-		}
-		s.exec.Status.TransitionTimes = job.Triggered(metav1.NewTime(r.Now()))
-		return r.begin(ctx, s)
-	case begin:
-		return r.begin(ctx, s)
-	case advance:
-		return r.advance(ctx, s)
-	case complete:
-		return r.complete(ctx, s)
-	case remove:
-		return r.remove(ctx, s)
-	case drain:
-		return r.drain(ctx, s)
-	}
-	return fmt.Errorf("there is no way to carry out step %q", next)
 }

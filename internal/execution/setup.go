@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // itemsByExecution is the index of DeployItems by the Execution that they belong
@@ -27,20 +28,34 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	if err != nil {
 		return fmt.Errorf("index DeployItems: %w", err)
 	}
+	if options.RateLimiter == nil {
+		options.RateLimiter = job.Pauses()
+	}
+	line := r.Order.Line(atWork)
+	options.NewQueue = line.NewQueue
 	ofItem := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
-		Watches(&v1alpha1.Execution{}, r.Order.Handler(&handler.EnqueueRequestForObject{})).
-		Watches(&v1alpha1.DeployItem{}, r.Order.Handler(ofItem)).
-		Watches(&v1alpha1.Installation{}, r.Order.Handler(handler.EnqueueRequestsFromMapFunc(executionOf))).
+		Watches(&v1alpha1.Execution{}, line.Handler(&handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.DeployItem{}, ofItem).
+		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
 		WithOptions(options).
 		Complete(r)
 }
 
-// executionOf returns the Execution of an Installation, which has its name.
+// atWork tells whether an Execution has a job, which has the name of the Execution.
+func atWork(object client.Object) (types.NamespacedName, bool) {
+	exec, ok := object.(*v1alpha1.Execution)
+	return client.ObjectKeyFromObject(object), ok && job.Unfinished(exec.Status.JobID, exec.Status.JobIDFinished)
+}
+
+// executionOf returns the Execution of an Installation, which has its name. While a
+// job brings up a first Execution there is nothing to do; when it ends before, an
+// interruption that was meant for it has to go.
 func executionOf(_ context.Context, object client.Object) []reconcile.Request {
 	inst, ok := object.(*v1alpha1.Installation)
-	if !ok || inst.Status.ExecutionReference == nil && inst.DeletionTimestamp == nil {
+	if !ok || inst.Status.ExecutionReference == nil && inst.DeletionTimestamp == nil &&
+		job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: inst.Namespace, Name: inst.Name}}}

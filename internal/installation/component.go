@@ -33,36 +33,33 @@ func (p *prerequisites) close() {
 
 // prerequisites finds the component version and the blueprint of an Installation.
 func (r *Reconciler) prerequisites(ctx context.Context, s *snapshot) (*prerequisites, error) {
-	landscape, err := r.landscape(ctx, s.inst)
-	if err != nil {
-		return nil, err
-	}
 	if err := r.mayGoUnverified(s.inst); err != nil {
 		return nil, r.unprepared(s.inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
 	p := &prerequisites{}
-	if s.inst.Spec.ComponentDescriptor == nil {
+	if s.inst.Spec.ComponentDescriptor.IsEmpty() {
 		// What the Context refers to is for components alone.
 		dropCondition(&s.inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
-	} else if err := r.open(ctx, s, landscape, p); err != nil {
+	} else if err := r.open(ctx, s, p); err != nil {
 		p.close()
 		return nil, err
 	}
+	var err error
 	if p.blueprint, err = r.blueprint(ctx, s.inst, p.component); err != nil {
 		p.close()
 		return nil, err
 	}
-	s.warn(blueprintWarnings, p.blueprint.Warnings)
+	s.subject.Warn(blueprintWarnings, p.blueprint.Warnings)
 	return p, nil
 }
 
 // open finds the component version.
-func (r *Reconciler) open(ctx context.Context, s *snapshot, landscape *v1alpha1.Context, p *prerequisites) error {
-	from, err := r.Sources.Read(ctx, landscape)
+func (r *Reconciler) open(ctx context.Context, s *snapshot, p *prerequisites) error {
+	from, err := r.Sources.Read(ctx, s.inputs.landscape)
 	if err != nil {
 		return r.unprepared(s.inst, err, "SetupRegistries", "")
 	}
-	s.warn(contextWarnings, from.Warnings)
+	s.subject.Warn(contextWarnings, from.Warnings)
 	p.session = component.NewSession(r.Components, from.Options)
 	p.component, err = r.component(ctx, s.inst, p.session, from)
 	return err
@@ -115,7 +112,7 @@ func (r *Reconciler) mayGoUnverified(inst *v1alpha1.Installation) error {
 		return nil
 	case inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "":
 		return errors.New("this Landscaper only accepts signed components: set spec.verification.signatureName")
-	case inst.Spec.ComponentDescriptor == nil:
+	case inst.Spec.ComponentDescriptor.IsEmpty():
 		return errors.New("this Landscaper only accepts signed components: set spec.componentDescriptor")
 	}
 	return nil

@@ -167,27 +167,6 @@ func TestReportOverwrite(t *testing.T) {
 	}
 }
 
-// TestShown: a failure that goes on is not written over and over.
-func TestShown(t *testing.T) {
-	at := func(after time.Duration, reason, message string) *v1alpha1.Error {
-		return &v1alpha1.Error{Operation: "op", Reason: reason, Message: message, LastUpdateTime: metav1.Time{Time: noon.Add(after)}}
-	}
-	for _, test := range []struct {
-		reason      string
-		before, now *v1alpha1.Error
-		want        bool
-	}{
-		{"the first failure is news", nil, at(0, "a", "x"), false},
-		{"another port is none", at(0, "a", "port 1"), at(time.Second, "a", "port 2"), true},
-		{"another failure is news", at(0, "a", "x"), at(time.Second, "b", "x"), false},
-		{"after a while the details are news", at(0, "a", "port 1"), at(silence, "a", "port 2"), false},
-	} {
-		if got := shown(test.before, test.now); got != test.want {
-			t.Errorf("%s: %t", test.reason, got)
-		}
-	}
-}
-
 // TestOutcomeAtShutdown: a job does not fail because the process ends.
 func TestOutcomeAtShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

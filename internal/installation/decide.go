@@ -1,7 +1,15 @@
 package installation
 
 import (
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -10,16 +18,43 @@ type snapshot struct {
 	inst *v1alpha1.Installation
 	// exec is the Execution of the Installation, or nil.
 	exec *v1alpha1.Execution
-	// warnings are what this attempt has noted; no decision depends on them.
-	warnings []warnings
+	// gone says that the API server has no Execution either, so that it is not only
+	// missing in the cache.
+	gone bool
+	// inputs are what the children are made from; nil as long as nobody looked.
+	inputs *inputs
+	// leftover says that the plan of a job that has ended is still stored; tidyAt is
+	// when to try again to delete it, if that was tried.
+	leftover bool
+	tidyAt   time.Time
+	// subject is what is reported about; no decision depends on it.
+	subject *job.Subject
+}
+
+// inputs are what the children of an Installation are made from, as far as it is in
+// the resource cluster.
+type inputs struct {
+	// invalid is what is wrong with the Installation itself.
+	invalid field.ErrorList
+	// landscape is the Context, or nil if there is none.
+	landscape *v1alpha1.Context
+	// imports are what was read, broken is why it cannot be used.
+	imports dataflow.Imports
+	broken  error
+	// missing are the imports that refer to objects which do not exist, exporters the
+	// siblings that may bring them.
+	missing   []*dataflow.MissingError
+	exporters []exporter
 }
 
 // step is what to do next.
 type step string
 
 const (
-	// rest means that there is nothing to do until something changes.
+	// rest means that there is nothing to do until something wakes us.
 	rest step = "rest"
+	// await tells users what the job waits for.
+	await step = "await"
 	// admit starts a job: it gets an ID.
 	admit step = "admit"
 	// accept ends the admission: the finalizer is set, the request is removed.
@@ -30,45 +65,82 @@ const (
 	interrupt step = "interrupt"
 	// begin enters the first phase of a job that was handed over.
 	begin step = "begin"
+	// look reads what the children are made from.
+	look step = "look"
 	// bringUp renders the blueprint and writes the children.
 	bringUp step = "bring up"
 	// complete collects the results of the children.
 	complete step = "complete"
-	// fail ends the job because a child has failed.
+	// fail ends the job.
 	fail step = "fail"
-	// abandon ends a job that has not reached its children yet, because the
-	// Installation is being deleted.
-	abandon step = "abandon"
 	// remove deletes the children.
 	remove step = "remove"
-	// failDelete ends the deletion because a child could not be deleted.
-	failDelete step = "fail delete"
+	// confirm asks the API server whether the children are gone.
+	confirm step = "confirm"
+	// tidy deletes what the job had stored for its end.
+	tidy step = "tidy"
 	// release removes the finalizer.
 	release step = "release"
 )
 
+// decision is what to do next and what follows it.
+type decision struct {
+	do step
+	// err is why the job fails, or what it waits for.
+	err error
+	// wake says what lets the work go on after the step.
+	wake job.Wake
+}
+
+func act(do step) decision { return decision{do: do, wake: job.GoesOn()} }
+
+func failure(err error) decision {
+	return decision{do: fail, err: job.Terminally(err), wake: job.GoesOn()}
+}
+
 // decide chooses the next step.
-func decide(s snapshot) step {
+func decide(s snapshot) decision {
 	status := &s.inst.Status
 	operation := v1alpha1.Operation(s.inst.Annotations[v1alpha1.OperationAnnotation])
 	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
 	case operation == v1alpha1.InterruptOperation:
-		return interrupt
+		return decideInterruption(s, unfinished)
 	case !isRoot(s.inst) && operation == v1alpha1.ReconcileOperation:
-		return dismiss
+		return act(dismiss)
 	case unfinished && deleted(s.inst) && canAbandon(status.InstallationPhase):
-		return abandon
+		return failure(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))
 	case !unfinished && wantsJob(s.inst, operation):
-		return admit
+		return act(admit)
 	case !unfinished:
-		return rest
+		return decideAfterwards(s)
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
-		return begin
+		return act(begin)
 	case needsAcceptance(s.inst):
-		return accept
+		return act(accept)
 	}
 	return decidePhase(s)
+}
+
+// decideAfterwards chooses what to do when there is no job.
+func decideAfterwards(s snapshot) decision {
+	switch {
+	case !s.leftover:
+		return decision{do: rest, wake: job.Settled()}
+	case s.tidyAt.IsZero():
+		return act(tidy)
+	}
+	return decision{do: rest, wake: job.Wake{}.By(s.tidyAt)}
+}
+
+// decideInterruption hands an interruption down. A job that has not reached its
+// children ends with it.
+func decideInterruption(s snapshot, unfinished bool) decision {
+	d := act(interrupt)
+	if unfinished && canAbandon(s.inst.Status.InstallationPhase) {
+		d.err = job.Terminally(job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted"))
+	}
+	return d
 }
 
 // wantsJob reports whether a root asks for a job.
@@ -93,47 +165,105 @@ func needsAcceptance(inst *v1alpha1.Installation) bool {
 	return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Init && !deleted(inst) && !hasFinalizer(inst)
 }
 
-// decidePhase chooses the step of a running job.
-func decidePhase(s snapshot) step {
+// decidePhase chooses the step of a running job. From a phase that we do not know,
+// the job begins again.
+func decidePhase(s snapshot) decision {
 	phases := v1alpha1.InstallationPhases
 	switch s.inst.Status.InstallationPhase {
 	case phases.Init, phases.CleanupOrphaned, phases.ObjectsCreated:
-		return bringUp
+		return decideInputs(s)
 	case phases.Progressing:
 		return decideChildren(s)
 	case phases.Completing:
-		return complete
+		return decideCompletion(s)
 	case phases.InitDelete, phases.TriggerDelete:
-		return remove
+		if s.exec == nil && s.inst.Status.ExecutionReference == nil {
+			return act(release)
+		}
+		return act(remove)
 	case phases.Deleting:
 		return decideDeletion(s)
 	}
-	return rest
+	return act(begin)
+}
+
+// decideInputs chooses what to do before anything is rendered.
+func decideInputs(s snapshot) decision {
+	in := s.inputs
+	switch {
+	case in == nil:
+		return act(look)
+	case len(in.invalid) > 0:
+		return failure(job.Wrap(in.invalid.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+	case in.landscape == nil:
+		return decideWithoutContext(s.inst)
+	case in.broken != nil:
+		return failure(job.Wrap(in.broken, "init", "ImportsSatisfied", ""))
+	case len(in.missing) > 0:
+		return decideMissing(in.missing, in.exporters)
+	}
+	return act(bringUp)
+}
+
+// decideWithoutContext waits for the default Context, which the server makes. Any
+// other one is up to the user.
+func decideWithoutContext(inst *v1alpha1.Installation) decision {
+	name := contextOf(inst)
+	if name != v1alpha1.DefaultContextName {
+		return failure(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
+	}
+	return awaiting(job.OnChange("Context", name), "InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
+}
+
+func awaiting(wake job.Wake, operation, reason, message string) decision {
+	return decision{do: await, err: job.WaitFor(wake, operation, reason, message), wake: wake}
 }
 
 // decideChildren looks at the Execution of a running job.
-func decideChildren(s snapshot) step {
+func decideChildren(s snapshot) decision {
 	status := &s.inst.Status
 	switch {
 	case status.ExecutionReference == nil:
-		return complete
+		return decideCompletion(s)
 	case s.exec == nil || s.exec.Status.JobIDFinished != status.JobID:
-		return rest
+		return decision{do: rest, wake: job.OnChange("Execution", s.inst.Name)}
 	case s.exec.Status.ExecutionPhase == v1alpha1.ExecutionPhases.Succeeded:
-		return complete
+		return decideCompletion(s)
 	}
-	return fail
+	return failure(job.Wrap(childError(s.exec), "buildErrorIfFailedChild", "children failed", "Execution is failed", v1alpha1.ErrorForInfoOnly))
 }
 
-// decideDeletion looks at what is left of the children.
-func decideDeletion(s snapshot) step {
-	switch {
-	case s.exec == nil:
-		return release
-	case s.exec.Status.JobIDFinished != s.inst.Status.JobID:
-		return rest
+// decideCompletion ends a job whose children are done. What was changed meanwhile
+// would be missing in its results.
+func decideCompletion(s snapshot) decision {
+	if s.inst.Generation != s.inst.Status.ObservedGeneration {
+		return failure(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
-	return failDelete
+	return act(complete)
+}
+
+// decideDeletion looks at what is left of the children. The cache may be behind, so
+// that the API server has the last word on whether they are gone.
+func decideDeletion(s snapshot) decision {
+	switch {
+	case s.exec == nil && s.inst.Status.ExecutionReference != nil && !s.gone:
+		return act(confirm)
+	case s.exec == nil:
+		return act(release)
+	case s.gone && s.exec.DeletionTimestamp == nil:
+		return act(remove)
+	case s.exec.Status.JobIDFinished != s.inst.Status.JobID:
+		return decision{do: rest, wake: job.OnChange("Execution", s.exec.Name)}
+	}
+	return failure(job.Wrap(childError(s.exec), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
+}
+
+// childError returns what an Execution says about its failure.
+func childError(exec *v1alpha1.Execution) error {
+	if exec.Status.LastError == nil {
+		return nil
+	}
+	return errors.New(exec.Status.LastError.Message)
 }
 
 // canAbandon reports whether a job in this phase has not reached any child.
@@ -142,17 +272,25 @@ func canAbandon(phase v1alpha1.InstallationPhase) bool {
 }
 
 func isRoot(inst *v1alpha1.Installation) bool {
-	for _, owner := range inst.OwnerReferences {
-		if owner.Kind == "Installation" && isOurGroup(owner.APIVersion) {
-			return false
-		}
-	}
-	return true
+	_, ok := job.OwnerOf(inst, "Installation")
+	return !ok
 }
 
 func deleted(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }
 
+func hasFinalizer(inst *v1alpha1.Installation) bool {
+	return controllerutil.ContainsFinalizer(inst, v1alpha1.Finalizer)
+}
+
 // skipped reports whether the user has switched automatic jobs off.
 func skipped(inst *v1alpha1.Installation) bool {
 	return inst.Annotations[v1alpha1.SkipAnnotation] == "true" || inst.Annotations[v1alpha1.IgnoreAnnotation] == "true"
+}
+
+// contextOf returns the name of the Context of an Installation.
+func contextOf(inst *v1alpha1.Installation) string {
+	if inst.Spec.Context == "" {
+		return v1alpha1.DefaultContextName
+	}
+	return inst.Spec.Context
 }

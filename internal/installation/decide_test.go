@@ -1,12 +1,19 @@
 package installation
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
 )
 
 type option func(*snapshot)
@@ -41,6 +48,10 @@ func sub(s *snapshot) {
 	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent"}}
 }
 
+func strange(s *snapshot) {
+	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: "other.example.org/v1", Kind: "Installation", Name: "parent"}}
+}
+
 func generations(spec, observed int64) option {
 	return func(s *snapshot) { s.inst.Generation, s.inst.Status.ObservedGeneration = spec, observed }
 }
@@ -49,65 +60,258 @@ func withExecution(id, finished string, phase v1alpha1.ExecutionPhase) option {
 	return func(s *snapshot) {
 		s.inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 		s.exec = &v1alpha1.Execution{Status: v1alpha1.ExecutionStatus{JobID: id, JobIDFinished: finished, ExecutionPhase: phase}}
+		s.exec.Name = "x"
 	}
 }
+
+func withoutReference(s *snapshot) { s.inst.Status.ExecutionReference = nil }
 
 func awaitingExecution(s *snapshot) {
 	s.inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 }
 
+func asked(s *snapshot) { s.gone = true }
+
+func left(s *snapshot) { s.leftover = true }
+
+func untidy(s *snapshot) { s.tidyAt = noon }
+
+func looked(change func(*inputs)) option {
+	return func(s *snapshot) {
+		s.inputs = &inputs{landscape: &v1alpha1.Context{}}
+		if change != nil {
+			change(s.inputs)
+		}
+	}
+}
+
+func ofContext(name string) option { return func(s *snapshot) { s.inst.Spec.Context = name } }
+
+func missing(names ...string) []*dataflow.MissingError {
+	var list []*dataflow.MissingError
+	for _, name := range names {
+		list = append(list, &dataflow.MissingError{Path: "spec.imports.data[0].dataRef", Import: name, Object: dataflow.Object{Kind: dataflow.KindDataObject, Name: "hash-of-" + name, Written: name, Namespace: "n"}})
+	}
+	return list
+}
+
+func snapshotWith(options ...option) snapshot {
+	s := snapshot{inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}
+	for _, option := range options {
+		option(&s)
+	}
+	return s
+}
+
 func TestDecide(t *testing.T) {
+	const settled, itself = "nothing, the job has ended", "the step itself"
 	tests := []struct {
 		reason  string
 		options []option
 		want    step
+		wake    string
 	}{
-		{"nobody asked for anything", nil, rest},
-		{"a change of the spec alone starts nothing", []option{generations(2, 1)}, rest},
-		{"a request starts a job", []option{requested("reconcile")}, admit},
-		{"a request starts a further job", []option{requested("reconcile"), finalized, jobs("a", "a", "Succeeded")}, admit},
-		{"a request waits for the running job", []option{requested("reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest},
-		{"force-reconcile starts a job like reconcile", []option{requested("force-reconcile"), jobs("a", "a", "Failed")}, admit},
-		{"an unknown operation starts nothing", []option{requested("dance")}, rest},
-		{"a changed spec starts a job if the user wants that", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 1)}, admit},
-		{"an unchanged spec starts nothing", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 2)}, rest},
-		{"skip wins over automatic jobs", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.SkipAnnotation, "true"), generations(2, 1)}, rest},
-		{"skip does not hold back a request", []option{annotated(v1alpha1.SkipAnnotation, "true"), requested("reconcile")}, admit},
-		{"the old name of skip counts, too", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.IgnoreAnnotation, "true"), generations(2, 1)}, rest},
-		{"an interruption comes first", []option{requested("interrupt"), jobs("a", "", "Progressing")}, interrupt},
-		{"a request on a subinstallation has no effect", []option{sub, requested("reconcile")}, dismiss},
-		{"a subinstallation starts when its parent hands over a job", []option{sub, jobs("a", "", "")}, begin},
-		{"a handed over job starts although the last phase is final", []option{jobs("b", "a", "Succeeded")}, begin},
-		{"an admission that was cut short is ended", []option{jobs("a", "", "Init")}, accept},
-		{"children are written", []option{finalized, jobs("a", "", "Init")}, bringUp},
-		{"a phase of the public system that we skip", []option{finalized, jobs("a", "", "ObjectsCreated")}, bringUp},
-		{"no children, nothing to wait for", []option{finalized, jobs("a", "", "Progressing")}, complete},
-		{"the Execution is not in the cache yet", []option{finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest},
-		{"the Execution has an older job", []option{finalized, withExecution("z", "z", "Succeeded"), jobs("a", "", "Progressing")}, rest},
-		{"the Execution works", []option{finalized, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest},
-		{"the Execution has succeeded", []option{finalized, withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, complete},
-		{"the Execution has failed", []option{finalized, withExecution("a", "a", "Failed"), jobs("a", "", "Progressing")}, fail},
-		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, complete},
+		{"nobody asked for anything", nil, rest, settled},
+		{"a change of the spec alone starts nothing", []option{generations(2, 1)}, rest, settled},
+		{"a request starts a job", []option{requested("reconcile")}, admit, itself},
+		{"a request starts a further job", []option{requested("reconcile"), finalized, jobs("a", "a", "Succeeded")}, admit, itself},
+		{"a request waits for the running job", []option{requested("reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"force-reconcile starts a job like reconcile", []option{requested("force-reconcile"), jobs("a", "a", "Failed")}, admit, itself},
+		{"an unknown operation starts nothing", []option{requested("dance")}, rest, settled},
+		{"a changed spec starts a job if the user wants that", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 1)}, admit, itself},
+		{"an unchanged spec starts nothing", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 2)}, rest, settled},
+		{"skip wins over automatic jobs", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.SkipAnnotation, "true"), generations(2, 1)}, rest, settled},
+		{"skip does not hold back a request", []option{annotated(v1alpha1.SkipAnnotation, "true"), requested("reconcile")}, admit, itself},
+		{"the old name of skip counts, too", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.IgnoreAnnotation, "true"), generations(2, 1)}, rest, settled},
+		{"an interruption comes first", []option{requested("interrupt"), jobs("a", "", "Progressing")}, interrupt, itself},
+		{"a request on a subinstallation has no effect", []option{sub, requested("reconcile")}, dismiss, itself},
+		{"an owner of another group makes no subinstallation", []option{strange, requested("reconcile")}, admit, itself},
+		{"a subinstallation starts when its parent hands over a job", []option{sub, jobs("a", "", "")}, begin, itself},
+		{"a handed over job starts although the last phase is final", []option{jobs("b", "a", "Succeeded")}, begin, itself},
+		{"from a phase that nobody knows the job begins again", []option{finalized, jobs("a", "", "Dancing")}, begin, itself},
+		{"an admission that was cut short is ended", []option{jobs("a", "", "Init")}, accept, itself},
+		{"first the inputs are read", []option{finalized, jobs("a", "", "Init")}, look, itself},
+		{"children are written", []option{finalized, jobs("a", "", "Init"), looked(nil)}, bringUp, itself},
+		{"a phase of the public system that we skip", []option{finalized, jobs("a", "", "ObjectsCreated"), looked(nil)}, bringUp, itself},
+		{"what is not valid ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.invalid = field.ErrorList{field.Required(nil, "x")} })}, fail, itself},
+		{"an import of no use ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.broken = errors.New("x") })}, fail, itself},
+		{"the default Context is made by the server", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.landscape = nil })}, await, "Context default"},
+		{"any other Context is up to the user", []option{finalized, jobs("a", "", "Init"), ofContext("mine"), looked(func(in *inputs) { in.landscape = nil })}, fail, itself},
+		{"an import that nobody brings ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.missing = missing("db") })}, fail, itself},
+		{"an import that somebody brings is waited for", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) {
+			in.missing, in.exporters = missing("db"), []exporter{{"sibling", dataflow.KindDataObject, "db", true}}
+		})}, await, "Installation sibling"},
+		{"no children, nothing to wait for", []option{finalized, jobs("a", "", "Progressing")}, complete, itself},
+		{"the Execution is not in the cache yet", []option{finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"the Execution has an older job", []option{finalized, withExecution("z", "z", "Succeeded"), jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"the Execution works", []option{finalized, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"the Execution has succeeded", []option{finalized, withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, complete, itself},
+		{"the Execution has failed", []option{finalized, withExecution("a", "a", "Failed"), jobs("a", "", "Progressing")}, fail, itself},
+		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, complete, itself},
+		{"results of another specification are none", []option{finalized, jobs("a", "", "Completing"), generations(2, 1)}, fail, itself},
 
-		{"a deletion starts without a request", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, admit},
-		{"a deletion starts although nothing ever ran", []option{deleting, finalized}, admit},
-		{"without our finalizer there is nothing to clean up", []option{deleting}, rest},
-		{"a job that has not reached a child is abandoned for the deletion", []option{deleting, finalized, jobs("a", "", "Init")}, abandon},
-		{"a job that has reached children ends first", []option{deleting, finalized, withExecution("a", "", "Progressing"), jobs("a", "", "Progressing")}, rest},
-		{"children are deleted", []option{deleting, finalized, withExecution("z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, remove},
-		{"the Execution is being deleted", []option{deleting, finalized, withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest},
-		{"the Execution is gone", []option{deleting, finalized, jobs("a", "z", "Deleting")}, release},
-		{"the Execution could not be deleted", []option{deleting, finalized, withExecution("a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, failDelete},
-		{"a failed deletion waits for a request", []option{deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest},
-		{"a failed deletion starts again on request", []option{deleting, finalized, requested("reconcile"), jobs("a", "a", "DeleteFailed")}, admit},
+		{"what the job had stored for its end goes", []option{finalized, left, jobs("a", "a", "Succeeded")}, tidy, itself},
+		{"another job may begin before", []option{finalized, left, requested("reconcile"), jobs("a", "a", "Failed")}, admit, itself},
+		{"what is stored is needed as long as the job runs", []option{finalized, left, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"what could not be deleted is tried again later", []option{finalized, left, untidy, jobs("a", "a", "Succeeded")}, rest, job.Wake{}.By(noon).String()},
+
+		{"a deletion starts without a request", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
+		{"a deletion starts although nothing ever ran", []option{deleting, finalized}, admit, itself},
+		{"without our finalizer there is nothing to clean up", []option{deleting}, rest, settled},
+		{"a job that has not reached a child is abandoned for the deletion", []option{deleting, finalized, jobs("a", "", "Init")}, fail, itself},
+		{"a job that has reached children ends first", []option{deleting, finalized, withExecution("a", "", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"children are deleted", []option{deleting, finalized, withExecution("z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, remove, itself},
+		{"there never was a child", []option{deleting, finalized, jobs("a", "z", "InitDelete")}, release, itself},
+		{"a child that the cache does not show may be there", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "InitDelete")}, remove, itself},
+		{"the Execution is being deleted", []option{deleting, finalized, withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
+		{"the cache says that the Execution is gone", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "Deleting")}, confirm, itself},
+		{"the API server says so, too", []option{deleting, finalized, awaitingExecution, asked, jobs("a", "z", "Deleting")}, release, itself},
+		{"the API server knows better", []option{deleting, finalized, withExecution("a", "z", "Succeeded"), asked, jobs("b", "a", "Deleting")}, remove, itself},
+		{"the Execution could not be deleted", []option{deleting, finalized, withExecution("a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
+		{"a failed deletion waits for a request", []option{deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
+		{"a failed deletion starts again on request", []option{deleting, finalized, requested("reconcile"), jobs("a", "a", "DeleteFailed")}, admit, itself},
 	}
 	for _, test := range tests {
-		s := snapshot{inst: &v1alpha1.Installation{}}
-		for _, option := range test.options {
-			option(&s)
+		t.Run(test.reason, func(t *testing.T) {
+			got := decide(snapshotWith(test.options...))
+			if got.do != test.want || got.wake.String() != test.wake {
+				t.Errorf("%s and wakes by %s, want %s and %s", got.do, got.wake, test.want, test.wake)
+			}
+		})
+	}
+}
+
+// TestInterruption: what ends with it, and with which words.
+func TestInterruption(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		option option
+		ends   bool
+	}{
+		{"a job that has not reached its children", jobs("a", "", "Init"), true},
+		{"a job whose children are at work ends with them", jobs("a", "", "Progressing"), false},
+		{"no job", jobs("a", "a", "Succeeded"), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := decide(snapshotWith(requested("interrupt"), test.option))
+			if got.do != interrupt || (job.OutcomeOf(got.err) == job.Terminal) != test.ends {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// TestEveryDecisionKnowsItsWake looks at all combinations of what a decision depends
+// on: whatever is not final has a reason that will wake it, and it is one that the
+// controller watches.
+func TestEveryDecisionKnowsItsWake(t *testing.T) {
+	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
+	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}}
+	none := option(func(*snapshot) {})
+	axes := [][]option{
+		{none, deleting}, {none, finalized}, {none, sub},
+		{none, requested("reconcile"), requested("interrupt"), requested("dance"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
+		{none, generations(2, 1)},
+		{none, awaitingExecution, withExecution("a", "", "Progressing"), withExecution("b", "b", "Succeeded"), withExecution("b", "b", "Failed"),
+			func(s *snapshot) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
+		{none, asked}, {none, left, func(s *snapshot) { left(s); untidy(s) }},
+		{none, looked(nil), looked(func(in *inputs) { in.landscape = nil }), looked(func(in *inputs) { in.missing = missing("a", "b") })},
+	}
+	watched := []string{"Installation", "Execution", "Context"}
+	cases := 0
+	var visit func(axis int, chosen []option)
+	visit = func(axis int, chosen []option) {
+		if axis < len(axes) {
+			for _, option := range axes[axis] {
+				visit(axis+1, append(slices.Clip(chosen), option))
+			}
+			return
 		}
-		if got := decide(s); got != test.want {
-			t.Errorf("%s: %s, want %s", test.reason, got, test.want)
+		cases++
+		s := snapshotWith(chosen...)
+		unfinished := job.Unfinished(s.inst.Status.JobID, s.inst.Status.JobIDFinished)
+		d := decide(s)
+		problem := ""
+		switch {
+		case d.do == "":
+			problem = "no step"
+		case !d.wake.Recorded():
+			problem = "nothing is recorded that wakes it"
+		case d.wake.IsSettled() && unfinished:
+			problem = "the job is not finished, but nothing is waited for"
+		case d.wake.ContinuesAtOnce() == (d.do == rest || d.do == await):
+			problem = "only a step that does something goes on by itself"
+		case d.do == fail && job.OutcomeOf(d.err) != job.Terminal:
+			problem = "a failure has to be final"
+		case d.do == await && (job.OutcomeOf(d.err) != job.Waiting || job.WakeOf(d.err).String() != d.wake.String()):
+			problem = "a wait has to say what ends it"
 		}
+		for _, event := range d.wake.Events() {
+			if !slices.Contains(watched, event.Kind) || event.Name == "" {
+				problem = fmt.Sprintf("%+v wakes nobody", event)
+			}
+		}
+		if problem != "" {
+			t.Fatalf("%s: %s by %s, %v; status %+v", problem, d.do, d.wake, d.err, s.inst.Status)
+		}
+	}
+	for _, phase := range phases {
+		for _, id := range ids {
+			visit(0, []option{jobs(id[0], id[1], phase)})
+		}
+	}
+	if cases < 10000 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// TestDecideMissing: an import is waited for as long as somebody is about to bring it.
+func TestDecideMissing(t *testing.T) {
+	for _, test := range []struct {
+		reason    string
+		missing   []*dataflow.MissingError
+		exporters []exporter
+		want      step
+		wake      string
+		message   string
+	}{
+		{"nobody exports it", missing("db"), nil, fail, "the step itself", `there is no DataObject "db"`},
+		{"who exports it is under way", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true}}, await, "Installation a", "waiting for Installations a"},
+		{"who exports it has ended without", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", false}}, fail, "the step itself", `there is no DataObject "db"`},
+		{"two bring it", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true}, {"b", dataflow.KindDataObject, "db", true}}, await, "Installation a, Installation b", "a, b"},
+		{"each is brought by another", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true}, {"b", dataflow.KindDataObject, "dns", true}}, await, "Installation a, Installation b", `"dns"`},
+		{"one of two comes from nobody", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true}}, fail, "the step itself", `"dns"`},
+		{"a Target of the name is something else", missing("db"), []exporter{{"a", dataflow.KindTarget, "db", true}}, fail, "the step itself", `"db"`},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := decideMissing(test.missing, test.exporters)
+			if got.do != test.want || got.wake.String() != test.wake || !strings.Contains(got.err.Error(), test.message) {
+				t.Errorf("%s by %s: %v", got.do, got.wake, got.err)
+			}
+		})
+	}
+}
+
+// TestExports: who is under way.
+func TestExports(t *testing.T) {
+	for _, test := range []struct {
+		reason   string
+		options  []option
+		underWay bool
+	}{
+		{"nobody has asked it for anything", nil, false},
+		{"it is triggered", []option{requested("reconcile")}, true},
+		{"it is running", []option{jobs("b", "a", "Progressing")}, true},
+		{"it has ended", []option{jobs("a", "a", "Failed")}, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := snapshotWith(test.options...).inst
+			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
+			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
+			want := []exporter{{"x", dataflow.KindDataObject, "db", test.underWay}, {"x", dataflow.KindTarget, "cluster", test.underWay}}
+			if got := exports(inst); !slices.Equal(got, want) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }

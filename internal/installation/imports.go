@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,21 +12,22 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 )
 
-// imports reads what the Installation imports.
-func (r *Reconciler) imports(ctx context.Context, inst *v1alpha1.Installation) (dataflow.Imports, error) {
-	imports, err := dataflow.Read(ctx, inst, objects{confirming{Reader: r.Client, live: r.Reader}})
-	if err != nil {
-		return imports, r.final(inst, job.Wrap(err, "init", "ImportsSatisfied", ""))
-	}
-	return imports, nil
+// objects reads imports from the resource cluster. It is for one attempt: a Secret or
+// ConfigMap is read once, however many of its keys are imported.
+type objects struct {
+	client.Reader
+	entries map[dataflow.Object]decoder
 }
 
-// objects reads imports from the resource cluster.
-type objects struct{ client.Reader }
+// decoder returns the value of a key, or without one that of all keys.
+type decoder func(key string) (dataflow.DataImport, error)
+
+func newObjects(reader client.Reader) objects {
+	return objects{Reader: reader, entries: map[dataflow.Object]decoder{}}
+}
 
 // confirming reads from a cache; but whether something does not exist it asks the
 // API server: users create objects and the Installation that needs them at once, and
@@ -46,30 +48,48 @@ func (c confirming) Get(ctx context.Context, key client.ObjectKey, into client.O
 
 // Data implements dataflow.Objects.
 func (o objects) Data(ctx context.Context, object dataflow.Object) (dataflow.DataImport, error) {
-	var value dataflow.DataImport
-	var err error
-	switch object.Kind {
-	case dataflow.KindSecret:
-		secret := &corev1.Secret{}
-		if err := o.get(ctx, object, secret); err != nil {
-			return value, err
-		}
-		value, err = dataflow.FromSecret(secret.Data, object.Key)
-	case dataflow.KindConfigMap:
-		configMap := &corev1.ConfigMap{}
-		if err := o.get(ctx, object, configMap); err != nil {
-			return value, err
-		}
-		value, err = dataflow.FromConfigMap(configMap.Data, configMap.BinaryData, object.Key)
-	default:
+	if object.Kind == dataflow.KindDataObject {
 		data := &v1alpha1.DataObject{}
-		err = o.get(ctx, object, data)
+		err := o.get(ctx, object, data)
 		return dataflow.FromDataObject(data), err
 	}
-	if err != nil {
+	value, err := o.entry(ctx, object)
+	if err != nil && !errors.Is(err, dataflow.ErrMissing) {
 		return value, fmt.Errorf("%s %s: %w", object.Kind, object.Name, err)
 	}
-	return value, nil
+	return value, err
+}
+
+// entry returns the value of a Secret or ConfigMap, which is read once.
+func (o objects) entry(ctx context.Context, object dataflow.Object) (dataflow.DataImport, error) {
+	key := dataflow.Object{Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+	decode, known := o.entries[key]
+	if !known {
+		var err error
+		if decode, err = o.decoder(ctx, object); err != nil {
+			return dataflow.DataImport{}, err
+		}
+		o.entries[key] = decode
+	}
+	return decode(object.Key)
+}
+
+// decoder reads a Secret or ConfigMap.
+func (o objects) decoder(ctx context.Context, object dataflow.Object) (decoder, error) {
+	if object.Kind == dataflow.KindSecret {
+		secret := &corev1.Secret{}
+		err := o.get(ctx, object, secret)
+		return func(key string) (dataflow.DataImport, error) {
+			value, err := dataflow.FromSecret(secret.Data, key)
+			value.Salt = string(secret.UID)
+			return value, err
+		}, err
+	}
+	configMap := &corev1.ConfigMap{}
+	err := o.get(ctx, object, configMap)
+	return func(key string) (dataflow.DataImport, error) {
+		return dataflow.FromConfigMap(configMap.Data, configMap.BinaryData, key)
+	}, err
 }
 
 // Target implements dataflow.Objects.

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,8 +17,9 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
-	"go.landscaper.dev/internal/seniority"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -32,7 +32,7 @@ type Reconciler struct {
 	// Events tells users what happened.
 	Events events.EventRecorder
 	// Order lets older jobs go first.
-	Order *seniority.Order
+	Order *queue.Order
 	// Now is the clock.
 	Now func() time.Time
 	// NewJobID makes the IDs of jobs.
@@ -43,82 +43,125 @@ type Reconciler struct {
 	Components *component.Shared
 	// Verification says when signatures are checked.
 	Verification VerificationPolicy
-	// Functions returns those functions of templates that reach clusters, for the
-	// Installations of a namespace.
-	Functions func(namespace string) map[string]render.Function
+	// Functions returns those functions of templates that reach clusters, for an
+	// Installation of a namespace with the Targets that it imports.
+	Functions func(namespace string, imported []*v1alpha1.Target) map[string]render.Function
 	// Blueprints keeps blueprints that were read.
 	Blueprints *blueprint.Cache
 
+	// Problems records where we break down; nil only logs it.
+	Problems *job.Problems
+
 	written job.Written
 	outages outages
+	kept    kept
+	once    sync.Once
+	reports *job.Reporter
+	// plans are made away from the workers; nil means that they make them.
+	plans *plans
+}
+
+// reporter returns what reports jobs of Installations.
+func (r *Reconciler) reporter() *job.Reporter {
+	r.once.Do(func() {
+		r.reports = &job.Reporter{
+			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", AnnounceSuccess: true,
+			Now: r.Now, Written: &r.written, Problems: r.Problems,
+		}
+	})
+	return r.reports
 }
 
 // Reconcile brings an Installation as far as it comes without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	s, err := r.observe(ctx, request)
-	if err != nil || s == nil {
+	s := &snapshot{}
+	var last decision
+	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
+	switch {
+	case err == nil:
+		return ctrl.Result{RequeueAfter: last.wake.Pause(r.Now())}, nil
+	case last.do == "" && !job.IsPanic(err):
+		// It could not be read what the job is about.
 		return ctrl.Result{}, err
 	}
-	for {
-		next := decide(*s)
-		if next == rest {
-			if !job.Unfinished(s.inst.Status.JobID, s.inst.Status.JobIDFinished) {
-				r.Order.Done(request.NamespacedName)
-			}
-			return ctrl.Result{}, nil
-		}
-		log.FromContext(ctx).V(1).Info("step", "step", next, "phase", s.inst.Status.InstallationPhase, "job", s.inst.Status.JobID)
-		err := r.apply(ctx, s, next)
-		if errors.Is(err, errGone) || job.IsShutdown(ctx, err) {
-			return ctrl.Result{}, nil
-		}
-		if err != nil {
-			return r.report(ctx, s, next, err)
-		}
+	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
+		r.outages.over(s.inst.UID)
 	}
+	return r.reporter().Report(ctx, s.subject, string(last.do), err)
 }
 
-// errGone says that the object has disappeared while we worked on it.
-var errGone = errors.New("the object is gone")
+// maxSteps is more than any Installation needs without waiting.
+const maxSteps = 30
 
-// observe reads the snapshot. It returns none if the object is gone, or if the
+// work observes, decides and applies until there is something to wait for. Last is
+// what was decided last.
+func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decision) error {
+	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
+		return err
+	}
+	if pause := r.reporter().Rest(s.subject); pause > 0 {
+		last.wake = job.Wake{}.By(r.Now().Add(pause))
+		return nil
+	}
+	for range maxSteps {
+		*last = decide(*s)
+		if last.do != look && last.do != bringUp && last.do != complete && r.plans != nil {
+			// The job was ended, or has what it needs.
+			r.plans.Forget(request.NamespacedName)
+		}
+		if last.do == rest {
+			log.FromContext(ctx).V(1).Info("rest", "wake", last.wake.String())
+			r.reporter().Calm(s.subject)
+			return nil
+		}
+		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.inst.Status.InstallationPhase, "job", s.inst.Status.JobID)
+		switch err := r.apply(ctx, s, last.do); {
+		case errors.Is(err, offload.ErrPending):
+			return nil
+		case err != nil:
+			return err
+		}
+		if last.err != nil {
+			return last.err
+		}
+	}
+	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.do)
+}
+
+// observe reads the snapshot. It returns false if the object is gone, or if the
 // cache is behind what we wrote ourselves; the newer version wakes us again.
-func (r *Reconciler) observe(ctx context.Context, request ctrl.Request) (*snapshot, error) {
+func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
 	if err := r.Client.Get(ctx, request.NamespacedName, inst); err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return false, client.IgnoreNotFound(err)
 	}
 	if !r.written.Fresh(inst) {
-		return nil, nil
+		return false, nil
 	}
-	s := &snapshot{inst: inst.DeepCopy()}
+	s.inst = inst.DeepCopy()
+	s.subject = job.Installation(s.inst)
 	exec := &v1alpha1.Execution{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {
 	case apierrors.IsNotFound(err):
 	case err != nil:
-		return nil, fmt.Errorf("read Execution %s: %w", request, err)
-	case owns(inst, exec):
+		return false, fmt.Errorf("read Execution %s: %w", request, err)
+	case asOwner(inst).Owns(exec):
 		if !r.written.Fresh(exec) {
-			return nil, nil
+			return false, nil
 		}
 		s.exec = exec
 	}
-	return s, nil
-}
-
-// owns reports whether an Execution belongs to an Installation, and not to one of
-// the same name that was deleted before.
-func owns(inst *v1alpha1.Installation, exec *v1alpha1.Execution) bool {
-	return slices.ContainsFunc(exec.OwnerReferences, ownedBy(inst))
-}
-
-func isOurGroup(apiVersion string) bool {
-	return strings.HasPrefix(apiVersion, v1alpha1.GroupName+"/")
+	var err error
+	s.leftover, err = r.leftover(ctx, inst)
+	return err == nil, err
 }
 
 // apply carries a step out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next step) error {
 	switch next {
+	case fail, await:
+		// What follows from the reason is written by the report.
+		return nil
 	case admit:
 		return r.admit(ctx, s)
 	case accept:
@@ -129,18 +172,18 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, next step) error {
 		return r.interrupt(ctx, s)
 	case begin:
 		return r.begin(ctx, s)
+	case look:
+		return r.look(ctx, s)
 	case bringUp:
 		return r.bringUp(ctx, s)
 	case complete:
 		return r.complete(ctx, s)
-	case fail:
-		return job.Terminally(failedChild(s))
-	case abandon:
-		return job.Terminally(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))
+	case tidy:
+		return r.tidy(ctx, s)
 	case remove:
 		return r.remove(ctx, s)
-	case failDelete:
-		return job.Terminally(job.Wrap(childError(s), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
+	case confirm:
+		return r.confirm(ctx, s)
 	case release:
 		return r.release(ctx, s)
 	}

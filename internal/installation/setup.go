@@ -4,26 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-)
-
-// The pauses between attempts after an error. A registry or an API server that is
-// back is used soon after.
-const (
-	firstPause   = 5 * time.Millisecond
-	longestPause = 30 * time.Second
+	"go.landscaper.dev/internal/job"
 )
 
 // SetupWithManager watches Installations and what wakes them: their Execution, and
@@ -33,18 +23,36 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		if err := manager.GetFieldIndexer().IndexField(ctx, kind, copiesByScope, scopeOf); err != nil {
 			return fmt.Errorf("index copies of imports: %w", err)
 		}
+		if err := manager.GetFieldIndexer().IndexField(ctx, kind, exportsBySource, sourceOf); err != nil {
+			return fmt.Errorf("index exports: %w", err)
+		}
 	}
 	if options.RateLimiter == nil {
-		options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
+		options.RateLimiter = job.Pauses()
 	}
-	ofExecution := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Installation{}, handler.OnlyControllerOwner())
+	plans := r.plansElsewhere(ctx, options.MaxConcurrentReconciles)
+	options.RateLimiter = patient{options.RateLimiter, r.plans.Busy}
+	line := r.Order.Line(atWork)
+	options.NewQueue = line.NewQueue
 	return ctrl.NewControllerManagedBy(manager).
 		Named("installation").
-		Watches(&v1alpha1.Installation{}, r.Order.Handler(&handler.EnqueueRequestForObject{})).
-		Watches(&v1alpha1.Execution{}, r.Order.Handler(ofExecution)).
+		Watches(&v1alpha1.Installation{}, line.Handler(&handler.EnqueueRequestForObject{})).
+		// An Execution has the name of its Installation. One of that name that is not ours
+		// is waited for, too.
+		Watches(&v1alpha1.Execution{}, &handler.EnqueueRequestForObject{}).
+		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(r.waitingForExports)).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waitingForContext)).
+		WatchesRawSource(plans).
 		WithOptions(options).
 		Complete(r)
+}
+
+// atWork tells whether an Installation has a job, or asks for one. Its Execution works
+// for the same job and has the same name.
+func atWork(object client.Object) (types.NamespacedName, bool) {
+	inst, ok := object.(*v1alpha1.Installation)
+	return client.ObjectKeyFromObject(object), ok && (job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) ||
+		wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])))
 }
 
 // waitingForContext returns the Installations that a new Context lets go on.
@@ -52,25 +60,34 @@ func (r *Reconciler) waitingForContext(ctx context.Context, object client.Object
 	if object.GetName() != v1alpha1.DefaultContextName {
 		return nil
 	}
+	return r.waiting(ctx, object)
+}
+
+// waitingForExports returns the Installations that may wait for what another one
+// exports. It brings it when its job ends, or will never bring it.
+func (r *Reconciler) waitingForExports(ctx context.Context, object client.Object) []reconcile.Request {
+	inst, ok := object.(*v1alpha1.Installation)
+	if !ok || len(exports(inst)) == 0 {
+		return nil
+	}
+	return r.waiting(ctx, object)
+}
+
+// waiting returns the Installations beside an object that wait for their inputs. One
+// that the cache does not show as waiting yet will look again after its own write.
+func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
 	list := &v1alpha1.InstallationList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(object.GetNamespace())); err != nil {
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
-		if list.Items[i].Status.InstallationPhase == v1alpha1.InstallationPhases.Init {
-			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}})
+		inst := &list.Items[i]
+		if inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Init && inst.UID != object.GetUID() {
+			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: inst.Namespace, Name: inst.Name}})
 		}
 	}
 	return requests
-}
-
-func hasFinalizer(inst *v1alpha1.Installation) bool {
-	return controllerutil.ContainsFinalizer(inst, v1alpha1.Finalizer)
-}
-
-func ownedBy(inst *v1alpha1.Installation) func(metav1.OwnerReference) bool {
-	return func(owner metav1.OwnerReference) bool { return owner.UID == inst.UID }
 }
 
 // changesMore reports whether a merge patch changes anything but asserts the

@@ -55,7 +55,7 @@ func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 		secret = nil
 	case err != nil:
 		return nil, &sources.ReadError{Object: "Secret " + name, Cause: err}
-	case metav1.GetControllerOf(secret) != nil && !mayReplace(s.inst, secret):
+	case metav1.GetControllerOf(secret) != nil && !asOwner(s.inst).MayReplace(secret):
 		return nil, foreign("Secret", secret)
 	}
 	s.seen[name] = secret
@@ -65,8 +65,7 @@ func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 // isOwn tells whether a Secret holds a state of this Installation, and not of an
 // earlier one that had the same name.
 func (s *states) isOwn(secret *corev1.Secret) bool {
-	owner := metav1.GetControllerOf(secret)
-	return owner == nil || owner.UID == s.inst.UID
+	return metav1.GetControllerOf(secret) == nil || asOwner(s.inst).Owns(secret)
 }
 
 // write stores states. If somebody else has written one since it was read, that is

@@ -2,10 +2,8 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,13 +11,13 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
 )
 
 // admit starts a job. The job's ID is stored before the request for it is
 // removed, so that a crash in between repeats a job rather than losing one.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
-	s.inst.Status.JobID = r.NewJobID()
-	s.inst.Status.TransitionTimes = job.Triggered(metav1.NewTime(r.Now()))
+	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}
@@ -28,20 +26,18 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 
 // begin enters the first phase of a job.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
-	now := metav1.NewTime(r.Now())
-	status := &s.inst.Status
-	phase := v1alpha1.InstallationPhases.Init
+	phase := v1alpha1.PhaseStringInit
 	if deleted(s.inst) {
-		phase = v1alpha1.InstallationPhases.InitDelete
+		phase = v1alpha1.PhaseStringInitDelete
 	}
-	if status.TransitionTimes == nil {
-		status.TransitionTimes = job.Triggered(now)
-	}
-	status.TransitionTimes.InitTime = &now
-	status.ObservedGeneration = s.inst.Generation
-	status.SubInstCache = nil
-	r.setPhase(s.inst, phase, nil)
-	return r.writeStatus(ctx, s.inst)
+	s.subject.Status.Begin(s.inst.Generation, metav1.NewTime(r.Now()))
+	s.inst.Status.SubInstCache = nil
+	return r.enter(ctx, s, phase)
+}
+
+// enter stores the status in a new phase.
+func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
+	return r.reporter().Enter(ctx, s.subject, phase)
 }
 
 // accept sets the finalizer and removes the request for the job. It is bound to
@@ -64,23 +60,14 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	})
 }
 
-// interrupt hands an interruption down. A job that has not reached its children
-// ends here.
+// interrupt hands an interruption down and removes the request for it.
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
-	status := &s.inst.Status
-	running := job.Unfinished(status.JobID, status.JobIDFinished)
-	if running && s.exec != nil {
+	if s.subject.Status.Unfinished() && s.exec != nil {
 		if err := r.annotate(ctx, s.exec, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation)); err != nil {
 			return err
 		}
 	}
-	if err := r.dismiss(ctx, s); err != nil {
-		return err
-	}
-	if running && canAbandon(status.InstallationPhase) {
-		return job.Terminally(job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted"))
-	}
-	return nil
+	return r.dismiss(ctx, s)
 }
 
 // remove deletes the Execution. What must not be uninstalled is marked first.
@@ -94,28 +81,28 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 		if err := r.Client.Delete(ctx, s.exec, client.Preconditions{UID: &s.exec.UID}); client.IgnoreNotFound(err) != nil {
 			return job.Wrap(err, "handlePhaseInitDelete", "DeleteExecution", "delete Execution "+s.exec.Name)
 		}
+		now := metav1.NewTime(r.Now())
+		s.exec.DeletionTimestamp = &now
 	}
-	if s.exec == nil && s.inst.Status.ExecutionReference == nil {
-		return r.release(ctx, s)
-	}
-	r.setPhase(s.inst, v1alpha1.InstallationPhases.Deleting, nil)
-	return r.writeStatus(ctx, s.inst)
+	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
 }
 
-// release removes the finalizer, so that the object disappears. The API server has
-// the last word on whether the Execution is gone: the cache may be behind.
-func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
-	if reference := s.inst.Status.ExecutionReference; reference != nil {
-		exec := &v1alpha1.Execution{}
-		err := r.Reader.Get(ctx, reference.NamespacedName(), exec)
-		if err == nil && owns(s.inst, exec) {
-			s.exec = exec
-			return r.remove(ctx, s)
-		}
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read Execution %s: %w", reference.Name, err)
-		}
+// confirm asks the API server whether the Execution is gone: the cache may be behind.
+func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
+	exec := &v1alpha1.Execution{}
+	reference := s.inst.Status.ExecutionReference
+	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
+	case err == nil && asOwner(s.inst).Owns(exec):
+		s.exec = exec
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
 	}
+	s.gone = true
+	return nil
+}
+
+// release removes the finalizer, so that the object disappears.
+func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	err := r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
 		controllerutil.RemoveFinalizer(inst, v1alpha1.Finalizer)
 	})
@@ -123,42 +110,33 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	r.written.Forget(s.inst.UID)
-	return errGone
+	r.kept.note(s.inst.UID, false)
+	return job.ErrGone
 }
 
-// complete ends the job.
+// complete collects the results of the children and ends the job. What earlier jobs
+// have exported goes only when all that this one exports is there.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
-	now := metav1.NewTime(r.Now())
-	if s.inst.Generation != s.inst.Status.ObservedGeneration {
-		return job.Terminally(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
+	exports := &plan.Exports{}
+	if exporting(s.inst) {
+		var err error
+		if exports, err = r.exported(ctx, s); err != nil {
+			return err
+		}
+		if err := r.publish(ctx, s, exports); err != nil {
+			return err
+		}
+		r.outages.over(s.inst.UID)
 	}
 	if err := r.dropCopies(ctx, s.inst); err != nil {
 		return err
 	}
-	r.condition(s.inst, v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", now)
-	r.setPhase(s.inst, v1alpha1.InstallationPhases.Succeeded, nil)
-	if err := r.writeStatus(ctx, s.inst); err != nil {
+	if err := r.dropExports(ctx, s.inst, exports.Exports); err != nil {
 		return err
 	}
-	r.Events.Eventf(s.inst, nil, corev1.EventTypeNormal, "Succeeded", "ReconcileInstallation", "job %s has succeeded", s.inst.Status.JobID)
-	return nil
-}
-
-// failedChild returns the error of a job whose Execution has failed.
-func failedChild(s *snapshot) error {
-	return job.Wrap(childError(s), "buildErrorIfFailedChild", "children failed", "Execution is failed", v1alpha1.ErrorForInfoOnly)
-}
-
-// childError returns what the Execution says about its failure.
-func childError(s *snapshot) error {
-	if s.exec == nil || s.exec.Status.LastError == nil {
-		return nil
-	}
-	return errors.New(s.exec.Status.LastError.Message)
-}
-
-func (r *Reconciler) condition(inst *v1alpha1.Installation, conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
-	job.SetCondition(&inst.Status.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionTrue, Reason: reason, Message: message}, now)
+	s.leftover = r.kept.has(s.inst.UID)
+	s.subject.Status.True(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
+	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
 
 // patchMetadata changes the metadata of the version that was read, if there is
@@ -178,7 +156,7 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	status := inst.Status
 	if err := r.Client.Patch(ctx, changed, client.RawPatch(patch.Type(), data)); err != nil {
 		if apierrors.IsNotFound(err) {
-			return errGone
+			return job.ErrGone
 		}
 		return fmt.Errorf("change the metadata of Installation %s/%s: %w", inst.Namespace, inst.Name, err)
 	}

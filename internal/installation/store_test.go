@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -32,7 +32,8 @@ func api(t *testing.T, objects ...client.Object) client.Client {
 		}
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithIndex(&v1alpha1.DataObject{}, copiesByScope, scopeOf).WithIndex(&v1alpha1.Target{}, copiesByScope, scopeOf).Build()
+		WithIndex(&v1alpha1.DataObject{}, copiesByScope, scopeOf).WithIndex(&v1alpha1.Target{}, copiesByScope, scopeOf).
+		WithIndex(&v1alpha1.DataObject{}, exportsBySource, sourceOf).WithIndex(&v1alpha1.Target{}, exportsBySource, sourceOf).Build()
 }
 
 func owner(kind, name, uid string) metav1.OwnerReference {
@@ -155,7 +156,7 @@ func TestStoreCopies(t *testing.T) {
 		inst := installationOf(t, "{}")
 		wanted := copyOf("cluster", "job-2", mine)
 		wanted.Spec.Type = "example.org/y"
-		err := r.storeCopies(t.Context(), inst, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}})
+		err := r.storeCopies(t.Context(), snapshotOf(inst), dataflow.Exports{Targets: []*v1alpha1.Target{wanted}})
 		live := &v1alpha1.Target{}
 		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(wanted), live); getErr != nil {
 			t.Fatal(getErr)
@@ -170,7 +171,7 @@ func TestStoreCopies(t *testing.T) {
 		if err != nil || live.Spec.Type != "example.org/y" || live.Labels[v1alpha1.DataObjectJobIDLabel] != "job-2" || live.Labels[v1alpha1.DataObjectIndexLabel] != "" {
 			t.Errorf("%s: %v, %+v", test.reason, err, live)
 		}
-		if !slices.ContainsFunc(live.OwnerReferences, ownedBy(inst)) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
+		if !asOwner(inst).Owns(live) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
 			t.Errorf("%s: %+v", test.reason, live.ObjectMeta)
 		}
 	}
@@ -190,11 +191,11 @@ func TestLaggingCache(t *testing.T) {
 	c := api(t, copyOf("cluster", "job-1", mine))
 	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return noon }}
 	inst := installationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
-	imports, err := r.imports(t.Context(), inst)
+	imports, err := dataflow.Read(t.Context(), inst, newObjects(confirming{Reader: r.Client, live: r.Reader}))
 	if err != nil || imports.Targets["cluster"] == nil {
 		t.Errorf("the import is not found: %v", err)
 	}
-	if err := r.storeCopies(t.Context(), inst, dataflow.Exports{Targets: []*v1alpha1.Target{copyOf("cluster", "job-2", mine)}}); err != nil {
+	if err := r.storeCopies(t.Context(), snapshotOf(inst), dataflow.Exports{Targets: []*v1alpha1.Target{copyOf("cluster", "job-2", mine)}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -229,47 +230,37 @@ func TestDropCopies(t *testing.T) {
 	}
 }
 
-// TestWarnings: one event for each kind, once.
-func TestWarnings(t *testing.T) {
-	recorder := events.NewFakeRecorder(10)
-	r := &Reconciler{Events: recorder}
-	s := &snapshot{inst: installationOf(t, "{}")}
-	s.warn(contextWarnings, []string{"one", "two"})
-	s.warn(blueprintWarnings, nil)
-	s.warn(importWarnings, withoutFirst([]string{"of the blueprint", "of the imports"}, []string{"of the blueprint"}))
-	r.warn(s)
-	r.warn(s)
-	close(recorder.Events)
-	var got []string
-	for event := range recorder.Events {
-		got = append(got, event)
-	}
-	if want := []string{"Warning ContextWarnings one; two", "Warning ImportWarnings of the imports"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+func snapshotOf(inst *v1alpha1.Installation) *snapshot {
+	return &snapshot{inst: inst, subject: job.Installation(inst)}
 }
 
-// TestMirrorAnnotation: an annotation of the Installation comes and goes.
-func TestMirrorAnnotation(t *testing.T) {
-	const key = v1alpha1.CacheHelmChartsAnnotation
-	for _, test := range []struct {
-		reason, inst, exec string
-		want               bool
-	}{
-		{"neither has it", "", "", false},
-		{"it comes", "true", "", true},
-		{"it stays", "true", "true", false},
-		{"it goes", "", "true", true},
-	} {
-		inst, exec := installationOf(t, "{}"), &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"other": "kept"}}}
-		if test.inst != "" {
-			inst.Annotations = map[string]string{key: test.inst}
-		}
-		if test.exec != "" {
-			exec.Annotations[key] = test.exec
-		}
-		if got := mirrorAnnotation(exec, inst, key); got != test.want || exec.Annotations[key] != test.inst || exec.Annotations["other"] != "kept" {
-			t.Errorf("%s: %t, %v", test.reason, got, exec.Annotations)
-		}
+// reads counts what is read.
+type reads struct {
+	client.Client
+	count map[string]int
+}
+
+// Get implements client.Reader.
+func (r reads) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	r.count[key.Name]++
+	return r.Client.Get(ctx, key, into, options...)
+}
+
+// TestKeysOfOneSecret: four hundred imports of one Secret are one read.
+func TestKeysOfOneSecret(t *testing.T) {
+	held := map[string][]byte{}
+	inst := installationOf(t, "{}")
+	for i := range 400 {
+		key, from := fmt.Sprint("k", i), &v1alpha1.ImportSecretReference{}
+		held[key] = []byte(key)
+		from.Name, from.Key = "many", key
+		inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: key, SecretRef: from})
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: "many", UID: "uid-of-secret"}, Data: held}
+	counted := reads{Client: api(t, secret), count: map[string]int{}}
+	r := &Reconciler{Client: counted, Reader: counted}
+	imports, err := dataflow.Read(t.Context(), inst, newObjects(confirming{Reader: r.Client, live: r.Reader}))
+	if err != nil || counted.count["many"] != 1 || string(imports.Data["k7"].Value.RawMessage) != `"k7"` || imports.Data["k7"].Salt != "uid-of-secret" {
+		t.Errorf("%d reads, %s, %v", counted.count["many"], imports.Data["k7"].Value.RawMessage, err)
 	}
 }

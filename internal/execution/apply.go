@@ -1,0 +1,184 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// apply carries a decision out.
+func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
+	switch d.do {
+	case fail:
+		return d.err
+	case adopt:
+		r.adopt(s)
+		return nil
+	case begin:
+		return r.begin(ctx, s)
+	case beginDeletion:
+		return r.beginDeletion(ctx, s)
+	case interrupt:
+		return r.interrupt(ctx, s, d.items)
+	case dismiss:
+		return r.dismiss(ctx, s)
+	case complete:
+		return r.complete(ctx, s)
+	case remove:
+		return r.remove(ctx, s)
+	case release:
+		return r.release(ctx, s)
+	}
+	for _, item := range d.items {
+		if err := r.applyToItem(ctx, s, d.do, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyToItem carries a step out that is about items.
+func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item *v1alpha1.DeployItem) error {
+	switch do {
+	case trigger:
+		return r.trigger(ctx, s.exec, item)
+	case expire:
+		return r.endItem(ctx, item, item.Status.JobID, notPickedUp(item, s.pickup))
+	case erase:
+		return r.deleteItem(ctx, s, item)
+	case letGo:
+		return r.letGo(ctx, s, item)
+	}
+	return fmt.Errorf("there is no way to carry out step %q", do)
+}
+
+// adopt takes the job of the parent over, or makes one if the parent is gone. It is
+// stored when the job begins.
+func (r *Reconciler) adopt(s *snapshot) {
+	id := ""
+	if s.parent != nil {
+		id = s.parent.Status.JobID
+	} else {
+		id = r.NewJobID()
+	}
+	job.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
+}
+
+// begin starts a job: the items are written, then the job is stored, then the
+// first items get it.
+func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
+	if err := r.writeItems(ctx, s); err != nil {
+		return classified(err)
+	}
+	now := metav1.NewTime(r.Now())
+	status := job.Execution(s.exec).Status
+	status.Begin(s.exec.Generation, now)
+	status.Wait(now)
+	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
+}
+
+// writeItems creates and updates the items, deletes those that are no longer
+// wanted, and notes all of them.
+func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
+	wanted, orphans := members(s.templates, s.items)
+	cache := &v1alpha1.DeployItemCache{}
+	var items []*v1alpha1.DeployItem
+	for i := range s.templates {
+		item, err := r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].item)
+		if err != nil {
+			return err
+		}
+		items = append(items, item)
+		cache.ActiveDIs = append(cache.ActiveDIs, v1alpha1.DiNamePair{SpecName: s.templates[i].Name, ObjectName: item.Name})
+	}
+	for _, orphan := range orphans {
+		if err := r.deleteItem(ctx, s, orphan.item); err != nil {
+			return err
+		}
+		items = append(items, orphan.item)
+		cache.OrphanedDIs = append(cache.OrphanedDIs, orphan.item.Name)
+	}
+	s.items, s.exec.Status.DeployItemCache = items, cache
+	return nil
+}
+
+// classified marks errors that another attempt would only repeat: what the API
+// server refuses because of its content.
+func classified(err error) error {
+	wrapped := job.Wrap(err, "handleReconcilePhase", "handlePhaseInit", "write deploy items")
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) {
+		return job.Terminally(wrapped)
+	}
+	return wrapped
+}
+
+// beginDeletion starts a job that deletes.
+func (r *Reconciler) beginDeletion(ctx context.Context, s *snapshot) error {
+	// A deletion works on no generation: what the last job has observed stays.
+	job.Execution(s.exec).Status.Begin(s.exec.Status.ObservedGeneration, metav1.NewTime(r.Now()))
+	s.exec.Status.DeployItemCache = nil
+	return r.enter(ctx, s, v1alpha1.PhaseStringInitDelete)
+}
+
+// remove deletes all items. Each of them stays until its deployer has cleaned up.
+func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
+	for _, item := range s.items {
+		if err := r.deleteItem(ctx, s, item); err != nil {
+			return err
+		}
+	}
+	job.Execution(s.exec).Status.Wait(metav1.NewTime(r.Now()))
+	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
+}
+
+// interrupt fails every item that has not finished, so that the job ends.
+func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alpha1.DeployItem) error {
+	cause := job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted")
+	for _, item := range items {
+		if err := r.endItem(ctx, item, s.exec.Status.JobID, cause); err != nil {
+			return err
+		}
+	}
+	// The request goes last: if we stop before, it is found again.
+	return r.dismiss(ctx, s)
+}
+
+// dismiss removes the request for an interruption.
+func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
+	patch := client.MergeFrom(s.exec.DeepCopy())
+	delete(s.exec.Annotations, v1alpha1.OperationAnnotation)
+	status := s.exec.Status
+	if err := r.Client.Patch(ctx, s.exec, patch); err != nil {
+		if apierrors.IsNotFound(err) {
+			return job.ErrGone
+		}
+		return fmt.Errorf("remove the request for an interruption: %w", err)
+	}
+	s.exec.Status = status
+	r.written.Record(s.exec)
+	return nil
+}
+
+// release removes the finalizer, so that the object disappears.
+func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
+	patch := client.MergeFrom(s.exec.DeepCopy())
+	if controllerutil.RemoveFinalizer(s.exec, v1alpha1.Finalizer) {
+		if err := r.Client.Patch(ctx, s.exec, patch); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("remove the finalizer of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
+		}
+	}
+	r.written.Forget(s.exec.UID)
+	return job.ErrGone
+}
+
+// enter stores the status in a new phase.
+func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
+	return r.reporter().Enter(ctx, job.Execution(s.exec), phase)
+}

@@ -1,0 +1,169 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/render"
+)
+
+const (
+	// plansPerWorker is how many plans that wait for something outside there are for
+	// each worker: waiting costs little.
+	plansPerWorker = 4
+	// namespaceShare is the part of them that one namespace gets at most, also if it
+	// is alone: one of so many.
+	namespaceShare = 4
+	// undisturbed is how long a plan runs before it has to make room for others.
+	undisturbed = 30 * time.Second
+)
+
+// plans are made away from the workers.
+type plans = offload.Pool[*planned]
+
+// planned is what a plan that was made elsewhere leaves behind.
+type planned struct {
+	// made is what a job brings up, exports what it exports.
+	made    *made
+	exports *plan.Exports
+	// subject has what was noted meanwhile.
+	subject *job.Subject
+}
+
+// plansElsewhere lets plans that need something outside be made away from the
+// workers. It returns what wakes the Installations.
+func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Source {
+	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
+	most := plansPerWorker * max(workers, 1)
+	r.plans = offload.New[*planned](ctx, offload.Options{
+		Most: most, Share: most / namespaceShare, Keep: most, Patience: undisturbed, Longest: longestPlan,
+		Wake: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
+	})
+	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		requests = queue
+		return nil
+	})
+}
+
+// planned works out what the job makes.
+func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*made, error) {
+	result, err := r.elsewhere(ctx, s, needsComponent(s.inst), func(ctx context.Context, s *snapshot, reach reach) (*planned, error) {
+		made, err := r.plan(ctx, s, reach.functions)
+		return &planned{made: made}, err
+	})
+	if result == nil {
+		return nil, err
+	}
+	return result.made, err
+}
+
+// work is what is done for a plan.
+type work func(ctx context.Context, s *snapshot, reach reach) (*planned, error)
+
+// elsewhere does work. What needs nothing outside is done here and now; the rest
+// elsewhere, and the worker is told to come back.
+func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*planned, error) {
+	functions := r.Functions(s.inst.Namespace, s.imported())
+	if r.plans == nil {
+		return do(ctx, s, reach{functions: functions})
+	}
+	key := types.NamespacedName{Namespace: s.inst.Namespace, Name: s.inst.Name}
+	version := offload.Version{UID: s.inst.UID, Job: s.inst.Status.JobID, Generation: s.inst.Generation}
+	if outside || r.plans.Knows(key, version) {
+		return r.fetch(ctx, s, key, version, do)
+	}
+	own, asked := s.apart(), false
+	result, err := do(ctx, own, reach{functions: asking(functions, &asked), asked: &asked})
+	if !asked {
+		s.subject.Adopt(own.subject)
+		return result, err
+	}
+	return r.fetch(ctx, s, key, version, do)
+}
+
+// fetch returns what was done elsewhere, or lets it be done.
+func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version offload.Version, do work) (*planned, error) {
+	own := s.apart()
+	logger := log.FromContext(ctx)
+	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planned, error) {
+		result := &planned{}
+		err := job.Protect(func() error {
+			done, err := do(log.IntoContext(ctx, logger), own, reach{functions: r.Functions(own.inst.Namespace, own.imported())})
+			if done != nil {
+				result = done
+			}
+			return err
+		})
+		result.subject = own.subject
+		return result, err
+	})
+	switch {
+	case errors.Is(err, offload.ErrPending):
+		return nil, err
+	case result != nil:
+		s.subject.Adopt(result.subject)
+	}
+	return result, err
+}
+
+// imported are the Targets that templates may reach clusters with. Nobody looks for
+// them again at the end of a job: exports then reach none.
+func (s *snapshot) imported() []*v1alpha1.Target {
+	if s.inputs == nil {
+		return nil
+	}
+	return s.inputs.imports.AllTargets()
+}
+
+// apart returns a copy that others may work on: only the inputs are shared.
+func (s *snapshot) apart() *snapshot {
+	own := &snapshot{inst: s.inst.DeepCopy(), exec: s.exec, inputs: s.inputs}
+	own.subject = job.Installation(own.inst)
+	return own
+}
+
+// needsComponent tells whether a registry must be asked before anything else.
+func needsComponent(inst *v1alpha1.Installation) bool {
+	return inst.Spec.ComponentDescriptor != nil || inst.Spec.Blueprint.Reference != nil
+}
+
+// errOutside ends the attempt to do without what is outside.
+var errOutside = errors.New("this needs a cluster")
+
+// asking returns functions that reach no cluster but note that they were asked to.
+// What a template makes of that is of no use: an engine may have caught the error.
+func asking(functions map[string]render.Function, asked *bool) map[string]render.Function {
+	noting := make(map[string]render.Function, len(functions))
+	for name := range functions {
+		noting[name] = func(context.Context, []any) (any, error) {
+			*asked = true
+			return nil, errOutside
+		}
+	}
+	return noting
+}
+
+// patient are pauses that go on growing while an attempt is made elsewhere: that a
+// worker left it there says nothing about how it goes.
+type patient struct {
+	workqueue.TypedRateLimiter[reconcile.Request]
+	elsewhere func(types.NamespacedName) bool
+}
+
+// Forget implements workqueue.TypedRateLimiter.
+func (p patient) Forget(request reconcile.Request) {
+	if !p.elsewhere(request.NamespacedName) {
+		p.TypedRateLimiter.Forget(request)
+	}
+}

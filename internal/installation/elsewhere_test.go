@@ -1,0 +1,107 @@
+package installation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/sources"
+)
+
+// TestPlannedElsewhere: what needs nothing outside is planned in place; what does is
+// planned elsewhere, once, and the worker does not wait.
+func TestPlannedElsewhere(t *testing.T) {
+	for _, test := range []struct {
+		reason, template string
+		outside          int64
+		outcome          job.Outcome
+	}{
+		{"nothing outside", `deployItems: []`, 0, job.None},
+		{"a function reaches a cluster", `deployItems: {{ reach }}`, 1, job.None},
+		{"a function breaks down: the job ends, for another attempt would end the same way", `deployItems: {{ reach "panic" }}`, 1, job.Terminal},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := installationOf(t, "{}")
+			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
+			var calls atomic.Int64
+			r := &Reconciler{
+				Client: api(t), Now: time.Now, Sources: &sources.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+				Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
+					return map[string]render.Function{"reach": func(_ context.Context, args []any) (any, error) {
+						calls.Add(1)
+						if len(args) > 0 {
+							panic("a secret value")
+						}
+						return "[]", nil
+					}}
+				},
+			}
+			r.Reader = r.Client
+			woken := make(chan types.NamespacedName, 1)
+			r.plans = offload.New[*planned](t.Context(), offload.Options{
+				Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
+			})
+			seen := &snapshot{inst: inst, subject: job.Installation(inst), inputs: &inputs{landscape: &v1alpha1.Context{}}}
+			made, err := r.planned(t.Context(), seen)
+			if pending := errors.Is(err, offload.ErrPending); pending != (test.outside > 0) {
+				t.Fatalf("the worker gets %v", err)
+			}
+			if test.outside > 0 {
+				<-woken
+				made, err = r.planned(t.Context(), seen)
+			}
+			if outcome := job.OutcomeOf(err); outcome != test.outcome || (made == nil) != (err != nil) {
+				t.Errorf("got %v, outcome %d: %v", made, outcome, err)
+			}
+			if calls.Load() != test.outside {
+				t.Errorf("the outside was reached %d times", calls.Load())
+			}
+		})
+	}
+}
+
+// inline returns the files of a blueprint with one template.
+func inline(t *testing.T, template string) []byte {
+	t.Helper()
+	description, err := json.Marshal(map[string]any{
+		"apiVersion": "landscaper.gardener.cloud/v1alpha1", "kind": "Blueprint",
+		"deployExecutions": []any{map[string]any{"name": "default", "type": "GoTemplate", "template": template}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := json.Marshal(map[string]string{"blueprint.yaml": string(description)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestPausesGrowWhileElsewhere: a registry that refuses was asked again every few
+// milliseconds, because each hand-over to the pool counted as a success.
+func TestPausesGrowWhileElsewhere(t *testing.T) {
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "a"}}
+	busy := true
+	pauses := patient{job.Pauses(), func(types.NamespacedName) bool { return busy }}
+	first := pauses.When(request)
+	pauses.Forget(request)
+	if second := pauses.When(request); second <= first {
+		t.Errorf("the pause after a hand-over is %s, it was %s before", second, first)
+	}
+	busy = false
+	pauses.Forget(request)
+	if again := pauses.When(request); again != first {
+		t.Errorf("the pause after a success is %s, want %s", again, first)
+	}
+}

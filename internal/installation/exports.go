@@ -1,0 +1,277 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// exportsPending is the reason of the condition as long as a job has exports that are
+// not made yet. The condition tells a later attempt that a plan is stored.
+const exportsPending = "ExportsPending"
+
+// noteExports notes whether the job is going to export something.
+func (r *Reconciler) noteExports(s *snapshot, needed bool) {
+	conditions := &s.inst.Status.Conditions
+	if !needed {
+		if pending(s.inst) {
+			dropCondition(conditions, v1alpha1.CreateExportsCondition)
+		}
+		return
+	}
+	job.SetCondition(conditions, v1alpha1.Condition{
+		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: exportsPending,
+		Message: "the exports are made when all children have succeeded; until then those of the last job that succeeded stay",
+	}, metav1.NewTime(r.Now()))
+}
+
+// pending reports whether the exports of the last job were not made.
+func pending(inst *v1alpha1.Installation) bool {
+	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
+	return condition != nil && condition.Status != v1alpha1.ConditionTrue
+}
+
+// exporting reports whether a job has stored a plan for its exports. The export
+// executions of a blueprint run also if the Installation publishes nothing, which
+// only the condition tells.
+func exporting(inst *v1alpha1.Installation) bool {
+	spec := &inst.Spec
+	return pending(inst) || len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0
+}
+
+// exported works out what the job exports, with the inputs that it was admitted with.
+func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, error) {
+	result, err := r.elsewhere(ctx, s, false, func(ctx context.Context, s *snapshot, reach reach) (*planned, error) {
+		exports, err := r.export(ctx, s, reach)
+		return &planned{exports: exports}, err
+	})
+	if result == nil {
+		return nil, err
+	}
+	return result.exports, err
+}
+
+// export goes on with the stored plan.
+func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*plan.Exports, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestPlan)
+	defer cancel()
+	content, err := r.keptPlan(ctx, s.inst)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	var session *component.Session
+	defer func() {
+		if session != nil {
+			_ = session.Close()
+		}
+	}()
+	reopened, err := plan.Reopen(ctx, s.inst, content, plan.Surroundings{
+		Functions: reach.functions, States: newStates(r.Client, s.inst),
+		Open: func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (opened *plan.Component, err error) {
+			if reach.needs() {
+				return nil, errOutside
+			}
+			opened, session, err = r.reopenComponent(ctx, s.inst, definition)
+			return opened, err
+		},
+	})
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	results, err := r.results(ctx, s)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	exports, err := reopened.Exports(ctx, results)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	s.subject.Warn(exportWarnings, exports.Warnings)
+	return exports, nil
+}
+
+// notExported says what follows from an error before anything was published.
+func (r *Reconciler) notExported(s *snapshot, err error) error {
+	r.falseCondition(s, v1alpha1.CreateExportsCondition, "ConstructExports", "Unable to work out the exports")
+	return r.final(s.inst, job.Wrap(err, "handlePhaseCompleting", "ConstructExports", ""))
+}
+
+// reopenComponent finds the component version again. Whether it is still the one that
+// was admitted, and perhaps verified, is for the plan to tell.
+func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
+	landscape, err := r.landscape(ctx, inst)
+	if err != nil {
+		return nil, nil, &sources.ReadError{Object: "Context " + contextOf(inst), Cause: err}
+	}
+	if landscape == nil {
+		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", contextOf(inst), inst.Namespace)
+	}
+	from, err := r.Sources.Read(ctx, landscape)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // names the object
+	}
+	session := component.NewSession(r.Components, from.Options)
+	opened, err := plan.OpenComponent(ctx, session, definition)
+	return opened, session, err //nolint:wrapcheck // names the component version
+}
+
+// results reads what the children have brought about. The caches may be behind, so
+// that the API server is asked.
+func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, error) {
+	items, err := r.itemExports(ctx, s.exec)
+	if err != nil {
+		return plan.Results{}, err
+	}
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	for _, list := range []client.ObjectList{data, targets} {
+		scope := client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(s.inst.Name)}
+		if err := r.Reader.List(ctx, list, client.InNamespace(s.inst.Namespace), scope); err != nil {
+			return plan.Results{}, &sources.ReadError{Object: "what is in the scope of the Installation", Cause: err}
+		}
+	}
+	var dataObjects []*v1alpha1.DataObject
+	for i := range data.Items {
+		if object := &data.Items[i]; !wanted.Stale(s.inst, object) {
+			dataObjects = append(dataObjects, object)
+		}
+	}
+	var all []*v1alpha1.Target
+	for i := range targets.Items {
+		if object := &targets.Items[i]; !wanted.Stale(s.inst, object) {
+			all = append(all, asRead(object))
+		}
+	}
+	results := plan.Results{DeployItems: items}
+	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, all)
+	return results, err //nolint:wrapcheck // names the object
+}
+
+// itemExports returns what the deploy items export, by their names.
+func (r *Reconciler) itemExports(ctx context.Context, exec *v1alpha1.Execution) (map[string]any, error) {
+	if exec == nil {
+		return nil, nil
+	}
+	object, name := &v1alpha1.DataObject{}, wanted.ItemExportsName(exec)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: exec.Namespace, Name: name}, object)
+	switch {
+	case err == nil && !(job.Owner{Kind: "Execution", Object: exec}).Owns(object), apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("DataObject %s with the exports of the deploy items is missing: start another job with the annotation %s: reconcile", name, v1alpha1.OperationAnnotation)
+	case err != nil:
+		return nil, &sources.ReadError{Object: "DataObject " + name, Cause: err}
+	}
+	value, err := plain.FromJSON(object.Data.RawMessage)
+	items, isMap := value.(map[string]any)
+	if err != nil || !isMap && value != nil {
+		// The cause may quote a value.
+		return nil, fmt.Errorf("DataObject %s does not hold the exports of deploy items: start another job with the annotation %s: reconcile", name, v1alpha1.OperationAnnotation)
+	}
+	return items, nil
+}
+
+// publish writes what the Installation exports.
+func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exports) error {
+	if err := newStates(r.Client, s.inst).write(ctx, exports.States); err != nil {
+		return err
+	}
+	take := func(kind string, live client.Object) error { return takeForExport(s.inst, kind, live) }
+	for _, object := range exports.DataObjects {
+		if err := r.ensureData(ctx, s.inst, object, take); err != nil {
+			return r.notPublished(s, object, "CreateDataObjects", err)
+		}
+	}
+	for _, target := range exports.Targets {
+		if err := r.ensureTarget(ctx, s.inst, target, take); err != nil {
+			return r.notPublished(s, target, "CreateTargets", err)
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) notPublished(s *snapshot, object client.Object, reason string, err error) error {
+	message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
+	r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
+	return job.Wrap(err, "handlePhaseCompleting", "CreateOrUpdateExports", message)
+}
+
+// takeForExport refuses to write an export over what belongs to somebody else: to
+// another Installation, or to a controller that would write it back. What belongs to
+// nobody is taken over.
+func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object) error {
+	if asOwner(inst).MayReplace(live) {
+		return nil
+	}
+	if err := dataflow.CheckOwner(inst, live.GetName(), live); err != nil {
+		return job.Terminally(err)
+	}
+	if owner := metav1.GetControllerOf(live); owner != nil {
+		return job.Terminally(fmt.Errorf("%s %s belongs to %s %s and is not overwritten: choose another name in spec.exports", kind, live.GetName(), owner.Kind, owner.Name))
+	}
+	return nil
+}
+
+// exportsBySource is the index of the objects by the Installation that has written
+// them.
+const exportsBySource = "source"
+
+func sourceOf(object client.Object) []string {
+	return []string{object.GetLabels()[v1alpha1.DataObjectSourceLabel]}
+}
+
+// dropExports deletes what earlier jobs have exported and this one has not. It knows
+// what was just written, which the cache may still show as it was before.
+func (r *Reconciler) dropExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	for _, list := range []client.ObjectList{data, targets} {
+		err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{exportsBySource: v1alpha1.InstallationScope(inst.Name)})
+		if err != nil {
+			return job.Wrap(err, "handlePhaseCompleting", "CleanupExports", "list the exports of earlier jobs")
+		}
+	}
+	var errs []error
+	for i := range data.Items {
+		object := &data.Items[i]
+		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.DataObjects, func(o *v1alpha1.DataObject) bool { return o.Name == object.Name }) {
+			errs = append(errs, r.drop(ctx, object, "CleanupExports", "DataObject "+object.Name+", which is no longer exported"))
+		}
+	}
+	for i := range targets.Items {
+		object := &targets.Items[i]
+		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.Targets, func(o *v1alpha1.Target) bool { return o.Name == object.Name }) {
+			errs = append(errs, r.drop(ctx, object, "CleanupExports", "Target "+object.Name+", which is no longer exported"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// reach is what work may reach outside of the resource cluster.
+type reach struct {
+	functions map[string]render.Function
+	// asked notes that something outside is needed, where it must not be reached; it
+	// is nil where it may.
+	asked *bool
+}
+
+// needs notes that something outside is needed. It returns whether that must not be
+// reached.
+func (r reach) needs() bool {
+	if r.asked == nil {
+		return false
+	}
+	*r.asked = true
+	return true
+}

@@ -1,0 +1,226 @@
+package installation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// publishing is what newBench needs for an Installation whose item exports a value,
+// which it hands on.
+func publishing(t *testing.T) []client.Object {
+	t.Helper()
+	objects := installed(t, "web")
+	inst, ok := objects[0].(*v1alpha1.Installation)
+	if !ok {
+		t.Fatal("no Installation")
+	}
+	var files map[string]string
+	if err := json.Unmarshal(inst.Spec.Blueprint.Inline.Filesystem.RawMessage, &files); err != nil {
+		t.Fatal(err)
+	}
+	files["blueprint.yaml"] += "\nexports: [{name: url, type: data, schema: {type: string}}]\nexportExecutions:\n- {name: default, type: GoTemplate, template: 'exports: {url: {{ toJson .deployitems.web.url }}}'}\n"
+	raw, err := json.Marshal(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inst.Spec.Blueprint.Inline.Filesystem = v1alpha1.NewAnyJSON(raw)
+	inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "url", DataRef: "shop-url"}}
+	return objects
+}
+
+// finishWith ends the job of the Execution; its item has exported a value.
+func (b *bench) finishWith(t *testing.T, value any) {
+	t.Helper()
+	object, change, err := wanted.ItemExports(b.execution(t), map[string]any{"web": map[string]any{"url": value}}, nil)
+	if err != nil || change != wanted.Create {
+		t.Fatal(change, err)
+	}
+	if err := b.api.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	b.finish(t, "Succeeded", nil)
+}
+
+// export returns the object that the Installation publishes.
+func (b *bench) export(t *testing.T) *v1alpha1.DataObject {
+	t.Helper()
+	object := &v1alpha1.DataObject{}
+	if err := b.api.Get(t.Context(), client.ObjectKey{Namespace: shop.Namespace, Name: "shop-url"}, object); err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// TestExportingJob: what a job with exports writes, also over a restart, and that
+// nothing of its plan is left.
+func TestExportingJob(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		between func(*bench)
+	}{
+		{"one process", func(*bench) {}},
+		{"a restart while the children work", func(b *bench) { b.kept.by, b.kept.listed = nil, nil }},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, publishing(t)...)
+			if got := b.reconcile(t); got != "status Installation, patch Installation, create Target, create *v1.Secret, create Execution, status Installation" {
+				t.Errorf("the job begins with: %s", got)
+			}
+			if c := job.GetCondition(b.installation(t).Status.Conditions, v1alpha1.CreateExportsCondition); c == nil || c.Status != v1alpha1.ConditionUnknown {
+				t.Errorf("%+v", c)
+			}
+			test.between(b)
+			b.finishWith(t, "https://shop")
+			if got := b.reconcile(t); !strings.HasPrefix(got, "create DataObject, status Installation, delete ") || strings.Count(got, ",") != 2 {
+				t.Errorf("the job ends with: %s", got)
+			}
+			if got := b.export(t); string(got.Data.RawMessage) != `"https://shop"` || got.Labels[v1alpha1.DataObjectJobIDLabel] != "job-1" {
+				t.Errorf("%s, %v", got.Data.RawMessage, got.Labels)
+			}
+			if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || job.GetCondition(s.Conditions, v1alpha1.CreateExportsCondition).Status != v1alpha1.ConditionTrue {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// TestFailedExports: how a job ends whose exports are not as they should be, and that
+// no error tells a value.
+func TestFailedExports(t *testing.T) {
+	for _, test := range []struct {
+		reason                          string
+		prepare                         func(*testing.T, *bench)
+		value                           any
+		ended                           bool
+		errorReason, condition, message string
+	}{
+		{"not of the schema", nil, map[string]any{"token": "hunter2"}, true, "ConstructExports", "ConstructExports", "does not satisfy the configured schema"},
+		{"somebody has deleted the plan", func(t *testing.T, b *bench) {
+			if err := b.api.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(shop.Namespace)); err != nil {
+				t.Fatal(err)
+			}
+		}, "x", true, "ConstructExports", "ConstructExports", "start another job"},
+		{"the name belongs to another Installation", func(t *testing.T, b *bench) {
+			other := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "shop-url", OwnerReferences: []metav1.OwnerReference{owner("Installation", "other", "9")}}}
+			if err := b.api.Create(t.Context(), other); err != nil {
+				t.Fatal(err)
+			}
+		}, "x", true, "CreateOrUpdateExports", "CreateDataObjects", "owned by another installation"},
+		{"the API server has had enough: another attempt may go better", func(_ *testing.T, b *bench) {
+			b.refuse["create DataObject"] = errors.New("busy")
+		}, "x", false, "CreateOrUpdateExports", "CreateDataObjects", "store export shop-url: busy"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, publishing(t)...)
+			b.reconcile(t)
+			b.finishWith(t, test.value)
+			if test.prepare != nil {
+				test.prepare(t, b)
+			}
+			_, _ = b.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop})
+			s := b.installation(t).Status
+			e := s.LastError
+			if (s.JobID == s.JobIDFinished) != test.ended || e == nil || e.Operation != "handlePhaseCompleting" || e.Reason != test.errorReason || !strings.Contains(e.Message, test.message) || strings.Contains(fmt.Sprint(s), "hunter2") {
+				t.Fatalf("%+v, %+v", s, e)
+			}
+			if c := job.GetCondition(s.Conditions, v1alpha1.CreateExportsCondition); c.Status != v1alpha1.ConditionFalse || c.Reason != test.condition {
+				t.Errorf("%+v", c)
+			}
+			if !test.ended {
+				delete(b.refuse, "create DataObject")
+			}
+			b.reconcile(t)
+			secrets := &corev1.SecretList{}
+			if err := b.api.List(t.Context(), secrets); err != nil || len(secrets.Items) > 0 {
+				t.Errorf("%d Secrets are left, %v", len(secrets.Items), err)
+			}
+			if phase := b.installation(t).Status.InstallationPhase; !test.ended && phase != "Succeeded" {
+				t.Errorf("the next attempt ends %s", phase)
+			}
+		})
+	}
+}
+
+// TestLeftPlan: the plan of a job that ended just before a crash goes after the next
+// start. Each namespace is looked at once, and only for who may have a plan.
+func TestLeftPlan(t *testing.T) {
+	b := newBench(t, publishing(t)...)
+	b.reconcile(t)
+	b.finish(t, "Failed", nil)
+	b.reconcile(t)
+	b.kept.by, b.kept.listed = nil, nil
+	if got := b.reconcile(t); !strings.HasPrefix(got, "delete ") {
+		t.Errorf("after a restart: %q", got)
+	}
+	if got := b.reconcile(t); got != "" {
+		t.Errorf("and then: %q", got)
+	}
+}
+
+// TestTakeForExport: what an export may be written over.
+func TestTakeForExport(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		owners []metav1.OwnerReference
+		want   string
+	}{
+		{"of an earlier job", []metav1.OwnerReference{owner("Installation", "shop", "2")}, ""},
+		{"of an earlier Installation of the name", []metav1.OwnerReference{owner("Installation", "shop", "1")}, ""},
+		{"of nobody: users move to exports", nil, ""},
+		{"of another Installation", []metav1.OwnerReference{owner("Installation", "other", "9")}, "owned by another installation"},
+		{"of a controller that would write it back", []metav1.OwnerReference{owner("Deployment", "web", "9")}, "belongs to Deployment web"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			err := takeForExport(installationOf(t, "{}"), "Target", copyOf("x", "job-1", test.owners...))
+			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Terminal) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestDropExports: only exports of ours that this job has not written are deleted,
+// and nothing that it just wrote, however the cache shows it.
+func TestDropExports(t *testing.T) {
+	mine := owner("Installation", "shop", "2")
+	export := func(name, jobID string, owners ...metav1.OwnerReference) *v1alpha1.Target {
+		target := copyOf(name, jobID, owners...)
+		target.Labels = map[string]string{v1alpha1.DataObjectSourceLabel: "Inst.shop", v1alpha1.DataObjectSourceTypeLabel: "export", v1alpha1.DataObjectJobIDLabel: jobID}
+		return target
+	}
+	imported := export("imported", "job-1", mine)
+	imported.Labels[v1alpha1.DataObjectSourceTypeLabel] = "import"
+	b := newBench(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", owner("Installation", "other", "9")), imported)
+	var written dataflow.Exports
+	written.Targets = []*v1alpha1.Target{export("just-written", "job-2", mine)}
+	if err := b.dropExports(t.Context(), installationOf(t, "{}"), written); err != nil {
+		t.Fatal(err)
+	}
+	list := &v1alpha1.TargetList{}
+	if err := b.api.List(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	slices.Sort(names)
+	if want := []string{"imported", "just-written", "kept", "theirs"}; !slices.Equal(names, want) {
+		t.Errorf("left %v, want %v", names, want)
+	}
+}

@@ -1,0 +1,180 @@
+package installation
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// tidyPause is the time after which a plan that could not be deleted is tried again.
+const tidyPause = 30 * time.Second
+
+// kept remembers which Installations have a stored plan, so that those without one
+// cost no request when their job ends.
+type kept struct {
+	mu sync.Mutex
+	// by are the UIDs of those Installations.
+	by map[types.UID]bool
+	// listed are the namespaces in which we know about plans of the time before this
+	// process.
+	listed map[string]bool
+}
+
+// note remembers that an Installation has a plan, or forgets it.
+func (k *kept) note(uid types.UID, has bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.by == nil {
+		k.by = map[types.UID]bool{}
+	}
+	if !has {
+		delete(k.by, uid)
+		return
+	}
+	k.by[uid] = true
+}
+
+func (k *kept) has(uid types.UID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.by[uid]
+}
+
+// first reports whether a namespace was not listed yet, and notes whether it is now.
+func (k *kept) first(namespace string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.listed[namespace]
+}
+
+func (k *kept) seen(namespace string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.listed == nil {
+		k.listed = map[string]bool{}
+	}
+	k.listed[namespace] = true
+}
+
+// keepPlan stores what the exports of the job need when it ends. Nothing is stored
+// for an Installation without exports.
+func (r *Reconciler) keepPlan(ctx context.Context, s *snapshot, content []byte) error {
+	if content == nil {
+		return nil
+	}
+	// Also an attempt whose answer is lost may have stored something.
+	r.kept.note(s.inst.UID, true)
+	for _, secret := range plan.Secrets(s.inst, content) {
+		if err := r.keep(ctx, s.inst, secret); err != nil {
+			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
+		}
+	}
+	return nil
+}
+
+// keep writes one Secret. That of an earlier attempt is replaced.
+func (r *Reconciler) keep(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret) error {
+	err := r.Client.Create(ctx, secret.DeepCopy())
+	if !apierrors.IsAlreadyExists(err) {
+		return err //nolint:wrapcheck // the caller tells what is stored
+	}
+	live := &corev1.Secret{}
+	if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
+		return err //nolint:wrapcheck // the caller tells what is stored
+	}
+	if !asOwner(inst).Owns(live) || live.Type != secret.Type {
+		return foreign("Secret", live)
+	}
+	changed, change, err := wanted.PlanSecret(secret, live)
+	if err != nil || change == wanted.None {
+		return err //nolint:wrapcheck // the caller tells what is stored
+	}
+	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
+}
+
+// keptPlan reads what the job has stored.
+func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) ([]byte, error) {
+	list := &corev1.SecretList{}
+	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(plan.SecretLabels(inst))); err != nil {
+		return nil, &sources.ReadError{Object: "the Secrets with the stored plan", Cause: err}
+	}
+	secrets := make([]*corev1.Secret, len(list.Items))
+	for i := range list.Items {
+		secrets[i] = &list.Items[i]
+	}
+	r.kept.note(inst.UID, len(secrets) > 0)
+	return plan.Content(inst, secrets) //nolint:wrapcheck // says what is wrong and what to do
+}
+
+// tidy deletes the stored plan of a job that has ended. The job has ended well or
+// not already, so that a failure here is nothing but a reason to try again.
+func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
+	if err := r.dropPlan(ctx, s.inst); err != nil {
+		log.FromContext(ctx).Info("the stored plan of a job that has ended is still there", "cause", err.Error())
+		s.tidyAt = r.Now().Add(tidyPause)
+		return nil
+	}
+	r.kept.note(s.inst.UID, false)
+	s.leftover = false
+	return nil
+}
+
+func (r *Reconciler) dropPlan(ctx context.Context, inst *v1alpha1.Installation) error {
+	list := secretMetadata()
+	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(plan.SecretLabels(inst))); err != nil {
+		return err //nolint:wrapcheck // only logged
+	}
+	for i := range list.Items {
+		found := &list.Items[i]
+		if !asOwner(inst).Owns(found) {
+			continue
+		}
+		// What lists metadata does not tell the kind of each.
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: found.Namespace, Name: found.Name}}
+		if err := r.Client.Delete(ctx, secret, client.Preconditions{UID: &found.UID}); client.IgnoreNotFound(err) != nil {
+			return err //nolint:wrapcheck // only logged
+		}
+	}
+	return nil
+}
+
+func secretMetadata() *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	return list
+}
+
+// leftover reports whether an Installation without a job has a stored plan. After a
+// start nobody remembers; then the namespace is looked at once, as soon as there is an
+// Installation in it that may have one.
+func (r *Reconciler) leftover(ctx context.Context, inst *v1alpha1.Installation) (bool, error) {
+	if job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) {
+		return false, nil
+	}
+	if exporting(inst) && r.kept.first(inst.Namespace) {
+		list := secretMetadata()
+		if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{plan.SecretLabel}); err != nil {
+			return false, &sources.ReadError{Object: "the Secrets with stored plans", Cause: err}
+		}
+		for i := range list.Items {
+			if owner := metav1.GetControllerOf(&list.Items[i]); owner != nil {
+				r.kept.note(owner.UID, true)
+			}
+		}
+		r.kept.seen(inst.Namespace)
+	}
+	return r.kept.has(inst.UID), nil
+}

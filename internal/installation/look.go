@@ -1,0 +1,107 @@
+package installation
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/validation"
+)
+
+// look reads what the children are made from, as far as it is in the resource
+// cluster. It judges nothing: an error means that it could not be read.
+func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
+	in := &inputs{invalid: validation.Installation(s.inst, r.Sources.Foreign)}
+	if len(in.invalid) > 0 {
+		s.inputs = in
+		return nil
+	}
+	var err error
+	if in.landscape, err = r.landscape(ctx, s.inst); err != nil {
+		return err
+	}
+	if err := r.readImports(ctx, s, in); err != nil {
+		return err
+	}
+	if len(in.missing) > 0 && decideMissing(in.missing, in.exporters).do == fail {
+		// Who exports it may have ended, well, after we looked for it.
+		if err := r.readImports(ctx, s, in); err != nil {
+			return err
+		}
+	}
+	s.inputs = in
+	return nil
+}
+
+// readImports reads the imports, and who may bring those that are missing.
+func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs) (err error) {
+	in.missing, in.broken = nil, nil
+	in.imports, err = dataflow.Read(ctx, s.inst, newObjects(confirming{Reader: r.Client, live: r.Reader}))
+	var unread *sources.ReadError
+	switch missing := missingOf(err); {
+	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
+		return job.Wrap(err, "init", "ImportsSatisfied", "")
+	case len(missing) > 0:
+		in.missing = missing
+		if in.exporters, err = r.exporters(ctx, s.inst); err != nil {
+			return err
+		}
+	default:
+		in.broken = err
+	}
+	return nil
+}
+
+// missingOf returns the imports that are missing, if nothing else is wrong.
+func missingOf(err error) []*dataflow.MissingError {
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // only all of them together are the answer
+	if !ok {
+		return nil
+	}
+	var list []*dataflow.MissingError
+	for _, err := range joined.Unwrap() {
+		var missing *dataflow.MissingError
+		if !errors.As(err, &missing) {
+			return nil
+		}
+		list = append(list, missing)
+	}
+	return list
+}
+
+// landscape reads the Context of an Installation; nil if there is none.
+func (r *Reconciler) landscape(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Context, error) {
+	found := &v1alpha1.Context{}
+	err := confirming{Reader: r.Client, live: r.Reader}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: contextOf(inst)}, found)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+contextOf(inst))
+	}
+	return found, nil
+}
+
+// exporters returns what the siblings of an Installation export. It is asked only
+// when something is missing.
+func (r *Reconciler) exporters(ctx context.Context, inst *v1alpha1.Installation) ([]exporter, error) {
+	list := &v1alpha1.InstallationList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace)); err != nil {
+		return nil, job.Wrap(err, "init", "ImportsSatisfied", "list the Installations that may export what is missing")
+	}
+	parent, _ := job.OwnerOf(inst, "Installation")
+	var all []exporter
+	for i := range list.Items {
+		sibling := &list.Items[i]
+		if of, _ := job.OwnerOf(sibling, "Installation"); of.UID == parent.UID && sibling.Name != inst.Name {
+			all = append(all, exports(sibling)...)
+		}
+	}
+	return all, nil
+}
