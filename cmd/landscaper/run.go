@@ -61,14 +61,29 @@ go before the file.`,
 	flags.StringToIntVar(&workers, "workers", nil, "objects in work at the same time, as CONTROLLER=NUMBER")
 	flags.StringSliceVar(&allowed, "allow-import-from", nil, "SOURCE=NAMESPACE: Installations in NAMESPACE may import Secrets and ConfigMaps from SOURCE; may be repeated")
 	flags.StringVar(&config.MetricsAddress, "metrics-address", config.MetricsAddress, "address for metrics; 0 switches them off")
+	flags.BoolVar(&config.OpenMetrics, "metrics-open", config.OpenMetrics, "serve metrics without TLS to everybody who reaches the address (default: TLS, for clients that the resource cluster lets get /metrics)")
+	flags.StringSliceVar(&config.Namespaces, "namespaces", nil, "namespaces to work in; nothing is read in any other (default: all)")
+	flags.DurationVar(&config.UnreadyAfter, "unready-after", config.UnreadyAfter, "time that a watch may fail until /readyz says so")
 	flags.StringVar(&config.HealthAddress, "health-address", config.HealthAddress, "address for /healthz and /readyz; 0 switches them off")
 	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
+	flags.StringVar(&config.Namespace, "namespace", ownNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded (default: the namespace that the program runs in; none outside a cluster)")
 	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
 	flags.DurationVar(&config.PickupTimeout, "pickup-timeout", config.PickupTimeout, "time until a deployer must have taken an item up; 0 means no limit")
+	flags.BoolVar(&config.Egress.AllowLoopback, "egress-allow-loopback", false, "let Targets, registries and template functions reach this machine; for tests and development")
 	flags.StringVar(&logFormat, "log-format", "text", "text or json")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
 	return command
+}
+
+// ownNamespace returns the namespace that the program runs in; empty outside a
+// cluster.
+func ownNamespace() string {
+	content, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
 }
 
 // complete adds the file and the remaining flags to the configuration.
@@ -106,8 +121,17 @@ func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 	if command.Flags().Changed("pickup-timeout") {
 		config.PickupTimeout = fromFlags.PickupTimeout
 	}
+	if command.Flags().Changed("egress-allow-loopback") {
+		config.Egress.AllowLoopback = fromFlags.Egress.AllowLoopback
+	}
 	if command.Flags().Changed("metrics-address") {
 		config.MetricsAddress = fromFlags.MetricsAddress
+	}
+	if command.Flags().Changed("metrics-open") {
+		config.OpenMetrics = fromFlags.OpenMetrics
+	}
+	if command.Flags().Changed("namespaces") {
+		config.Namespaces = fromFlags.Namespaces
 	}
 }
 

@@ -4,11 +4,11 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-	"time"
 
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/component/signature"
 )
 
 // RegistryConfig says how registries are reached.
@@ -17,6 +17,9 @@ type RegistryConfig struct {
 	OCI struct {
 		// ConfigFiles are Docker configurations with credentials for all namespaces.
 		ConfigFiles []string `json:"configFiles"`
+		// PlainHTTPCredentials are the hosts, with their ports, that may see what is in
+		// ConfigFiles in clear text.
+		PlainHTTPCredentials []string `json:"plainHttpCredentials"`
 		// AllowPlainHTTP reaches registries without HTTPS by HTTP.
 		AllowPlainHTTP bool `json:"allowPlainHttp"`
 		// InsecureSkipVerify does not check certificates.
@@ -39,18 +42,57 @@ type RegistryConfig struct {
 	} `json:"local"`
 }
 
+// SignatureConfig says whose signatures count.
+type SignatureConfig struct {
+	// Keys are those of the deployment, by the name of the signature.
+	Keys map[string]SignatureKey `json:"keys"`
+	// TrustContexts lets the keys of Contexts count also where signatures are
+	// enforced. Whoever may write a Context decides then whose signatures count.
+	TrustContexts bool `json:"trustContexts"`
+}
+
+// SignatureKey is what a signature is checked with.
+type SignatureKey struct {
+	// PublicKey is a file with the public key of the signer (PEM).
+	PublicKey string `json:"publicKey"`
+	// CertificateAuthority is a file with the authorities that may issue the
+	// certificate of the signer (PEM); Issuer is whom it must be for.
+	CertificateAuthority string `json:"certificateAuthority"`
+	Issuer               string `json:"issuer"`
+}
+
+// keys reads the files that the configuration names.
+func (c *SignatureConfig) keys() (map[string]signature.Trust, error) {
+	keys := map[string]signature.Trust{}
+	for name, key := range c.Keys {
+		if (key.PublicKey == "") == (key.CertificateAuthority == "") {
+			return nil, fmt.Errorf("signatureVerification.keys.%s: set either publicKey or certificateAuthority", name)
+		}
+		if key.CertificateAuthority != "" && key.Issuer == "" {
+			return nil, fmt.Errorf("signatureVerification.keys.%s: set issuer: an authority issues certificates to many", name)
+		}
+		content, err := os.ReadFile(key.PublicKey + key.CertificateAuthority)
+		if err != nil {
+			return nil, fmt.Errorf("signatureVerification.keys.%s: %w", name, err)
+		}
+		trust := signature.Trust{PublicKey: content}
+		if key.CertificateAuthority != "" {
+			trust = signature.Trust{Authorities: content, Issuer: key.Issuer}
+		}
+		if err := trust.Check(); err != nil {
+			return nil, fmt.Errorf("signatureVerification.keys.%s: %w", name, err)
+		}
+		keys[name] = trust
+	}
+	return keys, nil
+}
+
 // components returns what all namespaces have in common: how registries are
 // reached, and the default repository.
 func (c *Config) components() (component.Options, error) {
 	options, err := c.Registry.options()
 	options.Default = component.Context(c.RepositoryContext)
 	return options, err
-}
-
-// registryTimeouts are shorter than the time that a template has: one that waits for
-// a registry must hear of it, and not come to its own end first.
-func registryTimeouts() registry.Timeouts {
-	return registry.Timeouts{Connect: 10 * time.Second, Answer: 20 * time.Second, Stall: 20 * time.Second}
 }
 
 // options reads the files that the configuration names.
@@ -70,6 +112,8 @@ func (c *RegistryConfig) options() (component.Options, error) {
 			return options, fmt.Errorf("registry.oci.configFiles: %s: %w", path, err)
 		}
 	}
+	// What a Context says about ports and schemes must not lead them elsewhere.
+	options.Registry.Credentials.OnlyTLS(c.OCI.PlainHTTPCredentials...)
 	if path := c.OCI.CertificateAuthorities; path != "" {
 		content, err := os.ReadFile(path)
 		if err != nil {

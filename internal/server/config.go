@@ -7,10 +7,13 @@ import (
 	"strings"
 	"time"
 
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/internal/validation"
@@ -26,6 +29,8 @@ const (
 	Contexts = "context"
 	// Manifests is the manifest deployer.
 	Manifests = "manifest"
+	// Mocks is the mock deployer, for tests and demos. It runs only where it is chosen.
+	Mocks = "mock"
 )
 
 // Controllers lists the controllers that a process can run.
@@ -39,14 +44,23 @@ type Config struct {
 	Controllers []string
 	// Workers is the number of objects of a kind in work at the same time.
 	Workers map[string]int
+	// Namespaces are those that the process works in and reads; without any, it is all.
+	Namespaces []string
 	// MetricsAddress serves metrics; "0" switches them off.
 	MetricsAddress string
+	// OpenMetrics serves metrics without TLS to everybody who reaches the address.
+	OpenMetrics bool
+	// UnreadyAfter is how long a watch may fail until the process is not ready.
+	UnreadyAfter time.Duration
 	// HealthAddress serves health and readiness; "0" switches them off.
 	HealthAddress string
 	// LeaderElection lets only one of several replicas work.
 	LeaderElection bool
 	// LeaderElectionNamespace is where the replicas agree on the leader.
 	LeaderElectionNamespace string
+	// Namespace is the namespace that the process runs in, where it records its own
+	// failures; empty outside a cluster.
+	Namespace string
 	// ShutdownTimeout is the time that running steps get to end.
 	ShutdownTimeout time.Duration
 	// PickupTimeout limits the time until a deployer takes an item up; 0 means no
@@ -62,6 +76,10 @@ type Config struct {
 	Registry RegistryConfig
 	// Verification says whose signatures are checked.
 	Verification installation.VerificationPolicy
+	// Signatures says with whose keys.
+	Signatures SignatureConfig
+	// Egress says where what users write may lead to.
+	Egress egress.Policy
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
 }
@@ -73,6 +91,7 @@ func Default() Config {
 		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, Manifests: 32},
 		MetricsAddress:  "127.0.0.1:8080",
 		HealthAddress:   "127.0.0.1:8081",
+		UnreadyAfter:    30 * time.Second,
 		ShutdownTimeout: 30 * time.Second,
 		PickupTimeout:   5 * time.Minute,
 		Verification:    installation.VerifyIfAsked,
@@ -94,12 +113,18 @@ type file struct {
 	} `json:"controllers"`
 	Metrics *struct {
 		Port int32 `json:"port"`
+		// Open serves metrics without TLS and without asking who the client is.
+		Open bool `json:"open"`
 	} `json:"metrics"`
+	// Namespaces confine the process.
+	Namespaces         []string `json:"namespaces"`
 	DeployItemTimeouts struct {
 		Pickup *v1alpha1.Duration `json:"pickup"`
 	} `json:"deployItemTimeouts"`
 	Registry     RegistryConfig                  `json:"registry"`
 	Verification installation.VerificationPolicy `json:"signatureVerificationEnforcementPolicy"`
+	Signatures   SignatureConfig                 `json:"signatureVerification"`
+	Egress       egress.Policy                   `json:"egress"`
 	// DisabledTemplateFunctions are functions with access to clusters that are
 	// switched off.
 	DisabledTemplateFunctions []string `json:"disabledTemplateFunctions"`
@@ -166,7 +191,7 @@ func (c *Config) apply(read *file) {
 		}
 	}
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
-	c.DisabledFunctions = read.DisabledTemplateFunctions
+	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}
@@ -181,7 +206,13 @@ func (c *Config) apply(read *file) {
 		}
 	}
 	if read.Metrics != nil {
-		c.MetricsAddress = fmt.Sprintf(":%d", read.Metrics.Port)
+		if read.Metrics.Port != 0 {
+			c.MetricsAddress = fmt.Sprintf(":%d", read.Metrics.Port)
+		}
+		c.OpenMetrics = read.Metrics.Open
+	}
+	if len(read.Namespaces) > 0 {
+		c.Namespaces = read.Namespaces
 	}
 	for _, permission := range read.ImportNamespaces {
 		if c.SourceNamespaces == nil {
@@ -197,14 +228,22 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("no controller is chosen: choose from %s", strings.Join(Controllers(), ", "))
 	}
 	for _, name := range c.Controllers {
-		if !slices.Contains(Controllers(), name) {
+		if name != Mocks && !slices.Contains(Controllers(), name) {
 			return fmt.Errorf("there is no controller %q: choose from %s", name, strings.Join(Controllers(), ", "))
+		}
+	}
+	for _, name := range c.Namespaces {
+		if problems := utilvalidation.IsDNS1123Label(name); len(problems) > 0 {
+			return fmt.Errorf("namespaces: %q is not the name of a namespace: %s", name, problems[0])
 		}
 	}
 	for _, name := range c.DisabledFunctions {
 		if !slices.Contains(clusterfunc.Names(), name) {
 			return fmt.Errorf("disabledTemplateFunctions: there is no function %q: choose from %s", name, strings.Join(clusterfunc.Names(), ", "))
 		}
+	}
+	if err := c.Egress.Validate(); err != nil {
+		return fmt.Errorf("egress: %w", err)
 	}
 	if !c.Verification.Known() {
 		return fmt.Errorf("signatureVerificationEnforcementPolicy is %q: choose from DoNotEnforce, Enforce, Disabled", c.Verification)
@@ -220,4 +259,28 @@ func (c *Config) disabledFunctions() map[string]bool {
 		disabled[name] = true
 	}
 	return disabled
+}
+
+// kinds are those that the controllers cannot do without.
+func (c *Config) kinds() []string {
+	var kinds []string
+	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", Manifests: "DeployItem"} {
+		if c.runs(name) {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// cachedNamespaces are those that watches are limited to, or nil for all.
+func (c *Config) cachedNamespaces() map[string]cache.Config {
+	if len(c.Namespaces) == 0 {
+		return nil
+	}
+	namespaces := make(map[string]cache.Config, len(c.Namespaces))
+	for _, name := range c.Namespaces {
+		namespaces[name] = cache.Config{}
+	}
+	return namespaces
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/component/credential"
-	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/installation"
 )
 
@@ -36,6 +35,16 @@ func TestLoad(t *testing.T) {
 			}, "", ""},
 		{"the repository at its old place", "repositoryContext: {type: ociRegistry, baseUrl: x}", func(c Config) bool { return c.RepositoryContext.Type() == "ociRegistry" }, "", ""},
 		{"metrics and time limits", "metrics: {port: 9999}\ndeployItemTimeouts: {pickup: none}", func(c Config) bool { return c.MetricsAddress == ":9999" && c.PickupTimeout == 0 }, "", ""},
+		{"confined to namespaces", "namespaces: [team-a, team-b]", func(c Config) bool {
+			cached := c.cachedNamespaces()
+			_, one := cached["team-a"]
+			return one && len(cached) == 2 && c.Validate() == nil
+		}, "", ""},
+		{"not confined", "{}", func(c Config) bool { return c.cachedNamespaces() == nil }, "", ""},
+		{"metrics are for those who may", "metrics: {port: 9999}", func(c Config) bool { return c.metrics().SecureServing && c.metrics().FilterProvider != nil }, "", ""},
+		{"metrics for everybody", "metrics: {open: true}", func(c Config) bool {
+			return !c.metrics().SecureServing && c.metrics().FilterProvider == nil && c.MetricsAddress == Default().MetricsAddress
+		}, "", ""},
 		{"nothing given keeps what works", "kind: LandscaperConfiguration", func(c Config) bool {
 			return c.PickupTimeout == 5*time.Minute && slices.Equal(c.Controllers, Controllers())
 		}, "", ""},
@@ -48,6 +57,9 @@ func TestLoad(t *testing.T) {
 			options, err := c.components()
 			got := options.Registry
 			return err == nil && got.AllowPlainHTTP && got.InsecureSkipVerify && got.Redirects.Refuse && slices.Equal(got.Redirects.Hosts, []string{"a"}) && slices.Equal(got.TokenHosts["r.example.org"], []string{"b"})
+		}, "", ""},
+		{"where clients may connect to", "egress: {allowLoopback: true, denyPrivate: true, allow: [10.1.0.0/16], deny: [2001:db8::/32], proxy: environment, denyInsecureTLS: true}", func(c Config) bool {
+			return c.Egress.AllowLoopback && c.Egress.DenyPrivate && len(c.Egress.Allow) == 1 && len(c.Egress.Deny) == 1 && c.Egress.Proxy == "environment" && c.Egress.DenyInsecureTLS && c.Validate() == nil
 		}, "", ""},
 		{"whose signatures count", "signatureVerificationEnforcementPolicy: Enforce", func(c Config) bool { return c.Verification == installation.VerifyAlways && c.Validate() == nil }, "", ""},
 		{"signatures count where they are asked for", "{}", func(c Config) bool { return c.Verification == installation.VerifyIfAsked }, "", ""},
@@ -97,6 +109,8 @@ func TestValidate(t *testing.T) {
 	}{
 		{"a policy is not guessed: a misspelt one would check nothing", `signatureVerificationEnforcementPolicy is "enforce": choose from DoNotEnforce, Enforce, Disabled`, func(c *Config) { c.Verification = "enforce" }},
 		{"a function that does not exist would stay switched on under its real name", `there is no function "getOIDCKubeconfig": choose from getOidcKubeconfig`, func(c *Config) { c.DisabledFunctions = []string{"getOIDCKubeconfig"} }},
+		{"a proxy that is none", "egress: proxy", func(c *Config) { c.Egress.Proxy = "proxy.example.org" }},
+		{"a pattern for namespaces would name none", `namespaces: "team-*" is not the name of a namespace`, func(c *Config) { c.Namespaces = []string{"team-*"} }},
 	} {
 		config := Default()
 		test.change(&config)
@@ -154,15 +168,83 @@ func TestRegistryFiles(t *testing.T) {
 	}
 }
 
-// TestTimeouts: a template hears that a registry does not answer before its own
-// time is over, so that this is not taken for a mistake of the template.
-func TestTimeouts(t *testing.T) {
-	const templateTime = 30 * time.Second
-	got := registryTimeouts()
-	for name, timeout := range map[string]time.Duration{"connect": got.Connect, "answer": got.Answer, "stall": got.Stall} {
-		if timeout <= 0 || timeout >= templateTime || timeout > registry.DefaultTimeouts().Answer {
-			t.Errorf("%s: %s", name, timeout)
+// TestSignatureKeys reads the keys of the deployment.
+func TestSignatureKeys(t *testing.T) {
+	directory := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(directory, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		return path
+	}
+	const key = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEMKBCTNIcKUSDii11ySs3526iDZ8A\niTo7Tu6KPAqv7D7gS2XpJFbZiItSs3m9+9Ue6GnvHw/GW2ZZaVtszggXIw==\n-----END PUBLIC KEY-----\n"
+	good, empty := write("key", key), write("empty", "")
+	for _, test := range []struct {
+		reason string
+		key    SignatureKey
+		want   string
+	}{
+		{"a public key", SignatureKey{PublicKey: good}, ""},
+		{"nothing", SignatureKey{}, "set either publicKey or certificateAuthority"},
+		{"both", SignatureKey{PublicKey: good, CertificateAuthority: good}, "set either publicKey or certificateAuthority"},
+		{"an authority that may have issued a certificate to anybody", SignatureKey{CertificateAuthority: good}, "set issuer"},
+		{"an empty file is not a trust in everybody", SignatureKey{PublicKey: empty}, "neither a public key nor"},
+		{"a file that is no key is told at the start", SignatureKey{PublicKey: write("no", "hunter2")}, "failed parsing public key data"},
+		{"a file that is no authority", SignatureKey{CertificateAuthority: good, Issuer: "CN=a"}, "failed parsing ca cert data"},
+		{"a file that is not there", SignatureKey{PublicKey: filepath.Join(directory, "ghost")}, "signatureVerification.keys.release"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			config := SignatureConfig{Keys: map[string]SignatureKey{"release": test.key}}
+			keys, err := config.keys()
+			if test.want == "" {
+				if err != nil || string(keys["release"].PublicKey) != key {
+					t.Errorf("%v, %v", keys, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestCredentialsOfTheDeployment: a Context says where a registry is; it must not
+// lead the credentials of the deployment to another port, or into clear text.
+func TestCredentialsOfTheDeployment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(path, []byte(`{"auths":{"r.example.org":{"username":"deployment","password":"p"},"lab.example.org:5000":{"username":"lab","password":"p"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason, scheme, host, plain, want string
+	}{
+		{"the registry itself", "https", "r.example.org", "", "deployment"},
+		{"with its port", "https", "r.example.org:443", "", "deployment"},
+		{"another port is another server", "https", "r.example.org:8443", "", ""},
+		{"clear text", "http", "r.example.org", "", ""},
+		{"clear text on the port of https", "http", "r.example.org:443", "", ""},
+		{"a port that was named", "https", "lab.example.org:5000", "", "lab"},
+		{"a port that was named, in clear text", "http", "lab.example.org:5000", "", ""},
+		{"the administrator allows it", "http", "lab.example.org:5000", "lab.example.org:5000", "lab"},
+		{"for another host", "http", "r.example.org", "lab.example.org:5000", ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var config RegistryConfig
+			config.OCI.ConfigFiles = []string{path}
+			if test.plain != "" {
+				config.OCI.PlainHTTPCredentials = []string{test.plain}
+			}
+			options, err := config.options()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := options.Registry.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: test.scheme, Host: test.host})
+			if found[credential.Username] != test.want {
+				t.Errorf("%s://%s is asked as %q, want %q", test.scheme, test.host, found[credential.Username], test.want)
+			}
+		})
 	}
 }
 
@@ -189,7 +271,7 @@ func TestDocumented(t *testing.T) {
 		t.Errorf("%+v, %v", config, err)
 	}
 	// Each key of the type is on the page, under its full name.
-	for _, key := range []string{"registry.oci.configFiles", "registry.oci.certificateAuthorities", "registry.oci.allowPlainHttp", "registry.oci.insecureSkipVerify",
+	for _, key := range []string{"registry.oci.configFiles", "registry.oci.certificateAuthorities", "registry.oci.plainHttpCredentials", "registry.oci.allowPlainHttp", "signatureVerification.keys", "signatureVerification.trustContexts", "egress.allowLoopback", "egress.denyPrivate", "egress.{allow,deny}", "egress.proxy", "egress.denyInsecureTLS", "registry.oci.insecureSkipVerify",
 		"registry.oci.redirects.{refuse,hosts}", "registry.oci.tokenHosts", "registry.local.rootPath", "signatureVerificationEnforcementPolicy", "disabledTemplateFunctions"} {
 		if !strings.Contains(string(page), "| `"+key) {
 			t.Errorf("%s is not documented", key)

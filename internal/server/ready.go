@@ -1,15 +1,20 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
 
+// readyTimeout is for a machine that is busy with other things.
+const readyTimeout = 5 * time.Minute
+
 // WaitReady returns when the server with a health address says that it is ready.
 func WaitReady(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	// A process tells nobody when it begins to listen, so we ask.
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -22,11 +27,12 @@ func WaitReady(ctx context.Context, address string) error {
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err == nil {
+			said, _ := io.ReadAll(io.LimitReader(response.Body, 4096)) // only for the message
 			_ = response.Body.Close()
 			if response.StatusCode == http.StatusOK {
 				return nil
 			}
-			err = fmt.Errorf("it answers %s", response.Status)
+			err = fmt.Errorf("it answers %s: %s", response.Status, bytes.TrimSpace(said))
 		}
 		last = err
 		select {

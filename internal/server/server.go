@@ -4,7 +4,9 @@ package server
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"maps"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -17,23 +19,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/defaultcontext"
 	"go.landscaper.dev/internal/deploy/manifest"
+	"go.landscaper.dev/internal/deploy/mock"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/clusterfunc"
-	"go.landscaper.dev/internal/seniority"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/version"
 )
@@ -83,19 +83,24 @@ func checkInstalled(mapper meta.RESTMapper) error {
 }
 
 func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
+	watches := &watches{grace: config.UnreadyAfter, now: time.Now}
+	scheme := Scheme()
 	manager, err := ctrl.NewManager(config.Cluster, ctrl.Options{
-		Scheme: Scheme(),
+		Scheme: scheme,
 		Logger: log,
 		Cache: cache.Options{
 			// Managed fields are for the API server; we would only keep them in memory.
-			DefaultTransform: cache.TransformStripManagedFields(),
+			DefaultTransform:  cache.TransformStripManagedFields(),
+			DefaultNamespaces: config.cachedNamespaces(),
+			NewInformer:       watches.newInformer(scheme),
 		},
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Secrets and ConfigMaps are read when they are needed, not kept.
 			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
 		}},
-		Metrics:                 server.Options{BindAddress: config.MetricsAddress},
-		HealthProbeBindAddress:  config.HealthAddress,
+		Metrics: config.metrics(),
+		// Ours says what is wrong; the manager's does not.
+		HealthProbeBindAddress:  "0",
 		LeaderElection:          config.LeaderElection,
 		LeaderElectionID:        "landscaper.landscaper.gardener.cloud",
 		LeaderElectionNamespace: config.LeaderElectionNamespace,
@@ -106,26 +111,15 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
 	}
-	if err := manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, fmt.Errorf("add health check: %w", err)
-	}
-	synced := func(request *http.Request) error {
-		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
-		defer cancel()
-		if !manager.GetCache().WaitForCacheSync(ctx) {
-			return fmt.Errorf("the caches are not filled yet")
-		}
-		return nil
-	}
-	if err := manager.AddReadyzCheck("caches", synced); err != nil {
-		return nil, fmt.Errorf("add readiness check: %w", err)
+	if err := addHealth(manager, config, watches); err != nil {
+		return nil, err
 	}
 	return manager, nil
 }
 
 func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
-	order := &seniority.Order{}
-	clusters := deployer.NewClusters(manager, "landscaper/"+version.String())
+	order := &queue.Order{}
+	clusters := deployer.NewClusters(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
@@ -136,8 +130,8 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(),
-			Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout,
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
 			return fmt.Errorf("set up the Execution controller: %w", err)
@@ -146,33 +140,68 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	if config.runs(Contexts) {
 		err := (&defaultcontext.Reconciler{
 			Client: manager.GetClient(), ExcludedNamespaces: config.ExcludedNamespaces, RepositoryContext: config.RepositoryContext,
+			Namespaces: config.Namespaces,
 		}).SetupWithManager(manager, options(Contexts))
 		if err != nil {
 			return fmt.Errorf("set up the Context controller: %w", err)
 		}
 	}
-	if config.runs(Manifests) {
-		return deployer.Add(manager, deployer.Options{
-			Type: v1alpha1.ManifestDeployItemType, Name: manifest.Name, Version: version.String(),
-			MaxConcurrent: config.Workers[Manifests], Deployer: manifest.New(), Clusters: clusters,
-		})
+	return addDeployers(manager, config, clusters, order)
+}
+
+func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Clusters, order *deployer.Order) error {
+	deployers := map[string]deployer.Options{
+		Manifests: {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New()},
+		Mocks:     {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
+	}
+	record := func(context.Context, string) error { return nil }
+	if where := problems(manager, config); where != nil {
+		record = where.Record
+	}
+	for _, name := range slices.Sorted(maps.Keys(deployers)) {
+		if !config.runs(name) {
+			continue
+		}
+		options := deployers[name]
+		options.RecordProblem = record
+		options.Version, options.MaxConcurrent, options.Clusters = version.String(), config.Workers[name], clusters
+		options.Order = order
+		if err := deployer.Add(manager, options); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// problems returns where the controllers record that they break down: in the namespace
+// that the process runs in. Without one, as on a developer's machine, the log has it.
+func problems(manager ctrl.Manager, config Config) *job.Problems {
+	if config.Namespace == "" {
+		return nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	return &job.Problems{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Namespace: config.Namespace, PodName: name, Now: time.Now}
+}
+
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *seniority.Order, clusters *deployer.Clusters) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters) error {
 	base, err := config.components()
 	if err != nil {
 		return err
 	}
-	shared := component.NewShared()
-	shared.Pool = registry.NewPool(registryTimeouts())
+	keys, err := config.Signatures.keys()
+	if err != nil {
+		return err
+	}
+	shared := component.NewSharedWith(config.Egress)
 	log := manager.GetLogger().WithName("templates")
-	functions := func(namespace string) map[string]render.Function {
+	functions := func(namespace string, imported []*v1alpha1.Target) map[string]render.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
-			Clusters: cluster.NewKubeconfigs(clusters, namespace),
+			Clusters: cluster.NewKubeconfigs(clusters, namespace, imported),
 			Disabled: config.disabledFunctions(),
 			Log: func(function, target string, expires time.Time) {
 				log.Info("a template got a kubeconfig", "function", function, "target", target, "expires", expires)
@@ -182,9 +211,12 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 	reconciler := &installation.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
-		Sources:    &sources.Reader{Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces},
+		Sources: &sources.Reader{
+			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
+			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
+		},
 		Components: shared, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
-		Verification: config.Verification, Functions: functions,
+		Verification: config.Verification, Functions: functions, Problems: problems(manager, config),
 	}
 	return reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]})
 }

@@ -11,5 +11,99 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "landscaper.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end }}
+
+{{- define "landscaper.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "landscaper.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities: {drop: [ALL]}
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- /* A binding of the role of the same name to the program. Its argument is a list:
+the context, the kind of the role, the name, and the namespace or "". */ -}}
+{{- define "landscaper.binding" -}}
+{{- $root := index . 0 -}}{{- $kind := index . 1 -}}{{- $name := index . 2 -}}{{- $namespace := index . 3 -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}Binding
+metadata:
+  name: {{ $name }}
+  {{- with $namespace }}
+  namespace: {{ . }}
+  {{- end }}
+  labels: {{- include "landscaper.labels" $root | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ $kind }}
+  name: {{ $name }}
+subjects:
+- kind: ServiceAccount
+  name: {{ $root.Release.Name }}
+  namespace: {{ $root.Release.Namespace }}
+{{- end }}
+
+{{- /* What the controllers and deployers need in each namespace that they work in. */ -}}
+{{- define "landscaper.rules" -}}
+# Installations belong to the users: we set finalizers and annotations, and report.
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [installations]
+  verbs: [get, list, watch, patch]
+# Executions and DeployItems are ours.
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [executions, deployitems]
+  verbs: [get, list, watch, create, update, patch, delete]
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [installations/status, executions/status, deployitems/status]
+  verbs: [update]
+# An owner reference that blocks the deletion of its owner needs this where the
+# API server enforces it.
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [installations/finalizers, executions/finalizers]
+  verbs: [update]
+# Imports are copied, exports are stored. A copy whose import is gone is deleted.
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [targets, dataobjects]
+  verbs: [get, list, watch, create, update, delete]
+# Every namespace gets a default Context.
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [contexts]
+  verbs: [get, list, watch, create, patch]
+# A Context may name overwrites.
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [componentversionoverwrites]
+  verbs: [get]
+# The access to target clusters may be in Secrets; their metadata is watched.
+# Executors of blueprints keep their state in Secrets, and a job what its exports need
+# until it ends.
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, list, watch, create, update, delete]
+# Imports and OCM configurations may be in ConfigMaps.
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
+
+{{- /* Targets may be reached with tokens of ServiceAccounts. */ -}}
+{{- define "landscaper.tokenRule" -}}
+- apiGroups: [""]
+  resources: [serviceaccounts/token]
+  verbs: [create]
 {{- end }}

@@ -195,7 +195,7 @@ func (o *renderOptions) child(ctx context.Context, from *source, parent plan.Inp
 	in := plan.Input{Installation: inst, Functions: parent.Functions}
 	var err error
 	// Without a component there is the reference to an example, which nobody has.
-	if definition := inst.Spec.ComponentDescriptor; definition != nil && from.component != nil {
+	if definition := inst.Spec.ComponentDescriptor; !definition.IsEmpty() && from.component != nil {
 		if reference := definition.Reference; reference != nil {
 			o.say(fmt.Sprintf("resolving component descriptor %s:%s", reference.ComponentName, reference.Version))
 		}

@@ -1,0 +1,182 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+const (
+	// verdictLife is how long a verdict about a token counts.
+	verdictLife = time.Minute
+	// maxVerdicts bounds what is remembered about tokens.
+	maxVerdicts = 256
+	// maxReviews bounds the questions that are under way: who has no token of worth must
+	// not make us ask more of the API server than of anybody else.
+	maxReviews = 4
+	// maxTokenBytes is above what any issuer makes.
+	maxTokenBytes = 16 << 10
+	reviewTimeout = 10 * time.Second
+)
+
+var (
+	errWho  = errors.New("a token is needed that the resource cluster knows")
+	errMay  = errors.New("the resource cluster does not let this user get this path")
+	errBusy = errors.New("too many clients at once")
+)
+
+// metrics tell how many Installations of whom fail, so they are for those who may read
+// them: the API server is asked. The library's filter does the same with all that an
+// API server is made of; this needs the client only.
+func (c *Config) metrics() metricsserver.Options {
+	options := metricsserver.Options{BindAddress: c.MetricsAddress}
+	if !c.OpenMetrics {
+		options.SecureServing = true
+		options.FilterProvider = guarded
+	}
+	return options
+}
+
+func guarded(config *rest.Config, httpClient *http.Client) (metricsserver.Filter, error) {
+	clients, err := kubernetes.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make a client that asks who reads metrics: %w", err)
+	}
+	return func(log logr.Logger, next http.Handler) (http.Handler, error) {
+		return newGuard(reviewer(clients), next, log), nil
+	}, nil
+}
+
+// review says whether the owner of a token may request a path; a nil error is yes.
+type review func(ctx context.Context, token, verb, path string) error
+
+// reviewer asks the API server.
+func reviewer(clients kubernetes.Interface) review {
+	return func(ctx context.Context, token, verb, path string) error {
+		who, err := clients.AuthenticationV1().TokenReviews().Create(ctx,
+			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("ask whose token it is: %w", err)
+		}
+		if !who.Status.Authenticated {
+			return errWho
+		}
+		user := who.Status.User
+		extra := map[string]authorizationv1.ExtraValue{}
+		for key, value := range user.Extra {
+			extra[key] = authorizationv1.ExtraValue(value)
+		}
+		may, err := clients.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
+				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: verb, Path: path},
+			}}, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("ask what the user may do: %w", err)
+		}
+		if !may.Status.Allowed {
+			return errMay
+		}
+		return nil
+	}
+}
+
+// guard lets those requests pass whose token may make them.
+type guard struct {
+	review review
+	next   http.Handler
+	log    logr.Logger
+	now    func() time.Time
+	slots  chan struct{}
+
+	mutex    sync.Mutex
+	verdicts map[[sha256.Size]byte]verdict
+}
+
+type verdict struct {
+	err   error
+	until time.Time
+}
+
+func newGuard(review review, next http.Handler, log logr.Logger) *guard {
+	return &guard{
+		review: review, next: next, log: log, now: time.Now,
+		slots: make(chan struct{}, maxReviews), verdicts: map[[sha256.Size]byte]verdict{},
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch err := g.judge(r); {
+	case err == nil:
+		g.next.ServeHTTP(w, r)
+	case errors.Is(err, errWho):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+	case errors.Is(err, errMay):
+		http.Error(w, err.Error(), http.StatusForbidden)
+	case errors.Is(err, errBusy):
+		http.Error(w, err.Error(), http.StatusTooManyRequests)
+	default:
+		g.log.Error(err, "cannot find out who reads metrics")
+		http.Error(w, "the resource cluster does not say who you are", http.StatusServiceUnavailable)
+	}
+}
+
+func (g *guard) judge(r *http.Request) error {
+	token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !found || token == "" || len(token) > maxTokenBytes {
+		return errWho
+	}
+	verb := strings.ToLower(r.Method)
+	// Paths are as many as a client likes, but it may be none of ours then.
+	key := sha256.Sum256([]byte(verb + "\x00" + r.URL.Path + "\x00" + token))
+	if err, known := g.known(key); known {
+		return err
+	}
+	select {
+	case g.slots <- struct{}{}:
+		defer func() { <-g.slots }()
+	default:
+		return errBusy
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
+	defer cancel()
+	err := g.review(ctx, token, verb, r.URL.Path)
+	if err == nil || errors.Is(err, errWho) || errors.Is(err, errMay) {
+		g.remember(key, err)
+	}
+	return err
+}
+
+func (g *guard) known(key [sha256.Size]byte) (error, bool) { //nolint:revive // the error is the value
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	found, known := g.verdicts[key]
+	if !known || g.now().After(found.until) {
+		return nil, false
+	}
+	return found.err, true
+}
+
+func (g *guard) remember(key [sha256.Size]byte, err error) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if len(g.verdicts) >= maxVerdicts {
+		clear(g.verdicts) // asking again is cheap
+	}
+	g.verdicts[key] = verdict{err, g.now().Add(verdictLife)}
+}

@@ -1,0 +1,237 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/watchlist"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// settled is how long a watch must stay open after a failure to count as working: one
+// that meets an object which it cannot read is opened well, and ends at once.
+const settled = 5 * time.Second
+
+// unreadableEvent is the cause that the client names when it cannot decode an event.
+const unreadableEvent metav1.CauseType = "ClientWatchDecoding"
+
+// watches knows how the watches that fill the caches fare. Without it, a server whose
+// watch has ended for good works on what it knew before, and nobody hears of it.
+type watches struct {
+	// grace is how long a watch may fail until that is told.
+	grace time.Duration
+	now   func() time.Time
+
+	mutex sync.Mutex
+	all   []*watched
+}
+
+// watched is the watch of one kind, or of one kind in one namespace.
+type watched struct {
+	owner    *watches
+	kind     string
+	informer toolscache.SharedIndexInformer
+	state    watchState
+}
+
+// watchState is what the requests of a watch have shown so far.
+type watchState struct {
+	// failing is since when no request succeeds, and why is the reason of the last.
+	failing time.Time
+	why     string
+	// listing is since when a list is under way.
+	listing time.Time
+	// opened is since when a watch is open.
+	opened time.Time
+}
+
+// newInformer makes informers whose requests are seen; see cache.Options.
+func (w *watches) newInformer(scheme *runtime.Scheme) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		kind := fmt.Sprintf("%T", example)
+		if gvk, err := apiutil.GVKForObject(example, scheme); err == nil {
+			kind = gvk.Kind
+		}
+		seen := &watched{owner: w, kind: kind}
+		source := observed{seen.observe(toolscache.ToListerWatcherWithContext(from)), from}
+		seen.informer = toolscache.NewSharedIndexInformer(source, example, resync, indexers)
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.all = append(w.all, seen)
+		return seen.informer
+	}
+}
+
+// observed is a source of objects whose requests are seen.
+type observed struct {
+	*toolscache.ListWatch
+	from toolscache.ListerWatcher
+}
+
+// IsWatchListSemanticsUnSupported says what the source itself says: one that cannot
+// send a list as a watch would let the informer wait for ever.
+func (o observed) IsWatchListSemanticsUnSupported() bool {
+	return watchlist.DoesClientNotSupportWatchListSemantics(o.from)
+}
+
+// observe passes requests on and notes how they end.
+func (w *watched) observe(from toolscache.ListerWatcherWithContext) *toolscache.ListWatch {
+	return &toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			w.note(func(s *watchState, now time.Time) { s.listing = now })
+			list, err := from.ListWithContext(ctx, options)
+			w.note(func(s *watchState, now time.Time) {
+				s.listing = time.Time{}
+				s.ended(now, err)
+			})
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			events, err := from.WatchWithContext(ctx, options)
+			if err != nil {
+				w.note(func(s *watchState, now time.Time) { s.ended(now, err) })
+				return nil, err
+			}
+			w.note(func(s *watchState, now time.Time) { s.opened = now })
+			return follow(events, func(event watch.Event) {
+				w.note(func(s *watchState, now time.Time) { s.saw(now, event) })
+			}), nil
+		},
+	}
+}
+
+func (w *watched) note(change func(*watchState, time.Time)) {
+	w.owner.mutex.Lock()
+	defer w.owner.mutex.Unlock()
+	change(&w.state, w.owner.now())
+}
+
+// ended notes the end of a request.
+func (s *watchState) ended(now time.Time, err error) {
+	// A resource version that is too old is answered by a new list, as a matter of course.
+	if err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, context.Canceled) {
+		if err == nil {
+			s.failing, s.why = time.Time{}, ""
+		}
+		return
+	}
+	s.opened, s.why = time.Time{}, reasonOf(err)
+	if s.failing.IsZero() {
+		s.failing = now
+	}
+}
+
+// saw notes an event of a watch.
+func (s *watchState) saw(now time.Time, event watch.Event) {
+	if event.Type == watch.Error {
+		s.ended(now, apierrors.FromObject(event.Object))
+		return
+	}
+	s.ended(now, nil)
+}
+
+// trouble says what is wrong, or nothing.
+func (s watchState) trouble(synced bool, now time.Time, grace time.Duration) string {
+	seconds := func(since time.Time) int { return int(now.Sub(since).Seconds()) }
+	switch {
+	case !s.listing.IsZero() && now.Sub(s.listing) > grace:
+		return fmt.Sprintf("a list has no answer for %d s", seconds(s.listing))
+	case !synced && !s.failing.IsZero():
+		return fmt.Sprintf("the cache is not filled; requests fail for %d s: %s", seconds(s.failing), s.why)
+	case !synced:
+		return "the cache is not filled yet"
+	case s.failing.IsZero():
+		return ""
+	case !s.opened.IsZero() && now.Sub(s.opened) > settled:
+		return ""
+	case now.Sub(s.failing) > grace:
+		return fmt.Sprintf("the watch fails for %d s, so that changes are not seen: %s", seconds(s.failing), s.why)
+	}
+	return ""
+}
+
+// reasonOf says why a request failed in words of ours: those of the error may quote the
+// object that could not be read.
+func reasonOf(err error) string {
+	var status apierrors.APIStatus
+	var transport *url.Error
+	switch {
+	case apierrors.HasStatusCause(err, unreadableEvent):
+		return "an object in an answer of the API server cannot be read"
+	case errors.As(err, &status):
+		return fmt.Sprintf("the API server answers %d %s", status.Status().Code, status.Status().Reason)
+	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded):
+		return "the API server cannot be reached"
+	}
+	return "an object in an answer of the API server cannot be read"
+}
+
+// troubles are those of all watches, each with its kind, in order.
+func (w *watches) troubles() []string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	now := w.now()
+	var found []string
+	for _, watched := range w.all {
+		if trouble := watched.state.trouble(watched.informer.HasSynced(), now, w.grace); trouble != "" {
+			found = append(found, strings.TrimSpace(watched.kind+": "+trouble))
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// missing are the kinds that are not watched.
+func (w *watches) missing(kinds []string) []string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool {
+		return slices.ContainsFunc(w.all, func(watched *watched) bool { return watched.kind == kind })
+	})
+}
+
+// followed is a watch whose events are seen on their way.
+type followed struct {
+	from   watch.Interface
+	events chan watch.Event
+	done   chan struct{}
+	once   sync.Once
+}
+
+func follow(from watch.Interface, see func(watch.Event)) watch.Interface {
+	f := &followed{from: from, events: make(chan watch.Event), done: make(chan struct{})}
+	go func() {
+		defer close(f.events)
+		for event := range from.ResultChan() {
+			see(event)
+			select {
+			case f.events <- event:
+			case <-f.done: // nobody reads any more
+				return
+			}
+		}
+	}()
+	return f
+}
+
+// ResultChan implements watch.Interface.
+func (f *followed) ResultChan() <-chan watch.Event { return f.events }
+
+// Stop implements watch.Interface.
+func (f *followed) Stop() {
+	f.once.Do(func() {
+		close(f.done)
+		f.from.Stop()
+	})
+}

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// canary must not be in any message: it stands for a value of an object.
+const canary = "canary-value"
+
+func TestWatchState(t *testing.T) {
+	const grace = 30 * time.Second
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	unreadable := errors.New(`parsing time "` + canary + `"`)
+	refused := apierrors.NewForbidden(corev1.Resource("secrets"), canary, errors.New(canary))
+	unreachable := &url.Error{Op: "Get", URL: "https://" + canary, Err: errors.New(canary)}
+	errorEvent := watch.Event{Type: watch.Error, Object: apierrors.NewClientErrorReporter(500, "GET", "ClientWatchDecoding").AsObject(unreadable)}
+	expired := watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonExpired}}
+	tests := []struct {
+		reason string
+		synced bool
+		events func(*watchState)
+		now    int
+		want   string
+	}{
+		{"nothing has come yet", false, func(*watchState) {}, 1, "not filled yet"},
+		{"the first list fails: there is no reason to wait before saying so", false, func(s *watchState) { s.ended(at(0), refused) }, 1, "403 Forbidden"},
+		{"a list works", true, func(s *watchState) { s.ended(at(0), nil) }, 1000, ""},
+		{"a short failure is nothing to speak of", true, func(s *watchState) { s.ended(at(0), unreachable) }, 20, ""},
+		{"a long one is", true, func(s *watchState) { s.ended(at(0), unreachable) }, 31, "fails for 31 s, so that changes are not seen: the API server cannot be reached"},
+		{"the time counts from the first failure", true, func(s *watchState) { s.ended(at(0), unreachable); s.ended(at(30), unreachable) }, 31, "fails for 31 s"},
+		{"a success ends it", true, func(s *watchState) { s.ended(at(0), unreachable); s.ended(at(30), nil) }, 100, ""},
+		{"so does an event", true, func(s *watchState) {
+			s.ended(at(0), unreachable)
+			s.saw(at(30), watch.Event{Type: watch.Bookmark, Object: &corev1.ConfigMap{}})
+		}, 100, ""},
+		{"so does a watch that stays open, though nothing happens", true, func(s *watchState) { s.ended(at(0), unreachable); s.opened = at(20) }, 31, ""},
+		{"a watch that has just been opened may be the next to fail", true, func(s *watchState) { s.ended(at(0), unreachable); s.opened = at(28) }, 31, "cannot be reached"},
+		{"an object that cannot be read ends each watch again", true, func(s *watchState) {
+			for second := 0; second < 40; second += 10 {
+				s.opened = at(second)
+				s.saw(at(second), errorEvent)
+			}
+		}, 31, "an object in an answer of the API server cannot be read"},
+		{"a version that is too old is nothing special", true, func(s *watchState) { s.saw(at(0), expired) }, 100, ""},
+		{"a list that hangs has no error", true, func(s *watchState) { s.listing = at(0) }, 31, "no answer for 31 s"},
+		{"a list may take a while", true, func(s *watchState) { s.listing = at(0) }, 29, ""},
+		{"who ends does not fail", true, func(s *watchState) { s.ended(at(0), context.Canceled) }, 100, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			state := watchState{}
+			test.events(&state)
+			got := state.trouble(test.synced, at(test.now), grace)
+			if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if strings.Contains(got, canary) {
+				t.Errorf("%q repeats what came from outside", got)
+			}
+		})
+	}
+}
+
+// source is what an informer lists and watches.
+type source struct {
+	list func() (runtime.Object, error)
+}
+
+func (s source) List(metav1.ListOptions) (runtime.Object, error)   { return s.list() }
+func (s source) Watch(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil }
+func (s source) IsWatchListSemanticsUnSupported() bool             { return true }
+
+// TestReady runs real informers and asks over HTTP.
+func TestReady(t *testing.T) {
+	watches := &watches{grace: time.Hour, now: time.Now}
+	inform := watches.newInformer(Scheme())
+	works := inform(source{func() (runtime.Object, error) {
+		return &corev1.ConfigMapList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
+	}}, &corev1.ConfigMap{}, 0, toolscache.Indexers{})
+	failed := make(chan struct{}, 100)
+	fails := inform(source{func() (runtime.Object, error) {
+		failed <- struct{}{}
+		return nil, errors.New(canary)
+	}}, &corev1.Secret{}, 0, toolscache.Indexers{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	checks := &health{watches: watches, synced: func(ctx context.Context) bool { return true }}
+	handler := checks.handler()
+
+	go works.RunWithContext(ctx)
+	if !toolscache.WaitForCacheSync(ctx.Done(), works.HasSynced) {
+		t.Fatal("the informer that works does not sync")
+	}
+	go fails.RunWithContext(ctx)
+	// The second attempt shows that the end of the first has been noted.
+	<-failed
+	<-failed
+	code, body := ask(handler, "/readyz")
+	if code != http.StatusServiceUnavailable || !strings.Contains(body, "Secret: the cache is not filled; requests fail") || strings.Contains(body, "ConfigMap") {
+		t.Errorf("with a watch that fails: %d %q, want one that names Secret and nothing else", code, body)
+	}
+	if strings.Contains(body, canary) {
+		t.Errorf("%q repeats what came from outside", body)
+	}
+	if code, body := ask(handler, "/healthz"); code != http.StatusOK {
+		t.Errorf("a process whose watch fails lives: %d %q", code, body)
+	}
+}
+
+func TestReadyWithoutTrouble(t *testing.T) {
+	elected := make(chan struct{})
+	close(elected)
+	tests := []struct {
+		reason  string
+		synced  bool
+		elected chan struct{}
+		kinds   []string
+		want    string
+	}{
+		{"the caches are not filled", false, nil, nil, "not filled yet"},
+		{"a replica that waits for its turn watches nothing", true, nil, []string{"Execution"}, "ok"},
+		{"one that works does, and has not begun", true, elected, []string{"Execution", "Secret"}, "nobody watches Execution, Secret yet"},
+		{"one that has all that it needs", true, elected, nil, "ok"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			checks := &health{
+				watches: &watches{now: time.Now}, elected: test.elected, kinds: test.kinds,
+				synced: func(context.Context) bool { return test.synced },
+			}
+			code, body := ask(checks.handler(), "/readyz")
+			if (code == http.StatusOK) != (test.want == "ok") || !strings.Contains(body, test.want) {
+				t.Errorf("%d %q, want %q", code, body, test.want)
+			}
+		})
+	}
+}
+
+func ask(handler http.Handler, path string) (int, string) {
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+	return answer.Code, answer.Body.String()
+}
+
+// TestFollow shows that a watch that nobody reads any more ends.
+func TestFollow(t *testing.T) {
+	from := watch.NewFakeWithChanSize(2, false)
+	seen := make(chan watch.EventType, 2)
+	followed := follow(from, func(event watch.Event) { seen <- event.Type })
+	from.Add(&corev1.ConfigMap{})
+	if got := (<-followed.ResultChan()).Type; got != watch.Added || <-seen != watch.Added {
+		t.Errorf("got %s", got)
+	}
+	from.Modify(&corev1.ConfigMap{})
+	<-seen // it is on its way, and nobody takes it
+	followed.Stop()
+	followed.Stop()
+	for range followed.ResultChan() {
+		t.Log("one that was on its way")
+	}
+	if !from.IsStopped() {
+		t.Error("the watch goes on behind the one that was stopped")
+	}
+}
