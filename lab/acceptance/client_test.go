@@ -22,8 +22,9 @@ import (
 	"go.landscaper.dev/lab/internal/objects"
 )
 
-// patience bounds every wait; a wait ends with its event, long before.
-const patience = 30 * time.Second
+// patience bounds every wait; a wait ends with its event, long before. It is for a
+// machine that is busy with other things.
+const patience = 2 * time.Minute
 
 func restConfig(t *testing.T, kubeconfig string) *rest.Config {
 	t.Helper()

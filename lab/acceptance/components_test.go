@@ -37,7 +37,7 @@ func TestKillAndRestartKeepDataAndPorts(t *testing.T) {
 			}
 		}
 		l.doJSON(t, &restarted, "restart", component)
-		if restarted.State != "running" || restarted.PID == before.PID || restarted.Restarts != 1 {
+		if restarted.State != "running" || restarted.PID == before.PID || restarted.Restarts <= before.Restarts {
 			t.Errorf("%s after restart: %+v", component, restarted)
 		}
 	}

@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		beOwner(name)
 		return
 	}
+	if os.Getenv(burnVariable) != "" {
+		burn()
+		return
+	}
 	os.Exit(runWithLab(m))
 }
 

@@ -28,6 +28,8 @@ type Options struct {
 	With []string
 	// KwokNodes is the number of nodes of each cluster with kwok; 0 is the default.
 	KwokNodes int
+	// Profiling lets the API servers serve profiles below /debug/pprof.
+	Profiling bool
 }
 
 // Lab is a running lab.
@@ -118,6 +120,9 @@ func Start(ctx context.Context, options Options) (*Lab, error) {
 	}
 	if options.KwokNodes > 0 {
 		args = append(args, "--kwok-nodes", strconv.Itoa(options.KwokNodes))
+	}
+	if options.Profiling {
+		args = append(args, "--profiling")
 	}
 	return l, l.runJSON(ctx, nil, l, args...)
 }

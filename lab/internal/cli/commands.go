@@ -64,7 +64,7 @@ func down(ctx context.Context, lab instance.Instance) error {
 		// The supervisor may be gone already; the lock tells.
 		_ = supervisor.NewClient(contact).Down(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	for {
 		lock, err := lab.Lock()

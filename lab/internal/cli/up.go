@@ -15,10 +15,11 @@ import (
 )
 
 type upFlags struct {
-	clusters []string
-	with     []string
-	owner    int
-	nodes    int
+	clusters  []string
+	with      []string
+	owner     int
+	nodes     int
+	profiling bool
 }
 
 func newUp(s *settings) *cobra.Command {
@@ -36,6 +37,7 @@ func newUp(s *settings) *cobra.Command {
 	command.Flags().StringSliceVar(&flags.clusters, "clusters", []string{"cluster"}, "names of the clusters")
 	command.Flags().StringSliceVar(&flags.with, "with", nil, "options: registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER")
 	command.Flags().IntVar(&flags.nodes, "kwok-nodes", 2, "number of nodes of clusters with kwok")
+	command.Flags().BoolVar(&flags.profiling, "profiling", false, "let the API servers serve profiles below /debug/pprof")
 	command.Flags().IntVar(&flags.owner, "owner-pid", 0, "take the lab down when this process ends; without it, the lab stays until \"lab down\"")
 	return command
 }
@@ -91,7 +93,7 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 
 // config reads the flags into what the supervisor is told.
 func (f *upFlags) config(name string) (instance.Config, error) {
-	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes}
+	config := instance.Config{Name: name, Clusters: f.clusters, KwokNodes: f.nodes, Profiling: f.profiling}
 	for i, cluster := range f.clusters {
 		if err := instance.CheckName("cluster", cluster); err != nil {
 			return config, err

@@ -32,6 +32,7 @@ type Config struct {
 	Git           bool     `json:"git,omitempty"`
 	GitAuth       bool     `json:"gitAuth,omitempty"`
 	KwokNodes     int      `json:"kwokNodes,omitempty"`
+	Profiling     bool     `json:"profiling,omitempty"`
 	Sources       string   `json:"sources"`
 	ToolDirectory string   `json:"toolDirectory"`
 }

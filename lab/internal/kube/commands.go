@@ -36,8 +36,9 @@ func (c *Cluster) EtcdArgs() []string {
 
 // APIServerArgs start kube-apiserver with what a default cluster has: RBAC, API
 // priority and fairness, the default admission plugins. tokenWebhook is a
-// kubeconfig for the webhook that knows the users made at run time.
-func (c *Cluster) APIServerArgs(tokenWebhook string) []string {
+// kubeconfig for the webhook that knows the users made at run time; profiling
+// serves the API server's profiles below /debug/pprof.
+func (c *Cluster) APIServerArgs(tokenWebhook string, profiling bool) []string {
 	return []string{
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", c.serverPort),
@@ -73,7 +74,7 @@ func (c *Cluster) APIServerArgs(tokenWebhook string) []string {
 		"--audit-log-mode=blocking",
 		"--audit-log-maxsize=1000000",
 		"--shutdown-delay-duration=0s",
-		"--profiling=false",
+		fmt.Sprintf("--profiling=%t", profiling),
 	}
 }
 

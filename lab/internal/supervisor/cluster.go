@@ -32,8 +32,7 @@ type cluster struct {
 	proxy    *report.Proxy
 }
 
-// upCluster starts a cluster's control plane, all processes at once, and
-// returns when it is usable.
+// upCluster starts a cluster's control plane and returns when it is usable.
 func (s *Supervisor) upCluster(ctx context.Context, name string) error {
 	started := time.Now()
 	c, err := s.newCluster(name)
@@ -44,11 +43,7 @@ func (s *Supervisor) upCluster(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	components, err := s.start(specs...)
-	if err != nil {
-		return err
-	}
-	if err := waitReady(ctx, components); err != nil {
+	if err := s.bringUp(ctx, specs...); err != nil {
 		return fmt.Errorf("bring up cluster %s: %w", name, err)
 	}
 	if err := s.runPods(ctx, c); err != nil {
@@ -86,10 +81,12 @@ func (s *Supervisor) newCluster(name string) (*cluster, error) {
 	}
 	return &cluster{
 		Cluster: described, objects: own,
-		client: &http.Client{Transport: transport, Timeout: 10 * time.Second},
+		client: &http.Client{Transport: transport, Timeout: 30 * time.Second},
 	}, nil
 }
 
+// controlPlane describes the processes of a cluster in the order in which they need
+// each other.
 func (s *Supervisor) controlPlane(ctx context.Context, c *cluster) ([]Spec, error) {
 	built, err := s.workshop.Ensure(ctx, tools.ControlPlane)
 	if err != nil {
@@ -108,7 +105,7 @@ func (s *Supervisor) controlPlane(ctx context.Context, c *cluster) ([]Spec, erro
 	}
 	return []Spec{
 		program("etcd", "etcd", c.EtcdArgs(), accepts(c.EtcdAddress())),
-		program("apiserver", "kube-apiserver", c.APIServerArgs(webhook), c.apiServerReady),
+		program("apiserver", "kube-apiserver", c.APIServerArgs(webhook, s.config.Profiling), c.apiServerReady),
 		program("controller-manager", "kube-controller-manager", c.ControllerManagerArgs(), c.controllersReady),
 	}, nil
 }

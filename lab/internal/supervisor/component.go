@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -29,12 +30,22 @@ const (
 	stateExited  = "exited"
 )
 
-// readyTimeout bounds the wait for a component; a loaded machine needs some.
-const readyTimeout = 2 * time.Minute
+const (
+	// readyTimeout bounds the wait for a component. It is for a machine with several
+	// times the work that it can do; on an idle one, it is never felt.
+	readyTimeout = 5 * time.Minute
+	// earlyEnds is how often a component may end before it is ready. The programs of
+	// Kubernetes wait for each other with short limits of their own (the controller
+	// manager ten seconds for a healthy API server) and end when these are over.
+	earlyEnds = 5
+	// firstPause is the pause after the first early end; it doubles each time.
+	firstPause = 200 * time.Millisecond
+)
 
 // component is a Spec and its present process.
 type component struct {
 	spec Spec
+	log  *slog.Logger
 
 	mu       sync.Mutex
 	process  *process.Process
@@ -43,11 +54,11 @@ type component struct {
 	restarts int
 }
 
-func newComponent(spec Spec) (*component, error) {
+func newComponent(spec Spec, log *slog.Logger) (*component, error) {
 	if err := os.MkdirAll(filepath.Dir(spec.Command.Log), 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of the log of %s: %w", spec.Name, err)
 	}
-	return &component{spec: spec}, nil
+	return &component{spec: spec, log: log}, nil
 }
 
 func (c *component) start() error {
@@ -121,28 +132,70 @@ func (c *component) restart(ctx context.Context) error {
 	return c.waitReady(ctx)
 }
 
-// waitReady returns when the component is usable, or when its process has ended.
+// waitReady returns when the component is usable. A component that ends before
+// that is started again a few times.
 func (c *component) waitReady(ctx context.Context) error {
 	if c.spec.Ready == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	running := c.current()
+	pause := firstPause
+	for ends := 1; ; ends++ {
+		running := c.current()
+		ready, err := c.awaitReady(ctx, running)
+		switch {
+		case ready:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s is not ready: %w; the end of its log:\n%s", c.spec.Name, err, c.logEnd())
+		case ends >= earlyEnds || c.endedOnPurpose():
+			return fmt.Errorf("%s ended before it was ready (%s, attempt %d); the end of its log:\n%s", c.spec.Name, running.Exit(), ends, c.logEnd())
+		}
+		c.log.Warn("ended before it was ready; it is started again", "component", c.spec.Name, "exit", running.Exit())
+		if err := sleep(ctx, pause); err != nil {
+			return fmt.Errorf("start %s again: %w", c.spec.Name, err)
+		}
+		pause *= 2
+		if err := c.startAgain(); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitReady asks until the component is ready, until its process has ended, or
+// until the time is over, which is an error that says what is missing.
+func (c *component) awaitReady(ctx context.Context, running *process.Process) (bool, error) {
 	retry := time.NewTicker(25 * time.Millisecond)
 	defer retry.Stop()
 	for {
 		err := c.spec.Ready(ctx)
 		if err == nil {
-			return nil
+			return true, nil
 		}
 		select {
 		case <-running.Done():
-			return fmt.Errorf("%s ended before it was ready (%s); the end of its log:\n%s", c.spec.Name, running.Exit(), c.logEnd())
+			return false, nil
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w; the end of its log:\n%s", c.spec.Name, err, c.logEnd())
+			return false, err
 		case <-retry.C:
 		}
+	}
+}
+
+// endedOnPurpose says that somebody has asked for the end of the process.
+func (c *component) endedOnPurpose() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stopped || c.retired
+}
+
+func sleep(ctx context.Context, pause time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pause):
+		return nil
 	}
 }
 

@@ -120,9 +120,12 @@ func (h *podHost) keep(ctx context.Context, c *component, run podrunner.Run) {
 		present := c.current()
 		restarts := int32(c.report().Restarts)
 		run.Changed(podrunner.State{Running: true, Restarts: restarts})
-		if err := c.waitReady(ctx); err == nil {
+		// As with a kubelet, an end before that is a restart that the pod shows.
+		waiting, cancel := context.WithTimeout(ctx, readyTimeout)
+		if ready, err := c.awaitReady(waiting, present); err == nil && ready {
 			run.Changed(podrunner.State{Running: true, Ready: true, Restarts: restarts})
 		}
+		cancel()
 		select {
 		case <-present.Done():
 		case <-ctx.Done():

@@ -143,8 +143,23 @@ func (s *Supervisor) start(specs ...Spec) ([]*component, error) {
 	return added, nil
 }
 
+// bringUp starts components one after the other: each needs those before it. On a
+// busy machine, one that is started too early gives up before they are there.
+func (s *Supervisor) bringUp(ctx context.Context, specs ...Spec) error {
+	for _, spec := range specs {
+		added, err := s.start(spec)
+		if err != nil {
+			return err
+		}
+		if err := waitReady(ctx, added); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *Supervisor) add(spec Spec) (*component, error) {
-	c, err := newComponent(spec)
+	c, err := newComponent(spec, s.log)
 	if err != nil {
 		return nil, err
 	}
