@@ -7,28 +7,22 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/install"
-	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
 )
 
 const (
@@ -46,7 +40,7 @@ type bench struct {
 	admin, workload  client.WithWatch
 	serverKubeconfig string
 	targetKubeconfig string
-	process          *exec.Cmd
+	server           *landscape.Server
 }
 
 func start(ctx context.Context) (*bench, error) {
@@ -65,10 +59,10 @@ func start(ctx context.Context) (*bench, error) {
 func (b *bench) setUp(ctx context.Context) error {
 	resource, target := b.lab.Clusters["resource"], b.lab.Clusters["target"]
 	var err error
-	if b.admin, err = connect(resource.Kubeconfig); err != nil {
+	if b.admin, err = landscape.Connect(resource.Kubeconfig); err != nil {
 		return err
 	}
-	if b.workload, err = connect(target.Kubeconfig); err != nil {
+	if b.workload, err = landscape.Connect(target.Kubeconfig); err != nil {
 		return err
 	}
 	if err := install.Run(ctx, b.admin, install.Options{}, &bytes.Buffer{}); err != nil {
@@ -88,19 +82,11 @@ func (b *bench) setUp(ctx context.Context) error {
 	return err
 }
 
-func connect(kubeconfig string) (client.WithWatch, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
-	}
-	config.QPS = -1
-	return client.NewWithWatch(config, client.Options{Scheme: scheme()})
-}
-
 func (b *bench) stop() {
-	if b.process != nil {
-		_ = b.process.Process.Signal(syscall.SIGTERM)
-		_ = b.process.Wait()
+	if b.server != nil {
+		if err := b.server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
 	}
 	if err := b.lab.Down(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -108,25 +94,11 @@ func (b *bench) stop() {
 }
 
 func (b *bench) startServer(ctx context.Context) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	health := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return err
-	}
-	log, err := os.Create(filepath.Join(b.lab.Directory, "landscaper.log"))
-	if err != nil {
-		return err
-	}
-	b.process = exec.Command("bin/landscaper", "run", "--kubeconfig", b.serverKubeconfig, "--metrics-address", "0", "--health-address", health)
-	b.process.Stdout, b.process.Stderr = log, log
-	b.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := b.process.Start(); err != nil {
-		return fmt.Errorf("start the server: %w", err)
-	}
-	return server.WaitReady(ctx, health)
+	var err error
+	b.server, err = landscape.Start(ctx, landscape.Options{
+		Kubeconfig: b.serverKubeconfig, Quiet: true, Log: filepath.Join(b.lab.Directory, "landscaper.log"),
+	})
+	return err
 }
 
 // calibrate returns how many status writes per second the API server can do.
@@ -164,44 +136,27 @@ func (b *bench) countRequests(ctx context.Context) (map[string]int, error) {
 	if _, err := b.latency(ctx, 1); err != nil {
 		return nil, err
 	}
-	marks, err := b.marks(ctx)
+	counted, err := b.count(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := b.latency(ctx, 1); err != nil {
 		return nil, err
 	}
-	return b.requests(ctx, marks)
+	return b.requests(ctx, counted)
 }
 
-func (b *bench) marks(ctx context.Context) (map[string]lab.Mark, error) {
-	marks := map[string]lab.Mark{}
-	for name, cluster := range b.lab.Clusters {
-		mark, err := cluster.Mark(ctx)
-		if err != nil {
-			return nil, err
-		}
-		marks[name] = mark
-	}
-	return marks, nil
+// count counts what our users request from now on.
+func (b *bench) count(ctx context.Context) (*landscape.Count, error) {
+	return landscape.StartCount(ctx,
+		landscape.Caller{Cluster: b.lab.Clusters["resource"], User: serverUser},
+		landscape.Caller{Cluster: b.lab.Clusters["target"], User: deployerUser})
 }
 
-// requests counts what our users have requested since the marks, by cluster, verb
-// and kind.
-func (b *bench) requests(ctx context.Context, marks map[string]lab.Mark) (map[string]int, error) {
-	counts := map[string]int{}
-	for name, user := range map[string]string{"resource": serverUser, "target": deployerUser} {
-		list, err := b.lab.Clusters[name].Requests(ctx, marks[name], user)
-		if err != nil {
-			return nil, err
-		}
-		for _, request := range list {
-			if request.Verb != "watch" && !strings.HasPrefix(request.Resource, "leases") {
-				counts[name+" "+request.Verb+" "+request.Resource]++
-			}
-		}
-	}
-	return counts, nil
+// requests sums up by cluster, verb and kind.
+func (b *bench) requests(ctx context.Context, count *landscape.Count) (map[string]int, error) {
+	requests, err := count.Requests(ctx)
+	return landscape.Sums(requests), err
 }
 
 // latency brings up Installations one after the other.
@@ -242,7 +197,7 @@ func (b *bench) latency(ctx context.Context, count int) (Latency, error) {
 
 // idle counts the requests of a server that has nothing to do.
 func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, error) {
-	marks, err := b.marks(ctx)
+	counted, err := b.count(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -251,7 +206,7 @@ func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, erro
 		return 0, ctx.Err()
 	case <-time.After(duration):
 	}
-	counts, err := b.requests(ctx, marks)
+	counts, err := b.requests(ctx, counted)
 	if err != nil {
 		return 0, err
 	}
@@ -268,11 +223,11 @@ func (b *bench) many(ctx context.Context, count int) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks, err := b.marks(ctx)
+	counted, err := b.count(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cpu, err := b.cpu()
+	cpu, err := b.server.CPU()
 	if err != nil {
 		return nil, err
 	}
@@ -310,15 +265,15 @@ func (b *bench) many(ctx context.Context, count int) (*Run, error) {
 	if err := <-created; err != nil {
 		return nil, err
 	}
-	return b.summarize(ctx, count, marks, cpu, slices.Sorted(maps.Values(finished)))
+	return b.summarize(ctx, count, counted, cpu, slices.Sorted(maps.Values(finished)))
 }
 
-func (b *bench) summarize(ctx context.Context, count int, marks map[string]lab.Mark, cpuBefore time.Duration, finished []time.Duration) (*Run, error) {
-	cpu, err := b.cpu()
+func (b *bench) summarize(ctx context.Context, count int, counted *landscape.Count, cpuBefore time.Duration, finished []time.Duration) (*Run, error) {
+	cpu, err := b.server.CPU()
 	if err != nil {
 		return nil, err
 	}
-	counts, err := b.requests(ctx, marks)
+	counts, err := b.requests(ctx, counted)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +281,7 @@ func (b *bench) summarize(ctx context.Context, count int, marks map[string]lab.M
 	for _, n := range counts {
 		total += n
 	}
-	memory, err := b.memory()
+	memory, err := b.server.PeakMemory()
 	if err != nil {
 		return nil, err
 	}
@@ -335,41 +290,8 @@ func (b *bench) summarize(ctx context.Context, count int, marks map[string]lab.M
 		Installations: count, Seconds: last.Seconds(), PerSecond: float64(count) / last.Seconds(),
 		CPUMillis:    float64((cpu - cpuBefore).Microseconds()) / 1000 / float64(count),
 		RequestsEach: float64(total) / float64(count), FirstHalfAt: finished[count/2-1].Seconds() / last.Seconds(),
-		MaxMemoryMBytes: memory,
+		MaxMemoryMBytes: float64(memory) / (1 << 20),
 	}, nil
-}
-
-// cpu returns the CPU time of the server so far.
-func (b *bench) cpu() (time.Duration, error) {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.process.Process.Pid))
-	if err != nil {
-		return 0, fmt.Errorf("read the CPU time of the server: %w", err)
-	}
-	// The name of the program may contain blanks; it ends with a parenthesis.
-	_, after, _ := strings.Cut(string(content), ") ")
-	fields := strings.Fields(after)
-	var ticks int64
-	for _, field := range fields[11:13] {
-		value, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("read the CPU time of the server: %w", err)
-		}
-		ticks += value
-	}
-	const ticksPerSecond = 100
-	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
-}
-
-// memory returns the largest memory use of the server so far, in MB.
-func (b *bench) memory() (float64, error) {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.process.Process.Pid))
-	if err != nil {
-		return 0, fmt.Errorf("read the memory of the server: %w", err)
-	}
-	_, after, _ := strings.Cut(string(content), "VmHWM:")
-	var kilobytes float64
-	_, err = fmt.Sscan(after, &kilobytes)
-	return kilobytes / 1024, err
 }
 
 // namespace makes a namespace on both clusters with a Target.
@@ -381,17 +303,9 @@ func (b *bench) namespace(ctx context.Context) (string, error) {
 	if err := b.workload.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: space.Name}}); err != nil {
 		return "", err
 	}
-	access, err := yaml.Marshal(map[string]string{"kubeconfig": b.targetKubeconfig})
+	target, err := landscape.Target(space.Name, "host", b.targetKubeconfig)
 	if err != nil {
 		return "", err
-	}
-	raw, err := yaml.YAMLToJSON(access)
-	if err != nil {
-		return "", err
-	}
-	target := &v1alpha1.Target{
-		ObjectMeta: metav1.ObjectMeta{Namespace: space.Name, Name: "host"},
-		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(raw)},
 	}
 	return space.Name, b.admin.Create(ctx, target)
 }

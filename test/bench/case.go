@@ -6,18 +6,9 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/install"
 )
-
-func scheme() *runtime.Scheme {
-	scheme := install.Scheme()
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	return scheme
-}
 
 // blueprint deploys one ConfigMap.
 const blueprint = `apiVersion: landscaper.gardener.cloud/v1alpha1

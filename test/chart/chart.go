@@ -2,6 +2,7 @@
 package chart
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 // Release and Namespace are the names under which the chart is rendered.
@@ -85,6 +87,66 @@ func decode(content string) ([]*unstructured.Unstructured, error) {
 		if len(object.Object) > 0 {
 			objects = append(objects, object)
 		}
+	}
+}
+
+// Rules returns the rules that the chart gives to the program, bound to a user instead
+// of its service account, with the namespaces that they are in. Tests run with exactly
+// these rules.
+func Rules(user string, values map[string]any) ([]byte, error) {
+	objects, err := Render(values)
+	if err != nil {
+		return nil, err
+	}
+	var manifest bytes.Buffer
+	seen := map[string]bool{}
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "ClusterRoleBinding", "RoleBinding":
+			if !bindsProgram(object) {
+				continue
+			}
+			object.Object["subjects"] = []any{map[string]any{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}}
+		case "ClusterRole", "Role":
+		default:
+			continue
+		}
+		if namespace := object.GetNamespace(); namespace != "" && !seen[namespace] {
+			seen[namespace] = true
+			fmt.Fprintf(&manifest, "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", namespace)
+		}
+		// Rules of several users may be in one cluster.
+		rename(object, user)
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		manifest.WriteString("---\n")
+		manifest.Write(text)
+	}
+	return manifest.Bytes(), nil
+}
+
+// bindsProgram says that a binding is for the service account of the program.
+func bindsProgram(binding *unstructured.Unstructured) bool {
+	subjects, _, err := unstructured.NestedSlice(binding.Object, "subjects")
+	if err != nil {
+		return false
+	}
+	for _, subject := range subjects {
+		if subject, ok := subject.(map[string]any); ok && subject["kind"] == "ServiceAccount" && subject["name"] == Release {
+			return true
+		}
+	}
+	return false
+}
+
+func rename(object *unstructured.Unstructured, user string) {
+	object.SetName(user + "-" + object.GetName())
+	// The annotations make Helm delete what runs before an installation.
+	object.SetAnnotations(nil)
+	if reference, found, err := unstructured.NestedString(object.Object, "roleRef", "name"); found && err == nil {
+		_ = unstructured.SetNestedField(object.Object, user+"-"+reference, "roleRef", "name") // it was there
 	}
 }
 

@@ -36,6 +36,11 @@ func TestRender(t *testing.T) {
 		want   []string
 	}{
 		{"the defaults run all controllers", nil, "Deployment", "landscaper", []string{"--controllers=" + strings.Join(server.Controllers(), ","), "landscaper:0.1.0", "--leader-elect"}},
+		{"the image is pinned", map[string]any{"image": map[string]any{"digest": "sha256:abc", "tag": "ignored"}}, "Deployment", "landscaper", []string{`"image":"landscaper@sha256:abc"`}},
+		{"so is that of the installer", map[string]any{"image": map[string]any{"digest": "sha256:abc"}}, "Job", "landscaper-install", []string{`"image":"landscaper@sha256:abc"`}},
+		{"metrics may be switched off", map[string]any{"metrics": map[string]any{"enabled": false}}, "Deployment", "landscaper", []string{"--metrics-address=0"}},
+		{"collectors of metrics are let in", map[string]any{"networkPolicy": map[string]any{"metricsFrom": []any{map[string]any{"podSelector": map[string]any{}}}}}, "NetworkPolicy", "landscaper", []string{`"from":[{"podSelector":{}}]`, `"port":"metrics"`}},
+		{"nobody else is", nil, "NetworkPolicy", "landscaper", []string{`"ingress":[]`, `"except":["169.254.0.0/16"]`, `"port":53`}},
 		{"an installer runs before", nil, "Job", "landscaper-install", []string{"/landscaper", "install"}},
 		{"a deployer may run elsewhere", map[string]any{"controllers": []any{"installation", "execution"}, "workers": map[string]any{"installation": 64}}, "Deployment", "landscaper", []string{"--controllers=installation,execution", "--workers=installation=64"}},
 		{"permissions reach installer and program", map[string]any{"install": map[string]any{"importNamespaces": []any{map[string]any{"from": "shared", "to": []any{"team-a"}}}}}, "Job", "landscaper-install", []string{"--allow-import-from=shared=team-a"}},
@@ -46,25 +51,31 @@ func TestRender(t *testing.T) {
 		}, "Deployment", "landscaper", []string{`"secretName":"registry-files"`, `"mountPath":"/etc/registry"`, `"mountPath":"/etc/landscaper"`}},
 	}
 	for _, test := range tests {
-		objects, err := Render(test.values)
-		if err != nil {
-			t.Fatalf("%s: %v", test.reason, err)
-		}
-		object, err := Find(objects, test.kind, test.name)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		text, err := object.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range test.want {
-			if !strings.Contains(string(text), want) {
-				t.Errorf("%s: %q is not in %s", test.reason, want, text)
+		t.Run(test.reason, func(t *testing.T) {
+			object, err := Find(render(t, test.values), test.kind, test.name)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			text, err := object.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(string(text), want) {
+					t.Errorf("%q is not in %s", want, text)
+				}
+			}
+		})
 	}
+}
+
+func render(t *testing.T, values map[string]any) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := Render(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
 }
 
 // TestRenderedConfiguration shows that the program understands what the chart
@@ -76,6 +87,8 @@ func TestRenderedConfiguration(t *testing.T) {
 		"registry":                  map[string]any{"oci": map[string]any{"certificateAuthorities": "/etc/registry/ca.pem", "redirects": map[string]any{"hosts": []any{".example.org"}}}},
 		"signatureVerification":     "Enforce",
 		"disabledTemplateFunctions": []any{"getOidcKubeconfig"},
+		"namespaces":                []any{"team-a", "team-b"},
+		"metrics":                   map[string]any{"authenticated": false},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +112,9 @@ func TestRenderedConfiguration(t *testing.T) {
 	}
 	if !slices.Equal(config.ExcludedNamespaces, []string{"kube-system"}) || !slices.Equal(config.SourceNamespaces["shared"], []string{"team-a"}) {
 		t.Errorf("got %+v", config)
+	}
+	if !slices.Equal(config.Namespaces, []string{"team-a", "team-b"}) || !config.OpenMetrics {
+		t.Errorf("got namespaces %v, open metrics %t", config.Namespaces, config.OpenMetrics)
 	}
 	oci := config.Registry.OCI
 	if oci.CertificateAuthorities != "/etc/registry/ca.pem" || !slices.Equal(oci.Redirects.Hosts, []string{".example.org"}) || config.Verification != installation.VerifyAlways || !slices.Equal(config.DisabledFunctions, []string{"getOidcKubeconfig"}) {

@@ -129,7 +129,7 @@ func dockerConfig(password string) []byte {
 func registryServer(t *testing.T, lines ...string) *serverProcess {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("kind: LandscaperConfiguration\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.registry.CAFile, strings.Join(lines, "\n"))
+	text := fmt.Sprintf("kind: LandscaperConfiguration\negress: {allowLoopback: true}\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.registry.CAFile, strings.Join(lines, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

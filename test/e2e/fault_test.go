@@ -223,7 +223,7 @@ func TestDeleteWithoutUninstall(t *testing.T) {
 func TestGracefulShutdown(t *testing.T) {
 	server := startServer(t, env.serverKubeconfig)
 	server.signal(syscall.SIGTERM)
-	if code := server.command.ProcessState.ExitCode(); code != 0 {
+	if code := server.ExitCode(); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, server.output.tail(20))
 	}
 	if _, err := os.Stat("/hacked"); err == nil {

@@ -6,33 +6,29 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/install"
-	"go.landscaper.dev/internal/server"
-	"go.landscaper.dev/test/chart"
 	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
 )
 
 // serverUser is the identity of the server on the resource cluster. It has the
 // rules of the chart and nothing else.
 const serverUser = "landscaper-server"
+
+// patience bounds every wait; a wait ends with its event, long before.
+const patience = 3 * time.Minute
 
 // environment is the lab that all scenarios share.
 type environment struct {
@@ -55,7 +51,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"registry-auth", "registry-tls"}})
 	if err != nil {
@@ -78,10 +74,10 @@ func (e *environment) setUp(ctx context.Context, started *lab.Lab) error {
 	e.resource, e.target = started.Clusters["resource"], started.Clusters["target"]
 	e.lab, e.registry = started, started.Registry
 	var err error
-	if e.admin, err = connect(e.resource.Kubeconfig); err != nil {
+	if e.admin, err = landscape.Connect(e.resource.Kubeconfig); err != nil {
 		return err
 	}
-	if e.workload, err = connect(e.target.Kubeconfig); err != nil {
+	if e.workload, err = landscape.Connect(e.target.Kubeconfig); err != nil {
 		return err
 	}
 	if err := install.Run(ctx, e.admin, install.Options{}, &bytes.Buffer{}); err != nil {
@@ -105,61 +101,20 @@ func (e *environment) setUp(ctx context.Context, started *lab.Lab) error {
 	return err
 }
 
-// chartRules writes the rules of the chart, bound to a user, to a file.
-func chartRules(user string) (string, error) {
-	objects, err := chart.Render(nil)
-	if err != nil {
-		return "", err
-	}
-	var manifest bytes.Buffer
-	fmt.Fprintf(&manifest, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", chart.Namespace)
-	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
-		object, err := chart.Find(objects, kind, chart.Release)
-		if err != nil {
-			return "", err
-		}
-		if strings.HasSuffix(kind, "Binding") {
-			object.SetName(user)
-			object.Object["subjects"] = []any{map[string]any{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}}
-		}
-		text, err := yaml.Marshal(object.Object)
-		if err != nil {
-			return "", err
-		}
-		manifest.WriteString("---\n")
-		manifest.Write(text)
-	}
-	file, err := os.CreateTemp("", "rules-*.yaml")
-	if err != nil {
-		return "", err
-	}
-	defer file.Close() //nolint:errcheck // WriteString reports what matters
-	_, err = file.Write(manifest.Bytes())
-	return file.Name(), err
-}
-
-func connect(kubeconfig string) (client.WithWatch, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	scheme := install.Scheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	return client.NewWithWatch(config, client.Options{Scheme: scheme})
-}
-
-// serverProcess is a running server.
+// serverProcess is a running server of a test.
 type serverProcess struct {
-	t       *testing.T
-	command *exec.Cmd
-	health  string
-	output  *lockedBuffer
-	ended   chan struct{}
-	once    sync.Once
+	*landscape.Server
+	t      *testing.T
+	health string
+	output output
+	ended  <-chan struct{}
 }
+
+// output is what a server has said.
+type output struct{ server *landscape.Server }
+
+func (o output) String() string        { return o.server.Output() }
+func (o output) tail(lines int) string { return o.server.Tail(lines) }
 
 // startServer starts the server and returns when it is ready. It ends with the
 // test.
@@ -173,87 +128,24 @@ func startServer(t *testing.T, kubeconfig string, args ...string) *serverProcess
 // launchServer starts the server without waiting for it.
 func launchServer(t *testing.T, kubeconfig string, args ...string) *serverProcess {
 	t.Helper()
-	program, err := filepath.Abs(filepath.Join("..", "..", "bin", "landscaper"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s := &serverProcess{t: t, health: address, output: &lockedBuffer{}, ended: make(chan struct{})}
-	s.command = exec.Command(program, append([]string{"run", "--kubeconfig", kubeconfig, "--metrics-address", "0", "--health-address", address, "--verbose"}, args...)...)
-	s.command.Stdout, s.command.Stderr = s.output, s.output
-	// The server must not outlive a test that is killed.
-	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = s.command.Wait()
-		close(s.ended)
-	}()
-	t.Cleanup(func() {
-		s.signal(syscall.SIGKILL)
-		if t.Failed() {
-			t.Logf("the server said:\n%s", s.output.tail(100))
-		}
-	})
-	return s
+	s := landscape.RunUnready(t, landscape.Options{Kubeconfig: kubeconfig, Args: args})
+	return &serverProcess{Server: s, t: t, health: s.Health(), output: output{s}, ended: s.Ended()}
 }
 
 // waitReady returns when the server says that it is ready.
 func (s *serverProcess) waitReady() {
 	s.t.Helper()
-	ctx, cancel := context.WithCancel(s.t.Context())
-	defer cancel()
-	go func() {
-		// A server that has ended is not waited for.
-		select {
-		case <-s.ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	if err := server.WaitReady(ctx, s.health); err != nil {
-		s.t.Fatalf("the server is not ready: %v\n%s", err, s.output.tail(50))
+	if err := s.WaitReady(s.t.Context()); err != nil {
+		s.t.Fatalf("%v", err)
 	}
 }
 
-// signal sends a signal and returns when the server has ended.
+// signal sends a signal that ends the server and returns when it has ended.
 func (s *serverProcess) signal(signal os.Signal) {
-	s.once.Do(func() {
-		_ = s.command.Process.Signal(signal)
-		<-s.ended
-	})
-}
-
-// lockedBuffer collects output of a process.
-type lockedBuffer struct {
-	mutex  sync.Mutex
-	buffer bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.String()
-}
-
-func (b *lockedBuffer) tail(lines int) string {
-	all := strings.Split(b.String(), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
+	if err := s.Signal(signal); err != nil {
+		s.t.Error(err)
+	}
+	<-s.ended
 }
 
 // namespace makes a namespace with a Target for a test.
@@ -273,13 +165,9 @@ func namespace(t *testing.T) string {
 // createTarget makes a Target with an inline kubeconfig.
 func createTarget(t *testing.T, namespace, name, kubeconfig string) {
 	t.Helper()
-	raw, err := yaml.YAMLToJSON(fmt.Appendf(nil, "kubeconfig: |\n%s", indent(kubeconfig, 2)))
+	target, err := landscape.Target(namespace, name, kubeconfig)
 	if err != nil {
 		t.Fatal(err)
-	}
-	target := &v1alpha1.Target{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(raw)},
 	}
 	if err := env.admin.Create(t.Context(), target); err != nil {
 		t.Fatal(err)
@@ -362,7 +250,7 @@ func create(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {
 // waitFor watches an Installation until a condition holds and returns it.
 func waitFor(t *testing.T, key client.ObjectKey, what string, condition func(*v1alpha1.Installation) bool) *v1alpha1.Installation {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var last *v1alpha1.Installation
 	for {
@@ -417,7 +305,7 @@ func request(t *testing.T, inst *v1alpha1.Installation, operation v1alpha1.Opera
 // waitGone watches until an object is deleted.
 func waitGone(t *testing.T, cluster client.WithWatch, object client.Object, list client.ObjectList) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
 	if err != nil {
@@ -433,4 +321,9 @@ func waitGone(t *testing.T, cluster client.WithWatch, object client.Object, list
 		}
 	}
 	t.Fatalf("%T %s is still there", object, object.GetName())
+}
+
+// chartRules writes the rules of the chart, bound to a user, to a file.
+func chartRules(user string) (string, error) {
+	return landscape.WriteRules(env.lab.Directory, user, nil)
 }

@@ -28,6 +28,7 @@ import (
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/signature"
+	"go.landscaper.dev/internal/egress"
 )
 
 // delivery is a repository of components in the registry of the lab.
@@ -53,7 +54,7 @@ func openDelivery(t *testing.T, path string) *delivery {
 	if err := d.options.Registry.Credentials.AddDockerConfig(dockerConfig(env.registry.Password)); err != nil {
 		t.Fatal(err)
 	}
-	d.store = registry.NewClient(registry.NewPool(registry.DefaultTimeouts()), d.options.Registry).Registry("", env.registry.Address)
+	d.store = registry.NewClient(registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts()), d.options.Registry).Registry("", env.registry.Address)
 	return d
 }
 
@@ -74,7 +75,7 @@ func (d *delivery) manifest(name, version string) *oci.Manifest {
 // digest takes the digest of a component version that is to be signed.
 func (d *delivery) digest(name, version string) *descriptor.Digest {
 	d.t.Helper()
-	session := component.NewSession(component.NewShared(), d.options)
+	session := component.NewSession(component.NewSharedWith(egress.Policy{AllowLoopback: true}), d.options)
 	defer session.Close() //nolint:errcheck // nothing is written
 	found, err := session.Resolve(d.t.Context(), component.Reference{Name: name, Version: version})
 	if err != nil {
@@ -94,7 +95,7 @@ func (d *delivery) digest(name, version string) *descriptor.Digest {
 // attach stores signatures with a component version.
 func (d *delivery) attach(name, version string, signatures ...descriptor.Signature) {
 	d.t.Helper()
-	session := component.NewSession(component.NewShared(), d.options)
+	session := component.NewSession(component.NewSharedWith(egress.Policy{AllowLoopback: true}), d.options)
 	defer session.Close() //nolint:errcheck // nothing is written
 	found, err := session.Resolve(d.t.Context(), component.Reference{Name: name, Version: version})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
 )
 
 // TestMinimal is the walking path: one Installation becomes a ConfigMap on another
@@ -143,38 +143,33 @@ func TestBudget(t *testing.T) {
 	space := namespace(t)
 	// The default Context and what the start costs are not part of the case.
 	waitForContext(t, space)
-	marks := map[*lab.Cluster]lab.Mark{}
-	for _, cluster := range []*lab.Cluster{env.resource, env.target} {
-		mark, err := cluster.Mark(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		marks[cluster] = mark
+	count, err := landscape.StartCount(t.Context(),
+		landscape.Caller{Cluster: env.resource, User: serverUser}, landscape.Caller{Cluster: env.target, User: "landscaper-deployer"})
+	if err != nil {
+		t.Fatal(err)
 	}
 	waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
 	// A server that ends sends what it still has to say, so that nothing is missed.
 	server.signal(syscall.SIGTERM)
 
+	list, err := count.Requests(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	requests := map[string]int{}
 	writes, events, reads := 0, 0, 0
-	for cluster, user := range map[*lab.Cluster]string{env.resource: serverUser, env.target: "landscaper-deployer"} {
-		list, err := cluster.Requests(t.Context(), marks[cluster], user)
-		if err != nil {
-			t.Fatal(err)
+	for _, request := range list {
+		if request.Namespace != "" && request.Namespace != space {
+			continue // another namespace gets its default Context, for example
 		}
-		for _, request := range list {
-			if request.Verb == "watch" || strings.HasPrefix(request.Resource, "leases") {
-				continue
-			}
-			requests[cluster.Name+" "+request.Verb+" "+request.Resource+" "+request.Path]++
-			switch {
-			case strings.HasPrefix(request.Resource, "events"):
-				events++
-			case request.Verb == "get" || request.Verb == "list":
-				reads++
-			default:
-				writes++
-			}
+		requests[request.Key()+" "+request.Path]++
+		switch {
+		case strings.HasPrefix(request.Resource, "events"):
+			events++
+		case request.Verb == "get" || request.Verb == "list":
+			reads++
+		default:
+			writes++
 		}
 	}
 	t.Logf("%d writes, %d events, %d reads", writes, events, reads)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/chart"
+	"go.landscaper.dev/test/landscape"
 )
 
 // TestControllersInSeveralProcesses shows that a deployer can run alone.
@@ -51,15 +51,11 @@ func TestLeaderElection(t *testing.T) {
 
 // TestEndpoints asks for health, readiness and metrics.
 func TestEndpoints(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	metrics, err := landscape.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	server := startServer(t, env.serverKubeconfig, "--metrics-address", metrics)
+	server := startServer(t, env.serverKubeconfig, "--metrics-address", metrics, "--metrics-open")
 	space := namespace(t)
 	waitSucceeded(t, create(t, newInstallation(space, "counted", oneConfigMap)))
 	for url, want := range map[string]string{
@@ -99,7 +95,7 @@ func TestMissingCRDs(t *testing.T) {
 	}
 	server := launchServer(t, path)
 	<-server.ended
-	if code, log := server.command.ProcessState.ExitCode(), server.output.String(); code == 0 || !strings.Contains(log, "landscaper install") {
+	if code, log := server.ExitCode(), server.output.String(); code == 0 || !strings.Contains(log, "landscaper install") {
 		t.Errorf("exit code %d, and no word of how to install:\n%s", code, server.output.tail(10))
 	}
 }

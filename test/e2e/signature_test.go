@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -120,9 +122,16 @@ func TestSignaturePolicy(t *testing.T) {
 	trusted := newSigner(t)
 	publishSigned(t, trusted)
 	t.Run("Enforce", func(t *testing.T) {
-		registryServer(t, "signatureVerificationEnforcementPolicy: Enforce")
+		key := filepath.Join(t.TempDir(), "key.pem")
+		if err := os.WriteFile(key, trusted.public, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		registryServer(t, "signatureVerificationEnforcementPolicy: Enforce", "signatureVerification: {keys: {release: {publicKey: "+key+"}}}")
 		t.Run("a signed component", func(t *testing.T) {
 			waitSucceeded(t, create(t, signedInstallation(signedSpace(t, "/signed", trusted), "release")))
+		})
+		t.Run("a key of the Context does not count", func(t *testing.T) {
+			checkFailed(t, create(t, signedInstallation(signedSpace(t, "/signed", trusted), "chain")), "ExtractVerifyInfo", "signatureVerification.keys")
 		})
 		t.Run("an Installation that does not ask for a signature", func(t *testing.T) {
 			checkFailed(t, create(t, signedInstallation(signedSpace(t, "/signed", trusted), "")), "ExtractVerifyInfo", "set spec.verification.signatureName")

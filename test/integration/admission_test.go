@@ -203,3 +203,28 @@ func parse(text string) (*unstructured.Unstructured, error) {
 	complete(object)
 	return object, nil
 }
+
+// TestStoredEmptyComponent: the published controller stores an empty definition of a
+// component in subinstallations. Such an object can be changed otherwise, but nobody
+// can make a definition empty.
+func TestStoredEmptyComponent(t *testing.T) {
+	object := mustParse(t, `{kind: Installation, metadata: {labels: {validation.landscaper.gardener.cloud/skip-validation: "true"}}, spec: {blueprint: {ref: {resourceName: a}}, componentDescriptor: {}}}`)
+	if err := create(t, cluster, object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetLabels(nil)
+	spec := object.Object["spec"].(map[string]any) //nolint:errcheck // a panic says it
+	spec["blueprint"] = map[string]any{"ref": map[string]any{"resourceName": "b"}}
+	if err := cluster.Update(t.Context(), object); err != nil {
+		t.Fatalf("the Installation cannot be changed: %v", err)
+	}
+	spec = object.Object["spec"].(map[string]any) //nolint:errcheck // a panic says it
+	spec["componentDescriptor"] = map[string]any{"ref": map[string]any{"componentName": "example.org/a", "version": "1.0.0"}}
+	if err := cluster.Update(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	object.Object["spec"].(map[string]any)["componentDescriptor"] = map[string]any{} //nolint:errcheck // a panic says it
+	if err := cluster.Update(t.Context(), object); err == nil || !strings.Contains(err.Error(), "spec.componentDescriptor") {
+		t.Errorf("an emptied definition: %v", err)
+	}
+}

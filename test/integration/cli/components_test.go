@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/test/lab"
 )
 
@@ -207,7 +208,7 @@ components:
   resources:
   - {name: large, type: blob, input: {type: file, path: large.bin}}
   - {name: schema, type: landscaper.gardener.cloud/jsonschema, labels: [{name: x, value: y}], input: {type: utf8, text: '{"type":"string"}', mediaType: application/json}}
-  - {name: tree, type: directoryTree, input: {type: dir, path: tree, excludeFiles: ["*.log"]}}
+  - {name: tree, type: directoryTree, input: {type: dir, path: tree, excludeFiles: ["*/*.log"]}}
   sources:
   - {name: code, type: git, version: "1", access: {type: gitHub, repoUrl: "https://github.com/example/shop", commit: 0123456789012345678901234567890123456789}}
 `
@@ -344,7 +345,7 @@ func (w *workplace) target(t *testing.T) *registry.Registry {
 	store.AddConsumer(map[string]string{"type": credential.TypeOCIRegistry, "hostname": w.registry.Address}, credential.Properties{
 		credential.Username: w.registry.Username, credential.Password: w.registry.Password,
 	})
-	pool := registry.NewPool(registry.DefaultTimeouts())
+	pool := registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts())
 	t.Cleanup(pool.Close)
 	return registry.NewClient(pool, registry.Options{Credentials: store, Authorities: string(authority)}).Registry("", w.registry.Address)
 }

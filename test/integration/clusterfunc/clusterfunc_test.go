@@ -19,12 +19,14 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/render/clusterfunc"
@@ -108,13 +110,18 @@ func prepare(ctx context.Context) error {
 	return nil
 }
 
+// imported is a Target with the access under a key.
+func imported(key string) *v1alpha1.Target {
+	return &v1alpha1.Target{
+		ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "edge", UID: types.UID(key)},
+		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, SecretRef: &v1alpha1.LocalSecretReference{Name: "access", Key: key}},
+	}
+}
+
 // target is a Target as templates have it.
 func target(t *testing.T, key string) any {
 	t.Helper()
-	value, err := plain.Of(&v1alpha1.Target{
-		ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "edge"},
-		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, SecretRef: &v1alpha1.LocalSecretReference{Name: "access", Key: key}},
-	})
+	value, err := plain.Of(imported(key))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +129,8 @@ func target(t *testing.T, key string) any {
 }
 
 func functions(log func(function, target string, expires time.Time)) map[string]clusterfunc.Function {
-	return clusterfunc.Functions(clusterfunc.Options{Clusters: cluster.NewKubeconfigs(cluster.NewPool(cluster.PoolOptions{Secrets: admin}), here), Log: log})
+	targets := []*v1alpha1.Target{imported("mighty"), imported("weak"), imported("ghost")}
+	return clusterfunc.Functions(clusterfunc.Options{Clusters: cluster.NewKubeconfigs(cluster.NewPool(cluster.PoolOptions{Secrets: admin, Egress: egress.Policy{AllowLoopback: true}}), here, targets), Log: log})
 }
 
 // clientOf makes a client from a kubeconfig in base64.
@@ -231,10 +239,10 @@ func TestErrors(t *testing.T) {
 		want         string
 		matches      func(error) bool
 	}{
-		{"no such account", "getServiceAccountKubeconfig", []any{"ghost", there, 600, target(t, "mighty")}, `serviceaccounts "ghost" not found`, apierrors.IsNotFound},
-		{"too short a time", "getServiceAccountKubeconfig", []any{account, there, 60, target(t, "mighty")}, "may not specify a duration less than 10 minutes", apierrors.IsInvalid},
-		{"a Target whose user may not", "getServiceAccountKubeconfig", []any{account, there, 600, target(t, "weak")}, "is forbidden", apierrors.IsForbidden},
-		{"a cluster without shoots", "getShootAdminKubeconfig", []any{"blue", "garden-shop", 600, target(t, "mighty")}, "could not find the requested resource", apierrors.IsNotFound},
+		{"no such account", "getServiceAccountKubeconfig", []any{"ghost", there, 600, target(t, "mighty")}, "NotFound (404) to POST of serviceaccounts/token: it does not exist", apierrors.IsNotFound},
+		{"too short a time", "getServiceAccountKubeconfig", []any{account, there, 60, target(t, "mighty")}, "spec.expirationSeconds: the value is invalid (it must be at least 10 minutes)", apierrors.IsInvalid},
+		{"a Target whose user may not", "getServiceAccountKubeconfig", []any{account, there, 600, target(t, "weak")}, "Forbidden (403) to POST of serviceaccounts/token: the credentials of the Target lack this permission", apierrors.IsForbidden},
+		{"a cluster without shoots", "getShootAdminKubeconfig", []any{"blue", "garden-shop", 600, target(t, "mighty")}, "the cluster does not know this kind", apierrors.IsNotFound},
 		{"no such key of the Secret", "getOidcKubeconfig", []any{"https://login.example.org", "landscape", target(t, "ghost")}, "it has no key ghost: add it", job.IsWaiting},
 	}
 	for _, test := range tests {

@@ -31,6 +31,7 @@ import (
 	"go.landscaper.dev/internal/component/publish"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/test/lab"
 )
 
@@ -84,7 +85,7 @@ func options(t testing.TB) registry.Options {
 
 func shared() *component.Shared {
 	return &component.Shared{
-		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(registry.DefaultTimeouts()),
+		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts()),
 	}
 }
 
@@ -149,7 +150,7 @@ func push(t testing.TB, fields map[string]any) descriptor.Typed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := registry.NewClient(registry.NewPool(registry.DefaultTimeouts()), options(t)).Registry(spec.Scheme, spec.Host)
+	target := registry.NewClient(registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts()), options(t)).Registry(spec.Scheme, spec.Host)
 	pushImage(t, target, "images/web")
 	pushImage(t, target, spec.SubPath+"/images/web")
 	text := strings.NewReplacer("HOST", server.Address, "SUB", spec.SubPath, "DIGEST", digest.FromString(layerText).String()).Replace(constructor)
@@ -209,7 +210,7 @@ func TestPublishAndRead(t *testing.T) {
 				t.Errorf("%s: %s holds %q", test.reason, name, data)
 			case want == "":
 				set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
-				if err != nil || mediaType != "application/vnd.oci.image.manifest.v1+json+tar+gzip" || set.Main.MediaType != ocispec.MediaTypeImageManifest {
+				if err != nil || mediaType != "application/vnd.oci.image.manifest.v1+tar+gzip" || set.Main.MediaType != ocispec.MediaTypeImageManifest {
 					t.Errorf("%s: %s is delivered as %s: %v", test.reason, name, mediaType, err)
 				}
 			}
@@ -315,7 +316,7 @@ func TestTransportArchiveToRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remote := registry.NewClient(registry.NewPool(registry.DefaultTimeouts()), options(t)).Registry("", server.Address)
+	remote := registry.NewClient(registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts()), options(t)).Registry("", server.Address)
 	var digests []string
 	for _, target := range []oci.Target{archived, remote} {
 		published, err := publish.Publish(t.Context(), parsed, publish.Options{Target: target, Spec: spec})

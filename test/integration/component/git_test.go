@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/egress"
 )
 
 // commit puts a file into a repository of the lab's Git server and returns the
@@ -110,7 +111,7 @@ func TestBlueprintFromGit(t *testing.T) {
 		// The server process does not reach this machine.
 		guarded := component.NewShared()
 		inner := component.NewSession(guarded, component.Options{})
-		if _, err := inner.Reader().Resource(t.Context(), version, &version.Resources[0]); !errors.Is(err, access.ErrInternal) {
+		if _, err := inner.Reader().Resource(t.Context(), version, &version.Resources[0]); !errors.As(err, new(*egress.Refused)) {
 			t.Errorf("an address of this machine: %v", err)
 		}
 	}
@@ -151,7 +152,7 @@ func BenchmarkResolve(b *testing.B) {
 }
 
 func newClient(internal bool, answer time.Duration) *http.Client {
-	client, err := access.NewHTTPClient(access.HTTPOptions{Internal: internal, Answer: answer})
+	client, err := access.NewHTTPClient(access.HTTPOptions{Egress: egress.Policy{AllowLoopback: internal}, Timeouts: registry.Timeouts{Connect: answer, Answer: answer, Stall: answer}})
 	if err != nil {
 		panic(err)
 	}

@@ -94,17 +94,19 @@ func TestWrongConfiguration(t *testing.T) {
 	createTarget(t, namespace, "cluster", access)
 	const head = "apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2\nkind: ProviderConfiguration\n"
 	tests := []struct{ name, reason, config, want string }{
-		{"kind", "another kind", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: Other}", `kind is "Other"`},
-		{"version", "another version", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v9, kind: ProviderConfiguration}", "apiVersion is"},
+		{"kind", "another kind", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: Other}", "kind must be ProviderConfiguration"},
+		{"version", "another version", "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v9, kind: ProviderConfiguration}", "apiVersion must be"},
 		{"type", "a field of the wrong type", head + "manifests: text", "field manifests"},
-		{"strategy", "an unknown strategy", head + "updateStrategy: replace", `updateStrategy "replace" does not exist`},
-		{"policy", "an unknown policy", head + "manifests: [{policy: own, manifest: {}}]", `manifests[0].policy "own" does not exist`},
+		{"strategy", "an unknown strategy", head + "updateStrategy: replace", "updateStrategy has a value that does not exist"},
+		{"policy", "an unknown policy", head + "manifests: [{policy: own, manifest: {}}]", "manifests[0].policy has a value that does not exist"},
 		{"manifest", "no manifest", head + "manifests: [{policy: manage}]", "manifests[0].manifest is missing"},
 		{"object", "a manifest that is no object", head + "manifests: [{manifest: text}]", "manifests[0].manifest must be an object"},
 		{"name", "an object without a name", head + "manifests: [{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {generateName: a-}}}]", "manifests[0].manifest: the ConfigMap has no metadata.name"},
 		{"namespace", "an object without a namespace", head + "manifests: [{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}]", "has no metadata.namespace"},
-		{"exports", "exports come later", head + "exports: {exports: [{key: a, jsonPath: .b}]}", "exports is not supported yet"},
-		{"groups", "deletion groups come later", head + "deletionGroups: [{predefinedResourceGroup: {type: empty}}]", "deletionGroups is not supported yet"},
+		{"exports", "an export without an object", head + "exports: {exports: [{key: a, jsonPath: .b}]}", "exports.exports[0]: fromResource is missing"},
+		{"checks", "a check without requirements", head + "readinessChecks: {custom: [{name: c, resourceSelector: [{apiVersion: v1, kind: A, name: a}]}]}", "readinessChecks.custom[0].requirements is missing"},
+		{"groups", "a group that does not exist", head + "deletionGroups: [{predefinedResourceGroup: {type: all}}]", "deletionGroups[0].predefinedResourceGroup.type does not exist"},
+		{"later", "continuous reconciliation comes later", head + "continuousReconcile: {every: 1m}", "continuousReconcile is not supported yet"},
 	}
 	for _, test := range tests {
 		item := newItem(t, namespace, test.name, test.config)
@@ -215,7 +217,7 @@ func TestUnknownAuthority(t *testing.T) {
 	}
 }
 
-// TestRejectedManifest shows what the API server says, tells each error once, and
+// TestRejectedManifest shows in which field the API server sees which mistake, tells each error once, and
 // gives up when the time is over.
 func TestRejectedManifest(t *testing.T) {
 	namespace := namespaces(t)
@@ -225,7 +227,7 @@ func TestRejectedManifest(t *testing.T) {
 	create(t, item)
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed)
 	first, last := ended.Status.FirstError, ended.Status.LastError
-	if first.Operation != "ApplyObjects" || first.Reason != "ApplyNewObject" || !strings.Contains(first.Message, "metadata.name: Invalid value") {
+	if first.Operation != "ApplyObjects" || first.Reason != "ApplyNewObject" || !strings.Contains(first.Message, "metadata.name: the value is invalid (it must be a name in lower case") {
 		t.Errorf("first error %+v", first)
 	}
 	if last.Operation != "StandardTimeoutChecker.TimeoutExceeded" || last.Reason != "ProgressingTimeout" || !hasCode(last, v1alpha1.ErrorTimeout) ||

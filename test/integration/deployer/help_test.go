@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/test/lab"
 )
 
@@ -83,14 +83,11 @@ func setConfig(t *testing.T, item *v1alpha1.DeployItem, config string) {
 // handOver gives an item a job, as an Execution or a test does.
 func handOver(t *testing.T, item *v1alpha1.DeployItem) string {
 	t.Helper()
-	now := metav1.Now()
-	item.Status.JobID = job.NewID()
-	item.Status.JobIDGenerationTime = &now
-	item.Status.TransitionTimes = job.Triggered(now)
+	jobID := deployer.HandOver(item, time.Now())
 	if err := items.Status().Update(t.Context(), item); err != nil {
 		t.Fatal(err)
 	}
-	return item.Status.JobID
+	return jobID
 }
 
 // start creates an item and hands it its first job.
@@ -211,11 +208,12 @@ func mark(t *testing.T, cluster *lab.Cluster) lab.Mark {
 
 // condition returns the status of a condition and its message.
 func condition(item *v1alpha1.DeployItem, conditionType v1alpha1.ConditionType) (v1alpha1.ConditionStatus, string) {
-	found := job.GetCondition(item.Status.Conditions, conditionType)
-	if found == nil {
-		return "", ""
+	for _, found := range item.Status.Conditions {
+		if found.Type == conditionType {
+			return found.Status, found.Message
+		}
 	}
-	return found.Status, found.Message
+	return "", ""
 }
 
 func unstructuredFrom(t *testing.T, text string) *unstructured.Unstructured {

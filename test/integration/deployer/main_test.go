@@ -22,6 +22,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/manifest"
+	"go.landscaper.dev/internal/deploy/mock"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/test/lab"
 )
@@ -40,6 +41,9 @@ var (
 	access []byte
 	// plainAccess is the same without the fault proxy.
 	plainAccess []byte
+	// edgeAccess is a kubeconfig for the resource cluster, as the second cluster of
+	// items that look at two.
+	edgeAccess []byte
 )
 
 func TestMain(m *testing.M) {
@@ -98,6 +102,13 @@ func start(ctx context.Context) (stop func(), err error) {
 	if plainAccess, err = os.ReadFile(plain.Kubeconfig); err != nil {
 		return nil, err
 	}
+	edge, err := resource.AddUser(ctx, lab.UserOptions{Name: "edge", ClusterRoles: []string{"cluster-admin"}})
+	if err != nil {
+		return nil, err
+	}
+	if edgeAccess, err = os.ReadFile(edge.Kubeconfig); err != nil {
+		return nil, err
+	}
 	here, err := resource.AddUser(ctx, lab.UserOptions{Name: user, ThroughProxy: true, ManifestFile: "testdata/rbac.yaml"})
 	if err != nil {
 		return nil, err
@@ -123,7 +134,7 @@ func connect(kubeconfig string) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme()})
 }
 
-// runDeployer runs the manifest deployer until it is stopped. It serves requests
+// runDeployer runs the manifest deployer and the mock deployer until it is stopped. It serves requests
 // once its caches are filled, so the tests need not wait for it.
 func runDeployer(kubeconfig string) (stop func(), err error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -136,7 +147,11 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = deployer.Add(mgr, deployer.Options{Type: manifest.Type, Name: manifest.Name, Version: "test", Identity: "test-deployer", Deployer: manifest.New()})
+	clusters := deployer.NewClusters(mgr, "test", deployer.Egress{AllowLoopback: true})
+	err = deployer.Add(mgr, deployer.Options{Type: manifest.Type, Name: manifest.Name, Version: "test", Identity: "test-deployer", Deployer: manifest.New(), Clusters: clusters})
+	if err == nil {
+		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,8 @@ func TestUpdate(t *testing.T) {
 	if !slices.Contains(stays.Finalizers, "acme.example/other") || len(stays.OwnerReferences) != 1 {
 		t.Errorf("what others put on the object is lost: %v, %v", stays.Finalizers, stays.OwnerReferences)
 	}
-	if stays.Labels["acme.example/foreign"] != "" {
-		t.Errorf("the strategy update keeps foreign labels: %v", stays.Labels)
+	if stays.Labels["acme.example/foreign"] != "yes" {
+		t.Errorf("a label of somebody else is lost: %v", stays.Labels)
 	}
 	if got := managed(t, ended); !slices.Equal(got, []string{"stays"}) {
 		t.Errorf("recorded objects: %v", got)

@@ -1,0 +1,171 @@
+package deployer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+const applied = `
+apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+kind: ProviderConfiguration
+updateStrategy: apply
+manifests:
+- manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: applied, namespace: NAMESPACE}, data: {ours: "1", old: "1"}}
+`
+
+// applyAs lets somebody else own fields of a ConfigMap.
+func applyAs(t *testing.T, owner, namespace, name, data string) {
+	t.Helper()
+	patch := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"namespace":%q},"data":%s}`, name, namespace, data)
+	err := deployed.Patch(t.Context(), configMap(namespace, name), client.RawPatch(types.ApplyPatchType, []byte(patch)), client.FieldOwner(owner), client.ForceOwnership)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServerSideApply shares an object with somebody else: each keeps its own fields,
+// and what leaves the manifest goes.
+func TestServerSideApply(t *testing.T) {
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	item := newItem(t, namespace, "applied", applied)
+	before := mark(t, target)
+	create(t, item)
+	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	got := count(t, target, before)
+	delete(got, "get /api")
+	delete(got, "get /apis")
+	if diff := cmp.Diff(map[string]int{"patch configmaps": 1}, got); diff != "" {
+		t.Errorf("requests, -want +got\n%s", diff)
+	}
+	applyAs(t, "flux", namespace, "applied", `{"theirs":"1"}`)
+	again(t, ended, strings.ReplaceAll(string(ended.Spec.Configuration.Raw), `"old":"1"`, `"new":"1"`))
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
+	object := configMap(namespace, "applied")
+	if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"ours": "1", "new": "1", "theirs": "1"}, object.Data); diff != "" {
+		t.Errorf("data, -want +got\n%s", diff)
+	}
+	version := object.ResourceVersion
+	again(t, ended, string(ended.Spec.Configuration.Raw))
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
+	if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil || object.ResourceVersion != version {
+		t.Errorf("nothing has changed, but the object was written, error %v", err)
+	}
+
+	applyAs(t, "flux", namespace, "applied", `{"theirs":"1","ours":"2"}`)
+	again(t, ended, strings.ReplaceAll(string(ended.Spec.Configuration.Raw), `"manifests":[{`, `"manifests":[{"conflicts":"fail",`))
+	last := awaitEnd(t, ended, v1alpha1.DeployItemPhases.Failed).Status.LastError
+	if !strings.Contains(last.Message, "field data.* is owned by another field manager") || !strings.Contains(last.Message, `"flux"`) {
+		t.Errorf("the message does not say which field and which owner: %s", last.Message)
+	}
+}
+
+// TestFromUpdateToApply takes over an object that was replaced until now: what leaves
+// the manifest then goes.
+func TestFromUpdateToApply(t *testing.T) {
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	item := newItem(t, namespace, "moves", strings.ReplaceAll(applied, "updateStrategy: apply", "updateStrategy: update"))
+	create(t, item)
+	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	again(t, ended, strings.ReplaceAll(applied, `, old: "1"`, ""))
+	awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
+	object := configMap(namespace, "applied")
+	if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"ours": "1"}, object.Data); diff != "" {
+		t.Errorf("data, -want +got\n%s", diff)
+	}
+}
+
+// TestImmutableField says which field cannot be changed, never its value, and
+// replaces the object where asked to.
+func TestImmutableField(t *testing.T) {
+	for _, strategy := range []string{"update", "patch", "apply"} {
+		t.Run(strategy, func(t *testing.T) {
+			namespace := namespaces(t)
+			createTarget(t, namespace, "cluster", access)
+			item := newItem(t, namespace, "immutable", `
+apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+kind: ProviderConfiguration
+updateStrategy: `+strategy+`
+manifests:
+- manifest: {apiVersion: v1, kind: ConfigMap, immutable: true, metadata: {name: fixed, namespace: NAMESPACE}, data: {x: "1"}}
+`)
+			item.Spec.Timeout = duration("3s")
+			create(t, item)
+			ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+			first := configMap(namespace, "fixed")
+			if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(first), first); err != nil {
+				t.Fatal(err)
+			}
+			again(t, ended, strings.ReplaceAll(string(ended.Spec.Configuration.Raw), `"x":"1"`, `"x":"`+secretWord+`"`))
+			ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Failed)
+			if last := ended.Status.LastError; !strings.Contains(last.Message, "data: it is forbidden here (it cannot be changed") || strings.Contains(last.Message, secretWord) {
+				t.Errorf("last error %+v", last)
+			}
+			again(t, ended, strings.ReplaceAll(string(ended.Spec.Configuration.Raw), `"manifests":[{`, `"manifests":[{"onImmutableChange":"recreate",`))
+			awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
+			second := configMap(namespace, "fixed")
+			if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(second), second); err != nil || second.UID == first.UID || second.Data["x"] != secretWord {
+				t.Errorf("it was not replaced: %v, error %v", second.Data, err)
+			}
+		})
+	}
+}
+
+// TestManyObjects counts the requests for 100 objects of one kind: at most n+2 when
+// they are new, n+2 when nothing has changed, n+5 to delete.
+func TestManyObjects(t *testing.T) {
+	const n = 100
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	config := "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, manifests: ["
+	for i := range n {
+		config += fmt.Sprintf("{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: NAMESPACE}}},", i)
+	}
+	item := newItem(t, namespace, "many", config+"]}")
+	total := func(what string, most int, do func()) {
+		t.Helper()
+		before := mark(t, target)
+		do()
+		sum := 0
+		counts := count(t, target, before)
+		for _, times := range counts {
+			sum += times
+		}
+		if sum > most {
+			t.Errorf("%s: %d requests, want at most %d: %v", what, sum, most, counts)
+		}
+	}
+	// The first contact with the cluster is not counted.
+	first := newItem(t, namespace, "first", oneConfigMap)
+	create(t, first)
+	awaitEnd(t, first, v1alpha1.DeployItemPhases.Succeeded)
+	var ended *v1alpha1.DeployItem
+	total("new", n+2, func() {
+		create(t, item)
+		ended = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	})
+	total("unchanged", n+2, func() {
+		handOver(t, ended)
+		ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
+	})
+	total("deleted", n+5, func() {
+		remove(t, ended)
+		awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
+		awaitGone(t, deployed, &corev1.ConfigMapList{}, configMap(namespace, "c0"))
+	})
+}

@@ -1,0 +1,185 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// jobOf returns the job of an object and the one that it has finished.
+func jobOf(object client.Object) (id, finished, phase string) {
+	switch object := object.(type) {
+	case *v1alpha1.Installation:
+		return object.Status.JobID, object.Status.JobIDFinished, string(object.Status.InstallationPhase)
+	case *v1alpha1.Execution:
+		return object.Status.JobID, object.Status.JobIDFinished, string(object.Status.ExecutionPhase)
+	case *v1alpha1.DeployItem:
+		return object.Status.JobID, object.Status.JobIDFinished, object.Status.Phase.String()
+	}
+	return "", "", ""
+}
+
+// checkChange looks at every write when it is made.
+func (w *world) checkChange(c change) {
+	if c.after != nil {
+		id, finished, phase := jobOf(c.after)
+		if phase != "" {
+			w.note("  %s %s: version %s generation %d job %s finished %s phase %s deleted %t", c.kind, c.key.Name,
+				c.after.GetResourceVersion(), c.after.GetGeneration(), id, finished, phase, c.after.GetDeletionTimestamp() != nil)
+		}
+	}
+	switch {
+	case c.after == nil:
+		w.note("  %s %s is gone", c.kind, c.key.Name)
+		w.checkGone(c.before)
+	case c.before != nil:
+		w.checkJob(c)
+	}
+	if inst, ok := c.after.(*v1alpha1.Installation); ok && c.before != nil {
+		w.checkSuccess(c.before.(*v1alpha1.Installation), inst)
+	}
+}
+
+// checkJob: at most one run per tree: a job is handed over when the one before has
+// ended, and it ends once.
+func (w *world) checkJob(c change) {
+	before, finishedBefore, _ := jobOf(c.before)
+	after, finished, _ := jobOf(c.after)
+	if before != after && before != finishedBefore {
+		w.violate("%s %s gets %s while %s is not finished", c.kind, c.key.Name, after, before)
+	}
+	if finished != finishedBefore && finished != after {
+		w.violate("%s %s finishes %s, but its job is %s", c.kind, c.key.Name, finished, after)
+	}
+}
+
+// checkGone: what is below an object goes before it.
+func (w *world) checkGone(object client.Object) {
+	for _, k := range []kind{"Execution", "DeployItem"} {
+		for _, key := range keysOf(w.store.objects[k]) {
+			child := w.store.objects[k][key]
+			// One that was created and never got a job has done nothing; it may go later.
+			if id, _, _ := jobOf(child); id == "" {
+				continue
+			}
+			if owner := metav1.GetControllerOf(child); owner != nil && owner.UID == object.GetUID() {
+				w.violate("%s %s is gone before its %s %s", kindOf(object), object.GetName(), k, key.Name)
+			}
+		}
+	}
+}
+
+// checkSuccess: Succeeded means that all children are done and that the target has
+// what the observed generation asks for.
+func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
+	succeeded := v1alpha1.InstallationPhases.Succeeded
+	if inst.Status.InstallationPhase != succeeded || before.Status.InstallationPhase == succeeded && before.Status.JobIDFinished == inst.Status.JobIDFinished {
+		return
+	}
+	for _, k := range []kind{"Execution", "DeployItem"} {
+		for _, key := range keysOf(w.store.objects[k]) {
+			object := w.store.objects[k][key]
+			if !w.belongs(object, inst.UID) {
+				continue
+			}
+			id, finished, phase := jobOf(object)
+			if id != inst.Status.JobID || finished != inst.Status.JobID || phase != string(succeeded) {
+				w.violate("Installation %s has succeeded with %s, but %s %s has job %s, finished %s, phase %s", inst.Name, inst.Status.JobID, k, key.Name, id, finished, phase)
+			}
+		}
+	}
+	wanted := map[string]int{}
+	for _, item := range w.users.wanted[inst.UID][inst.Status.ObservedGeneration].items {
+		wanted[item.Name] = item.Value
+	}
+	if found := w.target.of(inst.Name); !maps.Equal(wanted, found) && !w.users.leftBehind[inst.Name] {
+		w.violate("Installation %s has succeeded with generation %d, which asks for %v, but the target has %v", inst.Name, inst.Status.ObservedGeneration, wanted, found)
+	}
+}
+
+// belongs tells whether an object is below an Installation.
+func (w *world) belongs(object client.Object, uid types.UID) bool {
+	owner := metav1.GetControllerOf(object)
+	if owner == nil {
+		return false
+	}
+	if owner.UID == uid {
+		return true
+	}
+	parent, err := w.store.get(kind(owner.Kind), types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})
+	return err == nil && parent.GetUID() == owner.UID && w.belongs(parent, uid)
+}
+
+// checkTurn: an item is deployed after those that it depends on, and uninstalled
+// after those that depend on it; and always with a job.
+func (w *world) checkTurn(item *v1alpha1.DeployItem, uninstall bool) {
+	if !job.Unfinished(item.Status.JobID, item.Status.JobIDFinished) {
+		w.violate("item %s is worked on without a job", item.Name)
+	}
+	owner := metav1.GetControllerOf(item)
+	if item.DeletionTimestamp != nil && !uninstall {
+		w.violate("item %s is deployed although it is being deleted", item.Name)
+	}
+	for _, key := range keysOf(w.store.objects["DeployItem"]) {
+		other := w.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
+		if of := metav1.GetControllerOf(other); of == nil || owner == nil || of.UID != owner.UID || other.UID == item.UID {
+			continue
+		}
+		switch {
+		case !uninstall && dependsOn(item, other) && (other.Status.JobIDFinished != item.Status.JobID || other.Status.Phase.String() != "Succeeded"):
+			w.violate("item %s is deployed before %s, which it depends on", item.Name, other.Name)
+		case uninstall && dependsOn(other, item) && other.DeletionTimestamp != nil:
+			w.violate("item %s is uninstalled before %s, which depends on it", item.Name, other.Name)
+		}
+	}
+}
+
+// dependsOn tells whether an item depends on another one.
+func dependsOn(item, other *v1alpha1.DeployItem) bool {
+	names := strings.Split(item.Annotations[v1alpha1.ExecutionDependsOnAnnotation], ",")
+	return slices.Contains(names, other.Labels[v1alpha1.ExecutionManagedNameLabel])
+}
+
+// checkSettled looks at what is left when nothing happens by itself any more.
+func (w *world) checkSettled() {
+	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
+		for _, key := range keysOf(w.store.objects[k]) {
+			object := w.store.objects[k][key]
+			id, finished, phase := jobOf(object)
+			if id != finished {
+				w.violate("%s %s is not finished with %s, phase %s, and nothing will wake it", k, key.Name, id, phase)
+			}
+			// An interruption may have failed an item before its deletion began.
+			if object.GetDeletionTimestamp() != nil && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed") {
+				w.violate("%s %s is still being deleted, phase %s, and nothing will wake it", k, key.Name, phase)
+			}
+			operation := object.GetAnnotations()[v1alpha1.OperationAnnotation]
+			if k == "Installation" && operation != "" {
+				w.violate("Installation %s still asks for %s, and nothing will wake it", key.Name, operation)
+			}
+		}
+	}
+}
+
+// checkEmpty looks at what is left when everything was deleted.
+func (w *world) checkEmpty() {
+	for _, k := range w.store.kinds() {
+		for _, key := range keysOf(w.store.objects[k]) {
+			if k != "Context" && key.Name != "host" {
+				w.violate("%s %s is left after everything was deleted", k, key.Name)
+			}
+		}
+	}
+	for name := range w.target.objects {
+		if !w.users.leftBehind[name[:1]] {
+			w.violate("%s is left on the target", name)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+func now() metav1.Time { return metav1.NewTime(time.Now().Truncate(time.Second)) }
+
+// errLost is an answer that never arrived, and errDown a request that never did.
+var (
+	errLost = errors.New("read answer: connection reset by peer")
+	errDown = errors.New("connection refused")
+)
+
+// connection is the client of one controller instance. It reads caches unless it is
+// live; it is cut when the instance crashes.
+type connection struct {
+	client.Client // what no controller uses
+	world         *world
+	live          bool
+}
+
+// cached tells whether a kind is read from a cache.
+func (c *connection) view(k kind) map[types.NamespacedName]client.Object {
+	if cache, ok := c.world.caches[k]; ok && !c.live {
+		return cache
+	}
+	return c.world.store.objects[k]
+}
+
+func (c *connection) reads(k kind) error {
+	if _, cached := c.world.caches[k]; cached && !c.live {
+		return nil
+	}
+	c.world.counts.reads++
+	if c.world.fault(faultDown) {
+		return errDown
+	}
+	return nil
+}
+
+// Get implements client.Reader.
+func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	k := kindOf(into)
+	if err := c.reads(k); err != nil {
+		return err
+	}
+	found, ok := c.view(k)[key]
+	if !ok {
+		return apierrors.NewNotFound(resource(k), key.Name)
+	}
+	give(into, found)
+	return nil
+}
+
+// List implements client.Reader.
+func (c *connection) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	items := reflect.ValueOf(list).Elem().FieldByName("Items")
+	one := reflect.New(items.Type().Elem()).Interface().(client.Object)
+	if err := c.reads(kindOf(one)); err != nil {
+		return err
+	}
+	var wanted client.ListOptions
+	wanted.ApplyOptions(options)
+	all := c.view(kindOf(one))
+	found := reflect.MakeSlice(items.Type(), 0, len(all))
+	for _, key := range keysOf(all) {
+		if matches(all[key], &wanted) {
+			found = reflect.Append(found, reflect.ValueOf(all[key].DeepCopyObject()).Elem())
+		}
+	}
+	items.Set(found)
+	return nil
+}
+
+func matches(object client.Object, wanted *client.ListOptions) bool {
+	if wanted.Namespace != "" && wanted.Namespace != object.GetNamespace() {
+		return false
+	}
+	if wanted.LabelSelector != nil && !wanted.LabelSelector.Matches(labelsOf(object)) {
+		return false
+	}
+	if wanted.FieldSelector != nil {
+		for _, requirement := range wanted.FieldSelector.Requirements() {
+			index, ok := indexes[requirement.Field]
+			if !ok {
+				panic(fmt.Sprintf("there is no index %q: add it to the model", requirement.Field))
+			}
+			if index(object) != requirement.Value {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// write carries a request out, or loses it, or its answer.
+func (c *connection) write(object client.Object, do func() error) error {
+	c.world.counts.writes++
+	if c.world.fault(faultDown) {
+		return errDown
+	}
+	if c.world.fault(faultConflict) && object.GetResourceVersion() != "" {
+		return apierrors.NewConflict(resource(kindOf(object)), object.GetName(), errors.New("somebody else was faster"))
+	}
+	if !c.world.fault(faultLost) {
+		return do()
+	}
+	// The answer would change the object in memory; it never comes.
+	before := object.DeepCopyObject().(client.Object)
+	_ = do()
+	give(object, before)
+	return errLost
+}
+
+// Create implements client.Writer.
+func (c *connection) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	return c.write(object, func() error { return c.world.store.create(object) })
+}
+
+// Update implements client.Writer.
+func (c *connection) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
+	return c.write(object, func() error { return c.world.store.update(object, false) })
+}
+
+// Delete implements client.Writer.
+func (c *connection) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
+	var wanted client.DeleteOptions
+	wanted.ApplyOptions(options)
+	return c.write(object, func() error { return c.world.store.remove(object, wanted.Preconditions) })
+}
+
+// Patch implements client.Writer.
+func (c *connection) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	if patch.Type() != types.MergePatchType {
+		panic(fmt.Sprintf("no controller uses patches of type %s: add them to the model", patch.Type()))
+	}
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	return c.write(object, func() error { return c.world.store.patch(object, data) })
+}
+
+// Status implements client.StatusClient.
+func (c *connection) Status() client.SubResourceWriter { return &statusWriter{connection: c} }
+
+// statusWriter writes the status alone.
+type statusWriter struct {
+	client.SubResourceWriter // what no controller uses
+	connection               *connection
+}
+
+// Update implements client.SubResourceWriter.
+func (w *statusWriter) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+	w.connection.world.counts.statusWrites++
+	return w.connection.write(object, func() error { return w.connection.world.store.update(object, true) })
+}
+
+// Scheme implements client.Client.
+func (c *connection) Scheme() *runtime.Scheme { return scheme }
+
+// RESTMapper implements client.Client.
+func (c *connection) RESTMapper() meta.RESTMapper { return mapper }
+
+// GroupVersionKindFor implements client.Client.
+func (c *connection) GroupVersionKindFor(object runtime.Object) (gvk schemaKind, err error) {
+	return apiutil.GVKForObject(object, scheme)
+}
+
+// IsObjectNamespaced implements client.Client.
+func (c *connection) IsObjectNamespaced(runtime.Object) (bool, error) { return true, nil }

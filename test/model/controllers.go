@@ -1,0 +1,149 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/recorder"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/execution"
+	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/queue"
+	"go.landscaper.dev/internal/render"
+	"go.landscaper.dev/internal/sources"
+)
+
+type schemaKind = schema.GroupVersionKind
+
+var (
+	scheme = newScheme()
+	mapper = testrestmapper.TestOnlyStaticRESTMapper(scheme)
+	// clusters are for no one: the deployer of the model reaches no cluster.
+	clusters = cluster.NewPool(cluster.PoolOptions{})
+	// blueprints and components are shared by all histories, as by all jobs of a
+	// process.
+	blueprints = blueprint.NewCache(blueprint.DefaultCacheBytes)
+	components = component.NewShared()
+)
+
+// pickup is how long an item may wait for a deployer.
+const pickup = 5 * time.Minute
+
+func newScheme() *runtime.Scheme {
+	made := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(made))
+	utilruntime.Must(v1alpha1.AddToScheme(made))
+	return made
+}
+
+// indexes are those that the controllers ask for, by their names.
+var indexes = map[string]func(client.Object) string{
+	"execution": func(object client.Object) string { return object.GetLabels()[v1alpha1.ExecutionManagedByLabel] },
+	"source":    func(object client.Object) string { return object.GetLabels()[v1alpha1.DataObjectSourceLabel] },
+	"scope":     func(object client.Object) string { return object.GetLabels()[v1alpha1.DataObjectContextLabel] },
+}
+
+func labelsOf(object client.Object) labels.Set { return labels.Set(object.GetLabels()) }
+
+// silent records no events.
+type silent struct{ recorder.EventRecorder }
+
+// Eventf implements events.EventRecorder.
+func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
+
+// newControllers starts the three controllers with empty memories.
+func newControllers(w *world) map[string]reconcile.Reconciler {
+	cached, live := &connection{world: w}, &connection{world: w, live: true}
+	newID := func() string {
+		w.jobs++
+		return fmt.Sprintf("job-%d", w.jobs)
+	}
+	m := &capturing{client: cached, live: live}
+	err := deployer.Add(m, deployer.Options{
+		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return map[string]reconcile.Reconciler{
+		"installation": &installation.Reconciler{
+			Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID,
+			Sources: &sources.Reader{Client: live}, Components: components, Blueprints: blueprints,
+			Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
+		},
+		"execution": &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup},
+		"deployer":  m.reconciler,
+	}
+}
+
+// capturing is a manager that keeps the controller which is added to it.
+type capturing struct {
+	manager.Manager // what no deployer needs
+	client          client.Client
+	live            client.Reader
+	reconciler      reconcile.Reconciler
+}
+
+// Add implements manager.Manager.
+func (m *capturing) Add(runnable manager.Runnable) error {
+	m.reconciler, _ = runnable.(reconcile.Reconciler)
+	return nil
+}
+
+// GetClient implements cluster.Cluster.
+func (m *capturing) GetClient() client.Client { return m.client }
+
+// GetAPIReader implements cluster.Cluster.
+func (m *capturing) GetAPIReader() client.Reader { return m.live }
+
+// GetEventRecorder implements cluster.Cluster.
+func (m *capturing) GetEventRecorder(string) recorder.EventRecorder { return silent{} }
+
+// GetFieldIndexer implements cluster.Cluster.
+func (m *capturing) GetFieldIndexer() client.FieldIndexer { return m }
+
+// IndexField implements client.FieldIndexer.
+func (m *capturing) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
+	return nil
+}
+
+// GetCache implements cluster.Cluster.
+func (m *capturing) GetCache() cache.Cache { return nil }
+
+// GetScheme implements cluster.Cluster.
+func (m *capturing) GetScheme() *runtime.Scheme { return scheme }
+
+// GetRESTMapper implements cluster.Cluster.
+func (m *capturing) GetRESTMapper() meta.RESTMapper { return mapper }
+
+// GetConfig implements cluster.Cluster.
+func (m *capturing) GetConfig() *rest.Config { return &rest.Config{} }
+
+// GetLogger implements manager.Manager.
+func (m *capturing) GetLogger() logr.Logger { return logr.Discard() }
+
+// GetControllerOptions implements manager.Manager.
+func (m *capturing) GetControllerOptions() config.Controller {
+	skip := true
+	return config.Controller{SkipNameValidation: &skip}
+}

@@ -1,0 +1,351 @@
+// Package model is a world in memory in which the real controllers live: a store with
+// the rules of an API server, caches that lag behind it, requests that fail before or
+// after they were carried out, crashes, and users who change their minds. Histories
+// are made from a seed; after every step the invariants of the job protocol are
+// checked. Whatever fails can be repeated from its seed.
+//
+// It knows the controllers by their public fields and by Reconcile.
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// kind names a kind of objects.
+type kind string
+
+// kindOf returns the kind of an object.
+func kindOf(object client.Object) kind {
+	return kind(reflect.TypeOf(object).Elem().Name())
+}
+
+// cachedKinds are the kinds that controllers read from caches.
+var cachedKinds = []kind{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context"}
+
+// change is what a watch tells.
+type change struct {
+	kind kind
+	key  types.NamespacedName
+	// before and after are nil if there was or is none.
+	before, after client.Object
+}
+
+// store has the rules of an API server.
+type store struct {
+	objects map[kind]map[types.NamespacedName]client.Object
+	version int
+	uids    int
+	// watch is told of every change.
+	watch func(change)
+}
+
+func newStore() *store {
+	return &store{objects: map[kind]map[types.NamespacedName]client.Object{}, watch: func(change) {}}
+}
+
+func resource(k kind) schema.GroupResource {
+	return schema.GroupResource{Group: v1alpha1.GroupName, Resource: strings.ToLower(string(k)) + "s"}
+}
+
+func (s *store) get(k kind, key types.NamespacedName) (client.Object, error) {
+	found, ok := s.objects[k][key]
+	if !ok {
+		return nil, apierrors.NewNotFound(resource(k), key.Name)
+	}
+	return found, nil
+}
+
+// put stores an object in its next version, or removes it, and tells so.
+func (s *store) put(k kind, key types.NamespacedName, next client.Object) {
+	before := s.objects[k][key]
+	s.version++
+	if next == nil {
+		delete(s.objects[k], key)
+	} else {
+		next.SetResourceVersion(strconv.Itoa(s.version))
+		if s.objects[k] == nil {
+			s.objects[k] = map[types.NamespacedName]client.Object{}
+		}
+		s.objects[k][key] = next
+	}
+	s.watch(change{kind: k, key: key, before: before, after: next})
+}
+
+func (s *store) create(object client.Object) error {
+	k, key := kindOf(object), client.ObjectKeyFromObject(object)
+	if _, ok := s.objects[k][key]; ok {
+		return apierrors.NewAlreadyExists(resource(k), key.Name)
+	}
+	if object.GetResourceVersion() != "" {
+		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+	}
+	created := onTheWire(object)
+	clearStatus(created)
+	s.uids++
+	created.SetUID(types.UID(fmt.Sprintf("uid-%d", s.uids)))
+	created.SetGeneration(1)
+	created.SetCreationTimestamp(now())
+	created.SetDeletionTimestamp(nil)
+	s.put(k, key, created)
+	give(object, created)
+	return nil
+}
+
+// update stores everything but the status, or only the status.
+func (s *store) update(object client.Object, status bool) error {
+	k, key := kindOf(object), client.ObjectKeyFromObject(object)
+	stored, err := s.get(k, key)
+	if err != nil {
+		return err
+	}
+	if version := object.GetResourceVersion(); version != "" && version != stored.GetResourceVersion() {
+		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the object has been modified"))
+	}
+	if uid := object.GetUID(); uid != "" && uid != stored.GetUID() {
+		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the UID differs"))
+	}
+	var next client.Object
+	if status {
+		next = stored.DeepCopyObject().(client.Object)
+		statusOnTheWire(next, object)
+	} else {
+		next = onTheWire(object)
+		copyStatus(next, stored)
+		next.SetUID(stored.GetUID())
+		next.SetCreationTimestamp(stored.GetCreationTimestamp())
+		next.SetDeletionTimestamp(stored.GetDeletionTimestamp())
+		next.SetGeneration(stored.GetGeneration())
+		if !sameContent(stored, next) {
+			next.SetGeneration(stored.GetGeneration() + 1)
+		}
+	}
+	s.commit(k, key, stored, next)
+	give(object, next)
+	return nil
+}
+
+// commit stores what differs. What is to be deleted and held by nobody disappears.
+func (s *store) commit(k kind, key types.NamespacedName, stored, next client.Object) {
+	next.SetResourceVersion(stored.GetResourceVersion())
+	switch {
+	case next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0:
+		s.put(k, key, nil)
+	case !equality.Semantic.DeepEqual(stored, next):
+		s.put(k, key, next)
+	}
+}
+
+// patch applies a merge patch to everything but the status.
+func (s *store) patch(object client.Object, data []byte) error {
+	k, key := kindOf(object), client.ObjectKeyFromObject(object)
+	stored, err := s.get(k, key)
+	if err != nil {
+		return err
+	}
+	var changes map[string]any
+	if err := json.Unmarshal(data, &changes); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	merged := merge(encode(stored), changes).(map[string]any)
+	next := decode(stored, merged)
+	if object.GetUID() != "" && next.GetUID() != stored.GetUID() {
+		return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the UID differs"))
+	}
+	if err := s.update(next, false); err != nil {
+		return err
+	}
+	give(object, next)
+	return nil
+}
+
+// remove deletes an object, or marks it if somebody holds it.
+func (s *store) remove(object client.Object, preconditions *metav1.Preconditions) error {
+	k, key := kindOf(object), client.ObjectKeyFromObject(object)
+	stored, err := s.get(k, key)
+	if err != nil {
+		return err
+	}
+	if preconditions != nil {
+		if preconditions.UID != nil && *preconditions.UID != stored.GetUID() ||
+			preconditions.ResourceVersion != nil && *preconditions.ResourceVersion != stored.GetResourceVersion() {
+			return apierrors.NewConflict(resource(k), key.Name, fmt.Errorf("the precondition fails"))
+		}
+	}
+	switch {
+	case len(stored.GetFinalizers()) == 0:
+		s.put(k, key, nil)
+	case stored.GetDeletionTimestamp() == nil:
+		next := stored.DeepCopyObject().(client.Object)
+		stamp := now()
+		next.SetDeletionTimestamp(&stamp)
+		next.SetGeneration(stored.GetGeneration() + 1)
+		s.put(k, key, next)
+	}
+	return nil
+}
+
+// collect is one step of the garbage collector. It reports whether it did something.
+func (s *store) collect() bool {
+	alive := map[types.UID]bool{}
+	for _, all := range s.objects {
+		for _, object := range all {
+			alive[object.GetUID()] = true
+		}
+	}
+	for _, k := range s.kinds() {
+		for _, key := range keysOf(s.objects[k]) {
+			object := s.objects[k][key]
+			owners := object.GetOwnerReferences()
+			orphaned := len(owners) > 0 && !slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return alive[o.UID] })
+			if orphaned && object.GetDeletionTimestamp() == nil {
+				return s.remove(object, nil) == nil
+			}
+		}
+	}
+	return false
+}
+
+func (s *store) kinds() []kind {
+	kinds := make([]kind, 0, len(s.objects))
+	for k := range s.objects {
+		kinds = append(kinds, k)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// keysOf returns keys in an order that depends on nothing but them.
+func keysOf[V any](m map[types.NamespacedName]V) []types.NamespacedName {
+	keys := make([]types.NamespacedName, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	return keys
+}
+
+// merge applies a JSON merge patch.
+func merge(base any, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	merged, ok := base.(map[string]any)
+	if !ok {
+		merged = map[string]any{}
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(merged, name)
+			continue
+		}
+		merged[name] = merge(merged[name], value)
+	}
+	return merged
+}
+
+func encode(object client.Object) map[string]any {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		panic(err)
+	}
+	fields := map[string]any{}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		panic(err)
+	}
+	return fields
+}
+
+func decode(like client.Object, fields map[string]any) client.Object {
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		panic(err)
+	}
+	return parse(like, raw)
+}
+
+func parse(like client.Object, raw []byte) client.Object {
+	decoded := reflect.New(reflect.TypeOf(like).Elem()).Interface().(client.Object)
+	if err := json.Unmarshal(raw, decoded); err != nil {
+		panic(err)
+	}
+	return decoded
+}
+
+// onTheWire returns an object as it arrives: with what JSON can say of it.
+func onTheWire(object client.Object) client.Object {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		panic(err)
+	}
+	return parse(object, raw)
+}
+
+// give fills an object with another one, as an answer does.
+func give(into, from client.Object) {
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from.DeepCopyObject()).Elem())
+}
+
+func statusOf(object client.Object) (reflect.Value, bool) {
+	field := reflect.ValueOf(object).Elem().FieldByName("Status")
+	return field, field.IsValid()
+}
+
+// statusOnTheWire gives an object the status of another one as it arrives.
+func statusOnTheWire(into, from client.Object) {
+	field, ok := statusOf(into)
+	if !ok {
+		return
+	}
+	sent, _ := statusOf(from)
+	raw, err := json.Marshal(sent.Addr().Interface())
+	if err != nil {
+		panic(err)
+	}
+	field.SetZero()
+	if err := json.Unmarshal(raw, field.Addr().Interface()); err != nil {
+		panic(err)
+	}
+}
+
+func clearStatus(object client.Object) {
+	if field, ok := statusOf(object); ok {
+		field.SetZero()
+	}
+}
+
+func copyStatus(into, from client.Object) {
+	if field, ok := statusOf(into); ok {
+		other, _ := statusOf(from.DeepCopyObject().(client.Object))
+		field.Set(other)
+	}
+}
+
+// sameContent compares what a generation counts: everything but metadata and status.
+func sameContent(a, b client.Object) bool {
+	first, second := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for i := range first.NumField() {
+		switch first.Type().Field(i).Name {
+		case "TypeMeta", "ObjectMeta", "Status":
+			continue
+		}
+		if !equality.Semantic.DeepEqual(first.Field(i).Interface(), second.Field(i).Interface()) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,146 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/job"
+)
+
+// itemType is the type of the items in the model.
+const itemType = "example.org/model"
+
+// How an item behaves.
+const (
+	fine      = "fine"
+	broken    = "broken"
+	flaky     = "flaky"
+	patient   = "patient"
+	stubborn  = "stubborn"
+	behaviour = "fine fine fine broken flaky patient stubborn"
+)
+
+// itemConfig is the configuration of an item.
+type itemConfig struct {
+	Inst   string `json:"inst"`
+	Name   string `json:"name"`
+	Behave string `json:"behave"`
+	Value  int    `json:"value"`
+}
+
+// target is the cluster that items are deployed to, and the deployer for it.
+type target struct {
+	world *world
+	// objects are what is deployed: by names of Installation and item.
+	objects map[string]deployed
+	// failures count what goes wrong for a while.
+	failures map[types.UID]int
+	// shut are the items that wait for something outside; opened are those that
+	// need not wait any more.
+	shut   map[types.NamespacedName]*deployer.Item
+	opened map[types.UID]bool
+	// stubborn counts the attempts to delete what does not want to go at first.
+	stubborn map[types.UID]int
+}
+
+// deployed is an object on the target.
+type deployed struct {
+	uid   types.UID
+	value int
+}
+
+func newTarget(w *world) *target {
+	return &target{
+		world: w, objects: map[string]deployed{}, failures: map[types.UID]int{},
+		shut: map[types.NamespacedName]*deployer.Item{}, opened: map[types.UID]bool{}, stubborn: map[types.UID]int{},
+	}
+}
+
+func (t *target) parse(item *deployer.Item) itemConfig {
+	var config itemConfig
+	if err := json.Unmarshal(item.Spec.Configuration.Raw, &config); err != nil {
+		panic(err)
+	}
+	return config
+}
+
+// Reconcile implements deployer.Deployer.
+func (t *target) Reconcile(_ context.Context, item *deployer.Item) (deployer.Result, error) {
+	config := t.parse(item)
+	t.world.checkTurn(item.DeployItem, false)
+	delete(t.shut, keyOf(item))
+	switch config.Behave {
+	case broken:
+		return deployer.Result{}, job.NewError("deploy", "Broken", "this item is broken", v1alpha1.ErrorConfigurationProblem)
+	case flaky:
+		if t.failures[item.UID]++; t.failures[item.UID]%3 != 0 {
+			return deployer.Result{}, errors.New("the target does not answer")
+		}
+	case patient:
+		if !t.opened[item.UID] {
+			t.shut[keyOf(item)] = item
+			return deployer.WaitFor("somebody to open"), nil
+		}
+	}
+	t.objects[config.Inst+"/"+config.Name] = deployed{uid: item.UID, value: config.Value}
+	return deployer.Done(), nil
+}
+
+// Delete implements deployer.Deployer.
+func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result, error) {
+	config := t.parse(item)
+	t.world.checkTurn(item.DeployItem, true)
+	delete(t.shut, keyOf(item))
+	if item.DeletionTimestamp == nil {
+		t.world.violate("item %s is uninstalled although nobody deletes it", item.Name)
+	}
+	if item.Target == nil {
+		t.world.violate("item %s is uninstalled after its Target has gone", item.Name)
+	}
+	if config.Behave == stubborn {
+		if t.stubborn[item.UID]++; t.stubborn[item.UID] < 3 {
+			return deployer.Result{}, errors.New("a finalizer holds it")
+		}
+	}
+	name := config.Inst + "/" + config.Name
+	if t.objects[name].uid == item.UID {
+		delete(t.objects, name)
+	}
+	return deployer.Done(), nil
+}
+
+func keyOf(item *deployer.Item) types.NamespacedName {
+	return types.NamespacedName{Namespace: item.Namespace, Name: item.Name}
+}
+
+// open ends the wait of an item.
+func (t *target) open() {
+	keys := keysOf(t.shut)
+	key := keys[t.world.random.IntN(len(keys))]
+	item := t.shut[key]
+	delete(t.shut, key)
+	t.opened[item.UID] = true
+	t.world.note("open %s", key.Name)
+	item.Wake()
+	t.world.lanes["deployer"].add(key)
+}
+
+// of returns what is deployed for an Installation.
+func (t *target) of(inst string) map[string]int {
+	found := map[string]int{}
+	for name, object := range t.objects {
+		if rest, ok := strings.CutPrefix(name, inst+"/"); ok {
+			found[rest] = object.value
+		}
+	}
+	return found
+}
+
+func (c itemConfig) String() string { return fmt.Sprintf("%s=%d (%s)", c.Name, c.Value, c.Behave) }

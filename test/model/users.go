@@ -1,0 +1,208 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+const space = "ns"
+
+// installations are the names that users have for their Installations.
+var installations = []string{"a", "b"}
+
+// users do what users do, in the wrong order.
+type users struct {
+	world *world
+	// left is how often they still act.
+	left int
+	// wanted is what they have asked for, by UID and generation.
+	wanted map[types.UID]map[int64]wish
+	// leftBehind are Installations whose objects may stay on the target.
+	leftBehind map[string]bool
+	values     int
+}
+
+// wish is what a generation of an Installation asks for.
+type wish struct{ items []wishedItem }
+
+type wishedItem struct {
+	itemConfig
+	dependsOn []string
+}
+
+func newUsers(w *world) *users {
+	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]wish{}, leftBehind: map[string]bool{}}
+	for _, object := range []struct {
+		name string
+		do   func() error
+	}{
+		{"Context", func() error {
+			return w.store.create(&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: v1alpha1.DefaultContextName}})
+		}},
+		{"Target", func() error {
+			return w.store.create(&v1alpha1.Target{
+				ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "host"},
+				Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"x"}`))},
+			})
+		}},
+	} {
+		if err := object.do(); err != nil {
+			panic(err)
+		}
+	}
+	return u
+}
+
+// act lets a user do something.
+func (u *users) act() {
+	u.left--
+	name := installations[u.world.random.IntN(len(installations))]
+	stored, err := u.world.store.get("Installation", types.NamespacedName{Namespace: space, Name: name})
+	if err != nil {
+		u.create(name)
+		return
+	}
+	inst := stored.DeepCopyObject().(*v1alpha1.Installation)
+	switch u.world.random.IntN(9) {
+	case 0, 1:
+		u.change(inst, true)
+	case 2:
+		u.change(inst, false)
+	case 3:
+		u.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+	case 4:
+		u.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.ForceReconcileOperation))
+	case 5:
+		u.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation))
+	case 6:
+		u.annotate(inst, v1alpha1.DeleteWithoutUninstallAnnotation, "true")
+		u.leftBehind[name] = true
+		u.remove(inst)
+	default:
+		u.remove(inst)
+	}
+}
+
+func (u *users) create(name string) {
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name, Annotations: map[string]string{}}}
+	inst.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
+	if u.world.random.IntN(4) == 0 {
+		inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] = "true"
+	}
+	wanted := u.wish(inst)
+	if err := u.world.store.create(inst); err != nil {
+		panic(err)
+	}
+	u.wanted[inst.UID] = map[int64]wish{inst.Generation: wanted}
+	u.world.note("user: create %s %v", name, wanted)
+}
+
+func (u *users) change(inst *v1alpha1.Installation, reconcile bool) {
+	wanted := u.wish(inst)
+	if reconcile {
+		inst.Annotations = with(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+	}
+	if err := u.world.store.update(inst, false); err != nil {
+		panic(err)
+	}
+	u.wanted[inst.UID][inst.Generation] = wanted
+	u.world.note("user: change %s to generation %d, reconcile %t: %v", inst.Name, inst.Generation, reconcile, wanted)
+}
+
+func (u *users) annotate(inst *v1alpha1.Installation, key, value string) {
+	inst.Annotations = with(inst.Annotations, key, value)
+	if err := u.world.store.update(inst, false); err != nil {
+		panic(err)
+	}
+	u.world.note("user: annotate %s %s", inst.Name, value)
+}
+
+func (u *users) remove(inst *v1alpha1.Installation) {
+	u.world.note("user: delete %s", inst.Name)
+	if stored, err := u.world.store.get("Installation", types.NamespacedName{Namespace: space, Name: inst.Name}); err == nil && len(stored.GetFinalizers()) == 0 {
+		u.world.note("user: it was never taken up")
+	}
+	if err := u.world.store.remove(inst, nil); err != nil {
+		panic(err)
+	}
+	// A deletion is a generation of its own.
+	if wanted, ok := u.wanted[inst.UID]; ok {
+		wanted[inst.Generation+1] = wanted[inst.Generation]
+	}
+}
+
+func with(annotations map[string]string, key, value string) map[string]string {
+	changed := map[string]string{key: value}
+	for k, v := range annotations {
+		if k != key {
+			changed[k] = v
+		}
+	}
+	return changed
+}
+
+// wish makes up what an Installation asks for, and writes it into it.
+func (u *users) wish(inst *v1alpha1.Installation) wish {
+	var wanted wish
+	behaviours := strings.Fields(behaviour)
+	var templates []map[string]any
+	for _, name := range []string{"x", "y", "z"} {
+		if u.world.random.IntN(3) == 0 {
+			continue
+		}
+		u.values++
+		item := wishedItem{itemConfig: itemConfig{Inst: inst.Name, Name: name, Value: u.values, Behave: behaviours[u.world.random.IntN(len(behaviours))]}}
+		for _, other := range wanted.items {
+			if u.world.random.IntN(2) == 0 {
+				item.dependsOn = append(item.dependsOn, other.Name)
+			}
+		}
+		wanted.items = append(wanted.items, item)
+		templates = append(templates, map[string]any{
+			"name": name, "type": itemType, "target": map[string]any{"import": "cluster"},
+			"dependsOn": append([]string{}, item.dependsOn...), "config": item.itemConfig,
+		})
+	}
+	// The order in which items are written says nothing.
+	slices.Reverse(templates)
+	inst.Spec.Imports = v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}}
+	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(filesystem(templates))}}
+	return wanted
+}
+
+// filesystem returns an inline blueprint.
+func filesystem(templates []map[string]any) []byte {
+	items, err := json.Marshal(map[string]any{"deployItems": templates})
+	if err != nil {
+		panic(err)
+	}
+	description, err := json.Marshal(map[string]any{
+		"apiVersion": "landscaper.gardener.cloud/v1alpha1", "kind": "Blueprint",
+		"imports":          []any{map[string]any{"name": "cluster", "type": "target", "targetType": v1alpha1.KubernetesClusterTargetType}},
+		"deployExecutions": []any{map[string]any{"name": "default", "type": "GoTemplate", "template": string(items)}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	files, err := json.Marshal(map[string]string{"blueprint.yaml": string(description)})
+	if err != nil {
+		panic(err)
+	}
+	return files
+}
+
+// String shows what is asked for in a trace.
+func (w wish) String() string {
+	var items []string
+	for _, item := range w.items {
+		items = append(items, fmt.Sprintf("%s after %v", item.itemConfig, item.dependsOn))
+	}
+	return "[" + strings.Join(items, "; ") + "]"
+}
