@@ -35,21 +35,29 @@ lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15
 demo: build lab ## Bring up the lab and run the main job.
 	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo
 
+# The parts of the whole test. What only compares files comes first.
+PARTS := verify lint test-unit test-lab test-integration test-e2e
+
 .PHONY: test
-test: verify lint test-unit test-integration test-e2e ## Everything: generated files, lint, all tests.
+test: ## Everything: generated files, lint, all tests; goes on after a failing part and sums up.
+	@hack/test.sh $(PARTS)
 
 .PHONY: test-unit
 test-unit: ## Tests without a cluster (under a minute).
 	go test $(UNIT)
 
+.PHONY: test-lab
+test-lab: lab ## The lab's own tests.
+	go test -count=1 ./test/lab/...
+	@$(MAKE) --no-print-directory -C lab test
+
 .PHONY: test-integration
 test-integration: build lab ## Tests against real API servers.
-	go test -count=1 ./test/lab/... ./test/integration/...
-	@$(MAKE) --no-print-directory -C lab test
+	go test -count=1 -timeout 30m ./test/integration/...
 
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go test -count=1 ./test/e2e/...
+	go test -count=1 -timeout 30m ./test/e2e/...
 
 .PHONY: bench
 bench: build lab spiff-bench ## Benchmarks: counted work and times.

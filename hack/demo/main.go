@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,13 +14,11 @@ import (
 	"time"
 
 	"golang.org/x/term"
-	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
 )
 
 const (
@@ -58,11 +55,17 @@ func run(ctx context.Context) error {
 	if err := command(ctx, "bin/landscaper", "install", "--kubeconfig", resource.Kubeconfig).Run(); err != nil {
 		return fmt.Errorf("install: %w", err)
 	}
-	stopServer, err := startServer(ctx, resource.Kubeconfig, filepath.Join(started.Directory, "landscaper.log"))
+	server, err := landscape.Start(ctx, landscape.Options{
+		Kubeconfig: resource.Kubeconfig, Quiet: true, Group: true, Log: filepath.Join(started.Directory, "landscaper.log"),
+	})
 	if err != nil {
 		return err
 	}
-	defer stopServer()
+	defer func() {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "demo:", err)
+		}
+	}()
 
 	say("Creating a Target for the cluster, and the Installation of " + example)
 	began = time.Now()
@@ -103,47 +106,9 @@ func look(ctx context.Context, started *lab.Lab, resource, target *lab.Cluster) 
 	return nil
 }
 
-// startServer runs the server in the background and returns when it answers.
-func startServer(ctx context.Context, kubeconfig, logFile string) (func(), error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	health := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
-	log, err := os.Create(logFile)
-	if err != nil {
-		return nil, err
-	}
-	run := exec.Command("bin/landscaper", "run", "--kubeconfig", kubeconfig, "--metrics-address", "0", "--health-address", health)
-	run.Stdout, run.Stderr = log, log
-	// A group of its own: Ctrl-C in the terminal is for us, and we end the server.
-	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	if err := run.Start(); err != nil {
-		return nil, fmt.Errorf("start the server: %w", err)
-	}
-	stop := func() {
-		_ = run.Process.Signal(syscall.SIGTERM)
-		_ = run.Wait()
-		_ = log.Close()
-	}
-	if err := server.WaitReady(ctx, health); err != nil {
-		stop()
-		content, _ := os.ReadFile(logFile)
-		return nil, fmt.Errorf("the server does not get ready: %w\n%s", err, content)
-	}
-	return stop, nil
-}
-
 // apply creates the Target and the Installation.
 func apply(ctx context.Context, resource, target *lab.Cluster) error {
-	config, err := clientcmd.BuildConfigFromFlags("", resource.Kubeconfig)
-	if err != nil {
-		return fmt.Errorf("read kubeconfig: %w", err)
-	}
-	cluster, err := client.New(config, client.Options{Scheme: server.Scheme()})
+	cluster, err := landscape.Connect(resource.Kubeconfig)
 	if err != nil {
 		return fmt.Errorf("connect to the resource cluster: %w", err)
 	}
@@ -151,16 +116,10 @@ func apply(ctx context.Context, resource, target *lab.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("read the target's kubeconfig: %w", err)
 	}
-	access, err := yaml.Marshal(map[string]string{"kubeconfig": string(kubeconfig)})
+	made, err := landscape.Target(namespace, "first-cluster", string(kubeconfig))
 	if err != nil {
-		return fmt.Errorf("encode the Target: %w", err)
+		return err
 	}
-	asJSON, err := yaml.YAMLToJSON(access)
-	if err != nil {
-		return fmt.Errorf("encode the Target: %w", err)
-	}
-	made := &v1alpha1.Target{Spec: v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(asJSON)}}
-	made.Namespace, made.Name = namespace, "first-cluster"
 	if err := cluster.Create(ctx, made); err != nil {
 		return fmt.Errorf("create the Target: %w", err)
 	}
