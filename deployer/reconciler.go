@@ -17,6 +17,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/validation"
 )
 
 // maxNote is the longest text of an event.
@@ -147,9 +148,7 @@ func (r *reconciler) information() v1alpha1.DeployerInformation {
 
 // carryOut does what was decided.
 func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision) (Result, error) {
-	if err := item.setDeadline(); err != nil {
-		return Result{}, err
-	}
+	item.setDeadline()
 	switch decision.do {
 	case release:
 		item.Status.Phase = v1alpha1.DeployItemPhases.InitDelete
@@ -170,6 +169,9 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	if item.Status.Phase.IsDeletion() {
 		return r.protect(ctx, item, r.options.Deployer.Delete)
 	}
+	if err := invalid(item.DeployItem); err != nil {
+		return Result{}, err
+	}
 	if !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer) {
 		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.AddFinalizer(stored, v1alpha1.Finalizer) })
 		if err != nil {
@@ -182,6 +184,16 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	return r.protect(ctx, item, r.options.Deployer.Reconcile)
 }
 
+// invalid returns what is wrong with an item that may have been stored where no policy
+// was. What it holds may come from a Secret, so the error has no values.
+func invalid(item *v1alpha1.DeployItem) error {
+	errs := validation.Rendered(validation.DeployItem(item, nil), func(string) bool { return false })
+	if len(errs) == 0 {
+		return nil
+	}
+	return job.Wrap(errs.ToAggregate(), "reconcile", "InvalidDeployItem", "the item is not valid", v1alpha1.ErrorConfigurationProblem)
+}
+
 // consumeOperation stores the job first and removes the annotation then, so that
 // a crash between both cannot lose the request.
 func (r *reconciler) consumeOperation(ctx context.Context, item *Item) error {
@@ -191,21 +203,19 @@ func (r *reconciler) consumeOperation(ctx context.Context, item *Item) error {
 	return item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { delete(stored.Annotations, v1alpha1.OperationAnnotation) })
 }
 
-// setDeadline works out when the time of the job is over.
-func (i *Item) setDeadline() error {
+// setDeadline works out when the time of the job is over. A timeout that cannot be
+// read is an error of the item, which must not be in the way of its deletion.
+func (i *Item) setDeadline() {
 	timeout := defaultTimeout
 	if i.Spec.Timeout != nil {
-		parsed, err := i.Spec.Timeout.Parsed()
-		if err != nil {
-			return job.Wrap(err, "reconcile", "ParseTimeout", "spec.timeout", v1alpha1.ErrorConfigurationProblem)
+		if parsed, err := i.Spec.Timeout.Parsed(); err == nil {
+			timeout = parsed
 		}
-		if parsed == 0 {
-			return nil
-		}
-		timeout = parsed
+	}
+	if timeout == 0 {
+		return
 	}
 	i.deadline = i.Status.TransitionTimes.InitTime.Add(timeout)
-	return nil
 }
 
 // report stores how an attempt ended and says when to go on.

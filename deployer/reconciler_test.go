@@ -164,6 +164,9 @@ func TestJobs(t *testing.T) {
 		{"an item without configuration", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Configuration = nil }), "Failed", true, "set spec.config", 0, nil},
 		{"an item without its target", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Target = &v1alpha1.ObjectReference{Name: "gone"} }), "Failed", true, "Target ns/gone does not exist", 0, nil},
 		{"a time limit that is none", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Timeout = durationOf("soon") }), "Failed", true, "spec.timeout", 0, nil},
+		{"an item that no policy has checked", &script{}, newItem(func(i *v1alpha1.DeployItem) {
+			i.Spec.Target, i.Spec.Timeout = &v1alpha1.ObjectReference{Namespace: key.Namespace}, durationOf("secret")
+		}), "Failed", true, "spec.target.name: Required", 0, nil},
 		{"no time limit", answer(WaitFor("a"), nil), newItem(func(i *v1alpha1.DeployItem) { i.Spec.Timeout = durationOf("none") }), "Progressing", false, "", never, []string{"reconcile"}},
 		{"a short time limit", answer(WaitFor("a"), nil), newItem(func(i *v1alpha1.DeployItem) { i.Spec.Timeout = durationOf("30s") }), "Progressing", false, "", 30 * time.Second, []string{"reconcile"}},
 		{"nothing has changed since the last success", &script{}, newItem(func(i *v1alpha1.DeployItem) {
@@ -265,6 +268,9 @@ func TestDeletion(t *testing.T) {
 		{"nothing is to be removed", nil, newItem(ending, func(i *v1alpha1.DeployItem) {
 			i.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
 		}), true, "", false, "", nil},
+		{"an item that is not valid can be deleted", nil, newItem(ending, func(i *v1alpha1.DeployItem) {
+			i.Spec.Target, i.Spec.Timeout = &v1alpha1.ObjectReference{}, durationOf("soon")
+		}), true, "", false, "", []string{"delete"}},
 		{"an item that could not be deployed can be deleted", nil, newItem(ending, func(i *v1alpha1.DeployItem) { i.Status.Phase = "Failed" }), true, "", false, "", []string{"delete"}},
 	}
 	for _, test := range tests {

@@ -186,6 +186,8 @@ func importing(targets ...*v1alpha1.Target) *Kubeconfigs {
 
 // TestKubeconfigSources refuses Targets that cannot be used.
 func TestKubeconfigSources(t *testing.T) {
+	both := garden(`{"kubeconfig":` + kubeconfig(server, "") + `}`)
+	both.Spec.SecretRef = &v1alpha1.LocalSecretReference{Name: "other"}
 	tests := []struct {
 		reason string
 		target *v1alpha1.Target
@@ -194,6 +196,7 @@ func TestKubeconfigSources(t *testing.T) {
 		{"a program", garden(`{"kubeconfig":` + kubeconfig(server, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"`+secretWord+`"}`) + `}`), "users[0].user.exec, which is not allowed"},
 		{"no kubeconfig", garden(`{"selfConfig":{"serviceAccount":{"name":"a"}}}`), "it holds no kubeconfig"},
 		{"nothing", garden(``), "neither spec.config nor spec.secretRef"},
+		{"two answers to one question", both, "config and secretRef are given together"},
 	}
 	for _, test := range tests {
 		_, err := importing(test.target).OIDCKubeconfig(t.Context(), test.target, "i", "c")

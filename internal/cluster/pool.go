@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/validation"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -126,6 +127,10 @@ func invalidTarget(target *v1alpha1.Target, err error) error {
 
 // content returns the text that a Target stands for.
 func (p *Pool) content(ctx context.Context, target *v1alpha1.Target) ([]byte, error) {
+	// It may have been stored where no policy was.
+	if err := validation.Target(target).ToAggregate(); err != nil {
+		return nil, invalidTarget(target, err)
+	}
 	if ref := target.Spec.SecretRef; ref != nil {
 		return p.secret(ctx, target, ref.Name, ref.Key)
 	}
