@@ -46,8 +46,6 @@ type Summary struct {
 	Generation int64
 	// Err is the error of the last step, or what it waits for.
 	Err error
-	// Retries says that another attempt will be made after an error.
-	Retries bool
 }
 
 // Summarize writes the conditions Ready, Reconciling and Stalled, which derive
