@@ -17,8 +17,6 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
-const defaultTimeout = 10 * time.Minute
-
 // Item is a DeployItem whose job is in work.
 type Item struct {
 	// DeployItem is a copy of the object. The status is ahead of the stored one.

@@ -203,19 +203,11 @@ func (r *reconciler) consumeOperation(ctx context.Context, item *Item) error {
 	return item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { delete(stored.Annotations, v1alpha1.OperationAnnotation) })
 }
 
-// setDeadline works out when the time of the job is over. A timeout that cannot be
-// read is an error of the item, which must not be in the way of its deletion.
+// setDeadline works out when the time of the job is over.
 func (i *Item) setDeadline() {
-	timeout := defaultTimeout
-	if i.Spec.Timeout != nil {
-		if parsed, err := i.Spec.Timeout.Parsed(); err == nil {
-			timeout = parsed
-		}
+	if limit := i.Spec.TimeLimit(); limit != 0 {
+		i.deadline = i.Status.TransitionTimes.InitTime.Add(limit)
 	}
-	if timeout == 0 {
-		return
-	}
-	i.deadline = i.Status.TransitionTimes.InitTime.Add(timeout)
 }
 
 // report stores how an attempt ended and says when to go on.

@@ -156,8 +156,8 @@ func TestJobs(t *testing.T) {
 		calls   []string
 	}{
 		{"a job that is done", answer(Done(), nil), newItem(), "Succeeded", true, "", 0, []string{"reconcile"}},
-		{"a job that waits is woken", answer(WaitFor("a"), nil), newItem(), "Progressing", false, "", defaultTimeout, []string{"reconcile"}},
-		{"a job that waits for somebody", answer(Done(), Waiting("o", "r", "create it")), newItem(), "Progressing", false, "create it", defaultTimeout, []string{"reconcile"}},
+		{"a job that waits is woken", answer(WaitFor("a"), nil), newItem(), "Progressing", false, "", v1alpha1.DefaultDeployItemTimeout, []string{"reconcile"}},
+		{"a job that waits for somebody", answer(Done(), Waiting("o", "r", "create it")), newItem(), "Progressing", false, "create it", v1alpha1.DefaultDeployItemTimeout, []string{"reconcile"}},
 		{"a job that is tried again", answer(Done(), errors.New("broken")), newItem(), "Init", false, "broken", firstBackoff, []string{"reconcile"}},
 		{"a job that fails", answer(Done(), Final(errors.New("wrong"))), newItem(), "Failed", true, "wrong", 0, []string{"reconcile"}},
 		{"a deployer that breaks down", &script{reconcile: func(context.Context, *Item) (Result, error) { panic("secret") }}, newItem(), "Failed", true, "Landscaper itself broke down", 0, []string{"reconcile"}},
@@ -223,7 +223,7 @@ func TestTimeIsOver(t *testing.T) {
 	}}, newItem())
 	s.look()
 	s.expect("Init", false, "connection refused")
-	s.clock = s.clock.Add(defaultTimeout + time.Second)
+	s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout + time.Second)
 	s.look()
 	s.expect("Failed", true, `timeout at: "test: work": connection refused`)
 	if shown := s.item().Status.LastError; shown.Operation != "StandardTimeoutChecker.TimeoutExceeded" || shown.Reason != "ProgressingTimeout" || !slices.Contains(shown.Codes, v1alpha1.ErrorTimeout) {

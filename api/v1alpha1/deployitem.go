@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -77,6 +79,21 @@ type DeployItemSpec struct {
 	// OnDelete says what to do when the item is deleted.
 	// +optional
 	OnDelete *OnDeleteConfig `json:"onDelete,omitempty"`
+}
+
+// DefaultDeployItemTimeout is the time for a job of an item that says nothing else.
+const DefaultDeployItemTimeout = 10 * time.Minute
+
+// TimeLimit returns the time that a job of the item may take; 0 means that it has no
+// limit. A timeout that cannot be read does not count: an item must be deletable
+// whatever is in it.
+func (s *DeployItemSpec) TimeLimit() time.Duration {
+	if s.Timeout != nil {
+		if limit, err := s.Timeout.Parsed(); err == nil {
+			return limit
+		}
+	}
+	return DefaultDeployItemTimeout
 }
 
 // DeployItemPhases are the phases of a DeployItem.

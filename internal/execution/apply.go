@@ -50,7 +50,7 @@ func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item
 	case trigger:
 		return r.trigger(ctx, s.exec, item)
 	case expire:
-		return r.endItem(ctx, item, item.Status.JobID, notPickedUp(item, s.pickup))
+		return r.endItem(ctx, item, item.Status.JobID, lateError(item, s.pickup))
 	case erase:
 		return r.deleteItem(ctx, s, item)
 	case letGo:

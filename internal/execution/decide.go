@@ -51,7 +51,7 @@ const (
 	dismiss step = "dismiss"
 	// trigger hands the job to items.
 	trigger step = "trigger"
-	// expire fails items that no deployer has taken up in time.
+	// expire fails items that no deployer has taken up, or brought to an end, in time.
 	expire step = "expire"
 	// erase deletes items.
 	erase step = "erase"
@@ -188,7 +188,7 @@ func decideItems(s snapshot) decision {
 	if s.broken != nil {
 		return failure(job.Wrap(s.broken, "handleReconcilePhase", "handlePhaseProgressing", "", v1alpha1.ErrorConfigurationProblem))
 	}
-	late, deadline := pickups(s)
+	late, deadline := overdue(s)
 	if len(late) > 0 {
 		return act(expire, late...)
 	}
@@ -226,7 +226,7 @@ func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
 // decideDeletion looks at what is left of the items. They go in the reverse order of
 // their creation.
 func decideDeletion(s snapshot) decision {
-	late, deadline := pickups(s)
+	late, deadline := overdue(s)
 	if len(late) > 0 {
 		return act(expire, late...)
 	}

@@ -315,7 +315,7 @@ func TestMembers(t *testing.T) {
 
 func TestNotPickedUp(t *testing.T) {
 	item := &v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Type: "example.org/x", Target: &v1alpha1.ObjectReference{Name: "cluster"}}}
-	err := notPickedUp(item, 5*time.Minute)
+	err := lateError(item, 5*time.Minute)
 	if got := err.Error(); got != "no deployer has reconciled this deployitem within 300 seconds: no running deployer serves type example.org/x and Target cluster" || job.OutcomeOf(err) != job.Terminal {
 		t.Error(got)
 	}

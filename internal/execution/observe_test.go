@@ -254,17 +254,17 @@ func TestClassified(t *testing.T) {
 	}
 }
 
-// TestPickups: the next deadline counts, and those that are over.
-func TestPickups(t *testing.T) {
+// TestOverdue: the next deadline counts, and those that are over.
+func TestOverdue(t *testing.T) {
 	s := snapshotWith(
 		has("late", "a", "", "", triggeredAt(noon.Add(-2*time.Minute))), has("soon", "a", "", "", triggeredAt(noon.Add(-30*time.Second))),
 		has("later", "a", "", "", triggeredAt(noon)), has("done", "a", "a", "Succeeded", triggeredAt(noon.Add(-time.Hour))))
-	late, next := pickups(s)
+	late, next := overdue(s)
 	if itemNames(late) != "late" || !next.Equal(noon.Add(30*time.Second)) {
 		t.Errorf("%s, %s", itemNames(late), next)
 	}
 	s.pickup = 0
-	if late, next := pickups(s); len(late) != 0 || !next.IsZero() {
+	if late, next := overdue(s); len(late) != 0 || !next.IsZero() {
 		t.Error("without a limit there is no deadline")
 	}
 }

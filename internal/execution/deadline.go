@@ -1,0 +1,75 @@
+package execution
+
+import (
+	"fmt"
+	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// grace is how much longer than a deployer we wait for the end of its job: as long as
+// it lives, its own message tells more than ours could.
+const grace = time.Minute
+
+// isTakenUp reports whether a deployer has the job of an item.
+func isTakenUp(status *v1alpha1.DeployItemStatus) bool {
+	return status.LastReconcileTime != nil && !status.LastReconcileTime.Before(status.JobIDGenerationTime)
+}
+
+// deadlineOf returns when the job of an item has to be taken up, or has to be over if a
+// deployer has it. It returns false if there is nothing to wait for, or no limit.
+func deadlineOf(item *v1alpha1.DeployItem, pickup time.Duration) (time.Time, bool) {
+	status := &item.Status
+	limit := item.Spec.TimeLimit()
+	// A deployer that does not say when it has begun may do so at any time.
+	begun := status.LastReconcileTime
+	if times := status.TransitionTimes; times != nil && times.InitTime != nil && !times.InitTime.Before(status.JobIDGenerationTime) {
+		begun = times.InitTime
+	}
+	switch {
+	case !job.Unfinished(status.JobID, status.JobIDFinished) || status.JobIDGenerationTime == nil:
+		return time.Time{}, false
+	case !isTakenUp(status):
+		return status.JobIDGenerationTime.Add(pickup), pickup > 0
+	}
+	return begun.Add(limit + grace), limit != 0
+}
+
+// overdue returns the items whose time is over, and when the next one has to be looked
+// at; zero if there is none.
+func overdue(s snapshot) (late []*v1alpha1.DeployItem, next time.Time) {
+	for _, item := range s.items {
+		deadline, waiting := deadlineOf(item, s.pickup)
+		switch {
+		case !waiting:
+		case !deadline.After(s.now):
+			late = append(late, item)
+		case next.IsZero() || deadline.Before(next):
+			next = deadline
+		}
+	}
+	return late, next
+}
+
+// lateError is the error of an item whose time is over.
+func lateError(item *v1alpha1.DeployItem, pickup time.Duration) error {
+	if isTakenUp(&item.Status) {
+		return abandoned(item)
+	}
+	message := fmt.Sprintf("no deployer has reconciled this deployitem within %d seconds: no running deployer serves type %s", int(pickup.Seconds()), item.Spec.Type)
+	if item.Spec.Target != nil {
+		message += " and Target " + item.Spec.Target.Name
+	}
+	return job.NewError("WaitingForPickup", "PickupTimeout", message, v1alpha1.ErrorTimeout)
+}
+
+// abandoned is the error of an item whose deployer took its job up and fell silent.
+func abandoned(item *v1alpha1.DeployItem) error {
+	who := "its deployer"
+	if name := item.Status.Deployer.Name; name != "" {
+		who = "deployer " + name
+	}
+	return job.NewError("WaitingForDeployer", "ProgressingTimeout",
+		fmt.Sprintf("%s took this deployitem up and has not ended the job within %s, nor in the minute after: check that it runs", who, item.Spec.TimeLimit()), v1alpha1.ErrorTimeout)
+}
