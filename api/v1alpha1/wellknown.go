@@ -47,6 +47,9 @@ const (
 	ExecutionDependsOnAnnotation = "execution." + GroupName + "/dependsOn"
 	// DataObjectHashAnnotation identifies the value of a DataObject or Target.
 	DataObjectHashAnnotation = "data." + GroupName + "/hash"
+	// DataObjectSecretAnnotation names the Secret that holds the value of a DataObject,
+	// because it came from a Secret.
+	DataObjectSecretAnnotation = "data." + GroupName + "/secret"
 	// LastTargetSyncAnnotation tells when a Target was synchronised.
 	LastTargetSyncAnnotation = GroupName + "/lasttargetsync"
 )

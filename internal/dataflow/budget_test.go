@@ -88,7 +88,7 @@ func TestValuesAreShared(t *testing.T) {
 	anything := func(context.Context, v1alpha1.JSONSchemaDefinition) (Validator, error) { return accepting{}, nil }
 	result := testing.Benchmark(func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Construct(b.Context(), "inst", definitions, imports, nil, anything); err != nil {
+			if _, err := Construct(b.Context(), "inst", definitions, imports, Mapped{}, anything); err != nil {
 				b.Fatal(err)
 			}
 		}

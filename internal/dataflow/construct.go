@@ -20,7 +20,7 @@ type Compile func(ctx context.Context, definition v1alpha1.JSONSchemaDefinition)
 // Construct returns the values of a blueprint's imports from what an Installation
 // imports and from the results of its import data mappings. The error joins one
 // *Error for each import that is wrong; the path is put before their names.
-func Construct(ctx context.Context, path string, definitions v1alpha1.ImportDefinitionList, imports Imports, mapped map[string]any, compile Compile) (Values, error) {
+func Construct(ctx context.Context, path string, definitions v1alpha1.ImportDefinitionList, imports Imports, mapped Mapped, compile Compile) (Values, error) {
 	c := &construction{imports: imports, mapped: mapped, compile: compile, values: newValues(definitions), shared: newShared()}
 	c.all(ctx, definitions, path)
 	if len(c.errs) > 0 {
@@ -31,7 +31,7 @@ func Construct(ctx context.Context, path string, definitions v1alpha1.ImportDefi
 
 type construction struct {
 	imports Imports
-	mapped  map[string]any
+	mapped  Mapped
 	compile Compile
 	values  Values
 	shared  *shared
@@ -76,7 +76,7 @@ func (c *construction) data(ctx context.Context, definition *v1alpha1.ImportDefi
 		return false
 	}
 	c.values.plain[definition.Name] = value
-	c.values.declared[definition.Name] = declaredValue{data: raw}
+	c.values.declared[definition.Name] = declaredValue{data: raw, salt: c.salt(definition.Name)}
 	validator, failed := compiled(ctx, c.compile, definition.Schema)
 	if failed != nil {
 		c.fail(path, SchemaValidationFailed, failed.problem("no schema defined"), failed.cause)
@@ -90,7 +90,7 @@ func (c *construction) data(ctx context.Context, definition *v1alpha1.ImportDefi
 // Installation imports under this name, or the default.
 func (c *construction) dataValue(definition *v1alpha1.ImportDefinition, path string) (any, v1alpha1.AnyJSON, bool) {
 	name := definition.Name
-	if value, ok := c.mapped[name]; ok {
+	if value, ok := c.mapped.Values[name]; ok {
 		raw, err := anyJSON(value)
 		if err != nil {
 			c.fail(path, SchemaValidationFailed, "the result of spec.importDataMappings cannot be encoded as JSON", nil)
@@ -114,6 +114,14 @@ func (c *construction) dataValue(definition *v1alpha1.ImportDefinition, path str
 	}
 	c.missing(definition, path)
 	return nil, v1alpha1.AnyJSON{}, false
+}
+
+// salt returns that of the Secrets that a data import comes from.
+func (c *construction) salt(name string) string {
+	if _, ok := c.mapped.Values[name]; ok {
+		return c.mapped.salts[name]
+	}
+	return c.imports.Data[name].Salt
 }
 
 func (c *construction) target(definition *v1alpha1.ImportDefinition, path string) bool {

@@ -61,7 +61,7 @@ func TestConstruct(t *testing.T) {
 		{"null makes conditional imports effective", "[{name: nothing, schema: {}, required: false, imports: [{name: flag, schema: {}}]}]", nil, map[string]string{"nothing": "null", "flag": "true"}},
 	}
 	for _, test := range tests {
-		values, err := Construct(t.Context(), "inst", definitions(t, test.definitions), fleet(), test.mapped, compileType)
+		values, err := Construct(t.Context(), "inst", definitions(t, test.definitions), fleet(), Mapped{Values: test.mapped}, compileType)
 		if err != nil {
 			t.Errorf("%s: %v", test.reason, err)
 			continue
@@ -159,7 +159,7 @@ func TestConstructErrors(t *testing.T) {
 		if test.kind == InvalidDefaultValue {
 			list[0].Default.Value = v1alpha1.NewAnyJSON([]byte(`{"` + hidden))
 		}
-		_, err := Construct(t.Context(), "inst", list, fleet(), test.mapped, compileType)
+		_, err := Construct(t.Context(), "inst", list, fleet(), Mapped{Values: test.mapped}, compileType)
 		wantError(t, test.reason, err, test.want)
 		var explained *Error
 		if !errors.As(err, &explained) || explained.Reason != test.kind || !strings.HasPrefix(explained.Path, "inst.") {
@@ -173,7 +173,7 @@ func TestConstructFindsAllErrors(t *testing.T) {
 - {name: vm, targetType: kubernetes-cluster, required: false, imports: [{name: below, schema: {}}]}
 - {name: flag, schema: {type: string}}
 - {name: level, schema: {}}`)
-	values, err := Construct(t.Context(), "inst", list, fleet(), nil, compileType)
+	values, err := Construct(t.Context(), "inst", list, fleet(), Mapped{}, compileType)
 	for _, want := range []string{"inst.vm: ", "inst.vm.below: ", "inst.flag: ", "inst.level: "} {
 		wantError(t, "all imports are looked at, also those below a wrong one", err, want)
 	}
@@ -181,7 +181,7 @@ func TestConstructFindsAllErrors(t *testing.T) {
 		t.Errorf("there are no values after an error: %v", values.Map())
 	}
 	cause := errors.New("the registry does not answer")
-	_, err = Construct(t.Context(), "inst", list[1:2], fleet(), nil, func(context.Context, v1alpha1.JSONSchemaDefinition) (Validator, error) { return nil, cause })
+	_, err = Construct(t.Context(), "inst", list[1:2], fleet(), Mapped{}, func(context.Context, v1alpha1.JSONSchemaDefinition) (Validator, error) { return nil, cause })
 	if !errors.Is(err, cause) {
 		t.Errorf("callers must find the cause, because it may go away by itself: %v", err)
 	}
@@ -194,7 +194,7 @@ func TestTargetValue(t *testing.T) {
 	source.Labels = map[string]string{"team": "blue"}
 	source.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	source.Spec.SecretRef = &v1alpha1.LocalSecretReference{Name: "s", Key: "k"}
-	values, err := Construct(t.Context(), "inst", list, imports, nil, compileType)
+	values, err := Construct(t.Context(), "inst", list, imports, Mapped{}, compileType)
 	if err != nil {
 		t.Fatal(err)
 	}

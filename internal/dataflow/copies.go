@@ -15,24 +15,39 @@ import (
 )
 
 // DataCopies returns the copies of data imports that live in the scope of an
-// Installation, where its children and tools find them, sorted by import. Null has
-// no copy, because a DataObject cannot hold it.
-func DataCopies(inst *v1alpha1.Installation, values Values) ([]*v1alpha1.DataObject, error) {
-	var copies []*v1alpha1.DataObject
+// Installation, where its children and tools find them, sorted by import. What comes
+// from Secrets is in Secrets again, to which the DataObjects refer. Null has no copy,
+// because a DataObject cannot hold it.
+func DataCopies(inst *v1alpha1.Installation, values Values) (Exports, error) {
+	var copies Exports
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values.declared)) {
 		value := values.declared[name]
 		if values.types[name] != v1alpha1.ImportTypeData || values.isNull(name, value) {
 			continue
 		}
-		object, err := dataObject(inst, imported(inst, name), value.data)
-		if err != nil {
+		if err := copies.addCopy(inst, imported(inst, name), value); err != nil {
 			errs = append(errs, fmt.Errorf("copy of import %q: %w", name, err))
-			continue
 		}
-		copies = append(copies, object)
 	}
 	return copies, errors.Join(errs...)
+}
+
+func (e *Exports) addCopy(inst *v1alpha1.Installation, place place, value declaredValue) error {
+	if value.salt != "" {
+		object, secret, err := concealed(inst, place, value)
+		if err != nil {
+			return err
+		}
+		e.DataObjects, e.Secrets = append(e.DataObjects, object), append(e.Secrets, secret)
+		return nil
+	}
+	object, err := dataObject(inst, place, value.data)
+	if err != nil {
+		return err
+	}
+	e.DataObjects = append(e.DataObjects, object)
+	return nil
 }
 
 // TargetCopies returns the copies of imported Targets that live in the scope of an

@@ -13,7 +13,7 @@ import (
 
 func constructed(t *testing.T, list string, imports Imports, mapped map[string]any) Values {
 	t.Helper()
-	values, err := Construct(t.Context(), "inst", definitions(t, list), imports, mapped, compileType)
+	values, err := Construct(t.Context(), "inst", definitions(t, list), imports, Mapped{Values: mapped}, compileType)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +24,9 @@ func TestDataCopies(t *testing.T) {
 	// Names, labels and hash are those that the public system wrote in this case.
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "dataflow-root", Namespace: "cu-example", UID: "uid"}, Status: v1alpha1.InstallationStatus{JobID: "job"}}
 	imports := Imports{Data: map[string]DataImport{"secretName": data(`"cluster2"`), "undeclared": data("1")}}
-	copies, err := DataCopies(inst, constructed(t, "[{name: secretName, schema: {type: string}}]", imports, nil))
-	if err != nil || len(copies) != 1 {
+	made, err := DataCopies(inst, constructed(t, "[{name: secretName, schema: {type: string}}]", imports, nil))
+	copies := made.DataObjects
+	if err != nil || len(copies) != 1 || len(made.Secrets) != 0 {
 		t.Fatalf("%d copies, %v", len(copies), err)
 	}
 	got := copies[0]
@@ -68,7 +69,8 @@ func TestDataCopiesOfValues(t *testing.T) {
 		if err := values.Bind(test.bindings); err != nil {
 			t.Errorf("%s: %v", test.reason, err)
 		}
-		copies, err := DataCopies(inst, values)
+		made, err := DataCopies(inst, values)
+		copies := made.DataObjects
 		got := ""
 		if len(copies) > 0 {
 			got = string(copies[0].Data.RawMessage)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
@@ -19,6 +20,8 @@ import (
 type Exports struct {
 	DataObjects []*v1alpha1.DataObject
 	Targets     []*v1alpha1.Target
+	// Secrets hold the values of those DataObjects that refer to them.
+	Secrets []*corev1.Secret
 }
 
 // MergeExports adds the result of an export execution to those of earlier ones.

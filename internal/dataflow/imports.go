@@ -64,11 +64,6 @@ func (d DataImport) plain() (any, error) {
 	return value, nil
 }
 
-// FromDataObject returns the value of a DataObject.
-func FromDataObject(object *v1alpha1.DataObject) DataImport {
-	return DataImport{Value: object.Data}
-}
-
 // FromSecret returns the value of a Secret: that of one key, or with an empty key
 // a map from all keys to their values. The values are YAML.
 func FromSecret(data map[string][]byte, key string) (DataImport, error) {

@@ -57,7 +57,7 @@ func TestSecretAndConfigMapValues(t *testing.T) {
 
 func TestFromDataObject(t *testing.T) {
 	object := decode[v1alpha1.DataObject](t, "{metadata: {name: a}, data: {b: 1}}")
-	if got := FromDataObject(&object); asJSON(t, got.Value) != `{"b":1}` {
+	if got, err := FromDataObject(&object, nil); err != nil || got.Salt != "" || asJSON(t, got.Value) != `{"b":1}` {
 		t.Errorf("value %s", asJSON(t, got.Value))
 	}
 }

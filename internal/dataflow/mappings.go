@@ -68,18 +68,18 @@ func ExportBindings(exports map[string]any) map[string]any {
 // ApplyImportMappings evaluates spec.importDataMappings. It returns the results
 // for data imports of the blueprint and warnings about all other keys. The error
 // joins those of all keys.
-func ApplyImportMappings(ctx context.Context, inst *v1alpha1.Installation, definitions v1alpha1.ImportDefinitionList, imports Imports, evaluate Evaluate) (map[string]any, []string, error) {
+func ApplyImportMappings(ctx context.Context, inst *v1alpha1.Installation, definitions v1alpha1.ImportDefinitionList, imports Imports, evaluate Evaluate) (Mapped, []string, error) {
 	if len(inst.Spec.ImportDataMappings) == 0 {
-		return map[string]any{}, nil, nil
+		return Mapped{}, nil, nil
 	}
 	bindings, err := ImportBindings(imports)
 	if err != nil {
-		return nil, nil, err
+		return Mapped{}, nil, err
 	}
 	run := mappings{kind: "import", path: inst.Name, documents: inst.Spec.ImportDataMappings, bindings: bindings}
 	results, err := run.all(ctx, evaluate)
 	if err != nil {
-		return nil, nil, err
+		return Mapped{}, nil, err
 	}
 	declared := newValues(definitions).types
 	var warnings []string
@@ -96,7 +96,7 @@ func ApplyImportMappings(ctx context.Context, inst *v1alpha1.Installation, defin
 		}
 		delete(results, key)
 	}
-	return results, warnings, nil
+	return Mapped{Values: results, salts: mappingSalts(inst, imports)}, warnings, nil
 }
 
 // ApplyExportMappings evaluates spec.exportDataMappings and puts the results over

@@ -11,7 +11,7 @@ import (
 )
 
 // importMappings applies mappings to imports. Both are written in YAML.
-func importMappings(t *testing.T, list, imported, mappings string) (map[string]any, []string, error) {
+func importMappings(t *testing.T, list, imported, mappings string) (Mapped, []string, error) {
 	t.Helper()
 	inst := installation(t, "", "blueprint: {}\nimportDataMappings:\n"+indented(mappings))
 	imports := Imports{Data: map[string]DataImport{}}
@@ -46,8 +46,8 @@ func TestImportMappings(t *testing.T) {
 	}
 	for _, test := range tests {
 		results, warnings, err := importMappings(t, "[{name: made, schema: {}}]", strings.Replace(imported, "{", "{made: before, ", 1), "made: "+test.mapping)
-		if err != nil || len(warnings) != 0 || asJSON(t, results["made"]) != test.want || len(results) != 1 {
-			t.Errorf("%s: %s, %v, %v", test.reason, asJSON(t, results), warnings, err)
+		if err != nil || len(warnings) != 0 || asJSON(t, results.Values["made"]) != test.want || len(results.Values) != 1 {
+			t.Errorf("%s: %s, %v, %v", test.reason, asJSON(t, results.Values), warnings, err)
 		}
 	}
 }
@@ -64,8 +64,8 @@ importDataMappings:
 `)
 	results, _, err := ApplyImportMappings(t.Context(), inst, definitions(t, "[{name: made, schema: {}}]"), withoutBroken(), evaluateSpiff)
 	want := `{"again":"Target","north":"` + clusterType + `","second":"b","single":"host"}`
-	if err != nil || asJSON(t, results["made"]) != want {
-		t.Errorf("%s, %v, want %s", asJSON(t, results), err, want)
+	if err != nil || asJSON(t, results.Values["made"]) != want {
+		t.Errorf("%s, %v, want %s", asJSON(t, results.Values), err, want)
 	}
 }
 
@@ -144,8 +144,8 @@ gcp-provider-type: "gcp"
 
 	results, warnings, err := importMappings(t, blueprint, strings.Replace(values, "%s", "aws-provider-type", 1), mappings)
 	want := `{"aws-credentials":{"accessKeyID":"hunter2","accessKeySecret":"hunter2"},"identifier":"my-controller","providers":["aws","gcp"]}`
-	if err != nil || len(warnings) != 0 || asJSON(t, results) != want {
-		t.Errorf("with the right name: %s, %v, %v", asJSON(t, results), warnings, err)
+	if err != nil || len(warnings) != 0 || asJSON(t, results.Values) != want {
+		t.Errorf("with the right name: %s, %v, %v", asJSON(t, results.Values), warnings, err)
 	}
 	values2, err := Construct(t.Context(), "inst", definitions(t, blueprint), Imports{}, results, compileType)
 	if err != nil || asJSON(t, values2.Map()["providers"]) != `["aws","gcp"]` {
@@ -177,13 +177,13 @@ func TestImportMappingProblems(t *testing.T) {
 		if test.warning != "" {
 			want = []string{test.warning}
 		}
-		if !slices.Equal(warnings, want) || (test.warning != "") != (len(results) == 0) {
-			t.Errorf("%s: %v, warnings %v, want %v", test.reason, results, warnings, want)
+		if !slices.Equal(warnings, want) || (test.warning != "") != (len(results.Values) == 0) {
+			t.Errorf("%s: %v, warnings %v, want %v", test.reason, results.Values, warnings, want)
 		}
 	}
 	results, warnings, err := importMappings(t, list, "{}", "{}")
-	if err != nil || len(results) != 0 || len(warnings) != 0 {
-		t.Errorf("nothing to do: %v, %v, %v", results, warnings, err)
+	if err != nil || len(results.Values) != 0 || len(warnings) != 0 {
+		t.Errorf("nothing to do: %v, %v, %v", results.Values, warnings, err)
 	}
 }
 

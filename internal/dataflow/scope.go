@@ -5,16 +5,23 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"go.landscaper.dev/api/v1alpha1"
 )
 
 // ScopeValues returns what lives in the scope of an Installation as export
 // executions see it: DataObjects and Targets by their keys. The elements of a list
-// or map share a key; that with the last name is seen.
-func ScopeValues(objects []*v1alpha1.DataObject, targets []*v1alpha1.Target) (dataByKey, targetsByKey map[string]any, err error) {
+// or map share a key; that with the last name is seen. The secrets are those that
+// DataObjects refer to.
+func ScopeValues(objects []*v1alpha1.DataObject, secrets []*corev1.Secret, targets []*v1alpha1.Target) (dataByKey, targetsByKey map[string]any, err error) {
 	dataByKey, targetsByKey = map[string]any{}, map[string]any{}
 	for _, object := range objects {
-		value, err := FromDataObject(object).plain()
+		item, err := FromDataObject(object, named(secrets, SecretOf(object)))
+		if err != nil {
+			return nil, nil, err
+		}
+		value, err := item.plain()
 		if err != nil {
 			return nil, nil, fmt.Errorf("DataObject %s: %w", object.Name, err)
 		}
@@ -29,4 +36,12 @@ func ScopeValues(objects []*v1alpha1.DataObject, targets []*v1alpha1.Target) (da
 		targetsByKey[target.Labels[v1alpha1.DataObjectKeyLabel]] = value
 	}
 	return dataByKey, targetsByKey, nil
+}
+
+func named(secrets []*corev1.Secret, name string) *corev1.Secret {
+	i := slices.IndexFunc(secrets, func(secret *corev1.Secret) bool { return secret.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return secrets[i]
 }

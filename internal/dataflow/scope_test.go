@@ -27,7 +27,7 @@ func TestScopeValues(t *testing.T) {
 	for i := range 2 {
 		// The order in which objects are found is of no importance.
 		slices.Reverse(targets)
-		data, byKey, err := ScopeValues(append(slices.Clone(objects), exported.DataObjects...), targets)
+		data, byKey, err := ScopeValues(append(slices.Clone(objects.DataObjects), exported.DataObjects...), objects.Secrets, targets)
 		if err != nil || asJSON(t, data) != `{"size":{"id":123456789012345678901234567890,"ratio":1.1,"replicas":3},"the-token":"abc"}` {
 			t.Fatalf("imports and the exports of children by their keys: %s, %v", asJSON(t, data), err)
 		}
@@ -40,8 +40,8 @@ func TestScopeValues(t *testing.T) {
 			last = element
 		}
 	}
-	_, _, err = ScopeValues([]*v1alpha1.DataObject{{Data: v1alpha1.NewAnyJSON([]byte(`"` + hidden))}}, nil)
+	_, _, err = ScopeValues([]*v1alpha1.DataObject{{Data: v1alpha1.NewAnyJSON([]byte(`"` + hidden))}}, nil, nil)
 	wantError(t, "a DataObject that cannot be read", err, "the value is not JSON")
-	_, _, err = ScopeValues(nil, []*v1alpha1.Target{target("bad", `"`+hidden)})
+	_, _, err = ScopeValues(nil, nil, []*v1alpha1.Target{target("bad", `"`+hidden)})
 	wantError(t, "a Target that cannot be encoded", err, "Target bad cannot be encoded as JSON")
 }

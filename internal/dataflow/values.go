@@ -24,7 +24,9 @@ type Values struct {
 // declaredValue is the value of an import in the form in which it is copied. The
 // field of its type is set.
 type declaredValue struct {
-	data   v1alpha1.AnyJSON
+	data v1alpha1.AnyJSON
+	// salt is set if data comes from Secrets, see DataImport.Salt.
+	salt   string
 	target *v1alpha1.Target
 	list   []*v1alpha1.Target
 	byKey  map[string]*v1alpha1.Target
@@ -108,11 +110,22 @@ func (v *Values) Bind(bindings map[string]any) error {
 			if err != nil {
 				return fmt.Errorf("binding %q replaces an import of type %s: %w", name, kind, err)
 			}
+			// What a template makes of values cannot be told from those that came from Secrets.
+			replaced.salt = v.salt()
 			v.declared[name] = replaced
 		}
 		v.plain[name] = value
 	}
 	return nil
+}
+
+// salt returns that of all Secrets that declared imports come from.
+func (v Values) salt() string {
+	var salts []string
+	for _, value := range v.declared {
+		salts = append(salts, value.salt)
+	}
+	return joinSalts(salts)
 }
 
 func declaredFrom(kind v1alpha1.ImportType, value any) (declaredValue, error) {

@@ -29,6 +29,12 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies datafl
 		}
 		return nil
 	}
+	// What refers to a Secret comes after it.
+	for _, secret := range copies.Secrets {
+		if err := r.ensureValue(ctx, s.inst, secret, own); err != nil {
+			return r.notStored(s, secret, "CreateDataObjects", err)
+		}
+	}
 	for _, object := range copies.DataObjects {
 		if err := r.ensureData(ctx, s.inst, object, own); err != nil {
 			return r.notStored(s, object, "CreateDataObjects", err)
@@ -61,6 +67,11 @@ func (r *Reconciler) ensureData(ctx context.Context, inst *v1alpha1.Installation
 	changed, change, err := wanted.DataCopy(inst, object, live)
 	if err != nil || change == wanted.None {
 		return err //nolint:wrapcheck // the caller tells what is stored
+	}
+	if name := dataflow.SecretOf(live); name != dataflow.SecretOf(changed) {
+		if err := r.dropValue(ctx, inst, name); err != nil {
+			return err
+		}
 	}
 	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
 }
@@ -122,7 +133,7 @@ func (r *Reconciler) dropCopies(ctx context.Context, inst *v1alpha1.Installation
 	var errs []error
 	for i := range data.Items {
 		if object := &data.Items[i]; wanted.Stale(inst, object) {
-			errs = append(errs, r.drop(ctx, object, "CleanupContext", "DataObject "+object.Name+", which is no longer imported"))
+			errs = append(errs, r.dropData(ctx, inst, object))
 		}
 	}
 	for i := range targets.Items {

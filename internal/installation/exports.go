@@ -156,8 +156,12 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 			all = append(all, asRead(object))
 		}
 	}
+	secrets, err := valuesOf(ctx, r.Reader, dataObjects)
+	if err != nil {
+		return plan.Results{}, err
+	}
 	results := plan.Results{DeployItems: items}
-	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, all)
+	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, secrets, all)
 	return results, err //nolint:wrapcheck // names the object
 }
 

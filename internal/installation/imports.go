@@ -50,8 +50,14 @@ func (c confirming) Get(ctx context.Context, key client.ObjectKey, into client.O
 func (o objects) Data(ctx context.Context, object dataflow.Object) (dataflow.DataImport, error) {
 	if object.Kind == dataflow.KindDataObject {
 		data := &v1alpha1.DataObject{}
-		err := o.get(ctx, object, data)
-		return dataflow.FromDataObject(data), err
+		if err := o.get(ctx, object, data); err != nil {
+			return dataflow.DataImport{}, err
+		}
+		secret, err := valueOf(ctx, o, data)
+		if err != nil {
+			return dataflow.DataImport{}, err
+		}
+		return dataflow.FromDataObject(data, secret) //nolint:wrapcheck // names the object
 	}
 	value, err := o.entry(ctx, object)
 	if err != nil && !errors.Is(err, dataflow.ErrMissing) {

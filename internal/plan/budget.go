@@ -58,6 +58,11 @@ func (u Use) add(copies dataflow.Exports) Use {
 	for _, object := range copies.DataObjects {
 		u.Bytes += len(object.Data.RawMessage)
 	}
+	for _, secret := range copies.Secrets {
+		for _, value := range secret.Data {
+			u.Bytes += len(value)
+		}
+	}
 	for _, target := range copies.Targets {
 		u.Bytes += dataflow.TargetSize(target)
 	}

@@ -78,15 +78,14 @@ func (c *Children) StatesOf(prefix string) map[string][]byte {
 // Copies are the imports as objects in the scope of the Installation, where its
 // children and tools find them.
 func (p *Plan) Copies() (dataflow.Exports, error) {
-	data, err := dataflow.DataCopies(p.in.Installation, p.Imports)
+	copies, err := dataflow.DataCopies(p.in.Installation, p.Imports)
 	if err != nil {
 		return dataflow.Exports{}, err //nolint:wrapcheck // names the import
 	}
-	targets, err := dataflow.TargetCopies(p.in.Installation, p.Imports)
+	copies.Targets, err = dataflow.TargetCopies(p.in.Installation, p.Imports)
 	if err != nil {
 		return dataflow.Exports{}, err //nolint:wrapcheck // names the import
 	}
-	copies := dataflow.Exports{DataObjects: data, Targets: targets}
 	return copies, p.in.Tree.add(copies).check()
 }
 

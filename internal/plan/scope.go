@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -16,12 +17,14 @@ import (
 type scope struct {
 	data    map[string]*v1alpha1.DataObject
 	targets map[string]*v1alpha1.Target
+	// secrets hold the values of data that refer to them.
+	secrets map[string]*corev1.Secret
 }
 
 // newScope returns what there is before any subinstallation has exported something:
 // the copies of the imports.
 func newScope(p *Plan) (*scope, dataflow.Exports, error) {
-	s := &scope{data: map[string]*v1alpha1.DataObject{}, targets: map[string]*v1alpha1.Target{}}
+	s := &scope{data: map[string]*v1alpha1.DataObject{}, targets: map[string]*v1alpha1.Target{}, secrets: map[string]*corev1.Secret{}}
 	copies, err := p.Copies()
 	if err != nil {
 		return nil, copies, err
@@ -37,6 +40,9 @@ func (s *scope) add(objects dataflow.Exports) {
 	for _, object := range objects.Targets {
 		s.targets[object.Name] = object
 	}
+	for _, secret := range objects.Secrets {
+		s.secrets[secret.Name] = secret
+	}
 }
 
 // Data implements dataflow.Objects.
@@ -45,7 +51,7 @@ func (s *scope) Data(_ context.Context, object dataflow.Object) (dataflow.DataIm
 	if !ok || object.Kind != dataflow.KindDataObject {
 		return dataflow.DataImport{}, dataflow.ErrMissing
 	}
-	return dataflow.FromDataObject(data), nil
+	return dataflow.FromDataObject(data, s.secrets[dataflow.SecretOf(data)]) //nolint:wrapcheck // names the object
 }
 
 // Target implements dataflow.Objects.

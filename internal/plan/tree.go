@@ -187,7 +187,7 @@ func (t *Tree) exports(ctx context.Context, node *Node, scope *scope) (*Exports,
 }
 
 func (t *Tree) results(ctx context.Context, node *Node, scope *scope) (Results, error) {
-	data, targets, err := dataflow.ScopeValues(slices.Collect(maps.Values(scope.data)), slices.Collect(maps.Values(scope.targets)))
+	data, targets, err := dataflow.ScopeValues(slices.Collect(maps.Values(scope.data)), slices.Collect(maps.Values(scope.secrets)), slices.Collect(maps.Values(scope.targets)))
 	if err != nil {
 		return Results{}, err //nolint:wrapcheck // names the object
 	}

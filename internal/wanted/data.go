@@ -17,7 +17,22 @@ func DataCopy(inst *v1alpha1.Installation, object, live *v1alpha1.DataObject) (*
 	}
 	changed := live.DeepCopy()
 	takeMetadata(changed, object, job.Owner{Kind: "Installation", Object: inst})
+	// Whether the value is here or in a Secret may have changed.
+	mirror(changed.Annotations, object.Annotations, v1alpha1.DataObjectSecretAnnotation)
 	changed.Data = object.Data
+	change, err := compared(live, changed)
+	return changed, change, err
+}
+
+// ValueCopy returns the Secret with the value of a DataObject that refers to it. Live is
+// the one that is there, or nil.
+func ValueCopy(inst *v1alpha1.Installation, secret, live *corev1.Secret) (*corev1.Secret, Change, error) {
+	if live == nil {
+		return secret, Create, nil
+	}
+	changed := live.DeepCopy()
+	takeMetadata(changed, secret, job.Owner{Kind: "Installation", Object: inst})
+	changed.Data = secret.Data
 	change, err := compared(live, changed)
 	return changed, change, err
 }

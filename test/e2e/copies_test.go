@@ -77,6 +77,59 @@ func TestCopiesFollowImports(t *testing.T) {
 	}
 }
 
+// TestSecretsAreCopiedToSecrets: what comes from a Secret is in no DataObject, and when
+// it comes from somewhere else, nothing of the Secret's copy is left.
+func TestSecretsAreCopiedToSecrets(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	createAll(t,
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "login"}, Data: map[string][]byte{"password": []byte(canary)}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "login"}, Data: map[string]string{"password": "known"}},
+	)
+	inst := newInstallation(space, "concealed", oneConfigMap)
+	setImports(inst, `- {name: cluster, targetType: kubernetes-cluster}\n- {name: password, schema: {type: string}}\n- {name: mapped, schema: {type: string}}`)
+	inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "password", SecretRef: &v1alpha1.ImportSecretReference{LocalSecretReference: v1alpha1.LocalSecretReference{Name: "login", Key: "password"}}}}
+	inst.Spec.ImportDataMappings = map[string]v1alpha1.AnyJSON{"mapped": v1alpha1.NewAnyJSON([]byte(`"(( \"x\" password ))"`))}
+	inst = waitSucceeded(t, create(t, inst))
+	if inData, inSecrets := copiedValues(t, space); strings.Contains(inData, canary) || inSecrets != "\""+canary+"\" \"x"+canary+"\"" {
+		t.Errorf("DataObjects %s, Secrets %s", inData, inSecrets)
+	}
+	first := inst.Status.JobID
+	inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "password", ConfigMapRef: &v1alpha1.ImportConfigMapReference{LocalConfigMapReference: v1alpha1.LocalConfigMapReference{Name: "login", Key: "password"}}}}
+	inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}
+	if err := env.admin.Update(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	if again := waitFinished(t, inst, first); again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+		t.Fatalf("phase %s: %+v", again.Status.InstallationPhase, again.Status.LastError)
+	}
+	if inData, inSecrets := copiedValues(t, space); inData != `"known" "xknown"` || inSecrets != "" {
+		t.Errorf("DataObjects %s, Secrets %s", inData, inSecrets)
+	}
+}
+
+// copiedValues returns the values of all DataObjects with a key, and of all Secrets that
+// hold such values.
+func copiedValues(t *testing.T, space string) (inData, inSecrets string) {
+	t.Helper()
+	data, secrets := &v1alpha1.DataObjectList{}, &corev1.SecretList{}
+	for _, list := range []client.ObjectList{data, secrets} {
+		if err := env.admin.List(t.Context(), list, client.InNamespace(space), client.HasLabels{v1alpha1.DataObjectKeyLabel}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var values, hidden []string
+	for i := range data.Items {
+		values = append(values, string(data.Items[i].Data.RawMessage))
+	}
+	for i := range secrets.Items {
+		hidden = append(hidden, string(secrets.Items[i].Data["value"]))
+	}
+	slices.Sort(values)
+	slices.Sort(hidden)
+	return strings.Join(values, " "), strings.Join(hidden, " ")
+}
+
 // TestForeignCopy: an object that belongs to somebody else is not overwritten.
 func TestForeignCopy(t *testing.T) {
 	startServer(t, env.serverKubeconfig)

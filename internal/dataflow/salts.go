@@ -1,0 +1,90 @@
+package dataflow
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/plain"
+)
+
+// Mapped are the results of import data mappings by import.
+type Mapped struct {
+	Values map[string]any
+	// salts are those of the results that may hold something from Secrets.
+	salts map[string]string
+}
+
+// joinSalts returns one salt for what comes from several Secrets.
+func joinSalts(salts []string) string {
+	salts = slices.DeleteFunc(slices.Clone(salts), func(salt string) bool { return salt == "" })
+	slices.Sort(salts)
+	return strings.Join(slices.Compact(salts), "\n")
+}
+
+// wholesale are words of expressions that lead to all imports, or to any.
+var wholesale = []string{importsBinding, "___", "__ctx", "eval", "stub"}
+
+// mappingSalts returns the salts of those mappings that mention an import from a
+// Secret. What an expression really takes of it cannot be known.
+func mappingSalts(inst *v1alpha1.Installation, imports Imports) map[string]string {
+	salts := map[string]string{}
+	for key, document := range inst.Spec.ImportDataMappings {
+		value, err := plain.FromJSON(document.RawMessage)
+		if err != nil {
+			continue // it has no result
+		}
+		all := mentions(value, wholesale...)
+		var found []string
+		for name, item := range imports.Data {
+			if item.Salt != "" && (all || mentions(value, name)) {
+				found = append(found, item.Salt)
+			}
+		}
+		if len(found) > 0 {
+			salts[key] = joinSalts(found)
+		}
+	}
+	return salts
+}
+
+// mentions reports whether a text with an expression, at any depth, has one of the
+// words.
+func mentions(value any, words ...string) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, "((") && slices.ContainsFunc(words, func(word string) bool { return hasWord(value, word) })
+	case []any:
+		return slices.ContainsFunc(value, func(element any) bool { return mentions(element, words...) })
+	case map[string]any:
+		for key, field := range value {
+			if mentions(key, words...) || mentions(field, words...) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasWord reports whether a text has a word that is not a part of a longer one.
+func hasWord(text, word string) bool {
+	for rest := text; ; {
+		at := strings.Index(rest, word)
+		if at < 0 || word == "" {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(rest[:at])
+		after, _ := utf8.DecodeRuneInString(rest[at+len(word):])
+		if !partOfWord(before) && !partOfWord(after) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(rest[at:])
+		rest = rest[at+size:]
+	}
+}
+
+func partOfWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}

@@ -1,0 +1,118 @@
+package installation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+)
+
+// concealed returns the copy of an import that came from a Secret.
+func concealed(name, value string, owners ...metav1.OwnerReference) (*v1alpha1.DataObject, *corev1.Secret) {
+	meta := metav1.ObjectMeta{Namespace: "team-a", Name: name, OwnerReferences: owners, Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectKeyLabel: name}}
+	object := &v1alpha1.DataObject{ObjectMeta: *meta.DeepCopy(), Data: v1alpha1.NewAnyJSON([]byte(`"elsewhere"`))}
+	object.Annotations = map[string]string{v1alpha1.DataObjectSecretAnnotation: name}
+	return object, &corev1.Secret{ObjectMeta: meta, Type: dataflow.ValueSecretType, Data: map[string][]byte{"value": []byte(value)}}
+}
+
+// TestStoreValues: who may have the name of a Secret with a value.
+func TestStoreValues(t *testing.T) {
+	mine := owner("Installation", "shop", "2")
+	of := func(kind corev1.SecretType, owners ...metav1.OwnerReference) *corev1.Secret {
+		_, secret := concealed("password", `"old"`, owners...)
+		secret.Type = kind
+		return secret
+	}
+	for _, test := range []struct {
+		reason string
+		live   *corev1.Secret
+		want   string
+	}{
+		{"the first job", nil, ""},
+		{"a later job", of(dataflow.ValueSecretType, mine), ""},
+		{"an earlier Installation of the name", of(dataflow.ValueSecretType, owner("Installation", "shop", "1")), ""},
+		{"another Installation", of(dataflow.ValueSecretType, owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
+		{"a user", of(dataflow.ValueSecretType), "Secret password does not belong to this Installation"},
+		{"a Secret of ours for something else", of(corev1.SecretTypeOpaque, mine), "Secret password does not belong to this Installation"},
+	} {
+		c := api(t)
+		if test.live != nil {
+			c = api(t, test.live)
+		}
+		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return noon }}
+		object, secret := concealed("password", `"new"`, mine)
+		err := r.storeCopies(t.Context(), snapshotOf(installationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
+		live := &corev1.Secret{}
+		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
+			t.Fatal(getErr)
+		}
+		if test.want != "" {
+			dataErr := c.Get(t.Context(), client.ObjectKeyFromObject(object), &v1alpha1.DataObject{})
+			if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || string(live.Data["value"]) != `"old"` || !apierrors.IsNotFound(dataErr) {
+				t.Errorf("%s: %v, %s, DataObject: %v", test.reason, err, live.Data["value"], dataErr)
+			}
+			continue
+		}
+		if err != nil || string(live.Data["value"]) != `"new"` || live.OwnerReferences[0].UID != mine.UID {
+			t.Errorf("%s: %v, %s", test.reason, err, live.Data["value"])
+		}
+		read, err := newObjects(c).Data(t.Context(), dataflow.Object{Kind: dataflow.KindDataObject, Namespace: "team-a", Name: "password"})
+		if err != nil || string(read.Value.RawMessage) != `"new"` || read.Salt == "" {
+			t.Errorf("%s: a child reads %s, %v", test.reason, read.Value.RawMessage, err)
+		}
+	}
+}
+
+// TestNoLongerFromSecrets: a value that does not come from a Secret any more, or that is
+// not imported any more, leaves no Secret.
+func TestNoLongerFromSecrets(t *testing.T) {
+	mine := owner("Installation", "shop", "2")
+	for reason, test := range map[string]struct {
+		secret func(*corev1.Secret)
+		act    func(*Reconciler) error
+		stays  bool
+	}{
+		"now it comes from somewhere else": {nil, func(r *Reconciler) error {
+			object, _ := concealed("password", "", mine)
+			object.Annotations = nil
+			return r.storeCopies(t.Context(), snapshotOf(installationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}})
+		}, false},
+		"it still comes from a Secret": {nil, func(r *Reconciler) error {
+			object, secret := concealed("password", `"new"`, mine)
+			return r.storeCopies(t.Context(), snapshotOf(installationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
+		}, true},
+		"it is not imported any more": {nil, func(r *Reconciler) error { return r.dropCopies(t.Context(), installationOf(t, "{}")) }, false},
+		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(r *Reconciler) error {
+			return r.dropCopies(t.Context(), installationOf(t, "{}"))
+		}, true},
+		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(r *Reconciler) error {
+			return r.dropCopies(t.Context(), installationOf(t, "{}"))
+		}, true},
+	} {
+		object, secret := concealed("password", `"old"`, mine)
+		secret.UID = "uid-of-secret"
+		if test.secret != nil {
+			test.secret(secret)
+		}
+		c := api(t, object, secret)
+		if err := test.act(&Reconciler{Client: c, Reader: c, Now: func() time.Time { return noon }}); err != nil {
+			t.Errorf("%s: %v", reason, err)
+		}
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), &corev1.Secret{})
+		if (err == nil) != test.stays {
+			t.Errorf("%s: Secret: %v", reason, err)
+		}
+		live := &v1alpha1.DataObject{}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), live); err == nil && (dataflow.SecretOf(live) != "") != test.stays {
+			t.Errorf("%s: the DataObject refers to %q", reason, dataflow.SecretOf(live))
+		}
+	}
+}
