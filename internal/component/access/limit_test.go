@@ -133,31 +133,33 @@ func TestImageArchives(t *testing.T) {
 func TestHostileDownloads(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		answer http.HandlerFunc
-		want   func(error) bool
+		// patience is short where nothing comes, and long where something does.
+		patience time.Duration
+		answer   http.HandlerFunc
+		want     func(error) bool
 	}{
-		{"never answers", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(err error) bool {
+		{"never answers", 50 * time.Millisecond, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(err error) bool {
 			return err != nil && strings.Contains(err.Error(), "timeout")
 		}},
-		{"answers and stands still", func(w http.ResponseWriter, r *http.Request) {
+		{"answers and stands still", 50 * time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write([]byte("con"))
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, func(err error) bool { return errors.Is(err, registry.ErrStalled) }},
-		{"a cut connection", func(w http.ResponseWriter, _ *http.Request) {
+		{"a cut connection", time.Minute, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write([]byte("con"))
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}, func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
-		{"redirects for ever", func(w http.ResponseWriter, r *http.Request) {
+		{"redirects for ever", time.Minute, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again"+r.URL.Path, http.StatusFound)
 		}, func(err error) bool { return err != nil && strings.Contains(err.Error(), "more than 5 times") }},
 	} {
 		server := httptest.NewServer(test.answer)
 		for _, access := range []string{`{"type":"wget","url":"` + server.URL + `"}`, `{"type":"s3","bucket":"b","key":"k"}`, `{"type":"helm","helmRepository":"` + server.URL + `","helmChart":"a:1"}`, `{"type":"git","repository":"` + server.URL + `/a"}`} {
-			reader := &Reader{HTTP: newClient(true, 50*time.Millisecond), S3Endpoint: server.URL}
+			reader := &Reader{HTTP: newClient(true, test.patience), S3Endpoint: server.URL}
 			_, _, err := reader.Read(t.Context(), inline(t, nil), resource(access), 1<<20)
 			if err == nil || (!strings.Contains(access, `"git"`) && !test.want(err)) {
 				t.Errorf("%s: %s: got %v", test.reason, access, err)
