@@ -239,6 +239,9 @@ func TestExplain(t *testing.T) {
 	if !IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
 		t.Errorf("a name that does not exist: %v", lookup)
 	}
+	if query := Explain(apierrors.NewUnauthorized("no"), "op", "https://a/b?token="+secretWord); !strings.Contains(query.Error(), "https://a/b;") || strings.Contains(query.Error(), secretWord) {
+		t.Errorf("an address with a query: %v", query)
+	}
 	unauthorized := Explain(apierrors.NewUnauthorized("no"), "op", "https://a")
 	if job.OutcomeOf(unauthorized) != job.Terminal || job.Codes(unauthorized)[0] != v1alpha1.ErrorUnauthorized {
 		t.Errorf("credentials that are not accepted end a job: %v", unauthorized)

@@ -113,7 +113,7 @@ func TestRegistryFlags(t *testing.T) {
 		{"a directory in the environment", Flags{}, map[string]string{"HOME": "home", "DOCKER_CONFIG": "elsewhere"}, "other", false, "", ""},
 		{"a file that was named", Flags{registryConfig: "elsewhere/config.json"}, map[string]string{"HOME": "home"}, "other", false, "", ""},
 		{"an OCM configuration that names the file of the user", Flags{ocmConfig: "ocm.yaml"}, map[string]string{"HOME": filepath.Join(directory, "home"), "DOCKER_CONFIG": "none"}, "u", false,
-			`Warning: ocm.yaml: the OCM configuration has a part of type "something.else"`, ""},
+			`Warning: ocm.yaml: the OCM configuration has a part of another type than`, ""},
 		{"a file that is not there", Flags{registryConfig: "nowhere"}, nil, "", false, "", "--registry-config: open nowhere"},
 		{"a file that is none", Flags{registryConfig: "broken.json"}, nil, "", false, "", "broken.json: the Docker configuration is no JSON object"},
 		{"an OCM configuration that is not there", Flags{ocmConfig: "nowhere"}, nil, "", false, "", "--ocm-config nowhere: open nowhere"},

@@ -75,9 +75,9 @@ func TestBadInputKeepsSecrets(t *testing.T) {
 		{"no JSON", DockerConfigKey, "s3cr3t", "no JSON object"},
 		{"no host", DockerConfigKey, docker(`"":{"username":"s3cr3t"}`), "names no host"},
 		{"no YAML", OCMConfigKey, "s3cr3t: [", "neither YAML nor JSON"},
-		{"another type", OCMConfigKey, "{type: generic, s3cr3t: 1}", `type "generic"`},
+		{"another type", OCMConfigKey, "{type: generic-s3cr3t}", "has another type: use"},
 		{"wrong form", OCMConfigKey, "{type: credentials.config.ocm.software, consumers: {s3cr3t: 1}}", "wrong form"},
-		{"unknown credentials", OCMConfigKey, "{type: credentials.config.ocm.software, consumers: [{identity: {hostname: h}, credentials: [{type: Vault, properties: {a: s3cr3t}}]}]}", `type "Vault"`},
+		{"unknown credentials", OCMConfigKey, "{type: credentials.config.ocm.software, consumers: [{identity: {hostname: h}, credentials: [{type: Vault-s3cr3t, properties: {a: s3cr3t}}]}]}", "a type that is not supported"},
 		{"a file of the host", OCMConfigKey, "{type: credentials.config.ocm.software, repositories: [{repository: {type: DockerConfig, dockerConfigFile: /root/.docker/config.json}}]}", "dockerConfigFile is refused"},
 	} {
 		_, err := (&Store{}).AddSecret("ns/pull", map[string][]byte{test.key: []byte(test.content)})

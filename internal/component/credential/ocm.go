@@ -35,7 +35,7 @@ func (s *Store) AddOCMConfig(data []byte) ([]string, error) {
 		return nil, errors.New("the OCM credential configuration has fields of the wrong form")
 	}
 	if kind, _, _ := strings.Cut(config.Type, "/"); kind != OCMConfigType {
-		return nil, fmt.Errorf("the OCM credential configuration has type %q: use %s", config.Type, OCMConfigType)
+		return nil, fmt.Errorf("the OCM credential configuration has another type: use %s", OCMConfigType)
 	}
 	var warnings []string
 	for i, consumer := range config.Consumers {
@@ -83,7 +83,8 @@ func decodeCredentials(list []json.RawMessage) (Properties, error) {
 		}
 		kind, _, _ := strings.Cut(credentials.Type, "/")
 		if kind != "Credentials" && kind != "DirectCredentials" {
-			return nil, fmt.Errorf("credentials of type %q are not supported: use Credentials", credentials.Type)
+			// The type is in a Secret like the rest.
+			return nil, errors.New("credentials have a type that is not supported: use Credentials")
 		}
 		for name, value := range credentials.Properties {
 			all[name] = value
@@ -104,7 +105,7 @@ func (s *Store) addRepository(raw json.RawMessage) (string, error) {
 		return "", errors.New("fields of the wrong form")
 	}
 	if kind, _, _ := strings.Cut(repository.Type, "/"); kind != "DockerConfig" {
-		return fmt.Sprintf("the type %q is not known and is not used", repository.Type), nil
+		return "its type is not known and is not used: use DockerConfig", nil
 	}
 	if repository.File != "" {
 		return "", errors.New("a dockerConfigFile is refused: put its content into dockerConfig")

@@ -115,18 +115,18 @@ func decodeJSON(raw []byte) (*Descriptor, error) {
 	}
 	switch {
 	case schema != "" && probe.APIVersion != "":
-		return nil, fmt.Errorf("the component descriptor has both meta.schemaVersion %q and apiVersion %q: keep one", schema, probe.APIVersion)
+		return nil, errors.New("the component descriptor has both meta.schemaVersion and apiVersion: keep one")
 	case schema == "" && probe.APIVersion == "":
 		return nil, errors.New("the component descriptor has neither meta.schemaVersion nor apiVersion: set meta.schemaVersion to v2")
 	case schema == SchemaV2:
 		return decodeV2(raw)
 	case probe.APIVersion == SchemaV3Alpha1, probe.APIVersion == schemaV3Alias:
 		if probe.Kind != kindV3 {
-			return nil, fmt.Errorf("the component descriptor has kind %q, expected %s", probe.Kind, kindV3)
+			return nil, fmt.Errorf("the component descriptor has another kind than %s", kindV3)
 		}
 		return decodeV3(raw)
 	}
-	return nil, fmt.Errorf("the component descriptor has schema %q: %s and %s are known", schema+probe.APIVersion, SchemaV2, SchemaV3Alpha1)
+	return nil, fmt.Errorf("the component descriptor has a schema that is not known: use %s or %s", SchemaV2, SchemaV3Alpha1)
 }
 
 // Encode writes the descriptor as JSON in its schema.

@@ -95,10 +95,10 @@ func TestDecode(t *testing.T) {
 		{"the name under which early releases wrote the third schema", strings.Replace(thirdSchema, SchemaV3Alpha1, schemaV3Alias, 1), ""},
 		{"an access of an unknown type must not break reading", withResource(`{name: x1, version: "1", type: t, access: {type: strange}}`), ""},
 		{"the sample version of the documentation; it only cannot become a tag", strings.Replace(minimal, "1.4.2", "v.1.7.2", 1), ""},
-		{"two schemas at once", minimal + "apiVersion: ocm.software/v3alpha1\n", "both meta.schemaVersion"},
+		{"two schemas at once", minimal + "apiVersion: hunter2\n", "both meta.schemaVersion"},
 		{"no schema", "component: {}", "neither meta.schemaVersion nor apiVersion"},
-		{"unknown schema", "meta: {schemaVersion: v9}", `schema "v9"`},
-		{"another kind", strings.Replace(thirdSchema, "ComponentVersion", "Component", 1), `kind "Component"`},
+		{"unknown schema", "meta: {schemaVersion: hunter2}", "a schema that is not known: use v2"},
+		{"another kind", strings.Replace(thirdSchema, "ComponentVersion", "hunter2", 1), "another kind than ComponentVersion"},
 		{"no name", "meta: {schemaVersion: v2}\ncomponent: {version: 1.0.0}", "name of the component is missing"},
 		{"no version", "meta: {schemaVersion: v2}\ncomponent: {name: example.org/a}", "version of the component is missing"},
 		{"a name that is no path of a registry", strings.Replace(minimal, "example.org/shop/web", "../../etc", 1), "not valid"},
@@ -123,6 +123,8 @@ func TestDecode(t *testing.T) {
 			}
 		} else if err == nil || !strings.Contains(err.Error(), test.wantErr) {
 			t.Errorf("%s: got %v, want %q", test.reason, err, test.wantErr)
+		} else if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the message repeats what is not known: %v", test.reason, err)
 		}
 	}
 }

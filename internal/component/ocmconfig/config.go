@@ -88,7 +88,8 @@ func (c *Config) add(raw json.RawMessage, depth int) error {
 	case "":
 		return errors.New("the OCM configuration has no type: set type to generic.config.ocm.software/v1")
 	default:
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the OCM configuration has a part of type %q, which is not used", kind))
+		// What is not known may be anything, and is not repeated.
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the OCM configuration has a part of another type than %s and %s, which is not used", ocmType, credential.OCMConfigType))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 	if got := config.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Host: "registry.example.org", Path: "delivery/x"})[credential.Username]; got != "reader" {
 		t.Errorf("credentials of the configuration: got user %q", got)
 	}
-	if len(config.Warnings) != 1 || !strings.Contains(config.Warnings[0], "logging.config") {
+	if len(config.Warnings) != 1 || !strings.Contains(config.Warnings[0], "a part of another type") || strings.Contains(config.Warnings[0], "logging.config") {
 		t.Errorf("an unknown part is worth a warning, got %v", config.Warnings)
 	}
 }

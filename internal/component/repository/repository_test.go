@@ -35,6 +35,9 @@ func TestSpec(t *testing.T) {
 		`{"type":"OCIRegistry"}`: "names no host", `{"type":"OCIRegistry","baseUrl":"ftp://x"}`: `scheme "ftp"`,
 		`{"type":"OCIRegistry","baseUrl":"https://user:s3cr3t@r.example.org"}`: "holds credentials",
 		`{"type":"OCIRegistry","baseUrl":"user:s3cr3t@r.example.org"}`:         "holds credentials",
+		`{"type":"OCIRegistry","baseUrl":"r.example.org/a?token=s3cr3t"}`:      "has a query or a fragment",
+		`{"type":"OCIRegistry","baseUrl":"https://r.example.org#s3cr3t"}`:      "has a query or a fragment",
+		`{"type":"OCIRegistry","baseUrl":"ftp://r.example.org/?token=s3cr3t"}`: `scheme "ftp"`,
 		`{"type":"OCIRegistry","baseUrl":7}`:                                   "decode", `{"type":"CommonTransportFormat"}`: "no filePath",
 	} {
 		if _, err := ParseSpec(descriptor.Typed(context)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t") {
@@ -43,6 +46,25 @@ func TestSpec(t *testing.T) {
 	}
 	if Equal(descriptor.Typed(`{"type":"oci","baseUrl":"a"}`), descriptor.Typed(`{"type":"oci","baseUrl":"b"}`)) {
 		t.Error("two registries are one")
+	}
+}
+
+// TestRedact: what is shown of an address has neither a user nor anything behind the
+// path, which may be a signature.
+func TestRedact(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://r.example.org/a":                          "https://r.example.org/a",
+		"r.example.org/a":                                  "r.example.org/a",
+		"https://user:s3cr3t@r.example.org/a":              "https://hidden@r.example.org/a",
+		"user:s3cr3t@r.example.org/a":                      "hidden@r.example.org/a",
+		"https://r.example.org/a?sig=s3cr3t":               "https://r.example.org/a",
+		"https://user:s3cr3t@r.example.org/?sig=s3cr3t#s3": "https://hidden@r.example.org/",
+		"r.example.org#s3cr3t":                             "r.example.org",
+		"https://[::1?s3cr3t":                              "https://[::1",
+	} {
+		if got := Redact(address); got != want {
+			t.Errorf("%s is shown as %s, want %s", address, got, want)
+		}
 	}
 }
 

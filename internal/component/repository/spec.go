@@ -114,11 +114,14 @@ func parseOCI(context descriptor.Typed) (Spec, error) {
 			spec.Scheme = scheme
 		}
 	}
+	if strings.ContainsAny(host, "?#") {
+		return Spec{}, fmt.Errorf("the baseUrl %q of the repository context has a query or a fragment: leave it out; credentials belong into a pull secret", Redact(oci.BaseURL))
+	}
 	host, path, _ := strings.Cut(strings.Trim(host, "/"), "/")
 	if strings.Contains(host, "@") {
 		return Spec{}, fmt.Errorf("the baseUrl %q of the repository context holds credentials: put them into a pull secret", Redact(oci.BaseURL))
 	}
-	if host == "" || strings.ContainsAny(host, " ?#\\") {
+	if host == "" || strings.ContainsAny(host, " \\") {
 		return Spec{}, fmt.Errorf("the baseUrl %q of the repository context names no host", Redact(oci.BaseURL))
 	}
 	if path != "" {
@@ -151,12 +154,16 @@ func BlobLimit(context descriptor.Typed) (int64, error) {
 	return *limited.BlobLimit, nil
 }
 
-// Redact returns an address without the user and password in it.
+// Redact returns an address without what may be a credential in it: the user, and
+// what comes behind the path.
 func Redact(address string) string {
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		// A user before it is looked for in the rest; one behind it is gone.
+		address = address[:end]
+	}
 	parsed, err := url.Parse(address)
 	if err == nil && parsed.User != nil {
 		parsed.User = url.User("hidden")
-		parsed.RawQuery = ""
 		return parsed.String()
 	}
 	if at := strings.LastIndex(address, "@"); at >= 0 {
