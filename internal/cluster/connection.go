@@ -37,6 +37,7 @@ type Connection struct {
 	server     string
 	httpClient *http.Client
 	memory     *budget
+	pace       *pace
 	dynamic    dynamic.Interface
 	metadata   metadata.Interface
 	rest       rest.Interface
@@ -55,11 +56,12 @@ func newConnection(key string, config *rest.Config, policy egress.Policy, memory
 	// add delays that nobody can explain.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	httpClient, err := newClient(config, policy, memory)
+	c := &Connection{key: key, server: config.Host, memory: memory, health: &health{now: time.Now}, pace: newPace()}
+	httpClient, err := newClient(config, policy, memory, c.pace)
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection{key: key, server: config.Host, httpClient: httpClient, memory: memory, health: &health{now: time.Now}}
+	c.httpClient = httpClient
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, httpClient); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ var (
 // newClient returns the HTTP client of a connection: it goes where the policy
 // allows, follows nothing, uses no proxy that is not the operator's, sends
 // credentials over TLS only, and bounds what comes back.
-func newClient(config *rest.Config, policy egress.Policy, memory *budget) (*http.Client, error) {
+func newClient(config *rest.Config, policy egress.Policy, memory *budget, pace *pace) (*http.Client, error) {
 	transport := policy.Transport(egress.Timeouts{Connect: dialTimeout, Answer: requestTimeout})
 	trust, err := rest.TLSConfigFor(config)
 	if err != nil {
@@ -36,7 +36,7 @@ func newClient(config *rest.Config, policy egress.Policy, memory *budget) (*http
 		trust.MinVersion = transport.TLSClientConfig.MinVersion
 		transport.TLSClientConfig = trust
 	}
-	wrapped, err := rest.HTTPWrappersForConfig(config, &guard{next: transport, memory: memory})
+	wrapped, err := rest.HTTPWrappersForConfig(config, &guard{next: transport, memory: memory, pace: pace})
 	if err != nil {
 		return nil, fmt.Errorf("the credentials cannot be used: %w", err)
 	}
@@ -51,6 +51,7 @@ func newClient(config *rest.Config, policy egress.Policy, memory *budget) (*http
 type guard struct {
 	next   http.RoundTripper
 	memory *budget
+	pace   *pace
 }
 
 // WrappedRoundTripper lets the library close idle connections.
@@ -105,6 +106,9 @@ func (g *guard) admit(request *http.Request, response *http.Response) error {
 		}
 	}
 	measured := &meter{body: response.Body, what: "its answer", events: request.URL.Query().Has("watch")}
+	if measured.events {
+		measured.pace, measured.context = g.pace, request.Context()
+	}
 	measured.loan, _ = request.Context().Value(loanKey{}).(*loan)
 	if measured.loan == nil || measured.events {
 		measured.loan, measured.own = &loan{budget: g.memory}, true

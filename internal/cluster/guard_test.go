@@ -127,6 +127,9 @@ func TestAnswersWithoutEnd(t *testing.T) {
 	}
 }
 
+// noStreaming is what a server says that does not list by watching.
+const noStreaming = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422,"details":{"causes":[{"reason":"FieldValueForbidden","field":"sendInitialEvents"}]}}`
+
 // TestWatchesWithoutEnd: a list or a watch that does not end stops this watch, tells
 // those who wait, and gives back what it has booked.
 func TestWatchesWithoutEnd(t *testing.T) {
@@ -152,7 +155,7 @@ func TestWatchesWithoutEnd(t *testing.T) {
 		}},
 		{"a list, of a server that does not stream", false, func(out http.ResponseWriter, request *http.Request) {
 			if request.URL.Query().Has("watch") {
-				write(out, http.StatusUnprocessableEntity, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422,"details":{"causes":[{"reason":"FieldValueForbidden","field":"sendInitialEvents"}]}}`)
+				write(out, http.StatusUnprocessableEntity, noStreaming)
 				return
 			}
 			endless(out, `{"kind":"ConfigMapList","apiVersion":"v1","items":[`, `{"metadata":{"name":"x"}},`)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"io"
 )
 
@@ -71,6 +72,10 @@ type meter struct {
 	loan   *loan
 	// own says that the loan ends with the answer.
 	own bool
+	// pace is how fast events are read, context what ends the wait for it; there is none
+	// where no events are read.
+	pace    *pace
+	context context.Context //nolint:containedctx // that of the request, as with its body
 	// failed hears of an answer that is too large; it may be nil.
 	failed func(error)
 
@@ -85,34 +90,40 @@ func (m *meter) Read(p []byte) (int, error) {
 		return 0, m.err
 	}
 	n, err := m.body.Read(p)
-	if m.err = m.measure(p[:n]); m.err != nil {
-		if m.failed != nil {
-			m.failed(m.err)
-		}
+	events, tooMuch := m.measure(p[:n])
+	if m.err = tooMuch; tooMuch != nil && m.failed != nil {
+		m.failed(tooMuch)
+	}
+	if tooMuch == nil && m.pace != nil {
+		m.err = m.pace.keep(m.context, events, n)
+	}
+	if m.err != nil {
 		_ = m.body.Close()
 		return 0, m.err
 	}
 	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
 }
 
-func (m *meter) measure(text []byte) error {
+// measure books what was read, and counts the events that ended with it.
+func (m *meter) measure(text []byte) (events int, err error) {
 	for len(text) > 0 {
 		read, ended := m.scanner.scan(text)
 		text = text[read:]
 		if m.scanner.bytes > maxAnswer || m.scanner.cost > maxAnswerCost {
-			return &tooLarge{m.what}
+			return events, &tooLarge{m.what}
 		}
 		if err := m.loan.grow(m.scanner.cost - m.booked); err != nil {
-			return err
+			return events, err
 		}
 		m.booked = m.scanner.cost
 		if ended && m.events {
 			m.scanner.reset()
 			m.booked = 0
 			m.loan.begin()
+			events++
 		}
 	}
-	return nil
+	return events, nil
 }
 
 // Close implements io.Closer.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,6 +22,10 @@ const (
 	// maxListed is how many objects a list may have: what a list holds is held in
 	// memory.
 	maxListed = 20_000
+	// maxPages is how many pages a list may have: they may be as good as empty.
+	maxPages = 1_000
+	// maxListing is how long the pages of a list may take until the last one is begun.
+	maxListing = time.Minute
 )
 
 // KindOf returns the kind that a name means: the kind itself, its resource, the
@@ -53,7 +58,7 @@ func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namesp
 	// What the pages hold is held until the last one.
 	ctx, _, end := withLoan(ctx, c.memory)
 	defer end()
-	return pages(func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
+	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
 		options.LabelSelector = selector.String()
 		err = c.try(ctx, func(ctx context.Context) error {
 			list, err := c.objects(mapping, namespace).List(ctx, options)
@@ -76,7 +81,7 @@ func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping
 	// What the pages hold is held until the last one.
 	ctx, _, end := withLoan(ctx, c.memory)
 	defer end()
-	return pages(func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
+	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
 		err = c.try(ctx, func(ctx context.Context) error {
 			list, err := c.metadata.Resource(mapping.Resource).Namespace(namespace).List(ctx, options)
 			if err != nil {
@@ -99,10 +104,11 @@ func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping
 }
 
 // pages collects the pages of a list.
-func pages(read func(metav1.ListOptions) ([]*unstructured.Unstructured, string, error)) ([]*unstructured.Unstructured, error) {
+func pages(now func() time.Time, read func(metav1.ListOptions) ([]*unstructured.Unstructured, string, error)) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	options := metav1.ListOptions{Limit: pageSize}
-	for {
+	began := now()
+	for range maxPages {
 		objects, next, err := read(options)
 		if err != nil {
 			return nil, err
@@ -114,8 +120,12 @@ func pages(read func(metav1.ListOptions) ([]*unstructured.Unstructured, string, 
 		if len(all) > maxListed {
 			return nil, fmt.Errorf("there are more than %d objects: limit them by namespace or name", maxListed)
 		}
+		if now().Sub(began) > maxListing {
+			return nil, fmt.Errorf("the list has not ended after %s: limit it by namespace or name", maxListing)
+		}
 		options.Continue = next
 	}
+	return nil, fmt.Errorf("the list has more than %d pages: check that the address in the Target is that of an API server", maxPages)
 }
 
 // ApplyOptions say how an object is applied.
