@@ -11,6 +11,9 @@ import (
 // Children are what an Installation brings up.
 type Children struct {
 	Subinstallations []Subinstallation
+	// Held says which subinstallations cannot run, because they wait for each other in
+	// a circle or export the same; nil if there are none. All others can run.
+	Held error
 	// DeployItems are the items of its Execution.
 	DeployItems v1alpha1.DeployItemTemplateList
 	// States are to be stored before any child sees the result: they may hold
@@ -22,7 +25,7 @@ type Children struct {
 // that this is done once per job.
 func (p *Plan) Children(ctx context.Context) (*Children, error) {
 	states := &newStates{}
-	subs, err := p.subinstallations(ctx, states)
+	subs, held, err := p.subinstallations(ctx, states)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +36,7 @@ func (p *Plan) Children(ctx context.Context) (*Children, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Children{Subinstallations: subs, DeployItems: items, States: states.list}, nil
+	return &Children{Subinstallations: subs, Held: held, DeployItems: items, States: states.list}, nil
 }
 
 // Graph says which subinstallation needs what of which other one.

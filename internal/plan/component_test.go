@@ -58,6 +58,8 @@ func TestSubinstallationOfComponent(t *testing.T) {
 	from := session(t, overwrite)
 	in := input(t, `subinstallations: [{name: db, blueprint: {ref: "cd://componentReferences/db/resources/blueprint"}}]`)
 	in.Installation.Spec.ComponentDescriptor = reference("1.0.0")
+	in.Installation.Spec.Verification = &v1alpha1.Verification{SignatureName: "vendor"}
+	in.Installation.Spec.Context = "mine"
 	var err error
 	if in.Component, err = OpenComponent(t.Context(), from, in.Installation.Spec.ComponentDescriptor); err != nil {
 		t.Fatal(err)
@@ -67,6 +69,9 @@ func TestSubinstallationOfComponent(t *testing.T) {
 		t.Fatal(err)
 	}
 	sub := made.Subinstallations[0].Installation
+	if sub.Spec.Verification == nil || sub.Spec.Verification.SignatureName != "vendor" || sub.Spec.Context != "mine" {
+		t.Errorf("the child is verified and finds its sources like the parent: %+v", sub.Spec)
+	}
 	if sub.Spec.Blueprint.Reference.ResourceName != "blueprint" || sub.Spec.ComponentDescriptor.Reference.Version != "2.0.0" || sub.Spec.ComponentDescriptor.Reference.RepositoryContext.Type() != "local" {
 		t.Fatalf("the child refers to the component as the reference is written: %+v", sub.Spec.ComponentDescriptor.Reference)
 	}

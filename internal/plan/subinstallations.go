@@ -38,10 +38,10 @@ type Subinstallation struct {
 
 // subinstallations renders the subinstallation executions and adds those that are
 // written into the blueprint.
-func (p *Plan) subinstallations(ctx context.Context, states *newStates) ([]Subinstallation, error) {
+func (p *Plan) subinstallations(ctx context.Context, states *newStates) (subs []Subinstallation, held error, err error) {
 	templates, err := p.renderedTemplates(ctx, states)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	static, errs := p.staticTemplates()
 	templates = append(templates, static...)
@@ -55,20 +55,28 @@ func (p *Plan) subinstallations(ctx context.Context, states *newStates) ([]Subin
 		errs = validation.InstallationTemplates(templates, p.Imports.InForce(p.in.Blueprint.Info.Imports))
 	}
 	if len(errs) > 0 {
-		if len(p.in.Blueprint.Info.SubinstallationExecutions) > 0 {
-			return nil, fmt.Errorf("the subinstallations are not valid: %w", p.quiet(errs))
-		}
-		return nil, fmt.Errorf("the subinstallations are not valid: %w", errs.ToAggregate())
+		return nil, nil, p.invalidSubinstallations(errs)
 	}
-	subs := make([]Subinstallation, 0, len(templates))
 	for _, template := range templates {
 		inst, err := p.installation(ctx, template)
 		if err != nil {
-			return nil, fmt.Errorf("subinstallation %q: %w", p.subinstallationName(template), err)
+			return nil, nil, fmt.Errorf("subinstallation %q: %w", p.subinstallationName(template), err)
 		}
 		subs = append(subs, Subinstallation{Name: template.Name, Installation: inst, Template: template})
 	}
-	return subs, nil
+	if errs := validation.InstallationOrder(templates); len(errs) > 0 {
+		held = p.invalidSubinstallations(errs)
+	}
+	return subs, held, nil
+}
+
+// invalidSubinstallations says what is wrong with templates. Of those that were
+// rendered no value is shown.
+func (p *Plan) invalidSubinstallations(errs field.ErrorList) error {
+	if len(p.in.Blueprint.Info.SubinstallationExecutions) > 0 {
+		return fmt.Errorf("the subinstallations are not valid: %w", p.quiet(errs))
+	}
+	return fmt.Errorf("the subinstallations are not valid: %w", errs.ToAggregate())
 }
 
 // subinstallationName is how messages call a subinstallation: a template may have taken
@@ -187,7 +195,7 @@ func (p *Plan) installation(ctx context.Context, template *v1alpha1.Installation
 			Annotations: map[string]string{v1alpha1.SubinstallationNameAnnotation: template.Name},
 		},
 		Spec: v1alpha1.InstallationSpec{
-			Context: parent.Spec.Context,
+			Context: parent.Spec.Context, Verification: parent.Spec.Verification.DeepCopy(),
 			Imports: template.Imports, ImportDataMappings: template.ImportDataMappings,
 			Exports: template.Exports, ExportDataMappings: template.ExportDataMappings,
 			Optimization: template.Optimization,

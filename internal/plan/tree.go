@@ -86,6 +86,9 @@ func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	if node.Children, err = node.Plan.Children(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if node.Held != nil {
+		return nil, fmt.Errorf("%s: %w", path, node.Held)
+	}
 	t.used.Installations += len(node.Subinstallations)
 	scope, copies, err := newScope(node.Plan)
 	if err != nil {

@@ -229,3 +229,24 @@ func text(t *testing.T, b *blueprint.Blueprint) string {
 	}
 	return string(raw)
 }
+
+// TestHeldSubinstallations: what cannot run is told, and the others are there, so that
+// they can.
+func TestHeldSubinstallations(t *testing.T) {
+	const plain = `blueprint: {filesystem: {a: x}}`
+	for _, test := range []struct{ reason, templates, want string }{
+		{"all can run", `[{name: a, ` + plain + `}]`, ""},
+		{"a circle", `[{name: a, ` + plain + `, imports: {data: [{name: x, dataRef: b}]}, exports: {data: [{name: x, dataRef: a}]}}, {name: b, ` + plain + `, imports: {data: [{name: x, dataRef: a}]}, exports: {data: [{name: x, dataRef: b}]}}, {name: c, ` + plain + `}]`, "a -> b -> a"},
+		{"two that export the same", `[{name: a, ` + plain + `, exports: {data: [{name: x, dataRef: x}]}}, {name: b, ` + plain + `, exports: {data: [{name: x, dataRef: x}]}}]`, "already exported by subinstallation a"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			made, err := children(t, input(t, "subinstallations: "+test.templates))
+			if err != nil || len(made.Subinstallations) != strings.Count(test.templates, "name: ")-strings.Count(test.templates, "{name: x") {
+				t.Fatalf("%+v, %v", made, err)
+			}
+			if (made.Held == nil) != (test.want == "") || made.Held != nil && !strings.Contains(made.Held.Error(), test.want) {
+				t.Errorf("%v", made.Held)
+			}
+		})
+	}
+}

@@ -144,6 +144,7 @@ func TestInstallationTemplates(t *testing.T) {
 				errs = append(errs, InstallationTemplate(template, field.NewPath("subinstallations").Index(i))...)
 			}
 			errs = append(errs, InstallationTemplates(templates, blueprint.Imports)...)
+			errs = append(errs, InstallationOrder(templates)...)
 			expect(t, test.reason, errs, test.want)
 		})
 	}

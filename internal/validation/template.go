@@ -75,12 +75,22 @@ func InstallationTemplates(templates []*v1alpha1.InstallationTemplate, imports v
 		errs = append(errs, check.exports(&template.Exports, path.Index(i).Child("exports"))...)
 		errs = append(errs, check.satisfied(template, path.Index(i).Child("imports"))...)
 	}
-	for _, collision := range check.graph.Collisions() {
+	return errs
+}
+
+// InstallationOrder checks that the subinstallations of a blueprint can run one after
+// the other. Those that the errors are about cannot, and what needs something of them;
+// all others can.
+func InstallationOrder(templates []*v1alpha1.InstallationTemplate) field.ErrorList {
+	path := field.NewPath("subinstallations")
+	graph := dataflow.NewGraph(templateScope, dataflow.TemplateUnits(templates))
+	var errs field.ErrorList
+	for _, collision := range graph.Collisions() {
 		second := collision.Second
 		errs = append(errs, field.Forbidden(path.Index(second.Index).Child("exports", second.Path),
 			second.Name+" is already exported by subinstallation "+collision.First.Unit+": choose another name"))
 	}
-	for _, cycle := range check.graph.Cycles() {
+	for _, cycle := range graph.Cycles() {
 		errs = append(errs, field.Invalid(path, cycle.String(), "the subinstallations wait for each other in a circle: "+cycle.Explanation()))
 	}
 	return errs

@@ -22,6 +22,9 @@ func filled(t *testing.T, value reflect.Value, path string) {
 	case *runtime.RawExtension:
 		v.Raw = []byte(`{"apiVersion":"example.org/v1","kind":"Config","large":9007199254740993,"nested":{"list":[1,"two",null]}}`)
 		return
+	case *v1alpha1.UnstructuredTypedObject:
+		v.Raw = []byte(`{"type":"ociRegistry"}`)
+		return
 	case *v1alpha1.AnyJSON:
 		v.RawMessage = []byte(`{"a":[1.5,true]}`)
 		return

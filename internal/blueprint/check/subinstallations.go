@@ -33,7 +33,7 @@ func (r *run) subinstallations(ctx context.Context, b one) {
 		return
 	}
 	whole := b.at.child("subinstallations")
-	for _, err := range validation.InstallationTemplates(templates, b.Info.Imports) {
+	for _, err := range append(validation.InstallationTemplates(templates, b.Info.Imports), validation.InstallationOrder(templates)...) {
 		at, rest := whole, ""
 		for i := range places {
 			if after, found := strings.CutPrefix(err.Field, field.NewPath("subinstallations").Index(i).String()+"."); found {
