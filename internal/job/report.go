@@ -113,7 +113,10 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 		if writeErr := r.store(ctx, s); writeErr != nil {
 			return notStored(err, writeErr)
 		}
-		r.tellError(s, before.LastError)
+		if outcome != Waiting {
+			// A wait is no error, and the status tells it.
+			r.tellError(s, before.LastError)
+		}
 	}
 	switch outcome {
 	case Terminal:
