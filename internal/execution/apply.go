@@ -113,7 +113,7 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 // server refuses because of its content.
 func classified(err error) error {
 	wrapped := job.Wrap(err, "handleReconcilePhase", "handlePhaseInit", "write deploy items")
-	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) {
+	if job.IsRefusal(err) {
 		return job.Terminally(wrapped)
 	}
 	return wrapped

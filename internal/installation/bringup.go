@@ -35,6 +35,10 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := r.keepPlan(ctx, s, made.stored); err != nil {
 		return err
 	}
+	if err := r.ensureSubs(ctx, s, made.children.Subinstallations); err != nil {
+		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations")
+	}
 	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
 		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.inst.Name)
 		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
@@ -45,6 +49,9 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 		// Of this job, only the exports are still to be worked out.
 		r.plans.Forget(client.ObjectKeyFromObject(s.inst))
 	}
+	if len(leaving(*s)) > 0 {
+		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
+	}
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 }
 
@@ -52,7 +59,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) noteChildren(s *snapshot, made *made) {
 	now := metav1.NewTime(r.Now())
 	status := &s.inst.Status
-	status.ImportsHash, status.SubInstCache = made.hash, &v1alpha1.SubInstCache{}
+	status.ImportsHash = made.hash
 	// What was wrong in an earlier job has gone well in this one.
 	dropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
 	dropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
@@ -91,13 +98,14 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 		return nil, err
 	}
 	defer from.close()
-	if err := supported(from.blueprint.Info); err != nil {
-		return nil, job.Terminally(job.Wrap(err, "InitPrerequisites", "ResolveBlueprint", ""))
+	use, err := r.useOfTree(ctx, s)
+	if err != nil {
+		return nil, err
 	}
 	states := newStates(r.Client, s.inst)
 	planned, err := plan.New(ctx, plan.Input{
 		Installation: s.inst, Blueprint: from.blueprint, Component: from.component, Imports: s.inputs.imports,
-		Functions: functions, States: states,
+		Functions: functions, States: states, Tree: use,
 	})
 	if err != nil {
 		return nil, r.unplanned(s, err)
@@ -121,8 +129,11 @@ type made struct {
 func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, states *states) (*made, error) {
 	children, err := planned.Children(ctx)
 	if err != nil {
-		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
-		return nil, r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
+		return nil, r.unrendered(s, err)
+	}
+	if children.Held != nil {
+		// The others run; these will say it again when it is their turn.
+		s.subject.Warn(subinstallationWarnings, []string{children.Held.Error()})
 	}
 	copies, err := planned.Copies()
 	if err != nil {
@@ -136,7 +147,19 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 	if err != nil {
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "StorePlan"))
 	}
+	r.trees.note(s.inst.UID, plan.Taken(len(children.Subinstallations), copies))
 	return &made{hash: hash, copies: copies, children: children, states: states, stored: stored}, nil
+}
+
+// unrendered says what follows from an error with the children.
+func (r *Reconciler) unrendered(s *snapshot, err error) error {
+	var subs *plan.SubinstallationError
+	if errors.As(err, &subs) {
+		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to work out the subinstallations")
+		return r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
+	}
+	r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
+	return r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 }
 
 // unplanned says what follows from an error with the imports.
@@ -148,14 +171,6 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 		r.falseCondition(s, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
 	}
 	return r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", reason))
-}
-
-// supported refuses what would otherwise be left out silently of a blueprint.
-func supported(info *v1alpha1.Blueprint) error {
-	if len(info.Subinstallations)+len(info.SubinstallationExecutions) > 0 {
-		return errors.New("blueprint.yaml: subinstallations is not supported yet")
-	}
-	return nil
 }
 
 // ensureExecution writes the Execution with the items, if it is not there as it is

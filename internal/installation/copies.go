@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,7 +25,7 @@ func scopeOf(object client.Object) []string {
 // storeCopies writes the copies of imports for the children.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies dataflow.Exports) error {
 	own := func(kind string, live client.Object) error {
-		if !asOwner(s.inst).MayReplace(live) {
+		if !asOwner(s.inst).MayReplace(live) && !s.ownsWriter(live) {
 			return foreign(kind, live)
 		}
 		return nil
@@ -46,6 +47,12 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies datafl
 		}
 	}
 	return nil
+}
+
+// ownsWriter reports whether an object was exported by a subinstallation, in an earlier
+// job that did not import it.
+func (s *snapshot) ownsWriter(live client.Object) bool {
+	return slices.ContainsFunc(s.subs, func(sub *v1alpha1.Installation) bool { return asOwner(sub).Owns(live) })
 }
 
 func (r *Reconciler) notStored(s *snapshot, object client.Object, reason string, err error) error {

@@ -1,8 +1,8 @@
 package installation
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,6 +21,14 @@ type snapshot struct {
 	// gone says that the API server has no Execution either, so that it is not only
 	// missing in the cache.
 	gone bool
+	// parent is the Installation that this one is a part of, or nil; orphaned says that
+	// there was one which is gone.
+	parent   *v1alpha1.Installation
+	orphaned bool
+	// subs are the subinstallations. They are shared and must not be changed.
+	subs []*v1alpha1.Installation
+	// turn says whether siblings have to go first; nil as long as nobody looked.
+	turn *turn
 	// inputs are what the children are made from; nil as long as nobody looked.
 	inputs *inputs
 	// leftover says that the plan of a job that has ended is still stored; tidyAt is
@@ -29,6 +37,8 @@ type snapshot struct {
 	tidyAt   time.Time
 	// subject is what is reported about; no decision depends on it.
 	subject *job.Subject
+	// unsaved says that the status has a job which is not stored yet.
+	unsaved bool
 }
 
 // inputs are what the children of an Installation are made from, as far as it is in
@@ -36,6 +46,8 @@ type snapshot struct {
 type inputs struct {
 	// invalid is what is wrong with the Installation itself.
 	invalid field.ErrorList
+	// turn says whether siblings have to be done before; only then the rest is read.
+	turn turn
 	// landscape is the Context, or nil if there is none.
 	landscape *v1alpha1.Context
 	// imports are what was read, broken is why it cannot be used.
@@ -63,16 +75,24 @@ const (
 	dismiss step = "dismiss"
 	// interrupt hands an interruption down.
 	interrupt step = "interrupt"
+	// adopt takes the job of the parent over.
+	adopt step = "adopt"
 	// begin enters the first phase of a job that was handed over.
 	begin step = "begin"
+	// clear lets subinstallations that are being deleted go first.
+	clear step = "clear"
 	// look reads what the children are made from.
 	look step = "look"
 	// bringUp renders the blueprint and writes the children.
 	bringUp step = "bring up"
+	// handOver hands the job to all children.
+	handOver step = "hand over"
 	// complete collects the results of the children.
 	complete step = "complete"
 	// fail ends the job.
 	fail step = "fail"
+	// survey looks for siblings that have to be gone before.
+	survey step = "survey"
 	// remove deletes the children.
 	remove step = "remove"
 	// confirm asks the API server whether the children are gone.
@@ -104,13 +124,15 @@ func decide(s snapshot) decision {
 	operation := v1alpha1.Operation(s.inst.Annotations[v1alpha1.OperationAnnotation])
 	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
+	case !unfinished && handsOver(s):
+		return act(adopt)
 	case operation == v1alpha1.InterruptOperation:
 		return decideInterruption(s, unfinished)
-	case !isRoot(s.inst) && operation == v1alpha1.ReconcileOperation:
+	case !isRoot(s.inst) && !s.orphaned && operation == v1alpha1.ReconcileOperation:
 		return act(dismiss)
-	case unfinished && deleted(s.inst) && canAbandon(status.InstallationPhase):
+	case unfinished && deleted(s.inst) && canAbandon(s):
 		return failure(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))
-	case !unfinished && wantsJob(s.inst, operation):
+	case !unfinished && asksForJob(s, operation):
 		return act(admit)
 	case !unfinished:
 		return decideAfterwards(s)
@@ -125,6 +147,8 @@ func decide(s snapshot) decision {
 // decideAfterwards chooses what to do when there is no job.
 func decideAfterwards(s snapshot) decision {
 	switch {
+	case !s.leftover && awaited(s):
+		return decision{do: rest, wake: job.OnChange("Installation", s.parent.Name)}
 	case !s.leftover:
 		return decision{do: rest, wake: job.Settled()}
 	case s.tidyAt.IsZero():
@@ -137,7 +161,8 @@ func decideAfterwards(s snapshot) decision {
 // children ends with it.
 func decideInterruption(s snapshot, unfinished bool) decision {
 	d := act(interrupt)
-	if unfinished && canAbandon(s.inst.Status.InstallationPhase) {
+	phase := s.inst.Status.InstallationPhase
+	if unfinished && (canAbandon(s) || phase == v1alpha1.InstallationPhases.InitDelete || job.Starting(s.inst.Status.JobID, s.inst.Status.JobIDFinished, string(phase))) {
 		d.err = job.Terminally(job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted"))
 	}
 	return d
@@ -159,6 +184,16 @@ func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation) bool {
 		inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true" && inst.Generation != inst.Status.ObservedGeneration
 }
 
+// asksForJob reports whether an Installation is to get a job of its own. What has lost
+// its parent and is being deleted deletes itself.
+func asksForJob(s snapshot, operation v1alpha1.Operation) bool {
+	if !s.orphaned {
+		return wantsJob(s.inst, operation)
+	}
+	return deleted(s.inst) && hasFinalizer(s.inst) &&
+		(operation == v1alpha1.ReconcileOperation || !s.inst.Status.InstallationPhase.Current().IsDeletion())
+}
+
 // needsAcceptance reports whether the admission of the running job was cut short
 // before the finalizer was set.
 func needsAcceptance(inst *v1alpha1.Installation) bool {
@@ -170,17 +205,19 @@ func needsAcceptance(inst *v1alpha1.Installation) bool {
 func decidePhase(s snapshot) decision {
 	phases := v1alpha1.InstallationPhases
 	switch s.inst.Status.InstallationPhase {
-	case phases.Init, phases.CleanupOrphaned, phases.ObjectsCreated:
+	case phases.Init, phases.ObjectsCreated:
+		if len(leaving(s)) > 0 {
+			return act(clear)
+		}
 		return decideInputs(s)
+	case phases.CleanupOrphaned:
+		return decideLeaving(s)
 	case phases.Progressing:
 		return decideChildren(s)
 	case phases.Completing:
 		return decideCompletion(s)
 	case phases.InitDelete, phases.TriggerDelete:
-		if s.exec == nil && s.inst.Status.ExecutionReference == nil {
-			return act(release)
-		}
-		return act(remove)
+		return decideRemoval(s)
 	case phases.Deleting:
 		return decideDeletion(s)
 	}
@@ -195,12 +232,16 @@ func decideInputs(s snapshot) decision {
 		return act(look)
 	case len(in.invalid) > 0:
 		return failure(job.Wrap(in.invalid.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+	case in.turn.never != nil:
+		return failure(in.turn.never)
+	case len(in.turn.waits) > 0:
+		return awaiting(job.OnChange("Installation", in.turn.waits...), "init", "AllPredecessorsFinished", "waiting for Installations "+strings.Join(in.turn.waits, ", ")+", whose exports are imported")
 	case in.landscape == nil:
 		return decideWithoutContext(s.inst)
 	case in.broken != nil:
 		return failure(job.Wrap(in.broken, "init", "ImportsSatisfied", ""))
 	case len(in.missing) > 0:
-		return decideMissing(in.missing, in.exporters)
+		return decideMissing(s.parent, in.missing, in.exporters)
 	}
 	return act(bringUp)
 }
@@ -219,56 +260,15 @@ func awaiting(wake job.Wake, operation, reason, message string) decision {
 	return decision{do: await, err: job.WaitFor(wake, operation, reason, message), wake: wake}
 }
 
-// decideChildren looks at the Execution of a running job.
-func decideChildren(s snapshot) decision {
-	status := &s.inst.Status
-	switch {
-	case status.ExecutionReference == nil:
-		return decideCompletion(s)
-	case s.exec == nil || s.exec.Status.JobIDFinished != status.JobID:
-		return decision{do: rest, wake: job.OnChange("Execution", s.inst.Name)}
-	case s.exec.Status.ExecutionPhase == v1alpha1.ExecutionPhases.Succeeded:
-		return decideCompletion(s)
+// canAbandon reports whether a job has not reached any child.
+func canAbandon(s snapshot) bool {
+	switch s.inst.Status.InstallationPhase {
+	case v1alpha1.InstallationPhases.Init:
+		return true
+	case v1alpha1.InstallationPhases.CleanupOrphaned:
+		return len(leaving(s)) == 0
 	}
-	return failure(job.Wrap(childError(s.exec), "buildErrorIfFailedChild", "children failed", "Execution is failed", v1alpha1.ErrorForInfoOnly))
-}
-
-// decideCompletion ends a job whose children are done. What was changed meanwhile
-// would be missing in its results.
-func decideCompletion(s snapshot) decision {
-	if s.inst.Generation != s.inst.Status.ObservedGeneration {
-		return failure(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
-	}
-	return act(complete)
-}
-
-// decideDeletion looks at what is left of the children. The cache may be behind, so
-// that the API server has the last word on whether they are gone.
-func decideDeletion(s snapshot) decision {
-	switch {
-	case s.exec == nil && s.inst.Status.ExecutionReference != nil && !s.gone:
-		return act(confirm)
-	case s.exec == nil:
-		return act(release)
-	case s.gone && s.exec.DeletionTimestamp == nil:
-		return act(remove)
-	case s.exec.Status.JobIDFinished != s.inst.Status.JobID:
-		return decision{do: rest, wake: job.OnChange("Execution", s.exec.Name)}
-	}
-	return failure(job.Wrap(childError(s.exec), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
-}
-
-// childError returns what an Execution says about its failure.
-func childError(exec *v1alpha1.Execution) error {
-	if exec.Status.LastError == nil {
-		return nil
-	}
-	return errors.New(exec.Status.LastError.Message)
-}
-
-// canAbandon reports whether a job in this phase has not reached any child.
-func canAbandon(phase v1alpha1.InstallationPhase) bool {
-	return phase == v1alpha1.InstallationPhases.Init || phase == v1alpha1.InstallationPhases.CleanupOrphaned
+	return false
 }
 
 func isRoot(inst *v1alpha1.Installation) bool {

@@ -48,6 +48,48 @@ func sub(s *snapshot) {
 	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent"}}
 }
 
+// below makes it a subinstallation of a parent with a job, if that is not empty.
+func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option {
+	return func(s *snapshot) {
+		sub(s)
+		s.parent = &v1alpha1.Installation{}
+		s.parent.Name = "parent"
+		s.parent.Status.JobID, s.parent.Status.JobIDFinished, s.parent.Status.InstallationPhase = parentJob, finished, phase
+	}
+}
+
+func withoutParent(s *snapshot) { sub(s); s.orphaned = true }
+
+// withSub adds a subinstallation; one that is written like (this) is being deleted.
+func withSub(name, id, finished string, phase v1alpha1.InstallationPhase) option {
+	return func(s *snapshot) {
+		child := &v1alpha1.Installation{}
+		if child.Name = strings.Trim(name, "()"); child.Name != name {
+			child.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		}
+		child.Status.JobID, child.Status.JobIDFinished, child.Status.InstallationPhase = id, finished, phase
+		s.subs = append(s.subs, child)
+	}
+}
+
+// written notes in the status which subinstallations the job has written.
+func written(names ...string) option {
+	return func(s *snapshot) {
+		s.inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
+		for _, name := range names {
+			s.inst.Status.SubInstCache.ActiveSubs = append(s.inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: name})
+		}
+	}
+}
+
+func exportsSomething(s *snapshot) {
+	s.inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
+}
+
+func surveyed(waits ...string) option { return func(s *snapshot) { s.turn = &turn{waits: waits} } }
+
+func hopeless(s *snapshot) { s.turn = &turn{never: errors.New("x")} }
+
 func strange(s *snapshot) {
 	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: "other.example.org/v1", Kind: "Installation", Name: "parent"}}
 }
@@ -139,7 +181,7 @@ func TestDecide(t *testing.T) {
 		{"any other Context is up to the user", []option{finalized, jobs("a", "", "Init"), ofContext("mine"), looked(func(in *inputs) { in.landscape = nil })}, fail, itself},
 		{"an import that nobody brings ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.missing = missing("db") })}, fail, itself},
 		{"an import that somebody brings is waited for", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) {
-			in.missing, in.exporters = missing("db"), []exporter{{"sibling", dataflow.KindDataObject, "db", true}}
+			in.missing, in.exporters = missing("db"), []exporter{{"sibling", dataflow.KindDataObject, "db", true, ""}}
 		})}, await, "Installation sibling"},
 		{"no children, nothing to wait for", []option{finalized, jobs("a", "", "Progressing")}, complete, itself},
 		{"the Execution is not in the cache yet", []option{finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
@@ -149,6 +191,31 @@ func TestDecide(t *testing.T) {
 		{"the Execution has failed", []option{finalized, withExecution("a", "a", "Failed"), jobs("a", "", "Progressing")}, fail, itself},
 		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, complete, itself},
 		{"results of another specification are none", []option{finalized, jobs("a", "", "Completing"), generations(2, 1)}, fail, itself},
+
+		{"a parent hands its job over when all children are written", []option{below("a", "", "Progressing"), finalized}, adopt, itself},
+		{"and not before", []option{below("a", "", "Init"), finalized}, rest, "Installation parent"},
+		{"nor while what is no longer wanted goes", []option{below("a", "", "CleanupOrphaned"), finalized}, rest, "Installation parent"},
+		{"a job is handed over once", []option{below("a", "", "Progressing"), finalized, jobs("a", "a", "Succeeded")}, rest, settled},
+		{"a job that has ended is not handed over", []option{below("b", "b", "Progressing"), finalized, jobs("a", "a", "Succeeded")}, rest, settled},
+		{"the job before has to end", []option{below("b", "", "Progressing"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"an interruption is for the job that comes", []option{below("a", "", "Progressing"), requested("interrupt"), finalized}, adopt, itself},
+		{"a sibling has to be done before", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.waits = []string{"b", "c"} })}, await, "Installation b, Installation c"},
+		{"a sibling will never be done", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.never = errors.New("x"); in.turn.waits = []string{"c"} })}, fail, itself},
+		{"a subinstallation works", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Succeeded"), withSub("c", "a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Installation c"},
+		{"a subinstallation has not got the job yet", []option{finalized, written("b"), withSub("b", "z", "z", "Failed"), jobs("a", "", "Progressing")}, rest, "Installation b"},
+		{"all end, also if one has failed", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Failed"), withSub("c", "a", "", "Init"), jobs("a", "", "Progressing")}, rest, "Installation c"},
+		{"the Execution still works", []option{finalized, written("b"), withSub("b", "a", "a", "Succeeded"), withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
+		{"all children have succeeded", []option{finalized, written("b"), withSub("b", "a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, complete, itself},
+		{"a subinstallation has failed", []option{finalized, written("b"), withSub("b", "a", "a", "Failed"), withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, fail, itself},
+		{"somebody has deleted a subinstallation", []option{finalized, written("b"), jobs("a", "", "Progressing")}, fail, itself},
+		{"what somebody has deleted goes before anything is rendered", []option{finalized, withSub("(b)", "z", "z", "Succeeded"), jobs("a", "", "Init")}, clear, itself},
+		{"it goes with the job", []option{finalized, withSub("(b)", "a", "z", "Deleting"), jobs("a", "", "CleanupOrphaned")}, rest, "Installation b"},
+		{"it is gone, and nothing was rendered yet", []option{finalized, jobs("a", "", "CleanupOrphaned")}, look, itself},
+		{"it is gone, and all others are written", []option{finalized, written("c"), withSub("c", "z", "z", "Succeeded"), jobs("a", "", "CleanupOrphaned")}, handOver, itself},
+		{"it is gone, and the public system has written the others: it has no plan for exports", []option{finalized, exportsSomething, written("c"), withSub("c", "z", "z", "Succeeded"), jobs("a", "", "CleanupOrphaned")}, look, itself},
+		{"it does not go", []option{finalized, written(), withSub("(b)", "a", "a", "DeleteFailed"), jobs("a", "", "CleanupOrphaned")}, fail, itself},
+		{"a deletion waits for what goes already", []option{deleting, finalized, written(), withSub("(b)", "a", "", "Deleting"), jobs("a", "", "CleanupOrphaned")}, rest, "Installation b"},
+		{"and abandons the job then", []option{deleting, finalized, written(), jobs("a", "", "CleanupOrphaned")}, fail, itself},
 
 		{"what the job had stored for its end goes", []option{finalized, left, jobs("a", "a", "Succeeded")}, tidy, itself},
 		{"another job may begin before", []option{finalized, left, requested("reconcile"), jobs("a", "a", "Failed")}, admit, itself},
@@ -167,6 +234,25 @@ func TestDecide(t *testing.T) {
 		{"the cache says that the Execution is gone", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "Deleting")}, confirm, itself},
 		{"the API server says so, too", []option{deleting, finalized, awaitingExecution, asked, jobs("a", "z", "Deleting")}, release, itself},
 		{"the API server knows better", []option{deleting, finalized, withExecution("a", "z", "Succeeded"), asked, jobs("b", "a", "Deleting")}, remove, itself},
+		{"who exports looks for importers first", []option{deleting, finalized, exportsSomething, jobs("a", "z", "InitDelete")}, survey, itself},
+		{"unless nobody wants that", []option{deleting, finalized, exportsSomething, annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "true"), jobs("a", "z", "InitDelete")}, release, itself},
+		{"importers go first", []option{deleting, finalized, exportsSomething, surveyed("b"), jobs("a", "z", "InitDelete")}, await, "Installation b"},
+		{"no importer is left", []option{deleting, finalized, exportsSomething, surveyed(), jobs("a", "z", "InitDelete")}, release, itself},
+		{"an importer does not go", []option{deleting, finalized, exportsSomething, hopeless, jobs("a", "z", "InitDelete")}, fail, itself},
+		{"subinstallations are deleted", []option{deleting, finalized, withSub("b", "z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, remove, itself},
+		{"one was not reached", []option{deleting, finalized, withSub("(b)", "z", "z", "Succeeded"), withSub("c", "z", "z", "Succeeded"), jobs("a", "z", "Deleting")}, remove, itself},
+		{"one is being deleted", []option{deleting, finalized, withSub("(b)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Installation b"},
+		{"one could not be deleted, another one still goes", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), withSub("(c)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Installation c"},
+		{"one could not be deleted", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
+		{"the Execution still goes", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
+		{"a subinstallation is deleted with its parent", []option{below("b", "a", "Deleting"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
+		{"when the parent has deleted all", []option{below("b", "a", "InitDelete"), deleting, finalized, jobs("a", "a", "Succeeded")}, rest, "Installation parent"},
+		{"one that is no longer wanted goes before the others", []option{below("b", "a", "CleanupOrphaned"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
+		{"one that a user deletes waits for a job of the parent", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded")}, rest, settled},
+		{"without its parent it deletes itself", []option{withoutParent, deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
+		{"once", []option{withoutParent, deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
+		{"and again on request", []option{withoutParent, requested("reconcile"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, admit, itself},
+
 		{"the Execution could not be deleted", []option{deleting, finalized, withExecution("a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
 		{"a failed deletion waits for a request", []option{deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
 		{"a failed deletion starts again on request", []option{deleting, finalized, requested("reconcile"), jobs("a", "a", "DeleteFailed")}, admit, itself},
@@ -191,6 +277,14 @@ func TestInterruption(t *testing.T) {
 		{"a job that has not reached its children", jobs("a", "", "Init"), true},
 		{"a job whose children are at work ends with them", jobs("a", "", "Progressing"), false},
 		{"no job", jobs("a", "a", "Succeeded"), false},
+		{"a job that nobody has begun with", jobs("b", "a", "Succeeded"), true},
+		{"a deletion that waits for siblings", func(s *snapshot) { jobs("a", "", "InitDelete")(s); deleting(s) }, true},
+		{"a deletion that has reached children", func(s *snapshot) { jobs("a", "", "Deleting")(s); deleting(s) }, false},
+		{"subinstallations that go end first", func(s *snapshot) {
+			jobs("a", "", "CleanupOrphaned")(s)
+			withSub("(b)", "a", "", "Deleting")(s)
+		}, false},
+		{"none goes any more", jobs("a", "", "CleanupOrphaned"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decide(snapshotWith(requested("interrupt"), test.option))
@@ -208,22 +302,31 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
 	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}}
 	none := option(func(*snapshot) {})
-	axes := [][]option{
-		{none, deleting}, {none, finalized}, {none, sub},
-		{none, requested("reconcile"), requested("interrupt"), requested("dance"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
-		{none, generations(2, 1)},
+	common := [][]option{
+		{none, deleting}, {none, finalized},
+		{none, requested("reconcile"), requested("interrupt"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
+	}
+	itself := [][]option{
+		{none, sub}, {none, generations(2, 1)},
 		{none, awaitingExecution, withExecution("a", "", "Progressing"), withExecution("b", "b", "Succeeded"), withExecution("b", "b", "Failed"),
 			func(s *snapshot) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
 		{none, asked}, {none, left, func(s *snapshot) { left(s); untidy(s) }},
 		{none, looked(nil), looked(func(in *inputs) { in.landscape = nil }), looked(func(in *inputs) { in.missing = missing("a", "b") })},
 	}
+	family := [][]option{
+		{none, withoutParent, below("a", "a", "Succeeded"), below("b", "", "Progressing"), below("b", "", "Deleting")},
+		{none, withSub("s", "a", "a", "Succeeded"), withSub("(s)", "b", "", "Init"), withSub("s", "b", "b", "Failed")},
+		{none, written("s"), func(s *snapshot) { exportsSomething(s); hopeless(s) }, func(s *snapshot) { exportsSomething(s); surveyed("s")(s) }},
+		{none, awaitingExecution, withExecution("b", "b", "Failed")},
+		{none, looked(nil), looked(func(in *inputs) { in.turn.waits = []string{"s"} })},
+	}
 	watched := []string{"Installation", "Execution", "Context"}
 	cases := 0
-	var visit func(axis int, chosen []option)
-	visit = func(axis int, chosen []option) {
-		if axis < len(axes) {
-			for _, option := range axes[axis] {
-				visit(axis+1, append(slices.Clip(chosen), option))
+	var visit func(axes [][]option, chosen []option)
+	visit = func(axes [][]option, chosen []option) {
+		if len(axes) > 0 {
+			for _, option := range axes[0] {
+				visit(axes[1:], append(slices.Clip(chosen), option))
 			}
 			return
 		}
@@ -257,7 +360,8 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	}
 	for _, phase := range phases {
 		for _, id := range ids {
-			visit(0, []option{jobs(id[0], id[1], phase)})
+			visit(slices.Concat(common, itself), []option{jobs(id[0], id[1], phase)})
+			visit(slices.Concat(common, family), []option{jobs(id[0], id[1], phase)})
 		}
 	}
 	if cases < 10000 {
@@ -276,15 +380,15 @@ func TestDecideMissing(t *testing.T) {
 		message   string
 	}{
 		{"nobody exports it", missing("db"), nil, fail, "the step itself", `there is no DataObject "db"`},
-		{"who exports it is under way", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true}}, await, "Installation a", "waiting for Installations a"},
-		{"who exports it has ended without", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", false}}, fail, "the step itself", `there is no DataObject "db"`},
-		{"two bring it", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true}, {"b", dataflow.KindDataObject, "db", true}}, await, "Installation a, Installation b", "a, b"},
-		{"each is brought by another", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true}, {"b", dataflow.KindDataObject, "dns", true}}, await, "Installation a, Installation b", `"dns"`},
-		{"one of two comes from nobody", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true}}, fail, "the step itself", `"dns"`},
-		{"a Target of the name is something else", missing("db"), []exporter{{"a", dataflow.KindTarget, "db", true}}, fail, "the step itself", `"db"`},
+		{"who exports it is under way", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}}, await, "Installation a", "waiting for Installations a"},
+		{"who exports it has ended without", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", false, ""}}, fail, "the step itself", `there is no DataObject "db"`},
+		{"two bring it", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}, {"b", dataflow.KindDataObject, "db", true, ""}}, await, "Installation a, Installation b", "a, b"},
+		{"each is brought by another", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}, {"b", dataflow.KindDataObject, "dns", true, ""}}, await, "Installation a, Installation b", `"dns"`},
+		{"one of two comes from nobody", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}}, fail, "the step itself", `"dns"`},
+		{"a Target of the name is something else", missing("db"), []exporter{{"a", dataflow.KindTarget, "db", true, ""}}, fail, "the step itself", `"db"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decideMissing(test.missing, test.exporters)
+			got := decideMissing(nil, test.missing, test.exporters)
 			if got.do != test.want || got.wake.String() != test.wake || !strings.Contains(got.err.Error(), test.message) {
 				t.Errorf("%s by %s: %v", got.do, got.wake, got.err)
 			}
@@ -308,7 +412,7 @@ func TestExports(t *testing.T) {
 			inst := snapshotWith(test.options...).inst
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
-			want := []exporter{{"x", dataflow.KindDataObject, "db", test.underWay}, {"x", dataflow.KindTarget, "cluster", test.underWay}}
+			want := []exporter{{"x", dataflow.KindDataObject, "db", test.underWay, ""}, {"x", dataflow.KindTarget, "cluster", test.underWay, ""}}
 			if got := exports(inst); !slices.Equal(got, want) {
 				t.Errorf("%+v", got)
 			}

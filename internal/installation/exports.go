@@ -146,13 +146,13 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	}
 	var dataObjects []*v1alpha1.DataObject
 	for i := range data.Items {
-		if object := &data.Items[i]; !wanted.Stale(s.inst, object) {
+		if object := &data.Items[i]; ofThisJob(s.inst, object) {
 			dataObjects = append(dataObjects, object)
 		}
 	}
 	var all []*v1alpha1.Target
 	for i := range targets.Items {
-		if object := &targets.Items[i]; !wanted.Stale(s.inst, object) {
+		if object := &targets.Items[i]; ofThisJob(s.inst, object) {
 			all = append(all, asRead(object))
 		}
 	}
@@ -163,6 +163,13 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	results := plan.Results{DeployItems: items}
 	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, secrets, all)
 	return results, err //nolint:wrapcheck // names the object
+}
+
+// ofThisJob reports whether what is in the scope of an Installation counts. What an
+// earlier job has left may be a moment older than its removal.
+func ofThisJob(inst *v1alpha1.Installation, object client.Object) bool {
+	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
+	return jobID == inst.Status.JobID || !labelled && !wanted.Stale(inst, object)
 }
 
 // itemExports returns what the deploy items export, by their names.
@@ -192,7 +199,12 @@ func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exp
 	if err := newStates(r.Client, s.inst).write(ctx, exports.States); err != nil {
 		return err
 	}
-	take := func(kind string, live client.Object) error { return takeForExport(s.inst, kind, live) }
+	take := func(kind string, live client.Object) error {
+		if inherits, err := r.inherits(ctx, s, live); inherits || err != nil {
+			return err
+		}
+		return takeForExport(s.inst, kind, live)
+	}
 	for _, object := range exports.DataObjects {
 		if err := r.ensureData(ctx, s.inst, object, take); err != nil {
 			return r.notPublished(s, object, "CreateDataObjects", err)
@@ -210,6 +222,21 @@ func (r *Reconciler) notPublished(s *snapshot, object client.Object, reason stri
 	message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 	r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
 	return job.Wrap(err, "handlePhaseCompleting", "CreateOrUpdateExports", message)
+}
+
+// inherits reports whether a subinstallation may write over what a sibling or its parent
+// has left: the name was theirs in an earlier job, and in this one it is the only one
+// that exports it.
+func (r *Reconciler) inherits(ctx context.Context, s *snapshot, live client.Object) (bool, error) {
+	reference, ok := job.OwnerOf(live, "Installation")
+	if s.parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == s.inst.Status.JobID {
+		return false, nil
+	}
+	owner, err := r.parent(ctx, s.inst.Namespace, reference)
+	if err != nil || owner == nil {
+		return err == nil, err
+	}
+	return owner.UID == s.parent.UID || asOwner(s.parent).Owns(owner), nil
 }
 
 // takeForExport refuses to write an export over what belongs to somebody else: to

@@ -59,6 +59,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.Installation{}, &v1alpha1.Execution{}).
 		WithIndex(&v1alpha1.DataObject{}, copiesByScope, scopeOf).WithIndex(&v1alpha1.Target{}, copiesByScope, scopeOf).
+		WithIndex(&v1alpha1.Installation{}, byParent, parentOf).WithIndex(&v1alpha1.Installation{}, waiting, waitsAs).
 		WithIndex(&v1alpha1.DataObject{}, exportsBySource, sourceOf).WithIndex(&v1alpha1.Target{}, exportsBySource, sourceOf).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {

@@ -23,13 +23,20 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 		return nil
 	}
 	var err error
+	if in.turn, err = r.turnToDeploy(ctx, s); err != nil {
+		return err
+	}
+	if in.turn.never != nil || len(in.turn.waits) > 0 {
+		s.inputs = in
+		return nil
+	}
 	if in.landscape, err = r.landscape(ctx, s.inst); err != nil {
 		return err
 	}
 	if err := r.readImports(ctx, s, in); err != nil {
 		return err
 	}
-	if len(in.missing) > 0 && decideMissing(in.missing, in.exporters).do == fail {
+	if len(in.missing) > 0 && decideMissing(s.parent, in.missing, in.exporters).do == fail {
 		// Who exports it may have ended, well, after we looked for it.
 		if err := r.readImports(ctx, s, in); err != nil {
 			return err
@@ -39,10 +46,23 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
+// turnToDeploy looks for siblings that have to be done before. Roots do not wait for
+// each other, only for what is missing.
+func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (turn, error) {
+	if s.parent == nil {
+		return turn{}, nil
+	}
+	siblings, err := r.siblings(ctx, s.inst)
+	if err != nil {
+		return turn{}, job.Wrap(err, "init", "FetchPredecessors", "")
+	}
+	return turnToDeploy(s.inst, s.parent, siblings), nil
+}
+
 // readImports reads the imports, and who may bring those that are missing.
 func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs) (err error) {
 	in.missing, in.broken = nil, nil
-	in.imports, err = dataflow.Read(ctx, s.inst, newObjects(confirming{Reader: r.Client, live: r.Reader}))
+	in.imports, err = dataflow.Read(ctx, s.inst, newObjects(reading(r.Client, r.Reader, s.inst)))
 	var unread *sources.ReadError
 	switch missing := missingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
@@ -91,17 +111,9 @@ func (r *Reconciler) landscape(ctx context.Context, inst *v1alpha1.Installation)
 // exporters returns what the siblings of an Installation export. It is asked only
 // when something is missing.
 func (r *Reconciler) exporters(ctx context.Context, inst *v1alpha1.Installation) ([]exporter, error) {
-	list := &v1alpha1.InstallationList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace)); err != nil {
-		return nil, job.Wrap(err, "init", "ImportsSatisfied", "list the Installations that may export what is missing")
+	siblings, err := r.siblings(ctx, inst)
+	if err != nil {
+		return nil, job.Wrap(err, "init", "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
-	parent, _ := job.OwnerOf(inst, "Installation")
-	var all []exporter
-	for i := range list.Items {
-		sibling := &list.Items[i]
-		if of, _ := job.OwnerOf(sibling, "Installation"); of.UID == parent.UID && sibling.Name != inst.Name {
-			all = append(all, exports(sibling)...)
-		}
-	}
-	return all, nil
+	return exportersAmong(inst, siblings), nil
 }

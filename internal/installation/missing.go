@@ -2,6 +2,7 @@ package installation
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -19,12 +20,15 @@ type exporter struct {
 	// UnderWay says that it has a job, or is about to get one. What it exports may
 	// still come.
 	UnderWay bool
+	// Circle is set if it waits for the importer itself, in a circle. Then it will not
+	// come.
+	Circle string
 }
 
 // decideMissing judges imports that refer to objects which do not exist. The job
 // waits if each of them is exported by somebody who is under way; what nobody is
 // about to bring ends it.
-func decideMissing(missing []*dataflow.MissingError, exporters []exporter) decision {
+func decideMissing(parent *v1alpha1.Installation, missing []*dataflow.MissingError, exporters []exporter) decision {
 	var errs []error
 	var wake job.Wake
 	coming := true
@@ -34,8 +38,12 @@ func decideMissing(missing []*dataflow.MissingError, exporters []exporter) decis
 		coming = coming && len(from) > 0
 		wake = wake.And(job.OnChange("Installation", from...))
 	}
+	errs = append(errs, circles(missing, exporters)...)
 	all := errors.Join(errs...)
-	if !coming {
+	switch {
+	case !coming && parent != nil:
+		return failure(job.Wrap(all, "init", "ImportsSatisfied", "neither the imports of Installation "+parent.Name+" nor the exports of its subinstallations have it"))
+	case !coming:
 		return failure(job.Wrap(all, "init", "ImportsSatisfied", ""))
 	}
 	var blockers []string
@@ -49,11 +57,55 @@ func decideMissing(missing []*dataflow.MissingError, exporters []exporter) decis
 func bringing(object dataflow.Object, exporters []exporter) []string {
 	var names []string
 	for _, e := range exporters {
-		if e.UnderWay && e.Kind == object.Kind && e.Object == object.Written {
+		if e.UnderWay && e.Circle == "" && e.Kind == object.Kind && e.Object == object.Written {
 			names = append(names, e.Name)
 		}
 	}
 	return names
+}
+
+// circles tells which exporters of what is missing wait for the importer themselves.
+func circles(missing []*dataflow.MissingError, exporters []exporter) []error {
+	var said []string
+	for _, m := range missing {
+		for _, e := range exporters {
+			if e.Circle != "" && e.Kind == m.Object.Kind && e.Object == m.Object.Written && !slices.Contains(said, e.Circle) {
+				said = append(said, e.Circle)
+			}
+		}
+	}
+	errs := make([]error, len(said))
+	for i, circle := range said {
+		errs[i] = errors.New("Installations wait for each other in a circle: " + circle)
+	}
+	return errs
+}
+
+// exportersAmong returns what the siblings of an Installation export. Those which wait
+// in a circle with it, and have not got beyond that, will not bring it.
+func exportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation) []exporter {
+	cycle, _ := circleOf(graphOf(inst, siblings), inst.Name)
+	var all []exporter
+	for _, sibling := range siblings {
+		if sibling.Name == inst.Name {
+			continue
+		}
+		of := exports(sibling)
+		if slices.Contains(cycle.Members, sibling.Name) && waitsForInputs(sibling) {
+			for i := range of {
+				of[i].Circle = cycle.String() + ": " + cycle.Explanation()
+			}
+		}
+		all = append(all, of...)
+	}
+	return all
+}
+
+// waitsForInputs reports whether an Installation may still wait for its imports.
+func waitsForInputs(inst *v1alpha1.Installation) bool {
+	status := &inst.Status
+	return status.InstallationPhase == v1alpha1.InstallationPhases.Init || !job.Unfinished(status.JobID, status.JobIDFinished) ||
+		job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))
 }
 
 // exports returns what an Installation exports.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,6 +56,7 @@ type Reconciler struct {
 	written job.Written
 	outages outages
 	kept    kept
+	trees   trees
 	once    sync.Once
 	reports *job.Reporter
 	// plans are made away from the workers; nil means that they make them.
@@ -117,7 +119,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.inst.Status.InstallationPhase, "job", s.inst.Status.JobID)
 		switch err := r.apply(ctx, s, last.do); {
 		case errors.Is(err, offload.ErrPending):
-			return nil
+			return r.save(ctx, s)
 		case err != nil:
 			return err
 		}
@@ -151,6 +153,9 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 		s.exec = exec
 	}
+	if err := r.observeFamily(ctx, s); err != nil {
+		return false, err
+	}
 	var err error
 	s.leftover, err = r.leftover(ctx, inst)
 	return err == nil, err
@@ -170,16 +175,25 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, next step) error {
 		return r.dismiss(ctx, s)
 	case interrupt:
 		return r.interrupt(ctx, s)
+	case adopt:
+		s.subject.Status.Trigger(s.parent.Status.JobID, metav1.NewTime(r.Now()))
+		return nil
 	case begin:
 		return r.begin(ctx, s)
+	case clear:
+		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	case look:
 		return r.look(ctx, s)
 	case bringUp:
 		return r.bringUp(ctx, s)
+	case handOver:
+		return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
 	case complete:
 		return r.complete(ctx, s)
 	case tidy:
 		return r.tidy(ctx, s)
+	case survey:
+		return r.survey(ctx, s)
 	case remove:
 		return r.remove(ctx, s)
 	case confirm:

@@ -102,10 +102,10 @@ func TestMissingImport(t *testing.T) {
 	if err != nil || len(found) != 1 || !found[0].UnderWay || found[0].Object != "db-address" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if woken := r.waitingForExports(t.Context(), exporter); len(woken) != 1 || woken[0].Name != "shop" {
+	if woken := r.waitingSiblings(t.Context(), exporter); len(woken) != 1 || woken[0].Name != "shop" {
 		t.Errorf("the end of the exporter wakes %v", woken)
 	}
-	if woken := r.waitingForExports(t.Context(), other); len(woken) != 0 {
+	if woken := r.waitingSiblings(t.Context(), other); len(woken) != 0 {
 		t.Errorf("who exports nothing wakes %v", woken)
 	}
 	if woken := r.waitingForContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(woken) != 1 {

@@ -10,14 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 )
 
-// SetupWithManager watches Installations and what wakes them: their Execution, and
-// the default Context that they may wait for.
+// SetupWithManager watches Installations and what wakes them: their Execution, their
+// parent, subinstallations and siblings, and the default Context that they may wait for.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
 	for _, kind := range []client.Object{&v1alpha1.DataObject{}, &v1alpha1.Target{}} {
 		if err := manager.GetFieldIndexer().IndexField(ctx, kind, copiesByScope, scopeOf); err != nil {
@@ -25,6 +24,11 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		}
 		if err := manager.GetFieldIndexer().IndexField(ctx, kind, exportsBySource, sourceOf); err != nil {
 			return fmt.Errorf("index exports: %w", err)
+		}
+	}
+	for field, values := range map[string]client.IndexerFunc{byParent: parentOf, waiting: waitsAs} {
+		if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, field, values); err != nil {
+			return fmt.Errorf("index Installations by %s: %w", field, err)
 		}
 	}
 	if options.RateLimiter == nil {
@@ -40,7 +44,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		// An Execution has the name of its Installation. One of that name that is not ours
 		// is waited for, too.
 		Watches(&v1alpha1.Execution{}, &handler.EnqueueRequestForObject{}).
-		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(r.waitingForExports)).
+		Watches(&v1alpha1.Installation{}, r.family()).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waitingForContext)).
 		WatchesRawSource(plans).
 		WithOptions(options).
@@ -53,41 +57,6 @@ func atWork(object client.Object) (types.NamespacedName, bool) {
 	inst, ok := object.(*v1alpha1.Installation)
 	return client.ObjectKeyFromObject(object), ok && (job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) ||
 		wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])))
-}
-
-// waitingForContext returns the Installations that a new Context lets go on.
-func (r *Reconciler) waitingForContext(ctx context.Context, object client.Object) []reconcile.Request {
-	if object.GetName() != v1alpha1.DefaultContextName {
-		return nil
-	}
-	return r.waiting(ctx, object)
-}
-
-// waitingForExports returns the Installations that may wait for what another one
-// exports. It brings it when its job ends, or will never bring it.
-func (r *Reconciler) waitingForExports(ctx context.Context, object client.Object) []reconcile.Request {
-	inst, ok := object.(*v1alpha1.Installation)
-	if !ok || len(exports(inst)) == 0 {
-		return nil
-	}
-	return r.waiting(ctx, object)
-}
-
-// waiting returns the Installations beside an object that wait for their inputs. One
-// that the cache does not show as waiting yet will look again after its own write.
-func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
-	list := &v1alpha1.InstallationList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(object.GetNamespace())); err != nil {
-		return nil
-	}
-	var requests []reconcile.Request
-	for i := range list.Items {
-		inst := &list.Items[i]
-		if inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Init && inst.UID != object.GetUID() {
-			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: inst.Namespace, Name: inst.Name}})
-		}
-	}
-	return requests
 }
 
 // changesMore reports whether a merge patch changes anything but asserts the

@@ -24,7 +24,8 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 	return r.accept(ctx, s)
 }
 
-// begin enters the first phase of a job.
+// begin enters the first phase of a job. That of a parent is stored with what comes
+// next: until then the parent tells it.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	phase := v1alpha1.PhaseStringInit
 	if deleted(s.inst) {
@@ -32,12 +33,26 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	}
 	s.subject.Status.Begin(s.inst.Generation, metav1.NewTime(r.Now()))
 	s.inst.Status.SubInstCache = nil
+	if s.parent != nil && s.parent.Status.JobID == s.inst.Status.JobID {
+		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
+		s.unsaved = true
+		return nil
+	}
 	return r.enter(ctx, s, phase)
 }
 
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
+	s.unsaved = false
 	return r.reporter().Enter(ctx, s.subject, phase)
+}
+
+// save stores a job that has begun, because what comes next takes its time.
+func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
+	if !s.unsaved {
+		return nil
+	}
+	return r.enter(ctx, s, string(s.inst.Status.InstallationPhase))
 }
 
 // accept sets the finalizer and removes the request for the job. It is bound to
@@ -62,29 +77,51 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 
 // interrupt hands an interruption down and removes the request for it.
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
-	if s.subject.Status.Unfinished() && s.exec != nil {
-		if err := r.annotate(ctx, s.exec, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation)); err != nil {
-			return err
+	if s.subject.Status.Unfinished() {
+		for _, child := range s.children() {
+			if child.finished != s.inst.Status.JobID {
+				if err := r.annotate(ctx, child.Object, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return r.dismiss(ctx, s)
 }
 
-// remove deletes the Execution. What must not be uninstalled is marked first.
+// survey looks for siblings that have to be gone before.
+func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
+	siblings, err := r.siblings(ctx, s.inst)
+	if err != nil {
+		return err
+	}
+	now := turnToGo(s.inst, s.parent, siblings)
+	s.turn = &now
+	return nil
+}
+
+// remove deletes all children. What must not be uninstalled is marked first.
 func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
-	if s.exec != nil && s.exec.DeletionTimestamp == nil {
+	for _, child := range s.children() {
 		if s.inst.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true" {
-			if err := r.annotate(ctx, s.exec, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
+			if err := r.annotate(ctx, child.Object, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
 				return err
 			}
 		}
-		if err := r.Client.Delete(ctx, s.exec, client.Preconditions{UID: &s.exec.UID}); client.IgnoreNotFound(err) != nil {
-			return job.Wrap(err, "handlePhaseInitDelete", "DeleteExecution", "delete Execution "+s.exec.Name)
+		if err := r.deleteChild(ctx, child.Object); err != nil {
+			return job.Wrap(err, "handlePhaseInitDelete", "DeleteExecution", "delete "+child.kind+" "+child.GetName())
 		}
-		now := metav1.NewTime(r.Now())
-		s.exec.DeletionTimestamp = &now
 	}
+	s.markDeleted(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
+}
+
+func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error {
+	if child.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	uid := child.GetUID()
+	return client.IgnoreNotFound(r.Client.Delete(ctx, child, client.Preconditions{UID: &uid}))
 }
 
 // confirm asks the API server whether the Execution is gone: the cache may be behind.
@@ -111,6 +148,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	}
 	r.written.Forget(s.inst.UID)
 	r.kept.note(s.inst.UID, false)
+	r.trees.forget(s.inst.UID)
 	return job.ErrGone
 }
 
@@ -166,19 +204,19 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	return nil
 }
 
-// annotate sets an annotation on an Execution.
-func (r *Reconciler) annotate(ctx context.Context, exec *v1alpha1.Execution, key, value string) error {
-	if exec.Annotations[key] == value {
+// annotate sets an annotation on a child.
+func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, value string) error {
+	if child.GetAnnotations()[key] == value {
 		return nil
 	}
-	patch := client.MergeFrom(exec.DeepCopy())
-	changed := exec.DeepCopy()
-	if changed.Annotations == nil {
-		changed.Annotations = map[string]string{}
+	before, ok := child.DeepCopyObject().(client.Object)
+	changed, isToo := child.DeepCopyObject().(client.Object)
+	if !ok || !isToo {
+		return fmt.Errorf("%T is no object", child)
 	}
-	changed.Annotations[key] = value
-	if err := r.Client.Patch(ctx, changed, patch); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("annotate Execution %s/%s: %w", exec.Namespace, exec.Name, err)
+	changed.SetAnnotations(merged(child.GetAnnotations(), key, value))
+	if err := r.Client.Patch(ctx, changed, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("annotate %T %s/%s: %w", child, child.GetNamespace(), child.GetName(), err)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ func api(t *testing.T, objects ...client.Object) client.Client {
 		}
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&v1alpha1.Installation{}, byParent, parentOf).WithIndex(&v1alpha1.Installation{}, waiting, waitsAs).
 		WithIndex(&v1alpha1.DataObject{}, copiesByScope, scopeOf).WithIndex(&v1alpha1.Target{}, copiesByScope, scopeOf).
 		WithIndex(&v1alpha1.DataObject{}, exportsBySource, sourceOf).WithIndex(&v1alpha1.Target{}, exportsBySource, sourceOf).Build()
 }

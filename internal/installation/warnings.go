@@ -6,6 +6,8 @@ const (
 	blueprintWarnings = "BlueprintWarnings"
 	importWarnings    = "ImportWarnings"
 	exportWarnings    = "ExportWarnings"
+
+	subinstallationWarnings = "SubinstallationWarnings"
 )
 
 // withoutFirst returns what a list has after the entries that another begins with.

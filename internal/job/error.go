@@ -168,6 +168,12 @@ func isTerminal(err error) bool {
 	return slices.ContainsFunc(Codes(err), v1alpha1.ErrorCode.Unrecoverable)
 }
 
+// IsRefusal reports whether the API server refuses an object because of its content:
+// another attempt would end the same way.
+func IsRefusal(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
 // IsShutdown reports whether an error only says that the process is ending.
 func IsShutdown(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))

@@ -47,6 +47,9 @@ func (o Owner) Means(reference metav1.OwnerReference) bool {
 	return refers(reference, o.Kind) && (reference.UID == o.Object.GetUID() || reference.Name == o.Object.GetName())
 }
 
+// IsLike reports whether a reference means an object of the owner's kind.
+func (o Owner) IsLike(reference metav1.OwnerReference) bool { return refers(reference, o.Kind) }
+
 // MayReplace reports whether an object belongs to the owner, or to an earlier one of
 // the same name: such an object may be taken over, any other is left alone.
 func (o Owner) MayReplace(object metav1.Object) bool {

@@ -27,14 +27,30 @@ const (
 // blueprints, so that it is final.
 var ErrTree = errors.New("the tree of Installations is too large")
 
-// Use is where an Installation is in its tree, and what the Installations of a tree have taken so far, the one
-// that is looked at not included. Zero is a root, or a tree of which nothing is known
-// yet.
+// Use is where an Installation is in its tree, and what the Installations of the tree
+// have taken so far, the one that is looked at not included. Zero is a root, or a tree
+// of which nothing is known yet.
 type Use struct {
 	// Depth is how far the Installation is below the root.
 	Depth int
 	// Installations are all of the tree, Copies and Bytes those of their imports.
 	Installations, Copies, Bytes int
+}
+
+// Taken is what one Installation takes: so many subinstallations, and the copies of its
+// imports.
+func Taken(subinstallations int, copies dataflow.Exports) Use {
+	return Use{Installations: subinstallations}.add(copies)
+}
+
+// Plus adds what others have taken. The depth stays.
+func (u Use) Plus(other Use) Use {
+	return Use{u.Depth, u.Installations + other.Installations, u.Copies + other.Copies, u.Bytes + other.Bytes}
+}
+
+// Minus is the opposite of Plus.
+func (u Use) Minus(other Use) Use {
+	return Use{u.Depth, u.Installations - other.Installations, u.Copies - other.Copies, u.Bytes - other.Bytes}
 }
 
 // checkChildren checks that an Installation may have so many subinstallations.

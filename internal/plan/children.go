@@ -27,10 +27,10 @@ func (p *Plan) Children(ctx context.Context) (*Children, error) {
 	states := &newStates{}
 	subs, held, err := p.subinstallations(ctx, states)
 	if err != nil {
-		return nil, err
+		return nil, &SubinstallationError{err}
 	}
 	if err := p.in.Tree.checkChildren(len(subs)); err != nil {
-		return nil, err
+		return nil, &SubinstallationError{err}
 	}
 	items, err := p.deployItems(ctx, states)
 	if err != nil {
@@ -38,6 +38,13 @@ func (p *Plan) Children(ctx context.Context) (*Children, error) {
 	}
 	return &Children{Subinstallations: subs, Held: held, DeployItems: items, States: states.list}, nil
 }
+
+// SubinstallationError says that it is the subinstallations which cannot be worked
+// out, and not the deploy items.
+type SubinstallationError struct{ error }
+
+// Unwrap returns what is wrong with them.
+func (e *SubinstallationError) Unwrap() error { return e.error }
 
 // Graph says which subinstallation needs what of which other one.
 func (c *Children) Graph() *dataflow.Graph {

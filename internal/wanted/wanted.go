@@ -109,14 +109,14 @@ func merged(base, over map[string]string) map[string]string {
 }
 
 // takeMetadata gives an object the metadata of a wanted one. What others have added
-// stays, except for labels about where a value comes from, and for owners that mean
-// the same as ours.
+// stays, except for labels about where a value comes from, and for owners of our kind:
+// one has written it.
 func takeMetadata(into, wanted metav1.Object, owner job.Owner) {
 	labels := maps.Clone(into.GetLabels())
 	maps.DeleteFunc(labels, func(name, _ string) bool { return strings.HasPrefix(name, dataLabels) })
 	into.SetLabels(merged(labels, wanted.GetLabels()))
 	into.SetAnnotations(merged(into.GetAnnotations(), wanted.GetAnnotations()))
-	others := slices.DeleteFunc(slices.Clone(into.GetOwnerReferences()), owner.Means)
+	others := slices.DeleteFunc(slices.Clone(into.GetOwnerReferences()), owner.IsLike)
 	into.SetOwnerReferences(append(others, wanted.GetOwnerReferences()...))
 }
 

@@ -323,6 +323,11 @@ func TestCopies(t *testing.T) {
 		}, Update, func(got *v1alpha1.Target) bool {
 			return slices.Equal(got.OwnerReferences, []metav1.OwnerReference{theirs, mine})
 		}},
+		{"that a sibling has exported before", func(live *v1alpha1.Target) {
+			live.OwnerReferences = []metav1.OwnerReference{reference("Installation", "sibling", "other"), theirs}
+		}, Update, func(got *v1alpha1.Target) bool {
+			return slices.Equal(got.OwnerReferences, []metav1.OwnerReference{theirs, mine})
+		}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			live := wantedCopy()

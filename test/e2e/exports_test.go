@@ -247,8 +247,20 @@ func TestExports(t *testing.T) {
 		checkFailed(t, create(t, thief), "CreateOrUpdateExports", "owned by another installation", "choose another name")
 	})
 
-	t.Run("exports go with their Installation", func(t *testing.T) {
+	t.Run("exports go with their Installation, which goes after those that import them", func(t *testing.T) {
 		if err := env.admin.Delete(t.Context(), inst); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, client.ObjectKeyFromObject(inst), "waiting", func(inst *v1alpha1.Installation) bool {
+			return inst.Status.LastError != nil && inst.Status.LastError.Reason == "SiblingImport" && strings.Contains(inst.Status.LastError.Message, "importing")
+		})
+		// Its Target has gone before.
+		importing = getInstallation(t, importing)
+		importing.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
+		if err := env.admin.Update(t.Context(), importing); err != nil {
+			t.Fatal(err)
+		}
+		if err := env.admin.Delete(t.Context(), importing); err != nil {
 			t.Fatal(err)
 		}
 		object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "shop-url"}}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -98,7 +99,7 @@ func matches(object client.Object, wanted *client.ListOptions) bool {
 			if !ok {
 				panic(fmt.Sprintf("there is no index %q: add it to the model", requirement.Field))
 			}
-			if index(object) != requirement.Value {
+			if !slices.Contains(index(object), requirement.Value) {
 				return false
 			}
 		}

@@ -57,10 +57,29 @@ func newScheme() *runtime.Scheme {
 }
 
 // indexes are those that the controllers ask for, by their names.
-var indexes = map[string]func(client.Object) string{
-	"execution": func(object client.Object) string { return object.GetLabels()[v1alpha1.ExecutionManagedByLabel] },
-	"source":    func(object client.Object) string { return object.GetLabels()[v1alpha1.DataObjectSourceLabel] },
-	"scope":     func(object client.Object) string { return object.GetLabels()[v1alpha1.DataObjectContextLabel] },
+var indexes = map[string]func(client.Object) []string{
+	"execution": label(v1alpha1.ExecutionManagedByLabel),
+	"source":    label(v1alpha1.DataObjectSourceLabel),
+	"scope":     label(v1alpha1.DataObjectContextLabel),
+	"parent":    func(object client.Object) []string { return []string{parentOf(object)} },
+	"waiting": func(object client.Object) []string {
+		_, _, phase := jobOf(object)
+		return []string{phase, parentOf(object) + "/" + phase}
+	},
+}
+
+func label(name string) func(client.Object) []string {
+	return func(object client.Object) []string { return []string{object.GetLabels()[name]} }
+}
+
+// parentOf returns the name of the Installation that another one is a part of.
+func parentOf(object client.Object) string {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Kind == "Installation" {
+			return owner.Name
+		}
+	}
+	return "-"
 }
 
 func labelsOf(object client.Object) labels.Set { return labels.Set(object.GetLabels()) }

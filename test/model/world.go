@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation"
 )
 
 // faultKind is how a request goes wrong.
@@ -73,10 +74,12 @@ type world struct {
 	// pending are the events that the caches have not seen yet.
 	pending map[kind][]change
 	lanes   map[string]*lane
-	target  *target
-	users   *users
-	counts  counts
-	trace   []string
+	// installations is the controller of Installations: it knows who is woken.
+	installations *installation.Reconciler
+	target        *target
+	users         *users
+	counts        counts
+	trace         []string
 	// broken is the first invariant that did not hold.
 	broken error
 	jobs   int
@@ -113,7 +116,9 @@ func (w *world) boot() {
 		w.caches[k], w.pending[k] = cache, nil
 	}
 	w.lanes = map[string]*lane{}
-	for name, reconciler := range newControllers(w) {
+	controllers := newControllers(w)
+	w.installations = controllers["installation"].(*installation.Reconciler)
+	for name, reconciler := range controllers {
 		w.lanes[name] = &lane{name: name, reconciler: reconciler, timers: map[types.NamespacedName]time.Time{}, failures: map[types.NamespacedName]int{}}
 	}
 	for _, k := range cachedKinds {
@@ -309,6 +314,11 @@ func (w *world) wake(c change) {
 	switch object := object.(type) {
 	case *v1alpha1.Installation:
 		w.lanes["installation"].add(c.key)
+		before, _ := c.before.(*v1alpha1.Installation)
+		after, _ := c.after.(*v1alpha1.Installation)
+		for _, woken := range w.installations.Woken(context.Background(), before, after) {
+			w.lanes["installation"].add(woken.NamespacedName)
+		}
 		if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {
 			w.lanes["execution"].add(c.key)
 		}

@@ -59,9 +59,10 @@ subjects:
 {{- /* What the controllers and deployers need in each namespace that they work in. */ -}}
 {{- define "landscaper.rules" -}}
 # Installations belong to the users: we set finalizers and annotations, and report.
+# Subinstallations are ours.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [installations]
-  verbs: [get, list, watch, patch]
+  verbs: [get, list, watch, create, update, patch, delete]
 # Executions and DeployItems are ours.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [executions, deployitems]

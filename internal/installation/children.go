@@ -1,0 +1,190 @@
+package installation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// decideLeaving looks at subinstallations that are being deleted: those that are no
+// longer wanted, and those that somebody has deleted. The others get the job when they
+// are gone, because they may bring up the same.
+func decideLeaving(s snapshot) decision {
+	subs := leaving(s)
+	if sub, running := busy(subs, s.inst.Status.JobID); running {
+		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
+	}
+	switch {
+	case len(subs) > 0:
+		return failure(job.Wrap(subErrors(subs), "handlePhaseCleanupOrphaned", "AllOrphanedSubinstallationsFailed", "subinstallations that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
+	case hasWritten(s.inst):
+		return act(handOver)
+	}
+	return decideInputs(s)
+}
+
+// hasWritten reports whether this job has written all children, and what its exports
+// need. The public system has no plan for them: its job begins again.
+func hasWritten(inst *v1alpha1.Installation) bool {
+	return inst.Status.SubInstCache != nil && (pending(inst) || !exporting(inst))
+}
+
+// decideChildren looks at the children of a running job. All of them end before it
+// does.
+func decideChildren(s snapshot) decision {
+	status := &s.inst.Status
+	if sub, running := busy(s.subs, status.JobID); running {
+		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
+	}
+	if status.ExecutionReference != nil && (s.exec == nil || s.exec.Status.JobIDFinished != status.JobID) {
+		return decision{do: rest, wake: job.OnChange("Execution", s.inst.Name)}
+	}
+	if err := childrenError(s); err != nil {
+		return failure(err)
+	}
+	return decideCompletion(s)
+}
+
+// childrenError says which children have failed, and why: those that only follow from
+// the failure of a sibling are named, and no cause. It is nil if all have succeeded.
+func childrenError(s snapshot) error {
+	var said, failed []string
+	var causes []error
+	for _, sub := range s.subs {
+		if sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+			failed = append(failed, sub.Name)
+		}
+	}
+	gone := absent(s)
+	if failed = append(failed, gone...); len(failed) > 0 {
+		said = append(said, "Failed sub-installation(s): "+strings.Join(failed, ", "))
+		causes = append(causes, subErrors(s.subs), absentError(gone))
+	}
+	if s.inst.Status.ExecutionReference != nil && s.exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded {
+		said = append(said, "Execution is failed")
+		causes = append(causes, execError(s.exec))
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return job.Wrap(errors.Join(causes...), "buildErrorIfFailedChild", "children failed", strings.Join(said, ", "), v1alpha1.ErrorForInfoOnly)
+}
+
+// absent returns the subinstallations that the job has written and that are gone. The
+// cache is not behind: it shows the status that names them.
+func absent(s snapshot) []string {
+	if s.inst.Status.SubInstCache == nil {
+		return nil
+	}
+	there := make(map[string]bool, len(s.subs))
+	for _, sub := range s.subs {
+		there[sub.Name] = true
+	}
+	var names []string
+	for _, pair := range s.inst.Status.SubInstCache.ActiveSubs {
+		if !there[pair.ObjectName] {
+			names = append(names, pair.ObjectName)
+		}
+	}
+	return names
+}
+
+func absentError(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("somebody has deleted %s during the job: start another job with the annotation %s: reconcile", strings.Join(names, ", "), v1alpha1.OperationAnnotation)
+}
+
+const (
+	// mostCauses is how many failures of subinstallations their parent repeats, and
+	// longestCause how much of each: the root has to name the cause through all levels.
+	mostCauses   = 3
+	longestCause = 1000
+)
+
+// subErrors returns why subinstallations have failed. A failure that follows from that
+// of a sibling is no cause.
+func subErrors(subs []*v1alpha1.Installation) error {
+	var causes []error
+	more := 0
+	for _, sub := range subs {
+		last := sub.Status.LastError
+		switch {
+		case last == nil, !sub.Status.InstallationPhase.IsFailed(), last.Reason == predecessorFailed, last.Reason == siblingNotDeleted:
+		case len(causes) == mostCauses:
+			more++
+		default:
+			causes = append(causes, fmt.Errorf("%s: %s", sub.Name, shortened(last.Message)))
+		}
+	}
+	if more > 0 {
+		causes = append(causes, fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(causes...)
+}
+
+// shortened cuts a message.
+func shortened(message string) string {
+	if len(message) <= longestCause {
+		return message
+	}
+	return strings.ToValidUTF8(message[:longestCause], "") + " ..."
+}
+
+// decideCompletion ends a job whose children are done. What was changed meanwhile
+// would be missing in its results.
+func decideCompletion(s snapshot) decision {
+	if s.inst.Generation != s.inst.Status.ObservedGeneration {
+		return failure(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
+	}
+	return act(complete)
+}
+
+// decideRemoval looks at what has to go before a deletion reaches the children.
+func decideRemoval(s snapshot) decision {
+	switch {
+	case s.turn == nil && minds(s.inst):
+		return act(survey)
+	case s.turn != nil && s.turn.never != nil:
+		return failure(s.turn.never)
+	case s.turn != nil && len(s.turn.waits) > 0:
+		return awaiting(job.OnChange("Installation", s.turn.waits...), "CheckSuccessorSibling", "SiblingImport",
+			"a sibling still imports some of the exports: waiting until Installations "+strings.Join(s.turn.waits, ", ")+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
+	case s.exec == nil && s.inst.Status.ExecutionReference == nil && len(s.subs) == 0:
+		return act(release)
+	}
+	return act(remove)
+}
+
+// decideDeletion looks at what is left of the children. The cache may be behind, so
+// that the API server has the last word on whether the Execution is gone.
+func decideDeletion(s snapshot) decision {
+	jobID := s.inst.Status.JobID
+	if len(leaving(s)) < len(s.subs) || s.gone && s.exec != nil && s.exec.DeletionTimestamp == nil {
+		return act(remove)
+	}
+	if sub, running := busy(s.subs, jobID); running {
+		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
+	}
+	switch {
+	case s.exec == nil && s.inst.Status.ExecutionReference != nil && !s.gone:
+		return act(confirm)
+	case s.exec == nil && len(s.subs) == 0:
+		return act(release)
+	case s.exec != nil && s.exec.Status.JobIDFinished != jobID:
+		return decision{do: rest, wake: job.OnChange("Execution", s.exec.Name)}
+	}
+	return failure(job.Wrap(errors.Join(subErrors(s.subs), execError(s.exec)), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
+}
+
+// execError returns what an Execution says about its failure.
+func execError(exec *v1alpha1.Execution) error {
+	if exec == nil || exec.Status.LastError == nil {
+		return nil
+	}
+	return errors.New(exec.Status.LastError.Message)
+}

@@ -1,0 +1,144 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// byParent is the index of Installations by the name of their parent.
+const byParent = "parent"
+
+// noParent stands for the parent of roots. No Installation can have this name.
+const noParent = "-"
+
+func parentOf(object client.Object) []string {
+	if owner, ok := job.OwnerOf(object, "Installation"); ok {
+		return []string{owner.Name}
+	}
+	return []string{noParent}
+}
+
+// observeFamily reads the parent of an Installation and its subinstallations. All
+// Installations come by one watch: whoever sees a version of a parent sees the
+// children that were written before it.
+func (r *Reconciler) observeFamily(ctx context.Context, s *snapshot) error {
+	if reference, ok := job.OwnerOf(s.inst, "Installation"); ok {
+		var err error
+		if s.parent, err = r.parent(ctx, s.inst.Namespace, reference); err != nil {
+			return err
+		}
+		s.orphaned = s.parent == nil
+	}
+	children, err := r.childrenOf(ctx, s.inst.Namespace, s.inst.Name)
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if asOwner(s.inst).Owns(child) {
+			s.subs = append(s.subs, child)
+		}
+	}
+	return nil
+}
+
+// parent returns the Installation that a reference means, which must not be changed;
+// nil if it is gone.
+func (r *Reconciler) parent(ctx context.Context, namespace string, reference metav1.OwnerReference) (*v1alpha1.Installation, error) {
+	parent := &v1alpha1.Installation{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: reference.Name}, parent, client.UnsafeDisableDeepCopy)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && parent.UID != reference.UID:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Installation %s/%s: %w", namespace, reference.Name, err)
+	}
+	return parent, nil
+}
+
+// childrenOf returns the Installations that name another one as their parent, also
+// those of an earlier one of its name. They must not be changed.
+func (r *Reconciler) childrenOf(ctx context.Context, namespace, parent string) ([]*v1alpha1.Installation, error) {
+	list := &v1alpha1.InstallationList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{byParent: parent}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the subinstallations of Installation %s/%s: %w", namespace, parent, err)
+	}
+	children := make([]*v1alpha1.Installation, len(list.Items))
+	for i := range list.Items {
+		children[i] = &list.Items[i]
+	}
+	return children, nil
+}
+
+// siblings returns an Installation and its siblings, which must not be changed. The
+// Installation is the one that is given, and not what a cache shows of it.
+func (r *Reconciler) siblings(ctx context.Context, inst *v1alpha1.Installation) ([]*v1alpha1.Installation, error) {
+	children, err := r.childrenOf(ctx, inst.Namespace, parentOf(inst)[0])
+	if err != nil {
+		return nil, err
+	}
+	parent, _ := job.OwnerOf(inst, "Installation")
+	all := make([]*v1alpha1.Installation, 0, len(children))
+	for _, child := range children {
+		if of, _ := job.OwnerOf(child, "Installation"); of.UID != parent.UID {
+			continue
+		}
+		if child.Name == inst.Name {
+			child = inst
+		}
+		all = append(all, child)
+	}
+	return all, nil
+}
+
+// awaited reports whether the parent has a job that the Installation does not have
+// yet.
+func awaited(s snapshot) bool {
+	if s.parent == nil {
+		return false
+	}
+	parent := &s.parent.Status
+	return parent.JobID != s.inst.Status.JobID && job.Unfinished(parent.JobID, parent.JobIDFinished)
+}
+
+// handsOver reports whether the parent has a job for the Installation. A parent hands
+// its job to all children at once, when the last one is written; it says so with its
+// phase. What is to be deleted gets it before: the others wait until it is gone.
+func handsOver(s snapshot) bool {
+	if !awaited(s) {
+		return false
+	}
+	phases := v1alpha1.InstallationPhases
+	phase := s.parent.Status.InstallationPhase
+	if deleted(s.inst) {
+		return hasFinalizer(s.inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
+	}
+	return phase == phases.Progressing
+}
+
+// leaving returns the subinstallations that are being deleted.
+func leaving(s snapshot) []*v1alpha1.Installation {
+	var subs []*v1alpha1.Installation
+	for _, sub := range s.subs {
+		if deleted(sub) {
+			subs = append(subs, sub)
+		}
+	}
+	return subs
+}
+
+// busy returns the first of some children that has not finished a job.
+func busy(subs []*v1alpha1.Installation, jobID string) (*v1alpha1.Installation, bool) {
+	for _, sub := range subs {
+		if sub.Status.JobIDFinished != jobID {
+			return sub, true
+		}
+	}
+	return nil, false
+}

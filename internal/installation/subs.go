@@ -1,0 +1,169 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// maxSalt bounds the search for a free name.
+const maxSalt = 20
+
+// child is an object that an Installation has brought up, and the job it has finished.
+type child struct {
+	client.Object
+	kind, finished string
+}
+
+// children returns the subinstallations and the Execution.
+func (s *snapshot) children() []child {
+	children := make([]child, 0, len(s.subs)+1)
+	for _, sub := range s.subs {
+		children = append(children, child{sub, "Installation", sub.Status.JobIDFinished})
+	}
+	if s.exec != nil {
+		children = append(children, child{s.exec, "Execution", s.exec.Status.JobIDFinished})
+	}
+	return children
+}
+
+// markDeleted notes that all children are being deleted. The subinstallations that were
+// read are shared.
+func (s *snapshot) markDeleted(now metav1.Time) {
+	for i, sub := range s.subs {
+		s.subs[i] = marked(sub, now)
+	}
+	if s.exec != nil && s.exec.DeletionTimestamp == nil {
+		s.exec.DeletionTimestamp = &now
+	}
+}
+
+func marked(sub *v1alpha1.Installation, now metav1.Time) *v1alpha1.Installation {
+	if deleted(sub) {
+		return sub
+	}
+	own := *sub
+	own.DeletionTimestamp = &now
+	return &own
+}
+
+// matched returns the subinstallations by the names of their templates, and those that
+// no template wants.
+func matched(subs []*v1alpha1.Installation, planned []plan.Subinstallation) (live map[string]*v1alpha1.Installation, orphans []*v1alpha1.Installation, err error) {
+	named := make(map[string]bool, len(planned))
+	for _, sub := range planned {
+		named[sub.Name] = true
+	}
+	live = map[string]*v1alpha1.Installation{}
+	for _, sub := range subs {
+		name, ok := sub.Annotations[v1alpha1.SubinstallationNameAnnotation]
+		switch {
+		case !ok:
+			return nil, nil, job.Terminally(fmt.Errorf("dangling installation found: Installation %s belongs to this one, but has no annotation %s: set it to the name in the blueprint, or delete the Installation", sub.Name, v1alpha1.SubinstallationNameAnnotation))
+		case named[name] && live[name] == nil:
+			live[name] = sub
+		default:
+			orphans = append(orphans, sub)
+		}
+	}
+	return live, orphans, nil
+}
+
+// ensureSubs writes the subinstallations, and deletes those that are no longer wanted.
+// All are told in the status; they get the job when all children are written.
+func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan.Subinstallation) error {
+	live, orphans, err := matched(s.subs, planned)
+	if err != nil {
+		return err
+	}
+	cache := &v1alpha1.SubInstCache{}
+	subs := make([]*v1alpha1.Installation, 0, len(planned)+len(orphans))
+	for i := range planned {
+		name := planned[i].Name
+		sub, err := r.ensureSub(ctx, s.inst, planned[i].Installation, live[name])
+		if err != nil {
+			return fmt.Errorf("write subinstallation %s: %w", name, err)
+		}
+		subs = append(subs, sub)
+		cache.ActiveSubs = append(cache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: sub.Name})
+	}
+	for _, orphan := range orphans {
+		if err := r.deleteChild(ctx, orphan); err != nil {
+			return fmt.Errorf("delete subinstallation %s: %w", orphan.Name, err)
+		}
+		subs = append(subs, marked(orphan, metav1.NewTime(r.Now())))
+		cache.OrphanedSubs = append(cache.OrphanedSubs, orphan.Name)
+	}
+	s.subs, s.inst.Status.SubInstCache = subs, cache
+	return nil
+}
+
+// ensureSub writes a subinstallation, if it is not there as it is wanted.
+func (r *Reconciler) ensureSub(ctx context.Context, parent, planned, live *v1alpha1.Installation) (*v1alpha1.Installation, error) {
+	if live == nil {
+		return r.createSub(ctx, parent, planned)
+	}
+	sub, change, err := wanted.Subinstallation(parent, planned, live, 0)
+	if err != nil || change == wanted.None {
+		return live, err //nolint:wrapcheck // the caller tells what is written
+	}
+	if err := r.Client.Update(ctx, sub); err != nil {
+		return nil, refused(err)
+	}
+	r.written.Record(sub)
+	return sub, nil
+}
+
+// createSub creates a subinstallation. Its name follows from the parent and the
+// template, so that a repeated attempt meets that of the first one.
+func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.Installation) (*v1alpha1.Installation, error) {
+	for salt := range maxSalt {
+		sub, _, err := wanted.Subinstallation(parent, planned, nil, salt)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the caller tells what is written
+		}
+		err = r.Client.Create(ctx, sub)
+		if err == nil {
+			r.written.Record(sub)
+			return sub, nil
+		}
+		if !apierrors.IsAlreadyExists(err) {
+			return nil, refused(err)
+		}
+		live := &v1alpha1.Installation{}
+		if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(sub), live); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read Installation %s: %w", sub.Name, err)
+		}
+		if asOwner(parent).Owns(live) && live.Annotations[v1alpha1.SubinstallationNameAnnotation] == planned.Annotations[v1alpha1.SubinstallationNameAnnotation] {
+			// What created it may have known an older template.
+			return r.ensureSub(ctx, parent, planned, live)
+		}
+	}
+	return nil, job.Terminally(errors.New("all names for it are taken by other Installations"))
+}
+
+// refused marks errors that another attempt would only repeat.
+func refused(err error) error {
+	if job.IsRefusal(err) {
+		return job.Terminally(err)
+	}
+	return err
+}
+
+// merged returns a map with one more entry.
+func merged(base map[string]string, key, value string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, base)
+	all[key] = value
+	return all
+}

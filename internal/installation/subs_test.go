@@ -1,0 +1,322 @@
+package installation
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// subinstallations are two: b imports what a exports. Neither has deploy items.
+const subinstallations = `
+subinstallations:
+- name: a
+  blueprint: {filesystem: {blueprint.yaml: "exports: [{name: x, schema: {type: integer}}]\nexportExecutions: [{name: e, type: GoTemplate, template: 'exports: {x: 7}'}]\n"}}
+  exports: {data: [{name: x, dataRef: from-a}]}
+- name: b
+  blueprint: {filesystem: {blueprint.yaml: "imports: [{name: v, schema: {type: integer}}]\n"}}
+  imports: {data: [{name: v, dataRef: from-a}]}
+`
+
+// nested is what newBench needs for an Installation with subinstallations.
+func nested(t *testing.T) []client.Object {
+	t.Helper()
+	objects := installed(t)
+	describe(t, objects[0], subinstallations)
+	return objects
+}
+
+// describe gives an Installation a blueprint.
+func describe(t *testing.T, object client.Object, description string) {
+	t.Helper()
+	inst, ok := object.(*v1alpha1.Installation)
+	raw, err := json.Marshal(map[string]string{"blueprint.yaml": description})
+	if err != nil || !ok {
+		t.Fatal(err)
+	}
+	inst.Spec.Blueprint.Inline.Filesystem = v1alpha1.NewAnyJSON(raw)
+}
+
+// sub returns the subinstallation of a template.
+func (b *bench) sub(t *testing.T, name string) *v1alpha1.Installation {
+	t.Helper()
+	inst := &v1alpha1.Installation{}
+	key := client.ObjectKey{Namespace: shop.Namespace, Name: job.ChildName("uid-2", name, 0)}
+	if err := b.api.Get(t.Context(), key, inst); err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+// run looks at an Installation once and returns what was written.
+func (b *bench) run(t *testing.T, inst *v1alpha1.Installation) string {
+	t.Helper()
+	b.writes = nil
+	if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(inst)}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(b.writes, ", ")
+}
+
+func wantWrites(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+// TestSubs: what a job with subinstallations writes: few for each, and nothing for who
+// waits but that it waits.
+func TestSubs(t *testing.T) {
+	b := newBench(t, nested(t)...)
+	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation, create Installation, create Installation, status Installation")
+	if s := b.installation(t).Status; s.InstallationPhase != "Progressing" || len(s.SubInstCache.ActiveSubs) != 2 || s.ExecutionReference != nil {
+		t.Errorf("%+v", s)
+	}
+	wantWrites(t, "who imports waits", b.run(t, b.sub(t, "b")), "status Installation")
+	wantWrites(t, "and writes it once", b.run(t, b.sub(t, "b")), "")
+	if s := b.sub(t, "b").Status; s.JobID != "job-1" || s.InstallationPhase != "Init" || s.LastError.Reason != "AllPredecessorsFinished" || !strings.Contains(s.LastError.Message, b.sub(t, "a").Name) {
+		t.Errorf("%+v, %+v", s, s.LastError)
+	}
+	if told := b.told(); len(told) > 0 {
+		t.Errorf("a wait is no event: %q", told)
+	}
+	wantWrites(t, "who exports runs", b.run(t, b.sub(t, "a")), "create *v1.Secret, status Installation, create DataObject, status Installation, delete *v1.Secret")
+	wantWrites(t, "the root waits for the other one", b.reconcile(t), "")
+	wantWrites(t, "who imports runs", b.run(t, b.sub(t, "b")), "create DataObject, status Installation, status Installation")
+	wantWrites(t, "the root ends", b.reconcile(t), "status Installation")
+	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" {
+		t.Errorf("%+v", s)
+	}
+
+	b.request(t, v1alpha1.ReconcileOperation)
+	wantWrites(t, "once more: they are as they are wanted", b.reconcile(t), "status Installation, patch Installation, status Installation")
+}
+
+// TestSubsGo: subinstallations that are no longer wanted go before the others get the
+// job, and all go with their parent, in reverse order.
+func TestSubsGo(t *testing.T) {
+	b := newBench(t, nested(t)...)
+	b.reconcile(t)
+	b.run(t, b.sub(t, "a"))
+	b.run(t, b.sub(t, "b"))
+	b.reconcile(t)
+	inst := b.installation(t)
+	describe(t, inst, subinstallations[:strings.Index(subinstallations, "- name: b")])
+	inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+	if err := b.api.Update(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	wantWrites(t, "one is no longer wanted", b.reconcile(t), "status Installation, patch Installation, delete Installation, status Installation")
+	if s := b.installation(t).Status; s.InstallationPhase != "CleanupOrphaned" || len(s.SubInstCache.OrphanedSubs) != 1 {
+		t.Errorf("%+v", s)
+	}
+	wantWrites(t, "the others wait", b.run(t, b.sub(t, "a")), "")
+	wantWrites(t, "it goes", b.run(t, b.sub(t, "b")), "patch Installation")
+	wantWrites(t, "now the others get the job", b.reconcile(t), "status Installation")
+	b.run(t, b.sub(t, "a"))
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" {
+		t.Errorf("%+v, %+v", s, s.LastError)
+	}
+}
+
+// TestTreeGoes: the deletion of a root takes all with it, in the reverse order of their
+// data, without uninstalling if that is asked for.
+func TestTreeGoes(t *testing.T) {
+	b := newBench(t, nested(t)...)
+	b.reconcile(t)
+	b.run(t, b.sub(t, "a"))
+	b.run(t, b.sub(t, "b"))
+	b.reconcile(t)
+	inst := b.installation(t)
+	inst.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
+	if err := b.api.Update(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.api.Delete(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	wantWrites(t, "the root deletes all at once", b.reconcile(t), "status Installation, patch Installation, delete Installation, patch Installation, delete Installation, status Installation")
+	if b.sub(t, "a").Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] != "true" {
+		t.Error("nothing is uninstalled below either")
+	}
+	wantWrites(t, "who exports waits", b.run(t, b.sub(t, "a")), "status Installation")
+	if e := b.sub(t, "a").Status.LastError; e.Reason != "SiblingImport" {
+		t.Errorf("%+v", e)
+	}
+	wantWrites(t, "who imports goes", b.run(t, b.sub(t, "b")), "patch Installation")
+	wantWrites(t, "then who exports", b.run(t, b.sub(t, "a")), "patch Installation")
+	wantWrites(t, "and the root", b.reconcile(t), "patch Installation")
+}
+
+// TestSubInterrupted: an interruption reaches who works and who waits, and the whole
+// tree ends.
+func TestSubInterrupted(t *testing.T) {
+	b := newBench(t, nested(t)...)
+	b.reconcile(t)
+	b.run(t, b.sub(t, "b"))
+	b.request(t, v1alpha1.InterruptOperation)
+	wantWrites(t, "the root hands it down", b.reconcile(t), "patch Installation, patch Installation, patch Installation")
+	b.run(t, b.sub(t, "a"))
+	b.run(t, b.sub(t, "b"))
+	b.reconcile(t)
+	for _, inst := range []*v1alpha1.Installation{b.sub(t, "a"), b.sub(t, "b"), b.installation(t)} {
+		if s := inst.Status; s.InstallationPhase != "Failed" || s.JobIDFinished != "job-1" || !strings.Contains(s.LastError.Message, "operation was interrupted") || inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+			t.Errorf("%s: %+v, %+v", inst.Name, s, s.LastError)
+		}
+	}
+}
+
+// TestSubNames: what is there under the name is taken only if it is ours.
+func TestSubNames(t *testing.T) {
+	name := job.ChildName("uid-2", "a", 0)
+	taken := func(change func(*v1alpha1.Installation)) *v1alpha1.Installation {
+		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: name, UID: "uid-9"}}
+		change(inst)
+		return inst
+	}
+	ours := []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: shop.Name, UID: "uid-2"}}
+	for _, test := range []struct {
+		reason string
+		there  *v1alpha1.Installation
+		want   string
+	}{
+		{"somebody else's", taken(func(*v1alpha1.Installation) {}), "status Installation, patch Installation, create Installation, create Installation, create Installation, status Installation"},
+		{"of an earlier Installation of the name of the parent", taken(func(inst *v1alpha1.Installation) {
+			inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: shop.Name, UID: "uid-1"}}
+		}), "status Installation, patch Installation, create Installation, create Installation, create Installation, status Installation"},
+		{"ours, from an attempt before", taken(func(inst *v1alpha1.Installation) {
+			inst.OwnerReferences, inst.Annotations = ours, map[string]string{v1alpha1.SubinstallationNameAnnotation: "a"}
+		}), "status Installation, patch Installation, update Installation, create Installation, status Installation"},
+		{"ours, but nobody knows for which template", taken(func(inst *v1alpha1.Installation) { inst.OwnerReferences = ours }), "status Installation, patch Installation, status Installation"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, append(nested(t), test.there)...)
+			wantWrites(t, "it writes", b.reconcile(t), test.want)
+			live := &v1alpha1.Installation{}
+			if err := b.api.Get(t.Context(), types.NamespacedName{Namespace: shop.Namespace, Name: name}, live); err != nil || live.UID != "uid-9" {
+				t.Errorf("%+v, %v", live, err)
+			}
+		})
+	}
+}
+
+// TestStaleScope: what the cache shows from an earlier job is read from the API server.
+func TestStaleScope(t *testing.T) {
+	sub := installationOf(t, "imports: {data: [{name: v, dataRef: from-a}], targets: [{name: all, targetListRef: all}]}")
+	sub.OwnerReferences = []metav1.OwnerReference{owner("Installation", "parent", "parent")}
+	sub.Status.JobID = "job-2"
+	value := func(jobID, content string) *v1alpha1.DataObject {
+		return &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
+			Namespace: sub.Namespace, Name: v1alpha1.GenerateDataObjectName("Inst.parent", "from-a"),
+			Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.parent", v1alpha1.DataObjectJobIDLabel: jobID},
+		}, Data: v1alpha1.NewAnyJSON([]byte(content))}
+	}
+	element := copyOf("element", "job-2")
+	element.Labels = map[string]string{v1alpha1.DataObjectContextLabel: "Inst.parent", v1alpha1.DataObjectJobIDLabel: "job-2", v1alpha1.DataObjectKeyLabel: "all", v1alpha1.DataObjectSourceTypeLabel: "import"}
+	for _, test := range []struct {
+		reason string
+		cached []client.Object
+		want   string
+	}{
+		{"the cache is current", []client.Object{value("job-2", "1")}, "1"},
+		{"it is behind", []client.Object{value("job-1", "1")}, "2"},
+		{"it shows nothing", nil, "2"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			r := &Reconciler{Client: api(t, test.cached...), Reader: api(t, value("job-2", "2"), element)}
+			in := &inputs{}
+			if err := r.readImports(t.Context(), &snapshot{inst: sub}, in); err != nil || in.broken != nil || len(in.missing) > 0 {
+				t.Fatal(err, in.broken, in.missing)
+			}
+			if got := string(in.imports.Data["v"].Value.RawMessage); got != test.want || len(in.imports.TargetLists["all"]) != 1 {
+				t.Errorf("%s, %d elements", got, len(in.imports.TargetLists["all"]))
+			}
+		})
+	}
+}
+
+// TestHandedExport: a name that another subinstallation has exported before is taken
+// over; one of the same job is not, nor anybody else's.
+func TestHandedExport(t *testing.T) {
+	parent := parentWith("job-2", "")
+	self, before, stranger := sibling("self => x"), sibling("before"), sibling("stranger")
+	self.UID, before.UID, stranger.UID = "uid-self", "uid-before", "uid-stranger"
+	stranger.OwnerReferences = nil
+	self.Status.JobID = "job-2"
+	r := &Reconciler{Client: api(t, before, stranger)}
+	for _, test := range []struct {
+		reason, owner, jobID string
+		want                 bool
+	}{
+		{"a sibling, in an earlier job", "before", "job-1", true},
+		{"a sibling that is gone", "gone", "job-1", true},
+		{"a sibling, in this job", "before", "job-2", false},
+		{"who is no sibling", "stranger", "job-1", false},
+	} {
+		live := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
+			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
+			OwnerReferences: []metav1.OwnerReference{owner("Installation", test.owner, test.owner)},
+		}}
+		got, err := r.inherits(t.Context(), &snapshot{inst: self, parent: parent}, live)
+		if err != nil || got != test.want {
+			t.Errorf("%s: %t, %v", test.reason, got, err)
+		}
+	}
+}
+
+// TestWoken: a change wakes those that may go on by it, and nobody else.
+func TestWoken(t *testing.T) {
+	parent := parentWith("a", "")
+	parent.Namespace, parent.Status.InstallationPhase = "n", "Progressing"
+	waits, works, other, goes := sibling("waits x"), sibling("works x"), sibling("other y"), sibling("(goes) => z")
+	for inst, phase := range map[*v1alpha1.Installation]v1alpha1.InstallationPhase{waits: "Init", works: "Progressing", other: "Init", goes: "InitDelete"} {
+		inst.Status.InstallationPhase = phase
+	}
+	goes.Finalizers = []string{v1alpha1.Finalizer}
+	fresh := sibling("fresh")
+	fresh.Status.JobID = ""
+	r := &Reconciler{Client: api(t, parent, waits, works, other, goes, fresh)}
+	exporter := sibling("self => x")
+	done := ended(exporter.DeepCopy(), "a", "Succeeded")
+	importer := sibling("(self) z")
+	ready := parent.DeepCopy()
+	ready.Status.InstallationPhase = "Init"
+	for _, test := range []struct {
+		reason        string
+		before, after *v1alpha1.Installation
+		want          string
+	}{
+		{"an exporter begins", nil, exporter, "waits"},
+		{"an exporter ends", exporter, done, "parent waits"},
+		{"an exporter goes on", exporter, exporter, "waits"},
+		{"an importer is gone", importer, nil, "goes parent"},
+		{"a parent is ready", ready, parent, "fresh"},
+		{"a parent is not ready", nil, ready, ""},
+		{"a job of the parent has ended before that of its children", parent, ended(parent.DeepCopy(), "a", "Failed"), "goes other waits works"},
+	} {
+		var got []string
+		for _, request := range r.Woken(t.Context(), test.before, test.after) {
+			if !slices.Contains(got, request.Name) {
+				got = append(got, request.Name)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s", test.reason, got, test.want)
+		}
+	}
+	if err := r.Client.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: "ghost"}, &v1alpha1.Installation{}); !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,179 @@
+package installation
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/sources"
+)
+
+// trees remembers what the Installations of each tree take, so that no blueprint can
+// make more of it than a tree may have. Nobody has to count a whole tree for each of
+// its members; after a start this is done once.
+type trees struct {
+	mu sync.Mutex
+	// roots are the trees by the UIDs of their roots, members the roots of all members.
+	roots   map[types.UID]*tree
+	members map[types.UID]types.UID
+}
+
+// tree is what the members of a tree take, and all of them together.
+type tree struct {
+	by  map[types.UID]plan.Use
+	all plan.Use
+}
+
+// others returns what all members of a tree but one take. It is false if nothing is
+// known about the tree.
+func (t *trees) others(root, member types.UID) (plan.Use, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known, ok := t.roots[root]
+	if !ok {
+		return plan.Use{}, false
+	}
+	t.members[member], known.by[member] = root, known.by[member]
+	return known.all.Minus(known.by[member]), true
+}
+
+// plant begins to remember a tree, if nobody was faster.
+func (t *trees) plant(root types.UID, by map[types.UID]plan.Use) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.roots == nil {
+		t.roots, t.members = map[types.UID]*tree{}, map[types.UID]types.UID{}
+	}
+	if t.roots[root] != nil {
+		return
+	}
+	planted := &tree{by: by}
+	for uid, use := range by {
+		planted.all = planted.all.Plus(use)
+		t.members[uid] = root
+	}
+	t.roots[root] = planted
+}
+
+// note remembers what a member takes. A root without subinstallations is no tree: it
+// takes nothing from anybody.
+func (t *trees) note(member types.UID, use plan.Use) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	root, ok := t.members[member]
+	if !ok {
+		return
+	}
+	of := t.roots[root]
+	of.all = of.all.Minus(of.by[member]).Plus(use)
+	of.by[member] = use
+	if len(of.by) == 1 && root == member && use.Installations == 0 {
+		delete(t.roots, root)
+		delete(t.members, member)
+	}
+}
+
+// forget drops a member that is gone, or the tree with its root.
+func (t *trees) forget(member types.UID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	root, ok := t.members[member]
+	if !ok {
+		return
+	}
+	delete(t.members, member)
+	of := t.roots[root]
+	of.all = of.all.Minus(of.by[member])
+	delete(of.by, member)
+	if len(of.by) == 0 {
+		delete(t.roots, root)
+	}
+}
+
+// useOfTree returns where an Installation is in its tree, and what the others take.
+func (r *Reconciler) useOfTree(ctx context.Context, s *snapshot) (plan.Use, error) {
+	root, depth, err := r.root(ctx, s.inst)
+	if err != nil {
+		return plan.Use{}, err
+	}
+	use, known := r.trees.others(root.UID, s.inst.UID)
+	if !known {
+		by := map[types.UID]plan.Use{}
+		if err := r.countTree(ctx, root, by); err != nil {
+			return plan.Use{}, err
+		}
+		r.trees.plant(root.UID, by)
+		use, _ = r.trees.others(root.UID, s.inst.UID)
+	}
+	use.Depth = depth
+	return use, nil
+}
+
+// root returns the root of the tree that an Installation is in, and how far it is below
+// it. What is nested deeper than is allowed is not looked for.
+func (r *Reconciler) root(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Installation, int, error) {
+	depth := 0
+	for ; depth <= plan.MaxDepth; depth++ {
+		reference, ok := job.OwnerOf(inst, "Installation")
+		if !ok {
+			break
+		}
+		parent, err := r.parent(ctx, inst.Namespace, reference)
+		if err != nil {
+			return nil, 0, &sources.ReadError{Object: "Installation " + reference.Name, Cause: err}
+		}
+		if parent == nil {
+			break
+		}
+		inst = parent
+	}
+	return inst, depth, nil
+}
+
+// countTree counts what an Installation and all below it take.
+func (r *Reconciler) countTree(ctx context.Context, inst *v1alpha1.Installation, by map[types.UID]plan.Use) error {
+	if _, counted := by[inst.UID]; counted || len(by) > plan.MaxTree {
+		return nil
+	}
+	children, err := r.childrenOf(ctx, inst.Namespace, inst.Name)
+	if err != nil {
+		return &sources.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
+	}
+	copies, err := r.copiesOf(ctx, inst)
+	if err != nil {
+		return err
+	}
+	by[inst.UID] = plan.Taken(len(children), copies)
+	for _, child := range children {
+		if err := r.countTree(ctx, child, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copiesOf returns what lives in the scope of an Installation, which must not be
+// changed.
+func (r *Reconciler) copiesOf(ctx context.Context, inst *v1alpha1.Installation) (dataflow.Exports, error) {
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	for _, list := range []client.ObjectList{data, targets} {
+		scope := client.MatchingFields{copiesByScope: v1alpha1.InstallationScope(inst.Name)}
+		if err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), scope, client.UnsafeDisableDeepCopy); err != nil {
+			return dataflow.Exports{}, &sources.ReadError{Object: "the copies of imports of Installation " + inst.Name, Cause: err}
+		}
+	}
+	var copies dataflow.Exports
+	for i := range data.Items {
+		copies.DataObjects = append(copies.DataObjects, &data.Items[i])
+	}
+	for i := range targets.Items {
+		copies.Targets = append(copies.Targets, &targets.Items[i])
+	}
+	return copies, nil
+}
