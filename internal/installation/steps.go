@@ -157,7 +157,10 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	exports := &plan.Exports{}
 	if exporting(s.inst) {
-		var err error
+		err := r.inherit(ctx, s)
+		if err != nil {
+			return err
+		}
 		if exports, err = r.exported(ctx, s); err != nil {
 			return err
 		}

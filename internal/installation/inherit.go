@@ -1,0 +1,54 @@
+package installation
+
+import (
+	"context"
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
+)
+
+// inherit gives a job that the public system began what a job of ours has stored: the
+// plan for its exports. It is made from the inputs of now, as the public system would
+// have worked out the exports. A job of ours that has lost its plan gets no other one:
+// it would mix old inputs with new ones.
+func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
+	if isOurs(s.inst) {
+		return nil
+	}
+	if _, err := r.keptPlan(ctx, s.inst); !errors.Is(err, plan.ErrNoPlan) {
+		// What else is wrong with it is told by those who need it.
+		return nil
+	}
+	if err := r.look(ctx, s); err != nil {
+		return err
+	}
+	if next := decideInputs(*s); next.do != bringUp {
+		return next.err
+	}
+	made, err := r.planned(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := r.keepPlan(ctx, s, made.stored); err != nil {
+		return err
+	}
+	if r.plans != nil {
+		// Of this job, only the exports are still to be worked out.
+		r.plans.Forget(client.ObjectKeyFromObject(s.inst))
+	}
+	log.FromContext(ctx).Info("a job that another release has begun works out its exports from the inputs of now", "job", s.inst.Status.JobID)
+	r.noteExports(s, made.stored != nil)
+	return nil
+}
+
+// isOurs reports whether a job with exports was brought up by us: we note it when the
+// children are written.
+func isOurs(inst *v1alpha1.Installation) bool {
+	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
+	return condition != nil && condition.Status == v1alpha1.ConditionUnknown && condition.Reason == exportsPending
+}
