@@ -59,6 +59,12 @@ test-integration: build lab ## Tests against real API servers.
 test-e2e: build lab ## Whole scenarios on several clusters.
 	go test -count=1 -timeout 30m ./test/e2e/...
 
+SOAK ?= 1h
+
+.PHONY: soak
+soak: build lab ## Chaos for as long as SOAK says (1h): kills and faults while trees run.
+	go test -count=1 -timeout 0 ./test/e2e -run TestChaos -v -chaos-time $(SOAK)
+
 .PHONY: bench
 bench: build lab spiff-bench ## Benchmarks: counted work and times.
 	@$(MAKE) --no-print-directory -C lab bench

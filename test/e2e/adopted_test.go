@@ -270,8 +270,8 @@ func adoptedInstallation(name string) *v1alpha1.Installation {
 	return &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: upgradeSpace, Name: name}}
 }
 
-// flag sets what a readiness check of the state waits for.
-func flag(t *testing.T, name string) {
+// raiseFlag sets what a readiness check of the state waits for.
+func raiseFlag(t *testing.T, name string) {
 	t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"ready":"yes"}}`))
 	if err := env.workload.Patch(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: upgradeSpace, Name: name}}, patch); err != nil {
@@ -304,7 +304,7 @@ func TestAdoption(t *testing.T) {
 	t.Run("what has settled is left alone", func(t *testing.T) { a.in(t).untouched(settled) })
 	t.Run("jobs go on to their ends", func(t *testing.T) {
 		tree := getInstallation(t, adoptedInstallation("running-tree"))
-		flag(t, "running-flag")
+		raiseFlag(t, "running-flag")
 		done := waitFinished(t, tree, "")
 		if done.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || done.Status.JobID != tree.Status.JobID {
 			t.Errorf("job %s of running-tree is %s in phase %s: %+v", tree.Status.JobID, done.Status.JobID, done.Status.InstallationPhase, done.Status.LastError)
@@ -312,7 +312,7 @@ func TestAdoption(t *testing.T) {
 	})
 	t.Run("a further job follows", func(t *testing.T) {
 		queued := getInstallation(t, adoptedInstallation("running-queued"))
-		flag(t, "queued-flag")
+		raiseFlag(t, "queued-flag")
 		waitFor(t, client.ObjectKeyFromObject(queued), "in its second job", func(inst *v1alpha1.Installation) bool {
 			return inst.Status.JobID != queued.Status.JobID
 		})
@@ -327,7 +327,7 @@ func TestAdoption(t *testing.T) {
 				break
 			}
 		}
-		flag(t, "queued-flag")
+		raiseFlag(t, "queued-flag")
 		if done := waitFinished(t, queued, queued.Status.JobID); done.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 			t.Errorf("running-queued is %s: %+v", done.Status.InstallationPhase, done.Status.LastError)
 		}
@@ -338,7 +338,7 @@ func TestAdoption(t *testing.T) {
 
 func (a *adoption) deletions() {
 	t := a.t
-	flag(t, "rdel-flag")
+	raiseFlag(t, "rdel-flag")
 	unhold(t, "held-running")
 	unhold(t, "held-failed")
 	if err := env.admin.Delete(t.Context(), adoptedInstallation("deletion-waits-successor")); err != nil {
