@@ -1,0 +1,203 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/cluster"
+)
+
+// Server implements target.Cluster.
+func (c *Cluster) Server() string { return "https://memory.example" }
+
+// Mapping implements target.Cluster.
+func (c *Cluster) Mapping(_ context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if mapping, ok := c.kinds[kind]; ok {
+		return mapping, nil
+	}
+	return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+}
+
+// KindOf implements target.Cluster.
+func (c *Cluster) KindOf(_ context.Context, version schema.GroupVersion, name string) (schema.GroupVersionKind, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for kind, mapping := range c.kinds {
+		if kind.GroupVersion() == version && (strings.EqualFold(kind.Kind, name) || strings.EqualFold(mapping.Resource.Resource, name)) {
+			return kind, nil
+		}
+	}
+	return version.WithKind(name), nil
+}
+
+// Get implements target.Cluster.
+func (c *Cluster) Get(_ context.Context, mapping *meta.RESTMapping, namespace, name string) (*unstructured.Unstructured, error) {
+	return c.request("get", mapping, namespace, name, func() (*unstructured.Unstructured, error) {
+		found, err := c.find(mapping, namespace, name)
+		return found.DeepCopy(), err
+	})
+}
+
+// Create implements target.Cluster.
+func (c *Cluster) Create(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, _ string) (*unstructured.Unstructured, error) {
+	return c.request("create", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
+		if _, known := c.kinds[mapping.GroupVersionKind]; !known {
+			return nil, apierrors.NewNotFound(mapping.Resource.GroupResource(), object.GetName())
+		}
+		if c.objects[keyOf(object)] != nil {
+			return nil, apierrors.NewAlreadyExists(mapping.Resource.GroupResource(), object.GetName())
+		}
+		stored := object.DeepCopy()
+		stored.SetUID(c.nextUID())
+		stored.SetGeneration(1)
+		c.put(stored)
+		return stored.DeepCopy(), nil
+	})
+}
+
+// Update implements target.Cluster.
+func (c *Cluster) Update(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, _ string) (*unstructured.Unstructured, error) {
+	return c.request("update", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
+		old, err := c.find(mapping, object.GetNamespace(), object.GetName())
+		if err != nil {
+			return nil, err
+		}
+		if version := object.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
+			return nil, apierrors.NewConflict(mapping.Resource.GroupResource(), object.GetName(), fmt.Errorf("it was changed"))
+		}
+		return c.replace(old, object.DeepCopy()), nil
+	})
+}
+
+// MergePatch implements target.Cluster.
+func (c *Cluster) MergePatch(_ context.Context, mapping *meta.RESTMapping, namespace, name string, patch []byte, _ string) (*unstructured.Unstructured, error) {
+	return c.request("patch", mapping, namespace, name, func() (*unstructured.Unstructured, error) {
+		old, err := c.find(mapping, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		before, err := json.Marshal(old.Object)
+		if err != nil {
+			return nil, err
+		}
+		after, err := jsonpatch.MergePatch(before, patch)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		changed := &unstructured.Unstructured{}
+		if err := changed.UnmarshalJSON(after); err != nil {
+			return nil, err
+		}
+		return c.replace(old, changed), nil
+	})
+}
+
+// Delete implements target.Cluster.
+func (c *Cluster) Delete(_ context.Context, mapping *meta.RESTMapping, namespace, name string, options metav1.DeleteOptions) (*unstructured.Unstructured, error) {
+	left, err := c.request("delete", mapping, namespace, name, func() (*unstructured.Unstructured, error) {
+		old, err := c.find(mapping, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		if wanted := options.Preconditions; wanted != nil && wanted.UID != nil && *wanted.UID != old.GetUID() {
+			return nil, apierrors.NewConflict(mapping.Resource.GroupResource(), name, fmt.Errorf("the UID is another one"))
+		}
+		changed := old.DeepCopy()
+		now := metav1.Now()
+		changed.SetDeletionTimestamp(&now)
+		return c.replace(old, changed), nil
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return left, err
+}
+
+// Apply implements target.Cluster, as far as maps go: it merges, takes away what the
+// same owner applied before, and knows the owners of fields.
+func (c *Cluster) Apply(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, options cluster.ApplyOptions) (*unstructured.Unstructured, error) {
+	return c.request("apply", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
+		old := c.objects[keyOf(object)]
+		if options.DryRun {
+			merged := object.DeepCopy()
+			if old != nil {
+				merged = old.DeepCopy()
+				merge(merged.Object, object.DeepCopy().Object)
+			}
+			return merged, nil
+		}
+		if old == nil {
+			stored := object.DeepCopy()
+			stored.SetUID(c.nextUID())
+			stored.SetGeneration(1)
+			c.put(stored)
+			return stored.DeepCopy(), nil
+		}
+		changed := old.DeepCopy()
+		merge(changed.Object, object.DeepCopy().Object)
+		if reflect.DeepEqual(changed.Object, old.Object) {
+			return changed, nil
+		}
+		return c.replace(old, changed), nil
+	})
+}
+
+func merge(into, from map[string]any) {
+	for key, value := range from {
+		inner, isMap := value.(map[string]any)
+		present, wasMap := into[key].(map[string]any)
+		if isMap && wasMap {
+			merge(present, inner)
+			continue
+		}
+		into[key] = value
+	}
+}
+
+// List implements target.Cluster.
+func (c *Cluster) List(_ context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set) ([]*unstructured.Unstructured, error) {
+	return c.list("list", mapping, namespace, selector)
+}
+
+// ListMetadata implements target.Cluster.
+func (c *Cluster) ListMetadata(_ context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error) {
+	return c.list("list", mapping, namespace, nil)
+}
+
+func (c *Cluster) list(verb string, mapping *meta.RESTMapping, namespace string, selector labels.Set) (objects []*unstructured.Unstructured, err error) {
+	_, err = c.request(verb, mapping, namespace, "", func() (*unstructured.Unstructured, error) {
+		objects = c.selected(mapping, namespace, selector)
+		return nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return objects, nil
+}
+
+// selected returns the objects of a kind, sorted by name.
+func (c *Cluster) selected(mapping *meta.RESTMapping, namespace string, selector labels.Set) []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for _, key := range slices.Sorted(maps.Keys(c.objects)) {
+		object := c.objects[key]
+		if object.GetKind() == mapping.GroupVersionKind.Kind && (namespace == "" || object.GetNamespace() == namespace) && selector.AsSelector().Matches(labels.Set(object.GetLabels())) {
+			objects = append(objects, object.DeepCopy())
+		}
+	}
+	return objects
+}

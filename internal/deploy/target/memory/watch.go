@@ -1,0 +1,89 @@
+package memory
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// watch looks out for one object, or for all of a kind.
+type watch struct {
+	cluster *Cluster
+	key     string
+	kind    string
+	wake    func()
+	// The rest is for those who look at several objects.
+	mapping   *meta.RESTMapping
+	namespace string
+	selector  labels.Set
+}
+
+// Watch implements target.Cluster.
+func (c *Cluster) Watch(mapping *meta.RESTMapping, namespace, name string, _ bool, wake func()) target.Watch {
+	return c.watch(&watch{cluster: c, key: mapping.GroupVersionKind.Kind + "|" + namespace + "|" + name, wake: wake})
+}
+
+// WatchAll implements target.Cluster.
+func (c *Cluster) WatchAll(mapping *meta.RESTMapping, wake func()) target.Watch {
+	return c.watch(&watch{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake})
+}
+
+// WatchSelected implements target.Cluster.
+func (c *Cluster) WatchSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) target.SelectedWatch {
+	return c.watch(&watch{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake, mapping: mapping, namespace: namespace, selector: selector})
+}
+
+// Objects implements target.SelectedWatch.
+func (w *watch) Objects() (objects []*unstructured.Unstructured, known bool, err error) {
+	w.cluster.mutex.Lock()
+	defer w.cluster.mutex.Unlock()
+	if w.cluster.NoWatch != nil {
+		return nil, false, w.cluster.NoWatch
+	}
+	return w.cluster.selected(w.mapping, w.namespace, w.selector), true, nil
+}
+
+func (c *Cluster) watch(w *watch) *watch {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.Requests = append(c.Requests, Request{Verb: "watch", Kind: w.kind})
+	c.watches[w] = struct{}{}
+	return w
+}
+
+// State implements target.Watch.
+func (w *watch) State() (cluster.State, error) {
+	w.cluster.mutex.Lock()
+	defer w.cluster.mutex.Unlock()
+	if w.cluster.NoWatch != nil {
+		return cluster.State{}, w.cluster.NoWatch
+	}
+	return cluster.State{Known: true, Object: w.cluster.objects[w.key].DeepCopy(), Version: strconv.Itoa(w.cluster.version)}, nil
+}
+
+// Close implements target.Watch.
+func (w *watch) Close() error {
+	w.cluster.mutex.Lock()
+	defer w.cluster.mutex.Unlock()
+	delete(w.cluster.watches, w)
+	return nil
+}
+
+// tell wakes those who look out for an object.
+func (c *Cluster) tell(object *unstructured.Unstructured) {
+	c.mutex.Lock()
+	watches := slices.Collect(maps.Keys(c.watches))
+	c.mutex.Unlock()
+	for _, w := range watches {
+		if w.key == keyOf(object) || w.kind == object.GetKind() {
+			w.wake()
+		}
+	}
+}
