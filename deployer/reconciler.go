@@ -222,8 +222,11 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 		return ctrl.Result{}, nil
 	}
 	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
-	if writeErr := item.write(ctx); writeErr != nil {
-		return item.afterWrite(writeErr)
+	tellAt := item.run.mayTell(r.now(), item.stored, item.DeployItem)
+	if tellAt.IsZero() {
+		if writeErr := item.write(ctx); writeErr != nil {
+			return item.afterWrite(writeErr)
+		}
 	}
 	if isNew {
 		r.announce(ctx, item, ended)
@@ -234,6 +237,9 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 		item.run.notBefore, item.run.failures = item.deadline, 0
 		if item.deadline.IsZero() {
 			item.run.notBefore = r.now().Add(never)
+		}
+		if !tellAt.IsZero() && tellAt.Before(item.run.notBefore) {
+			item.run.notBefore = tellAt
 		}
 	case retries:
 		item.run.notBefore = r.now().Add(item.run.backoff())

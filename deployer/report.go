@@ -165,6 +165,25 @@ func sameStatus(a, b *v1alpha1.DeployItem) bool {
 	return apiequality.Semantic.DeepEqual(first, second)
 }
 
+// onlyTexts reports whether two statuses differ, and in nothing but what conditions say
+// to people.
+func onlyTexts(a, b *v1alpha1.DeployItem) bool {
+	if sameStatus(a, b) {
+		return false
+	}
+	first, second := withoutTexts(a), withoutTexts(b)
+	return sameStatus(first, second)
+}
+
+func withoutTexts(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+	silent := &v1alpha1.DeployItem{Status: item.Status}
+	silent.Status.Conditions = slices.Clone(item.Status.Conditions)
+	for i := range silent.Status.Conditions {
+		silent.Status.Conditions[i].Message, silent.Status.Conditions[i].LastUpdateTime = "", metav1.Time{}
+	}
+	return silent
+}
+
 // sameJSON reports whether two values are the same but for spelling.
 func sameJSON(a, b *runtime.RawExtension) bool {
 	if a == nil || b == nil {

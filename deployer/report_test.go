@@ -119,6 +119,35 @@ func TestSameStatus(t *testing.T) {
 	}
 }
 
+func TestOnlyTexts(t *testing.T) {
+	status := func(phase v1alpha1.DeployItemPhase, status v1alpha1.ConditionStatus, message string, at int64) *v1alpha1.DeployItem {
+		return &v1alpha1.DeployItem{Status: v1alpha1.DeployItemStatus{Phase: phase, Conditions: []v1alpha1.Condition{
+			{Type: v1alpha1.ReadyCondition, Status: status, Message: message, LastUpdateTime: metav1.NewTime(time.Unix(at, 0))},
+		}}}
+	}
+	first := status("Progressing", "False", "a", 1)
+	tests := []struct {
+		reason string
+		second *v1alpha1.DeployItem
+		want   bool
+	}{
+		{"nothing has changed", status("Progressing", "False", "a", 1), false},
+		{"another text", status("Progressing", "False", "b", 2), true},
+		{"another phase", status("Deleting", "False", "b", 2), false},
+		{"another status of a condition", status("Progressing", "True", "b", 2), false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := onlyTexts(first, test.second); got != test.want {
+				t.Errorf("%t", got)
+			}
+			if first.Status.Conditions[0].Message != "a" {
+				t.Error("the comparison changes what it compares")
+			}
+		})
+	}
+}
+
 func TestBackoffGrows(t *testing.T) {
 	r := &run{}
 	last := time.Duration(0)

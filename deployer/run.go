@@ -15,6 +15,10 @@ const (
 	firstBackoff  = time.Second
 	firstConflict = 100 * time.Millisecond
 	maxBackoff    = time.Minute
+	// firstTold is the pause between the first news about a wait in the status, maxTold
+	// the one between all later ones.
+	firstTold = 100 * time.Millisecond
+	maxTold   = 10 * time.Second
 )
 
 // run is what this process knows about the job of an item beyond what is stored.
@@ -30,6 +34,10 @@ type run struct {
 	checkpoint string
 	memory     io.Closer
 	woken      atomic.Bool
+	// told is how often the status told something new about a wait, toldAt when it did
+	// so last.
+	told   int
+	toldAt time.Time
 	// targets are the second Targets that the work has asked for.
 	targets map[types.NamespacedName]struct{}
 }
@@ -49,6 +57,22 @@ func (r *run) conflictBackoff() time.Duration {
 
 func pause(first time.Duration, nth int) time.Duration {
 	return min(first<<min(nth-1, 16), maxBackoff)
+}
+
+// mayTell returns when the status may tell what is new in it, or zero if it may do so
+// now. Only news about a wait have to be patient: what a wait looks at may change many
+// times a second, and each write costs all who watch the item.
+func (r *run) mayTell(now time.Time, stored, item *v1alpha1.DeployItem) time.Time {
+	if !onlyTexts(stored, item) {
+		return time.Time{}
+	}
+	if r.told > 0 {
+		if at := r.toldAt.Add(min(pause(firstTold, r.told), maxTold)); now.Before(at) {
+			return at
+		}
+	}
+	r.told, r.toldAt = r.told+1, now
+	return time.Time{}
 }
 
 // wait returns when the run wants to go on, or zero if something has woken it.
