@@ -18,6 +18,16 @@ const (
 	ReadinessModeKstatus ReadinessMode = "kstatus"
 )
 
+// Known reports whether a mode exists; none is the default one.
+func (m ReadinessMode) Known() bool {
+	return m == "" || m == ReadinessModeLegacy || m == ReadinessModeKstatus
+}
+
+// SkipReadinessAnnotation on a deployed object leaves it out of the default check of
+// mode kstatus with the value "true", for example a PersistentVolumeClaim that is not
+// bound before somebody uses it.
+const SkipReadinessAnnotation = "readiness.landscaper.gardener.cloud/skip"
+
 // ReadinessCheckConfiguration says when deployed objects count as ready.
 type ReadinessCheckConfiguration struct {
 	// DisableDefault switches the default check off.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/yaml"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/installation"
@@ -82,6 +83,17 @@ type Config struct {
 	Egress egress.Policy
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
+	// Deployers are the rules for all items of the deployers in this process.
+	Deployers DeployersConfig
+}
+
+// DeployersConfig are rules for all items.
+type DeployersConfig struct {
+	// ReadinessMode is the mode of the default readiness check of items that name none.
+	ReadinessMode apideployer.ReadinessMode `json:"readinessMode"`
+	// ProtectedNamespaces are namespaces of target clusters that no deletion group may
+	// empty.
+	ProtectedNamespaces []string `json:"protectedNamespaces"`
 }
 
 // Default returns a configuration that works.
@@ -128,6 +140,8 @@ type file struct {
 	// DisabledTemplateFunctions are functions with access to clusters that are
 	// switched off.
 	DisabledTemplateFunctions []string `json:"disabledTemplateFunctions"`
+	// Deployers are the rules for all items of the deployers.
+	Deployers DeployersConfig `json:"deployers"`
 	// ImportNamespaces permits imports from other namespaces.
 	ImportNamespaces []struct {
 		From string   `json:"from"`
@@ -192,6 +206,7 @@ func (c *Config) apply(read *file) {
 	}
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
 	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
+	c.Deployers = read.Deployers
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}
@@ -244,6 +259,9 @@ func (c *Config) Validate() error {
 	}
 	if err := c.Egress.Validate(); err != nil {
 		return fmt.Errorf("egress: %w", err)
+	}
+	if !c.Deployers.ReadinessMode.Known() {
+		return fmt.Errorf("deployers.readinessMode is %q: choose from legacy, kstatus", c.Deployers.ReadinessMode)
 	}
 	if !c.Verification.Known() {
 		return fmt.Errorf("signatureVerificationEnforcementPolicy is %q: choose from DoNotEnforce, Enforce, Disabled", c.Verification)

@@ -66,6 +66,13 @@ func TestLoad(t *testing.T) {
 		{"functions that are switched off", "disabledTemplateFunctions: [getOidcKubeconfig]", func(c Config) bool {
 			return c.disabledFunctions()["getOidcKubeconfig"] && len(c.disabledFunctions()) == 1 && c.Validate() == nil
 		}, "", ""},
+		{"the rules for all items", "deployers: {readinessMode: kstatus, protectedNamespaces: [kube-system]}", func(c Config) bool {
+			return c.Deployers.ReadinessMode == "kstatus" && slices.Equal(c.Deployers.ProtectedNamespaces, []string{"kube-system"}) && c.Validate() == nil
+		}, "", ""},
+		{"a mode that does not exist", "deployers: {readinessMode: hope}", func(c Config) bool {
+			err := c.Validate()
+			return err != nil && strings.Contains(err.Error(), "deployers.readinessMode")
+		}, "", ""},
 		{"a store for blobs that is no longer there", "registry: {oci: {cache: {path: x}}}", func(Config) bool { return true }, "cache", ""},
 		{"a key without effect is a warning", "blueprintStore: {path: x}", func(Config) bool { return true }, "blueprintStore", ""},
 		{"a wrong duration", "deployItemTimeouts: {pickup: soon}", nil, "", "deployItemTimeouts.pickup"},

@@ -151,7 +151,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 
 func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Clusters, order *deployer.Order) error {
 	deployers := map[string]deployer.Options{
-		Manifests: {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New()},
+		Manifests: {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(manifest.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
 		Mocks:     {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
 	}
 	record := func(context.Context, string) error { return nil }

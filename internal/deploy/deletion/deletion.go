@@ -88,6 +88,9 @@ func (d *Deletion) Await(mapping *meta.RESTMapping, left *unstructured.Unstructu
 // Gone returns the objects that need not be remembered any more.
 func (d *Deletion) Gone() []corev1.ObjectReference { return d.gone }
 
+// Removes reports whether there is anything that was recorded, so that it has to go.
+func (d *Deletion) Removes() bool { return len(d.plan.Inventory) > 0 }
+
 // Left returns how many objects are not known to be gone.
 func (d *Deletion) Left() int {
 	left := 0
@@ -266,7 +269,7 @@ func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wante
 			return nil, err
 		}
 		for _, object := range objects {
-			if !chosen(wanted, object.GetNamespace(), object.GetName()) {
+			if !chosen(wanted, object.GetNamespace(), object.GetName()) || step.spares(kind, object.GetNamespace(), object.GetName()) {
 				continue
 			}
 			ref := corev1.ObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID()}

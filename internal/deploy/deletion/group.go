@@ -23,6 +23,8 @@ type Group struct {
 	All bool
 	// TargetName names another Target, or is empty.
 	TargetName string
+	// Protected are namespaces whose content, as they themselves, is not among "all".
+	Protected []string
 }
 
 // DefaultGroups delete what is in namespaces first and the definitions of kinds
@@ -34,13 +36,14 @@ func DefaultGroups() []Group {
 var natures = []deployer.PredefinedResourceGroupType{deployer.NamespacedResources, deployer.ClusterScopedResources, deployer.CRDResources, deployer.EmptyResources}
 
 // Compile checks the groups of a configuration. Without any, the default ones apply.
-func Compile(definitions []deployer.DeletionGroupDefinition) ([]Group, error) {
+// What is in protected namespaces is deleted only if the item has deployed it.
+func Compile(definitions []deployer.DeletionGroupDefinition, protected []string) ([]Group, error) {
 	if len(definitions) == 0 {
 		return DefaultGroups(), nil
 	}
 	var groups []Group
 	for i, definition := range definitions {
-		group, err := compile(definition)
+		group, err := compile(definition, protected)
 		if err != nil {
 			return nil, fmt.Errorf("[%d]%w", i, err)
 		}
@@ -49,7 +52,7 @@ func Compile(definitions []deployer.DeletionGroupDefinition) ([]Group, error) {
 	return groups, nil
 }
 
-func compile(definition deployer.DeletionGroupDefinition) (Group, error) {
+func compile(definition deployer.DeletionGroupDefinition, protected []string) (Group, error) {
 	byNature, byKind := definition.PredefinedResourceGroup, definition.CustomResourceGroup
 	switch {
 	case (byNature == nil) == (byKind == nil):
@@ -73,7 +76,26 @@ func compile(definition deployer.DeletionGroupDefinition) (Group, error) {
 	if group.TargetName != "" && !group.All {
 		return Group{}, errors.New(".customResourceGroup.targetName needs deleteAllResources: the item has deployed nothing there")
 	}
+	if !group.All {
+		return group, nil
+	}
+	for i, resource := range group.Types {
+		for _, namespace := range resource.Namespaces {
+			if slices.Contains(protected, namespace) {
+				return Group{}, fmt.Errorf(".customResourceGroup.resources[%d].namespaces: an administrator protects namespace %s from deleteAllResources: leave it out", i, namespace)
+			}
+		}
+	}
+	group.Protected = protected
 	return group, nil
+}
+
+// spares reports whether an object of a group that deletes all is protected.
+func (g Group) spares(kind schema.GroupVersionKind, namespace, name string) bool {
+	if kind.Group == "" && kind.Kind == "Namespace" {
+		namespace = name
+	}
+	return slices.Contains(g.Protected, namespace)
 }
 
 // takes reports whether a recorded object belongs to the group. Kinds are those of

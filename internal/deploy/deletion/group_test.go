@@ -22,7 +22,7 @@ func compileText(t *testing.T, text string) ([]Group, error) {
 	if err := yaml.Unmarshal([]byte(text), &definitions); err != nil {
 		t.Fatal(err)
 	}
-	return Compile(definitions)
+	return Compile(definitions, []string{"kube-system"})
 }
 
 func TestCompile(t *testing.T) {
@@ -131,6 +131,30 @@ func TestFirstGroupTakes(t *testing.T) {
 	c.Remove("ConfigMap", "ns", "a")
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || len(c.Names()) != 0 {
 		t.Errorf("waiting %v, error %v, left %v", waiting, err, c.Names())
+	}
+}
+
+// TestProtectedNamespaces shows that what is in a protected namespace goes only if the
+// item has deployed it, and that nobody can ask for more.
+func TestProtectedNamespaces(t *testing.T) {
+	const system, itself = `{apiVersion: v1, kind: ConfigMap, metadata: {name: central, namespace: kube-system}}`, `{apiVersion: v1, kind: Namespace, metadata: {name: kube-system}}`
+	c := memory.New()
+	own := inventoryOf(t, c, `{apiVersion: v1, kind: ConfigMap, metadata: {name: own, namespace: kube-system, labels: {`+owner.Label+`: `+owner.Name+`}}}`)
+	inventoryOf(t, c, mapA, namespace, system, itself)
+	d := New(Plan{Cluster: c, Inventory: own, Owner: owner, Wake: func() {}, Groups: must(compileText(t,
+		"[{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap}, {apiVersion: v1, kind: Namespace}]}}]"))})
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 {
+		t.Fatalf("waiting %v, error %v", waiting, err)
+	}
+	if diff := cmp.Diff([]string{"ConfigMap kube-system/central", "Namespace /kube-system"}, c.Names()); diff != "" {
+		t.Errorf("left, -want +got\n%s", diff)
+	}
+	_, err := compileText(t, "[{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap, namespaces: [ns, kube-system]}]}}]")
+	if err == nil || !strings.Contains(err.Error(), "resources[0].namespaces: an administrator protects namespace kube-system") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := compileText(t, "[{customResourceGroup: {resources: [{apiVersion: v1, kind: ConfigMap, namespaces: [kube-system]}]}}]"); err != nil {
+		t.Errorf("a group of what the item has deployed: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,11 +85,14 @@ var (
 )
 
 // validate checks what can be checked without a cluster.
-func validate(config *manifest.ProviderConfiguration) error {
+func (s source) validate(config *manifest.ProviderConfiguration) error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if !slices.Contains(strategies, config.UpdateStrategy) {
 		problem("updateStrategy has a value that does not exist: use apply, update, patch, merge or mergeOverwrite")
+	}
+	if !config.ReadinessChecks.Mode.Known() {
+		problem("readinessChecks.mode does not exist: use legacy or kstatus")
 	}
 	if _, err := readiness.Compile(config.ReadinessChecks.CustomReadinessChecks); err != nil {
 		problem("readinessChecks.%w", err)
@@ -97,7 +101,7 @@ func validate(config *manifest.ProviderConfiguration) error {
 		problem("%w", err)
 	}
 	for name, definitions := range map[string][]deployer.DeletionGroupDefinition{"deletionGroups": config.DeletionGroups, "deletionGroupsDuringUpdate": config.DeletionGroupsDuringUpdate} {
-		if _, err := deletion.Compile(definitions); err != nil {
+		if _, err := deletion.Compile(definitions, s.Protected); err != nil {
 			problem("%s%w", name, err)
 		}
 	}
@@ -127,29 +131,25 @@ func unsupported(config *manifest.ProviderConfiguration) []string {
 			fields = append(fields, name)
 		}
 	}
-	used("readinessChecks.mode", config.ReadinessChecks.Mode != "" && config.ReadinessChecks.Mode != deployer.ReadinessModeLegacy)
-	for i, check := range config.ReadinessChecks.CustomReadinessChecks {
-		used(fmt.Sprintf("readinessChecks.custom[%d].expressions", i), check.Expressions != nil)
-	}
 	used("exports.watch", config.Exports != nil && config.Exports.Watch)
 	used("continuousReconcile", config.ContinuousReconcile != nil)
 	return fields
 }
 
 // wish returns what a configuration that was validated asks for.
-func wish(config *manifest.ProviderConfiguration) (rollout.Wish, error) {
+func (s source) wish(config *manifest.ProviderConfiguration) (rollout.Wish, error) {
 	objects, err := entries(config)
 	if err != nil {
 		return rollout.Wish{}, err
 	}
-	w := rollout.Wish{Objects: objects, Strategy: config.UpdateStrategy, SkipReadiness: config.ReadinessChecks.DisableDefault}
+	w := rollout.Wish{Objects: objects, Strategy: config.UpdateStrategy, Readiness: cmp.Or(config.ReadinessChecks.Mode, s.Readiness), SkipReadiness: config.ReadinessChecks.DisableDefault}
 	if w.Checks, err = readiness.Compile(config.ReadinessChecks.CustomReadinessChecks); err != nil {
 		return rollout.Wish{}, configError(validateConfiguration, err)
 	}
 	if w.Exports, err = export.Compile(config.Exports); err != nil {
 		return rollout.Wish{}, configError(validateConfiguration, err)
 	}
-	if w.OrphanGroups, err = deletion.Compile(config.DeletionGroupsDuringUpdate); err != nil {
+	if w.OrphanGroups, err = deletion.Compile(config.DeletionGroupsDuringUpdate, s.Protected); err != nil {
 		return rollout.Wish{}, configError(validateConfiguration, err)
 	}
 	if config.Exports != nil && w.Exports == nil {

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+	libdeployer "go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/job"
 )
@@ -33,7 +35,7 @@ func read(t *testing.T, text string) ([]apply.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := validate(config); err != nil {
+	if err := (source{}).validate(config); err != nil {
 		return nil, err
 	}
 	return entries(config)
@@ -56,8 +58,10 @@ func TestWrongConfiguration(t *testing.T) {
 		{"a list that is none", head + "manifests: [{manifest: {kind: List, items: " + word + "}}]", "manifests[0].manifest.items: it must be a list of objects"},
 		{"an element that is no object", head + "manifests: [{manifest: {kind: List, items: [" + word + "]}}]", "manifests[0].manifest.items[0]: it must be an object"},
 		{"several problems are told at once", head + "updateStrategy: replace\nmanifests: [{}]", "does not exist: use apply, update, patch, merge or mergeOverwrite; manifests[0].manifest is missing"},
-		{"what would be left out is refused", head + "continuousReconcile: {every: 1m}\nexports: {watch: true}\nreadinessChecks: {mode: kstatus, custom: [{name: c, expressions: {current: 'true'}, resourceSelector: [{apiVersion: v1, kind: A, name: a}], requirements: [{jsonPath: .a, operator: exists}]}]}",
-			"readinessChecks.mode is not supported yet: remove it; readinessChecks.custom[0].expressions is not supported yet: remove it; exports.watch is not supported yet: remove it; continuousReconcile is not supported yet"},
+		{"what would be left out is refused", head + "continuousReconcile: {every: 1m}\nexports: {watch: true}",
+			"exports.watch is not supported yet: remove it; continuousReconcile is not supported yet"},
+		{"a mode that does not exist", head + "readinessChecks: {mode: " + word + "}", "readinessChecks.mode does not exist: use legacy or kstatus"},
+		{"an expression that cannot work", head + "readinessChecks: {custom: [{name: c, resourceSelector: [{apiVersion: v1, kind: A, name: a}], expressions: {current: '" + word + "='}}]}", "readinessChecks.custom[0].expressions.current: it is not an expression"},
 		{"a group of neither sort", head + "deletionGroups: [{}]", "deletionGroups[0] must have exactly one of predefinedResourceGroup and customResourceGroup"},
 		{"a group during updates", head + "deletionGroupsDuringUpdate: [{predefinedResourceGroup: {type: all}}]", "deletionGroupsDuringUpdate[0].predefinedResourceGroup.type does not exist"},
 		{"a patch that is none", head + "manifests: [{manifest: {a: b}, patchAfterDeployment: " + word + "}]", "manifests[0].patchAfterDeployment must be an object"},
@@ -134,7 +138,7 @@ exports: {exports: [{key: k, jsonPath: .a, targetName: edge, fromResource: {apiV
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := wish(config)
+			w, err := (source{}).wish(config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,8 +152,33 @@ exports: {exports: [{key: k, jsonPath: .a, targetName: edge, fromResource: {apiV
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w, err := wish(config); err != nil || (w.Exports != nil) != want {
+		if w, err := (source{}).wish(config); err != nil || (w.Exports != nil) != want {
 			t.Errorf("%q hands something on: %t, error %v", text, w.Exports != nil, err)
+		}
+	}
+}
+
+// TestOptions shows that the rules of the process count where an item says nothing.
+func TestOptions(t *testing.T) {
+	s := source{Options{Readiness: deployer.ReadinessModeKstatus, Protected: []string{"kube-system"}}}
+	for text, want := range map[string]deployer.ReadinessMode{"": "kstatus", "readinessChecks: {mode: legacy}": "legacy"} {
+		config, err := parseConfig(raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, err := s.wish(config); err != nil || w.Readiness != want {
+			t.Errorf("%q: mode %q, error %v", text, w.Readiness, err)
+		}
+	}
+	const empties = ": [{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: Secret, namespaces: [kube-system]}]}}]"
+	for _, field := range []string{"deletionGroups", "deletionGroupsDuringUpdate"} {
+		item := &libdeployer.Item{DeployItem: &v1alpha1.DeployItem{}}
+		item.Spec.Configuration = raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+field+empties)
+		if _, err := s.Wish(t.Context(), item); err == nil || !strings.Contains(err.Error(), field+"[0].customResourceGroup.resources[0].namespaces: an administrator protects namespace kube-system") {
+			t.Errorf("%s: error %v", field, err)
+		}
+		if _, err := s.Groups(item); (err == nil) != (field != "deletionGroups") {
+			t.Errorf("%s at the deletion: error %v", field, err)
 		}
 	}
 }

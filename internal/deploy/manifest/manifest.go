@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
@@ -25,25 +26,33 @@ const (
 	fieldManager = "landscaper-manifest-deployer"
 )
 
+// Options are the rules of a process for all its items.
+type Options struct {
+	// Readiness is the mode of the default readiness check of items that name none.
+	Readiness apideployer.ReadinessMode
+	// Protected are namespaces that no deletion group may empty.
+	Protected []string
+}
+
 // Deployer deploys manifests.
-type Deployer struct{}
+type Deployer struct{ source }
 
 // New returns the deployer.
-func New() Deployer { return Deployer{} }
+func New(options Options) Deployer { return Deployer{source{options}} }
 
 // Reconcile applies the objects of an item, removes those that are no longer
 // listed, and waits until all are ready.
-func (Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
-	return rollout.Reconcile(ctx, item, source{})
+func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
+	return rollout.Reconcile(ctx, item, d.source)
 }
 
 // Delete removes the objects that an item has deployed.
-func (Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
-	return rollout.Delete(ctx, item, source{})
+func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
+	return rollout.Delete(ctx, item, d.source)
 }
 
 // source reads items for the roll-out.
-type source struct{}
+type source struct{ Options }
 
 // Name implements rollout.Source.
 func (source) Name() string { return "manifest deployer" }
@@ -54,19 +63,19 @@ func (source) Owner(item *deployer.Item) rollout.Owner {
 }
 
 // Wish implements rollout.Source.
-func (source) Wish(_ context.Context, item *deployer.Item) (rollout.Wish, error) {
+func (s source) Wish(_ context.Context, item *deployer.Item) (rollout.Wish, error) {
 	config, err := parseConfig(item.Spec.Configuration)
 	if err != nil {
 		return rollout.Wish{}, err
 	}
-	if err := validate(config); err != nil {
+	if err := s.validate(config); err != nil {
 		return rollout.Wish{}, err
 	}
-	return wish(config)
+	return s.wish(config)
 }
 
 // Groups implements rollout.Source.
-func (source) Groups(item *deployer.Item) ([]deletion.Group, error) {
+func (s source) Groups(item *deployer.Item) ([]deletion.Group, error) {
 	if item.Spec.Configuration == nil {
 		return nil, nil
 	}
@@ -74,7 +83,7 @@ func (source) Groups(item *deployer.Item) ([]deletion.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, err := deletion.Compile(config.DeletionGroups)
+	groups, err := deletion.Compile(config.DeletionGroups, s.Protected)
 	if err != nil {
 		return nil, configError(validateConfiguration, fmt.Errorf("deletionGroups%w", err))
 	}

@@ -25,14 +25,17 @@ type waiting struct {
 	mapping *meta.RESTMapping
 	object  *unstructured.Unstructured
 	watch   target.Watch
-	why     string
+	finding Finding
 }
 
 // Unfinished is an object that is not ready.
 type Unfinished struct {
 	Kind, Namespace, Name string
-	// Why says what is missing.
-	Why string
+	Finding
+}
+
+func unfinished(object *unstructured.Unstructured, finding Finding) Unfinished {
+	return Unfinished{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Finding: finding}
 }
 
 // NewCheck returns a check by a rule that calls wake when there is news.
@@ -42,8 +45,8 @@ func NewCheck(on target.Cluster, rule Rule, wake func()) *Check {
 
 // Add adds an object as a write or a read returned it.
 func (c *Check) Add(mapping *meta.RESTMapping, object *unstructured.Unstructured) {
-	if why := c.rule(object); why != "" {
-		c.waiting = append(c.waiting, &waiting{mapping: mapping, object: object, why: why})
+	if finding := c.rule(object); !finding.Ready() {
+		c.waiting = append(c.waiting, &waiting{mapping: mapping, object: object, finding: finding})
 	}
 }
 
@@ -51,21 +54,21 @@ func (c *Check) Add(mapping *meta.RESTMapping, object *unstructured.Unstructured
 // a watch does not work.
 func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 	var left []*waiting
-	var unfinished []Unfinished
+	var unready []Unfinished
 	for i, w := range c.waiting {
 		if err := c.look(ctx, w); err != nil {
 			c.waiting = append(left, c.waiting[i:]...)
 			return nil, err
 		}
-		if w.why == "" {
+		if w.finding.Ready() {
 			_ = w.watch.Close()
 			continue
 		}
 		left = append(left, w)
-		unfinished = append(unfinished, Unfinished{Kind: w.object.GetKind(), Namespace: w.object.GetNamespace(), Name: w.object.GetName(), Why: w.why})
+		unready = append(unready, unfinished(w.object, w.finding))
 	}
 	c.waiting = left
-	return unfinished, nil
+	return unready, nil
 }
 
 // look brings what is known of an object up to date.
@@ -81,11 +84,20 @@ func (c *Check) look(ctx context.Context, w *waiting) error {
 	case !state.Known:
 	case state.Object != nil && cluster.AtLeast(state.Object.GetResourceVersion(), w.object.GetResourceVersion()):
 		// An older state than the one that we wrote could look ready.
-		w.why = c.rule(state.Object)
+		w.finding = c.rule(state.Object)
 	case state.Object == nil && cluster.AtLeast(state.Version, w.object.GetResourceVersion()):
-		w.why = "it does not exist any more"
+		w.finding = vanished(w.object)
 	}
 	return nil
+}
+
+// vanished says what it means that an object does not exist any more. A Job may go by
+// itself once it is complete.
+func vanished(object *unstructured.Unstructured) Finding {
+	if object.GroupVersionKind().GroupKind() == job && number(object, -1, "spec", "ttlSecondsAfterFinished") >= 0 {
+		return Finding{}
+	}
+	return Finding{Why: "it does not exist any more"}
 }
 
 // ask reads an object that cannot be watched, for example because the access does
@@ -94,14 +106,14 @@ func (c *Check) ask(ctx context.Context, w *waiting) error {
 	object, err := c.target.Get(ctx, w.mapping, w.object.GetNamespace(), w.object.GetName())
 	switch {
 	case apierrors.IsNotFound(err):
-		w.why = "it does not exist any more"
+		w.finding = vanished(w.object)
 	case err != nil:
 		return err
 	default:
-		w.why = c.rule(object)
+		w.finding = c.rule(object)
 	}
-	if w.why != "" {
-		return notWatchable{w.object, w.why}
+	if !w.finding.Ready() && !w.finding.Hopeless {
+		return notWatchable{w.object, w.finding.Why}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func TestWaitAndWake(t *testing.T) {
 	check, _ := checkOf(t, cluster, func() { wakes++ }, startingPod)
 	for range 3 {
 		unready, err := check.Look(t.Context())
-		want := Unfinished{Kind: "Pod", Namespace: "ns", Name: "p", Why: "its condition Ready is not True: pulling the image"}
+		want := Unfinished{Kind: "Pod", Namespace: "ns", Name: "p", Finding: Finding{Why: "its condition Ready is not True: pulling the image"}}
 		if err != nil || !slices.Equal(unready, []Unfinished{want}) {
 			t.Fatalf("unready %v, error %v", unready, err)
 		}

@@ -26,6 +26,7 @@ type Custom struct {
 	references   []deployer.TypedObjectReference
 	selector     *deployer.LabelSelectorSpec
 	requirements []requirement
+	expressions  *expressions
 }
 
 // Compile checks the custom checks of a configuration. Those that are disabled are
@@ -59,8 +60,15 @@ func compile(spec deployer.CustomReadinessCheckConfiguration) (Custom, error) {
 		}
 		check.Timeout = limit
 	}
-	if len(spec.Requirements) == 0 {
-		return check, errors.New(".requirements is missing: without one every object would do")
+	if len(spec.Requirements) == 0 && spec.Expressions == nil {
+		return check, errors.New(".requirements is missing, or expressions: without them every object would do")
+	}
+	if spec.Expressions != nil {
+		compiled, err := newExpressions(spec.Expressions)
+		if err != nil {
+			return check, fmt.Errorf(".expressions.%w", err)
+		}
+		check.expressions = compiled
 	}
 	for i, requirement := range spec.Requirements {
 		compiled, err := newRequirement(requirement)
@@ -91,14 +99,19 @@ func choosesObjects(spec deployer.CustomReadinessCheckConfiguration) error {
 	return nil
 }
 
-// unmet returns why an object is not ready, or "" if it is.
-func (c Custom) unmet(object *unstructured.Unstructured) string {
-	for _, requirement := range c.requirements {
-		if why := requirement.unmet(object.Object); why != "" {
-			return why
+// look says how far an object has come: the expressions count, then all requirements.
+func (c Custom) look(object *unstructured.Unstructured) Finding {
+	if c.expressions != nil {
+		if finding := c.expressions.look(object); !finding.Ready() {
+			return finding
 		}
 	}
-	return ""
+	for _, requirement := range c.requirements {
+		if why := requirement.unmet(object.Object); why != "" {
+			return Finding{Why: why}
+		}
+	}
+	return Finding{}
 }
 
 // CustomCheck waits until the chosen objects are ready. Each look sees the objects
@@ -140,22 +153,22 @@ func (c Custom) Begin(ctx context.Context, cluster target.Cluster, wake func()) 
 
 // Look returns what is not ready.
 func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
-	var unfinished []Unfinished
+	var unready []Unfinished
 	for _, chosen := range c.chosen {
 		objects, err := chosen.Look(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("readiness check %s: %w", c.custom.Name, err)
 		}
-		unready := c.judge(chosen, objects)
-		if len(unready) == 0 {
+		left := c.judge(chosen, objects)
+		if len(left) == 0 {
 			continue
 		}
 		if err := chosen.Follow(); err != nil {
-			return nil, fmt.Errorf("readiness check %s: %s is not ready: %s; %w", c.custom.Name, unready[0].Name, unready[0].Why, err)
+			return nil, fmt.Errorf("readiness check %s: %s is not ready: %s; %w", c.custom.Name, left[0].Name, left[0].Why, err)
 		}
-		unfinished = append(unfinished, unready...)
+		unready = append(unready, left...)
 	}
-	return unfinished, nil
+	return unready, nil
 }
 
 // judge returns which of the objects are not ready.
@@ -165,15 +178,15 @@ func (c *CustomCheck) judge(chosen *chosen, objects []*unstructured.Unstructured
 		if chosen.all {
 			why = "no object has these labels yet"
 		}
-		return []Unfinished{{Kind: chosen.kind, Namespace: chosen.namespace, Name: chosen.name, Why: why}}
+		return []Unfinished{{Kind: chosen.kind, Namespace: chosen.namespace, Name: chosen.name, Finding: Finding{Why: why}}}
 	}
-	var unfinished []Unfinished
+	var unready []Unfinished
 	for _, object := range objects {
-		if why := c.custom.unmet(object); why != "" {
-			unfinished = append(unfinished, Unfinished{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Why: why})
+		if finding := c.custom.look(object); !finding.Ready() {
+			unready = append(unready, unfinished(object, finding))
 		}
 	}
-	return unfinished
+	return unready
 }
 
 // Close ends all watches.

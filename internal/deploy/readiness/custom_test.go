@@ -32,6 +32,8 @@ func TestCompile(t *testing.T) {
 		{"an object without a name", "[{name: c, resourceSelector: [{apiVersion: v1, kind: ConfigMap}], requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].resourceSelector[0] must have apiVersion, kind and name"},
 		{"labels that are none", "[{name: c, labelSelector: {apiVersion: v1, kind: Pod}, requirements: [{jsonPath: .a, operator: exists}]}]", "custom[0].labelSelector must have"},
 		{"no requirements", "[{" + where + "}]", "custom[0].requirements is missing"},
+		{"expressions instead of requirements", "[{" + where + ", expressions: {current: 'status.ready'}}]", ""},
+		{"expressions that cannot work", "[{" + where + ", expressions: {current: 'status.'}}]", "custom[0].expressions.current: it is not an expression in CEL"},
 		{"no path", "[{" + where + ", requirements: [{operator: exists}]}]", "custom[0].requirements[0]: jsonPath is missing"},
 		{"a path that is none", "[{" + where + ", requirements: [{jsonPath: '.a[', operator: exists}]}]", "requirements[0]: jsonPath: it is not a path"},
 		{"an operator that does not exist", "[{" + where + ", requirements: [{jsonPath: .a, operator: gt, values: [{value: 1}]}]}]", "operator does not exist: use exists"},

@@ -5,18 +5,33 @@ package readiness
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Rule returns why an object is not ready, or "" if it is.
-type Rule func(object *unstructured.Unstructured) string
+// Rule says how far an object has come.
+type Rule func(object *unstructured.Unstructured) Finding
+
+// Finding is what a rule says about an object.
+type Finding struct {
+	// Why says in one line what is missing; empty if the object is ready.
+	Why string
+	// Hopeless says that waiting does not help: somebody has to change something.
+	Hopeless bool
+}
+
+// Ready reports whether nothing is missing.
+func (f Finding) Ready() bool { return f.Why == "" }
+
+// shortfall returns what is missing of an object, or "" if it is ready.
+type shortfall func(object *unstructured.Unstructured) string
 
 // rules are the kinds that must have been rolled out. All others are ready as soon
 // as they exist.
-var rules = map[schema.GroupKind]Rule{
+var rules = map[schema.GroupKind]shortfall{
 	{Kind: "Pod"}:                        pod,
 	{Group: "apps", Kind: "Deployment"}:  current(deployment),
 	{Group: "apps", Kind: "StatefulSet"}: current(statefulSet),
@@ -25,28 +40,40 @@ var rules = map[schema.GroupKind]Rule{
 	{Kind: "ReplicationController"}:      current(replicaSet),
 }
 
-// Unready returns why an object is not ready, or "" if it is.
-func Unready(object *unstructured.Unstructured) string {
+// Unready is the published rule: workloads must be rolled out, all else must exist.
+func Unready(object *unstructured.Unstructured) Finding {
 	if rule := rules[object.GroupVersionKind().GroupKind()]; rule != nil {
-		return rule(object)
+		return Finding{Why: oneLine(rule(object))}
 	}
-	return ""
+	return Finding{}
 }
 
-// Established returns why objects of the kind that a CustomResourceDefinition
-// defines cannot be written yet, or "" if they can.
-func Established(object *unstructured.Unstructured) string {
+// Established is the rule for a CustomResourceDefinition: objects of the kind that it
+// defines can be written.
+func Established(object *unstructured.Unstructured) Finding {
 	if names := condition(object, "NamesAccepted"); names != nil && names["status"] == "False" {
-		return detail("its names are not accepted", names)
+		return Finding{Why: oneLine(detail("its names are not accepted", names))}
 	}
 	if established := condition(object, "Established"); established == nil || established["status"] != "True" {
-		return "it is not established yet"
+		return Finding{Why: "it is not established yet"}
 	}
-	return ""
+	return Finding{}
+}
+
+// maxLine is the longest text that others have written, of which the rest is left out.
+const maxLine = 200
+
+// oneLine makes a short line of a text that somebody else may have written.
+func oneLine(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > maxLine {
+		return string(line[:maxLine]) + "…"
+	}
+	return string(line)
 }
 
 // current adds that the controller has seen the object as it is now.
-func current(rule Rule) Rule {
+func current(rule shortfall) shortfall {
 	return func(object *unstructured.Unstructured) string {
 		if observed := number(object, 0, "status", "observedGeneration"); observed < object.GetGeneration() {
 			return fmt.Sprintf("its controller has seen generation %d, not yet %d", observed, object.GetGeneration())
@@ -76,29 +103,46 @@ func deployment(object *unstructured.Unstructured) string {
 	return ""
 }
 
+// statefulSet looks at the pods that an update reaches: none if pods are updated when
+// somebody deletes them, and only those from the partition on.
 func statefulSet(object *unstructured.Unstructured) string {
 	wanted := number(object, 1, "spec", "replicas")
-	for _, field := range []string{"updatedReplicas", "availableReplicas"} {
-		if got := number(object, 0, "status", field); got < wanted {
-			return fmt.Sprintf("status.%s is %d, spec.replicas is %d", field, got, wanted)
-		}
+	partition := number(object, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
+	if available := number(object, 0, "status", "availableReplicas"); available < wanted {
+		return fmt.Sprintf("status.availableReplicas is %d, spec.replicas is %d", available, wanted)
+	}
+	if text(object, "spec", "updateStrategy", "type") == "OnDelete" {
+		return ""
+	}
+	if updated, needed := number(object, 0, "status", "updatedReplicas"), wanted-partition; updated < needed {
+		return fmt.Sprintf("status.updatedReplicas is %d, %d are needed", updated, needed)
+	}
+	if now, next := text(object, "status", "currentRevision"), text(object, "status", "updateRevision"); partition == 0 && now != next {
+		return "status.currentRevision is not status.updateRevision yet"
 	}
 	return ""
 }
 
+// daemonSet looks at the pods, too. As many as may be unavailable during an update are
+// not waited for, but one must be there.
 func daemonSet(object *unstructured.Unstructured) string {
 	desired := number(object, 0, "status", "desiredNumberScheduled")
-	scheduled := number(object, 0, "status", "currentNumberScheduled")
-	if needed := desired - maxUnavailable(object, desired); scheduled < needed {
-		return fmt.Sprintf("status.currentNumberScheduled is %d, %d are needed", scheduled, needed)
+	least := min(desired, max(1, desired-maxUnavailable(object, desired)))
+	fields := []string{"currentNumberScheduled", "updatedNumberScheduled", "numberAvailable"}
+	if text(object, "spec", "updateStrategy", "type") == "OnDelete" {
+		fields = []string{"currentNumberScheduled", "numberAvailable"}
+	}
+	for _, field := range fields {
+		if got := number(object, 0, "status", field); got < least {
+			return fmt.Sprintf("status.%s is %d, %d are needed", field, got, least)
+		}
 	}
 	return ""
 }
 
 // maxUnavailable returns how many pods of a DaemonSet may be missing.
 func maxUnavailable(object *unstructured.Unstructured, desired int64) int64 {
-	kind, _, _ := unstructured.NestedString(object.Object, "spec", "updateStrategy", "type")
-	if kind != "RollingUpdate" || desired == 0 {
+	if text(object, "spec", "updateStrategy", "type") != "RollingUpdate" || desired == 0 {
 		return 0
 	}
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
@@ -142,6 +186,12 @@ func number(object *unstructured.Unstructured, otherwise int64, path ...string) 
 		return int64(value)
 	}
 	return otherwise
+}
+
+// text returns a text of an object, or "" where there is none.
+func text(object *unstructured.Unstructured, path ...string) string {
+	value, _, _ := unstructured.NestedString(object.Object, path...)
+	return value
 }
 
 func condition(object *unstructured.Unstructured, conditionType string) map[string]any {

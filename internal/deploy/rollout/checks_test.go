@@ -72,8 +72,8 @@ func TestCustomChecks(t *testing.T) {
 	if cluster.Watched()+edge.Watched() != 0 {
 		t.Errorf("%d and %d watches are left", cluster.Watched(), edge.Watched())
 	}
-	want := []string{"test deployer: before readiness check", "test deployer: custom readiness checks", "test deployer: custom readiness checks", "test deployer: custom readiness checks"}
-	if diff := cmp.Diff(want, test.checkpoints[2:]); diff != "" {
+	want := []string{"test deployer: before readiness check", "test deployer: default readiness checks", "test deployer: custom readiness checks", "test deployer: custom readiness checks", "test deployer: custom readiness checks"}
+	if diff := cmp.Diff(want, test.checkpoints[3:]); diff != "" {
 		t.Errorf("checkpoints, -want +got\n%s", diff)
 	}
 }

@@ -44,15 +44,30 @@ func (r *Rollout) uses(definition *unstructured.Unstructured) bool {
 // awaitReadiness waits until all objects are ready.
 func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	if r.readiness.check == nil {
-		if err := r.job.Checkpoint(ctx, r.wish.Name+": before readiness check"); err != nil {
-			return nil, err
+		for _, name := range []string{": before readiness check", ": default readiness checks"} {
+			if err := r.job.Checkpoint(ctx, r.wish.Name+name); err != nil {
+				return nil, err
+			}
 		}
 	}
-	unready, err := r.look(ctx, &r.readiness, readiness.Unready, func(result) bool { return !r.wish.SkipReadiness })
-	if err == nil && len(unready) > 0 && r.job.Expired() {
+	unready, err := r.look(ctx, &r.readiness, readiness.RuleOf(r.wish.Readiness), func(result) bool { return !r.wish.SkipReadiness })
+	if err != nil {
+		return nil, err
+	}
+	return r.waitFor(unready, nil)
+}
+
+// waitFor says what is waited for, unless the time is over or waiting does not help.
+func (r *Rollout) waitFor(unready []readiness.Unfinished, limit *limit) ([]string, error) {
+	switch {
+	case len(unready) == 0:
+		return nil, nil
+	case slices.ContainsFunc(unready, func(object readiness.Unfinished) bool { return object.Hopeless }):
+		return nil, hopeless(unready)
+	case r.job.Expired() || limit.reached():
 		return nil, notReadyInTime(unready)
 	}
-	return names(unready), err
+	return names(unready), nil
 }
 
 // look looks at the objects that a wait is about, and begins it if it has not
@@ -81,12 +96,26 @@ func notReadyInTime(unready []readiness.Unfinished) error {
 	return job.NewError("WaitForObjectsReady", "ProgressingTimeout", message, v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly)
 }
 
-// names says what is waited for. The reasons are left out: they change all the
-// time, and each change would be a write.
+// hopeless says which objects will not become ready by themselves, and why.
+func hopeless(unready []readiness.Unfinished) error {
+	var failures []string
+	for _, object := range unready {
+		if object.Hopeless {
+			failures = append(failures, fmt.Sprintf("%s will not become ready by itself: %s", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))
+		}
+	}
+	message := failures[0]
+	if more := len(failures) - 1; more > 0 {
+		message += fmt.Sprintf(" (and %d more objects)", more)
+	}
+	return job.Terminally(job.NewError("WaitForObjectsReady", "ObjectFailed", message))
+}
+
+// names says what is waited for, and how far it has come.
 func names(unready []readiness.Unfinished) []string {
 	var list []string
 	for _, object := range unready {
-		list = append(list, apply.Describe(object.Kind, object.Namespace, object.Name)+" to become ready")
+		list = append(list, fmt.Sprintf("%s to become ready (%s)", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))
 	}
 	return list
 }
@@ -134,10 +163,7 @@ func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
 		r.custom.over++
 		return nil, nil
 	}
-	if r.job.Expired() || r.custom.limit.reached() {
-		return nil, notReadyInTime(unready)
-	}
-	return names(unready), nil
+	return r.waitFor(unready, r.custom.limit)
 }
 
 // limit is a time limit inside the time of the job. No limit is nil.

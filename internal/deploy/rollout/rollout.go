@@ -47,6 +47,8 @@ type Wish struct {
 	Strategy deployer.UpdateStrategy
 	// OrphanGroups are the steps in which objects are removed that are no longer wanted.
 	OrphanGroups []deletion.Group
+	// Readiness chooses the rules of the default readiness check.
+	Readiness deployer.ReadinessMode
 	// SkipReadiness leaves the default readiness check out.
 	SkipReadiness bool
 	// Checks are checks of chosen objects, one after the other.
@@ -117,8 +119,10 @@ type result struct {
 // Begin finds out what is to be done and records it before anything is written to
 // the target.
 func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, recorded apply.Inventory) (*Rollout, error) {
-	if err := job.Checkpoint(ctx, "deployer: process manifests"); err != nil {
-		return nil, err
+	for _, name := range []string{"deployer: process managed resource manifests", "deployer: process manifests"} {
+		if err := job.Checkpoint(ctx, name); err != nil {
+			return nil, err
+		}
 	}
 	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
 	if err != nil {
@@ -306,6 +310,11 @@ func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 			}
 		}
 		r.orphans = r.removalOf(orphans)
+	}
+	if r.orphans.Removes() {
+		if err := r.job.Checkpoint(ctx, "deployer: delete resources"); err != nil {
+			return nil, err
+		}
 	}
 	waiting, err := r.orphans.Continue(ctx)
 	for _, gone := range r.orphans.Gone() {

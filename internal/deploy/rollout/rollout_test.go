@@ -163,8 +163,8 @@ func TestCheckpoints(t *testing.T) {
 	orphan[0].Resource.APIVersion, orphan[0].Resource.Kind, orphan[0].Resource.Namespace, orphan[0].Resource.Name = "v1", "ConfigMap", "ns", "old"
 	mustEnd(t, start(t, job, cluster, wishFor(objects(t, namespace, configMap)), orphan))
 	want := []string{
-		"deployer: process manifests", "deployer: apply manifests", "deployer: apply manifests",
-		"deployer: cleanup orphaned", "test deployer: before readiness check",
+		"deployer: process managed resource manifests", "deployer: process manifests", "deployer: apply manifests", "deployer: apply manifests",
+		"deployer: cleanup orphaned", "deployer: delete resources", "test deployer: before readiness check", "test deployer: default readiness checks",
 	}
 	if diff := cmp.Diff(want, job.checkpoints); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -242,7 +242,7 @@ func TestReadiness(t *testing.T) {
 		fails   string
 	}{
 		{"what exists is ready", []string{configMap}, false, false, "", ""},
-		{"a pod has to start", []string{pod}, false, false, "Pod ns/p to become ready", ""},
+		{"a pod has to start", []string{pod}, false, false, "Pod ns/p to become ready (it has no condition Ready yet)", ""},
 		{"nobody waits when the check is switched off", []string{pod}, true, false, "", ""},
 		{"the time is over: the object and the reason are named", []string{pod}, false, true, "", `timeout at: "deployer: during readiness check - resource ns/p of type Pod": it has no condition Ready yet`},
 		{"and how many more there are", []string{pod, `{apiVersion: v1, kind: Pod, metadata: {name: q, namespace: ns}}`}, false, true, "", "(and 1 more objects are not ready)"},
@@ -276,6 +276,32 @@ func TestReadinessEndsTheWait(t *testing.T) {
 	mustEnd(t, r)
 	if got := cluster.Counts(); len(got) != 0 {
 		t.Errorf("requests although the watch knows it: %v", got)
+	}
+}
+
+// TestHopeless ends the job early if waiting does not help, in the default check of
+// mode kstatus and in a check by expressions, and names the objects.
+func TestHopeless(t *testing.T) {
+	const crashing = `, namespace: ns}, status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff}}}]}}`
+	pods := objects(t, pod, `{apiVersion: v1, kind: Pod, metadata: {name: q`+crashing, `{apiVersion: v1, kind: Pod, metadata: {name: r`+crashing)
+	wish := wishFor(pods)
+	r := start(t, &testJob{}, memory.New(), wish, nil)
+	mustWait(t, r, "Pod ns/p to become ready")
+	wish.Readiness = deployer.ReadinessModeKstatus
+	_, err := start(t, &testJob{}, memory.New(), wish, nil).Continue(t.Context())
+	var shown *jobError
+	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || shown.Reason != "ObjectFailed" || job.OutcomeOf(err) != job.Terminal ||
+		!strings.Contains(err.Error(), "Pod ns/q will not become ready by itself: Containers in CrashLoop state: web (and 1 more objects)") {
+		t.Errorf("error %v", err)
+	}
+	wish = wishFor(objects(t, configMap))
+	wish.Checks = checks(t, `[{name: by expression, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}, expressions: {failed: "data.go == '2'", current: "data.go == '1'"}}]`)
+	cluster := memory.New()
+	r = start(t, &testJob{}, cluster, wish, nil)
+	mustWait(t, r, "ConfigMap ns/signal to become ready (it does not exist yet)")
+	cluster.Put(objects(t, strings.Replace(signal, `"1"`, `"2"`, 1))[0].Object)
+	if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/signal will not become ready by itself: its condition failed holds") || job.OutcomeOf(err) != job.Terminal {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -148,7 +148,7 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 		return nil, err
 	}
 	clusters := deployer.NewClusters(mgr, "test", deployer.Egress{AllowLoopback: true})
-	err = deployer.Add(mgr, deployer.Options{Type: manifest.Type, Name: manifest.Name, Version: "test", Identity: "test-deployer", Deployer: manifest.New(), Clusters: clusters})
+	err = deployer.Add(mgr, deployer.Options{Type: manifest.Type, Name: manifest.Name, Version: "test", Identity: "test-deployer", Deployer: manifest.New(manifest.Options{Protected: []string{"kube-system"}}), Clusters: clusters})
 	if err == nil {
 		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
 	}
