@@ -20,7 +20,11 @@ type snapshot struct {
 	// notBefore is when the running job wants to go on; zero if it never was told to
 	// wait, or if something has woken it.
 	notBefore time.Time
-	now       time.Time
+	// due is when a finished item is looked at again; zero if it never is.
+	due time.Time
+	// repetition says what happens then.
+	repetition Repetition
+	now        time.Time
 }
 
 // action is what to do about an item.
@@ -31,6 +35,10 @@ const (
 	leave action = "leave"
 	// sleep means that the work goes on later.
 	sleep action = "sleep"
+	// rest means that there is nothing to do before the item is looked at again.
+	rest action = "rest"
+	// compare means that the deployer looks for what others have changed.
+	compare action = "compare"
 	// work means that the deployer is called.
 	work action = "work"
 	// finishUnchanged means that the job is done because nothing has changed.
@@ -56,8 +64,11 @@ type decision struct {
 
 // decide says what to do about an item of our type.
 func decide(s snapshot) decision {
-	if s.item == nil || !s.responsible || !asksForWork(s.item) || waitsForOthers(s.item) {
+	if s.item == nil || !s.responsible || waitsForOthers(s.item) {
 		return decision{do: leave}
+	}
+	if !asksForWork(s.item) {
+		return decideRepetition(s)
 	}
 	d := decision{
 		start:            starts(s.item),
@@ -73,6 +84,19 @@ func decide(s snapshot) decision {
 		d.do = decideWork(s, d.start)
 	}
 	return d
+}
+
+// decideRepetition says what to do about an item without a job.
+func decideRepetition(s snapshot) decision {
+	switch {
+	case s.due.IsZero():
+		return decision{do: leave}
+	case s.now.Before(s.due):
+		return decision{do: rest}
+	case s.repetition.Compare:
+		return decision{do: compare}
+	}
+	return decision{do: decideWork(s, true), start: true, ownJob: true}
 }
 
 func decideDeletion(s snapshot, start bool) action {

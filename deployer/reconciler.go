@@ -68,10 +68,16 @@ func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		uid := r.runs.end(request.NamespacedName)
 		if seen.item == nil {
 			r.written.Forget(uid)
+			r.runs.forgetLook(request.NamespacedName)
 		}
 		return ctrl.Result{}, nil
 	case sleep:
 		return ctrl.Result{RequeueAfter: seen.notBefore.Sub(seen.now)}, nil
+	case rest:
+		r.runs.end(request.NamespacedName)
+		return ctrl.Result{RequeueAfter: seen.due.Sub(seen.now)}, nil
+	case compare:
+		return r.compare(ctx, seen)
 	}
 	return r.attempt(ctx, seen, decision)
 }
@@ -94,7 +100,12 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	if run := r.runs.find(item); run != nil {
 		seen.notBefore = run.wait()
 	}
-	if !asksForWork(item) || !hasTarget(item) {
+	var err error
+	if seen.due, seen.repetition, err = r.repetition(ctx, item); err != nil {
+		return nil, err
+	}
+	due := !seen.due.IsZero() && !seen.now.Before(seen.due)
+	if (!asksForWork(item) && !due) || !hasTarget(item) {
 		return seen, nil
 	}
 	target, err := r.target(ctx, client.ObjectKey{Namespace: item.Namespace, Name: item.Spec.Target.Name})
@@ -158,8 +169,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	case failSuperseded:
 		return Result{}, job.Terminally(job.NewError("reconcile", "Deleted", "the item was deleted while this job ran; a job for the deletion follows"))
 	case failWithoutTarget:
-		return Result{}, job.Terminally(job.NewError("reconcilePrivate", "NoTargetFound",
-			fmt.Sprintf("Target %s/%s does not exist: create it and start the job again", item.Namespace, item.Spec.Target.Name)))
+		return Result{}, r.noTarget(item.DeployItem)
 	}
 	if decision.consumeOperation {
 		if err := r.consumeOperation(ctx, item); err != nil {
@@ -194,6 +204,12 @@ func invalid(item *v1alpha1.DeployItem) error {
 	return job.Wrap(errs.ToAggregate(), "reconcile", "InvalidDeployItem", "the item is not valid", v1alpha1.ErrorConfigurationProblem)
 }
 
+// noTarget says that the Target of an item is missing.
+func (r *reconciler) noTarget(item *v1alpha1.DeployItem) error {
+	return job.Terminally(job.NewError("reconcilePrivate", "NoTargetFound",
+		fmt.Sprintf("Target %s/%s does not exist: create it and start the job again", item.Namespace, item.Spec.Target.Name)))
+}
+
 // consumeOperation stores the job first and removes the annotation then, so that
 // a crash between both cannot lose the request.
 func (r *reconciler) consumeOperation(ctx context.Context, item *Item) error {
@@ -222,6 +238,9 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 		return ctrl.Result{}, nil
 	}
 	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
+	if ended == succeeded {
+		forgetDrift(item.DeployItem, r.now())
+	}
 	tellAt := item.run.mayTell(r.now(), item.stored, item.DeployItem)
 	if tellAt.IsZero() {
 		if writeErr := item.write(ctx); writeErr != nil {
@@ -280,16 +299,20 @@ func (i *Item) again() ctrl.Result {
 // announce tells about an error that the job did not have before.
 func (r *reconciler) announce(ctx context.Context, item *Item, ended verdict) {
 	shown := item.Status.LastError
-	note := shown.Message
-	if len(note) > maxNote {
-		note = note[:maxNote-3] + "..."
-	}
 	reason := shown.Reason
 	if reason == "" {
 		reason = "Error"
 	}
-	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", note)
+	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", shortened(shown.Message))
 	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
+}
+
+// shortened returns a text that fits into an event.
+func shortened(note string) string {
+	if len(note) > maxNote {
+		return note[:maxNote-3] + "..."
+	}
+	return note
 }
 
 // wake lets an item go on at once.

@@ -58,6 +58,20 @@ type stage struct {
 	// trouble is the error of the next writes.
 	trouble []error
 	woken   []types.NamespacedName
+	events  *events.FakeRecorder
+}
+
+// told returns the events since the last call.
+func (s *stage) told() []string {
+	var told []string
+	for {
+		select {
+		case event := <-s.events.Events:
+			told = append(told, event)
+		default:
+			return told
+		}
+	}
 }
 
 var key = types.NamespacedName{Namespace: "ns", Name: "item"}
@@ -68,7 +82,7 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{T: t, script: script, clock: time.Unix(1000, 0)}
+	s := &stage{T: t, script: script, clock: time.Unix(1000, 0), events: events.NewFakeRecorder(100)}
 	fail := func() error {
 		if len(s.trouble) == 0 {
 			return nil
@@ -88,7 +102,7 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 		}).Build()
 	s.reconciler = &reconciler{
 		options: Options{Type: "test", Name: "test", Identity: "me", Version: "1", Deployer: script},
-		client:  store, live: store, events: events.NewFakeRecorder(100),
+		client:  store, live: store, events: s.events,
 		now:     func() time.Time { return s.clock },
 		enqueue: func(key types.NamespacedName) { s.woken = append(s.woken, key) },
 		runs:    runs{byKey: map[types.NamespacedName]*run{}},

@@ -94,6 +94,8 @@ func (r *run) forget() {
 type runs struct {
 	mutex sync.Mutex
 	byKey map[types.NamespacedName]*run
+	// looks are the times at which finished items were looked at.
+	looks map[types.NamespacedName]look
 }
 
 // find returns the run of the job that an item has now, or nil.

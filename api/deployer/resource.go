@@ -66,4 +66,18 @@ type ContinuousReconcileSpec struct {
 	// Every is the time between two deployments.
 	// +optional
 	Every *v1alpha1.Duration `json:"every,omitempty"`
+	// Drift says what to do instead of a deployment: to compare, and to report or to
+	// correct what others have changed.
+	// +optional
+	Drift DriftPolicy `json:"drift,omitempty"`
 }
+
+// DriftPolicy says what to do about changes that others have made.
+type DriftPolicy string
+
+const (
+	// DriftReport tells about changes and leaves them.
+	DriftReport DriftPolicy = "report"
+	// DriftCorrect tells about changes and deploys again if there are any.
+	DriftCorrect DriftPolicy = "correct"
+)

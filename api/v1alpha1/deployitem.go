@@ -108,6 +108,10 @@ var DeployItemPhases = struct {
 // DeployItemValidationCondition tells whether the configuration is valid.
 const DeployItemValidationCondition ConditionType = "DeployItemValidation"
 
+// DriftedCondition tells whether somebody else has changed what an item has deployed. It
+// is there only if the item asks for comparisons.
+const DriftedCondition ConditionType = "Drifted"
+
 // DeployItemStatus tells how far the last job came.
 type DeployItemStatus struct {
 	// Phase is the stage of the job.

@@ -190,9 +190,18 @@ func (c *Connection) Create(ctx context.Context, mapping *meta.RESTMapping, obje
 }
 
 // Update replaces an object and returns what is stored.
-func (c *Connection) Update(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (stored *unstructured.Unstructured, err error) {
+func (c *Connection) Update(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (*unstructured.Unstructured, error) {
+	return c.update(ctx, mapping, object, metav1.UpdateOptions{FieldManager: owner})
+}
+
+// Preview returns what an update would store, and changes nothing.
+func (c *Connection) Preview(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (*unstructured.Unstructured, error) {
+	return c.update(ctx, mapping, object, metav1.UpdateOptions{FieldManager: owner, DryRun: []string{metav1.DryRunAll}})
+}
+
+func (c *Connection) update(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, options metav1.UpdateOptions) (stored *unstructured.Unstructured, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
-		stored, err = c.objects(mapping, object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{FieldManager: owner})
+		stored, err = c.objects(mapping, object.GetNamespace()).Update(ctx, object, options)
 		return err
 	})
 	return stored, err

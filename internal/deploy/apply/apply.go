@@ -179,17 +179,22 @@ func (a *Applier) write(ctx context.Context, object Object, live, desired, manif
 				return Outcome{}, err
 			}
 		}
-		manifest = manifest.DeepCopy()
-		for _, pointer := range object.Ignored {
-			pointer.remove(manifest.Object)
-		}
-		return a.applied(ctx, object, manifest)
+		return a.applied(ctx, object, withoutIgnored(manifest, object.Ignored))
 	case deployer.UpdateStrategyPatch:
 		stored, err := a.patch(ctx, object, live, desired)
 		return Outcome{Stored: stored}, err
 	}
 	stored, err := a.Target.Update(ctx, object.Mapping, desired, a.FieldManager)
 	return Outcome{Stored: stored}, err
+}
+
+// withoutIgnored returns a manifest without the fields that may differ.
+func withoutIgnored(manifest *unstructured.Unstructured, ignored []Pointer) *unstructured.Unstructured {
+	manifest = manifest.DeepCopy()
+	for _, pointer := range ignored {
+		pointer.remove(manifest.Object)
+	}
+	return manifest
 }
 
 // recreate deletes an object that cannot be changed, so that it can be created

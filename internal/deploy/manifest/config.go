@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 )
@@ -91,6 +92,9 @@ func (s source) validate(config *manifest.ProviderConfiguration) error {
 	if !slices.Contains(strategies, config.UpdateStrategy) {
 		problem("updateStrategy has a value that does not exist: use apply, update, patch, merge or mergeOverwrite")
 	}
+	if _, err := schedule.Compile(config.ContinuousReconcile); err != nil {
+		problem("%w", err)
+	}
 	if !config.ReadinessChecks.Mode.Known() {
 		problem("readinessChecks.mode does not exist: use legacy or kstatus")
 	}
@@ -132,7 +136,6 @@ func unsupported(config *manifest.ProviderConfiguration) []string {
 		}
 	}
 	used("exports.watch", config.Exports != nil && config.Exports.Watch)
-	used("continuousReconcile", config.ContinuousReconcile != nil)
 	return fields
 }
 

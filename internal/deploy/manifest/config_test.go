@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,8 +59,9 @@ func TestWrongConfiguration(t *testing.T) {
 		{"a list that is none", head + "manifests: [{manifest: {kind: List, items: " + word + "}}]", "manifests[0].manifest.items: it must be a list of objects"},
 		{"an element that is no object", head + "manifests: [{manifest: {kind: List, items: [" + word + "]}}]", "manifests[0].manifest.items[0]: it must be an object"},
 		{"several problems are told at once", head + "updateStrategy: replace\nmanifests: [{}]", "does not exist: use apply, update, patch, merge or mergeOverwrite; manifests[0].manifest is missing"},
-		{"what would be left out is refused", head + "continuousReconcile: {every: 1m}\nexports: {watch: true}",
-			"exports.watch is not supported yet: remove it; continuousReconcile is not supported yet"},
+		{"what would be left out is refused", head + "exports: {watch: true}",
+			"exports.watch is not supported yet: remove it"},
+		{"two schedules", head + "continuousReconcile: {every: 1m, cron: '@daily'}", "continuousReconcile has both cron and every"},
 		{"a mode that does not exist", head + "readinessChecks: {mode: " + word + "}", "readinessChecks.mode does not exist: use legacy or kstatus"},
 		{"an expression that cannot work", head + "readinessChecks: {custom: [{name: c, resourceSelector: [{apiVersion: v1, kind: A, name: a}], expressions: {current: '" + word + "='}}]}", "readinessChecks.custom[0].expressions.current: it is not an expression"},
 		{"a group of neither sort", head + "deletionGroups: [{}]", "deletionGroups[0] must have exactly one of predefinedResourceGroup and customResourceGroup"},
@@ -180,6 +182,41 @@ func TestOptions(t *testing.T) {
 		if _, err := s.Groups(item); (err == nil) != (field != "deletionGroups") {
 			t.Errorf("%s at the deletion: error %v", field, err)
 		}
+	}
+}
+
+// TestRepetition shows which items are looked at again, and that a configuration that is
+// wrong asks for nothing.
+func TestRepetition(t *testing.T) {
+	at := time.Unix(1000, 0)
+	tests := []struct {
+		reason, config   string
+		repeats          bool
+		compare, correct bool
+	}{
+		{"nothing is said", "", false, false, false},
+		{"nothing is meant", "continuousReconcile: {}", false, false, false},
+		{"it is deployed again", "continuousReconcile: {every: 1m}", true, false, false},
+		{"it is compared", "continuousReconcile: {every: 1m, drift: report}", true, true, false},
+		{"it is compared and corrected", "continuousReconcile: {cron: '* * * * *', drift: correct}", true, true, true},
+		{"a schedule that is none", "continuousReconcile: {cron: soon}", false, false, false},
+		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nmanifests: 1", false, false, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			item := &v1alpha1.DeployItem{}
+			item.Spec.Configuration = raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+test.config)
+			got := New(Options{}).Repetition(item)
+			if (got.Next != nil) != test.repeats || got.Compare != test.compare || got.Correct != test.correct {
+				t.Errorf("%+v", got)
+			}
+			if got.Next != nil && got.Next(at).Sub(at) > time.Minute {
+				t.Errorf("next at %s", got.Next(at))
+			}
+		})
+	}
+	if got := New(Options{}).Repetition(&v1alpha1.DeployItem{}); got.Next != nil {
+		t.Errorf("an item without a configuration: %+v", got)
 	}
 }
 

@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -13,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/deploy/schedule"
 )
 
 const (
@@ -49,6 +51,29 @@ func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.
 // Delete removes the objects that an item has deployed.
 func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
 	return rollout.Delete(ctx, item, d.source)
+}
+
+// Repetition implements deployer.Repeating.
+func (d Deployer) Repetition(item *v1alpha1.DeployItem) deployer.Repetition {
+	// Most items ask for nothing, and this is asked often.
+	if item.Spec.Configuration == nil || !bytes.Contains(item.Spec.Configuration.Raw, []byte(`"continuousReconcile"`)) {
+		return deployer.Repetition{}
+	}
+	config, err := parseConfig(item.Spec.Configuration)
+	if err != nil {
+		return deployer.Repetition{}
+	}
+	next, err := schedule.Compile(config.ContinuousReconcile)
+	if err != nil || next == nil {
+		return deployer.Repetition{}
+	}
+	drift := config.ContinuousReconcile.Drift
+	return deployer.Repetition{Next: next, Compare: drift != "", Correct: drift == apideployer.DriftCorrect}
+}
+
+// Drift implements deployer.Repeating.
+func (d Deployer) Drift(ctx context.Context, item *deployer.Item) ([]string, error) {
+	return rollout.Drift(ctx, item, d.source)
 }
 
 // source reads items for the roll-out.

@@ -58,16 +58,35 @@ func begin(ctx context.Context, item *deployer.Item, connection *deployer.Connec
 	if err := item.Checkpoint(ctx, source.Name()+": start reconcile"); err != nil {
 		return nil, err
 	}
-	wish, err := source.Wish(ctx, item)
-	if err != nil {
-		return nil, err
-	}
-	wish.Name, wish.Owner = source.Name(), source.Owner(item)
-	recorded, err := source.Recorded(item)
+	wish, recorded, err := wanted(ctx, item, source)
 	if err != nil {
 		return nil, err
 	}
 	return Begin(ctx, itemJob{item, source}, target.On(connection), wish, recorded)
+}
+
+// wanted returns what an item wants, and what is recorded of it.
+func wanted(ctx context.Context, item *deployer.Item, source Source) (Wish, apply.Inventory, error) {
+	wish, err := source.Wish(ctx, item)
+	if err != nil {
+		return wish, nil, err
+	}
+	wish.Name, wish.Owner = source.Name(), source.Owner(item)
+	recorded, err := source.Recorded(item)
+	return wish, recorded, err
+}
+
+// Drift returns what another deployment of an item would change on its cluster.
+func Drift(ctx context.Context, item *deployer.Item, source Source) ([]string, error) {
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wish, recorded, err := wanted(ctx, item, source)
+	if err != nil {
+		return nil, err
+	}
+	return Compare(ctx, target.On(connection), wish, recorded)
 }
 
 // Delete removes the objects that an item has deployed, or continues to.

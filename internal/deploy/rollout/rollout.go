@@ -84,6 +84,14 @@ func (o Owner) labels() map[string]string {
 	return labels
 }
 
+// applier applies the objects.
+func (w Wish) applier(cluster target.Cluster) *apply.Applier {
+	return &apply.Applier{
+		Target: cluster, Strategy: w.Strategy,
+		Labels: w.Owner.labels(), OwnerLabel: w.Owner.Label, FieldManager: w.Owner.FieldManager,
+	}
+}
+
 // Rollout is the work on one item. It is kept between attempts, so that each goes
 // on where the last one stopped.
 type Rollout struct {
@@ -130,10 +138,7 @@ func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, reco
 	}
 	r := &Rollout{
 		job: job, wish: wish, cluster: cluster,
-		applier: &apply.Applier{
-			Target: cluster, Strategy: wish.Strategy,
-			Labels: wish.Owner.labels(), OwnerLabel: wish.Owner.Label, FieldManager: wish.Owner.FieldManager,
-		},
+		applier:   wish.applier(cluster),
 		objects:   objects,
 		applied:   make([]bool, len(objects)),
 		inventory: recorded.With(objects),

@@ -106,7 +106,7 @@ func TestWrongConfiguration(t *testing.T) {
 		{"exports", "an export without an object", head + "exports: {exports: [{key: a, jsonPath: .b}]}", "exports.exports[0]: fromResource is missing"},
 		{"checks", "a check without requirements", head + "readinessChecks: {custom: [{name: c, resourceSelector: [{apiVersion: v1, kind: A, name: a}]}]}", "readinessChecks.custom[0].requirements is missing"},
 		{"groups", "a group that does not exist", head + "deletionGroups: [{predefinedResourceGroup: {type: all}}]", "deletionGroups[0].predefinedResourceGroup.type does not exist"},
-		{"later", "continuous reconciliation comes later", head + "continuousReconcile: {every: 1m}", "continuousReconcile is not supported yet"},
+		{"schedules", "two schedules", head + "continuousReconcile: {every: 1m, cron: '@daily'}", "continuousReconcile has both cron and every"},
 	}
 	for _, test := range tests {
 		item := newItem(t, namespace, test.name, test.config)

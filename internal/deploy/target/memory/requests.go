@@ -84,6 +84,16 @@ func (c *Cluster) Update(_ context.Context, mapping *meta.RESTMapping, object *u
 	})
 }
 
+// Preview implements target.Cluster.
+func (c *Cluster) Preview(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, _ string) (*unstructured.Unstructured, error) {
+	return c.request("preview", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
+		if _, err := c.find(mapping, object.GetNamespace(), object.GetName()); err != nil {
+			return nil, err
+		}
+		return object.DeepCopy(), nil
+	})
+}
+
 // MergePatch implements target.Cluster.
 func (c *Cluster) MergePatch(_ context.Context, mapping *meta.RESTMapping, namespace, name string, patch []byte, _ string) (*unstructured.Unstructured, error) {
 	return c.request("patch", mapping, namespace, name, func() (*unstructured.Unstructured, error) {

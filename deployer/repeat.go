@@ -1,0 +1,188 @@
+package deployer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// Repeating is implemented by deployers that look at finished items again.
+type Repeating interface {
+	// Repetition says when a finished item is due. It is called often and looks at the
+	// item only. A configuration that is wrong asks for nothing: the next job tells it.
+	Repetition(item *v1alpha1.DeployItem) Repetition
+	// Drift returns what another deployment of the item would change, object by object
+	// and without values. It changes nothing.
+	Drift(ctx context.Context, item *Item) ([]string, error)
+}
+
+// Repetition says when a finished item is looked at again, and what happens then.
+type Repetition struct {
+	// Next returns the time after another one, or zero if there is none. Nil means
+	// never.
+	Next func(after time.Time) time.Time
+	// Compare asks for Drift first; without it, the item is deployed again.
+	Compare bool
+	// Correct deploys the item again if there is drift.
+	Correct bool
+}
+
+// repeats reports whether a finished item may be looked at again at all: it has been
+// deployed as it is now, and nobody has switched it off.
+func repeats(item *v1alpha1.DeployItem) bool {
+	return item.DeletionTimestamp == nil && !asksForWork(item) && item.Status.Phase.Current() == v1alpha1.DeployItemPhases.Succeeded &&
+		item.Generation == item.Status.ObservedGeneration && item.Annotations[v1alpha1.ContinuousReconcileActiveAnnotation] != "false"
+}
+
+// repetition finds out when an item is due; the time is zero if it never is.
+func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) (due time.Time, repetition Repetition, err error) {
+	repeating, ok := r.options.Deployer.(Repeating)
+	if !ok || !repeats(item) {
+		return due, repetition, nil
+	}
+	if repetition = repeating.Repetition(item); repetition.Next == nil {
+		return due, repetition, nil
+	}
+	var last time.Time
+	if item.Status.LastReconcileTime != nil {
+		last = item.Status.LastReconcileTime.Time
+	}
+	if looked := r.runs.looked(item); looked.After(last) {
+		last = looked
+	}
+	due = repetition.Next(last)
+	if due.IsZero() || r.now().Before(due) {
+		return due, repetition, nil
+	}
+	busy, err := r.ownerBusy(ctx, item)
+	if busy {
+		// The job of the Execution has deployed the item, or will: this time is left out.
+		r.runs.look(item, r.now())
+		due = repetition.Next(r.now())
+	}
+	return due, repetition, err
+}
+
+// ownerBusy reports whether the Execution of an item has a job. The job of an item that
+// is its own would look to the Execution as if the item had not taken up that job.
+func (r *reconciler) ownerBusy(ctx context.Context, item *v1alpha1.DeployItem) (bool, error) {
+	name := item.Labels[v1alpha1.ExecutionManagedByLabel]
+	if name == "" {
+		return false, nil
+	}
+	owner := &v1alpha1.Execution{}
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: item.Namespace, Name: name}, owner)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read Execution %s/%s, whose item is due: %w", item.Namespace, name, err)
+	}
+	return job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished), nil
+}
+
+// compare looks for drift, tells about it, and deploys the item again if that is asked
+// for.
+func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, error) {
+	r.runs.look(seen.item, seen.now)
+	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
+	var drift []string
+	err := job.Protect(func() (err error) {
+		if item.Target == nil && hasTarget(item.DeployItem) {
+			return r.noTarget(item.DeployItem)
+		}
+		repeating, _ := r.options.Deployer.(Repeating) // only then an item is due
+		drift, err = repeating.Drift(ctx, item)
+		return err
+	})
+	if job.IsShutdown(ctx, err) {
+		return ctrl.Result{}, nil
+	}
+	if job.IsPanic(err) {
+		r.notePanic(ctx, item.key, err)
+	}
+	isNew := noteDrift(item.DeployItem, drift, err, r.now())
+	if writeErr := item.write(ctx); writeErr != nil {
+		return item.afterWrite(writeErr)
+	}
+	if isNew {
+		found := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
+		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", shortened(found.Message))
+		log.FromContext(ctx).Info("somebody has changed what was deployed", "drift", found.Message)
+	}
+	if len(drift) > 0 && seen.repetition.Correct {
+		again := *seen
+		again.item = item.DeployItem
+		return r.attempt(ctx, &again, decision{do: work, start: true, ownJob: true})
+	}
+	return ctrl.Result{RequeueAfter: max(seen.repetition.Next(seen.now).Sub(seen.now), time.Second)}, nil
+}
+
+// noteDrift puts the result of a comparison into the condition, and reports whether
+// there is drift that was not known.
+func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Time) (isNew bool) {
+	condition := v1alpha1.Condition{
+		Type: v1alpha1.DriftedCondition, Status: v1alpha1.ConditionFalse, Reason: "InStep", Message: "everything is as it was deployed",
+		ObservedGeneration: item.Generation,
+	}
+	switch {
+	case err != nil:
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, "NotCompared", err.Error()
+	case len(drift) > 0:
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionTrue, "ChangedByOthers", "somebody has changed "+listing(drift)
+	}
+	last := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
+	isNew = condition.Status == v1alpha1.ConditionTrue && (last == nil || last.Status != condition.Status || last.Message != condition.Message)
+	job.SetCondition(&item.Status.Conditions, condition, stamp(now))
+	return isNew
+}
+
+// forgetDrift says after a deployment that all drift is gone.
+func forgetDrift(item *v1alpha1.DeployItem, now time.Time) {
+	if job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition) != nil {
+		noteDrift(item, nil, nil, now)
+	}
+}
+
+// look is when a finished item was looked at.
+type look struct {
+	uid types.UID
+	at  time.Time
+}
+
+// look notes when a finished item was looked at.
+func (r *runs) look(item *v1alpha1.DeployItem, at time.Time) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.looks == nil {
+		r.looks = make(map[types.NamespacedName]look)
+	}
+	r.looks[keyOf(item)] = look{uid: item.UID, at: at}
+}
+
+// looked returns when a finished item was looked at last, or zero.
+func (r *runs) looked(item *v1alpha1.DeployItem) time.Time {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if last := r.looks[keyOf(item)]; last.uid == item.UID {
+		return last.at
+	}
+	return time.Time{}
+}
+
+// forgetLook drops what is known of an item that is gone.
+func (r *runs) forgetLook(key types.NamespacedName) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	delete(r.looks, key)
+}

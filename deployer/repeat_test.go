@@ -1,0 +1,209 @@
+package deployer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// repeater is a deployer whose items are due again.
+type repeater struct {
+	*script
+	repetition Repetition
+	drift      func() ([]string, error)
+}
+
+func (r *repeater) Repetition(*v1alpha1.DeployItem) Repetition { return r.repetition }
+
+func (r *repeater) Drift(context.Context, *Item) ([]string, error) {
+	r.calls = append(r.calls, "drift")
+	if r.drift == nil {
+		return nil, nil
+	}
+	return r.drift()
+}
+
+func eachMinute(after time.Time) time.Time { return after.Add(time.Minute) }
+
+// finishedItem was deployed at the time 1000.
+func finishedItem(change ...func(*v1alpha1.DeployItem)) *v1alpha1.DeployItem {
+	item := newItem(change...)
+	at := metav1.NewTime(time.Unix(1000, 0))
+	item.Status.JobIDFinished, item.Status.Phase, item.Status.ObservedGeneration = item.Status.JobID, "Succeeded", item.Generation
+	item.Status.LastReconcileTime = &at
+	return item
+}
+
+func repeating(t *testing.T, repetition Repetition, objects ...client.Object) (*stage, *repeater) {
+	t.Helper()
+	r := &repeater{script: &script{}, repetition: repetition}
+	s := onStage(t, r.script, objects...)
+	s.reconciler.options.Deployer = r
+	return s, r
+}
+
+func TestRepetition(t *testing.T) {
+	ofExecution := func(item *v1alpha1.DeployItem) {
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec"}
+	}
+	execution := func(jobID, finished string) *v1alpha1.Execution {
+		return &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "exec"}, Status: v1alpha1.ExecutionStatus{JobID: jobID, JobIDFinished: finished}}
+	}
+	tests := []struct {
+		reason  string
+		item    *v1alpha1.DeployItem
+		owner   *v1alpha1.Execution
+		next    func(time.Time) time.Time
+		after   time.Duration
+		runs    bool
+		requeue time.Duration
+	}{
+		{"it is not due yet", finishedItem(), nil, eachMinute, 20 * time.Second, false, 40 * time.Second},
+		{"it is due", finishedItem(), nil, eachMinute, time.Minute, true, 0},
+		{"it is overdue: once is enough", finishedItem(), nil, eachMinute, time.Hour, true, 0},
+		{"nobody asks for it", finishedItem(), nil, nil, time.Hour, false, 0},
+		{"a schedule without an end", finishedItem(), nil, func(time.Time) time.Time { return time.Time{} }, time.Hour, false, 0},
+		{"somebody has switched it off", finishedItem(func(i *v1alpha1.DeployItem) {
+			i.Annotations = map[string]string{v1alpha1.ContinuousReconcileActiveAnnotation: "false"}
+		}), nil, eachMinute, time.Hour, false, 0},
+		{"a specification that no job has deployed", func() *v1alpha1.DeployItem {
+			item := finishedItem()
+			item.Generation++
+			return item
+		}(), nil, eachMinute, time.Hour, false, 0},
+		{"the last job has failed", func() *v1alpha1.DeployItem {
+			item := finishedItem()
+			item.Status.Phase = "Failed"
+			return item
+		}(), nil, eachMinute, time.Hour, false, 0},
+		{"it only wants to be deployed after a change, but the schedule says so", finishedItem(func(i *v1alpha1.DeployItem) { i.Spec.UpdateOnChangeOnly = true }), nil, eachMinute, time.Hour, true, 0},
+		{"its Execution has no job", finishedItem(ofExecution), execution("a", "a"), eachMinute, time.Hour, true, 0},
+		{"its Execution is gone", finishedItem(ofExecution), nil, eachMinute, time.Hour, true, 0},
+		{"its Execution has a job: this time is left out", finishedItem(ofExecution), execution("b", "a"), eachMinute, time.Hour, false, time.Minute},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			objects := []client.Object{test.item}
+			if test.owner != nil {
+				objects = append(objects, test.owner)
+			}
+			before := test.item.Status.JobID
+			s, r := repeating(t, Repetition{Next: test.next}, objects...)
+			s.clock = s.clock.Add(test.after)
+			result := s.look()
+			if ran := len(r.calls) > 0; ran != test.runs || result.RequeueAfter != test.requeue {
+				t.Errorf("calls %v, it comes back after %s", r.calls, result.RequeueAfter)
+			}
+			item := s.item()
+			if changed := item.Status.JobID != before; changed != test.runs || item.Status.JobID != item.Status.JobIDFinished {
+				t.Errorf("job %s, finished %s, before %s", item.Status.JobID, item.Status.JobIDFinished, before)
+			}
+			if test.runs && s.look().RequeueAfter != time.Minute {
+				t.Error("it is not due again")
+			}
+		})
+	}
+}
+
+// TestDrift compares, tells once what has changed, leaves it or corrects it, and writes
+// nothing when there are no news.
+func TestDrift(t *testing.T) {
+	for _, correct := range []bool{false, true} {
+		s, r := repeating(t, Repetition{Next: eachMinute, Compare: true, Correct: correct}, finishedItem())
+		look := func(drift []string, err error) (*v1alpha1.Condition, ctrl.Result) {
+			t.Helper()
+			r.drift, r.calls = func() ([]string, error) { return drift, err }, nil
+			s.clock = s.clock.Add(time.Minute)
+			result := s.look()
+			return job.GetCondition(s.item().Status.Conditions, v1alpha1.DriftedCondition), result
+		}
+		if found, result := look(nil, nil); found.Status != "False" || result.RequeueAfter != time.Minute {
+			t.Errorf("in step: %+v, %+v", found, result)
+		}
+		version := s.item().ResourceVersion
+		if look(nil, nil); s.item().ResourceVersion != version {
+			t.Error("no news are no write")
+		}
+		if result := s.look(); result.RequeueAfter != time.Minute || len(r.calls) != 1 {
+			t.Errorf("a look before it is due: %+v, calls %v", result, r.calls)
+		}
+		found, _ := look([]string{"ConfigMap ns/a (data.x)", "Secret ns/b (it does not exist)"}, nil)
+		told := s.told()
+		if correct {
+			if strings.Join(r.calls, " ") != "drift reconcile" || found.Status != "False" || s.item().Status.JobID != s.item().Status.JobIDFinished {
+				t.Errorf("corrected: calls %v, %+v", r.calls, found)
+			}
+		} else if len(r.calls) != 1 || found.Status != "True" || found.Message != "somebody has changed ConfigMap ns/a (data.x), Secret ns/b (it does not exist)" {
+			t.Errorf("reported: calls %v, %+v", r.calls, found)
+		}
+		if len(told) != 1 || !strings.Contains(told[0], "Drifted") || !strings.Contains(told[0], "ConfigMap ns/a (data.x)") {
+			t.Errorf("events %v", told)
+		}
+		if !correct {
+			look([]string{"ConfigMap ns/a (data.x)", "Secret ns/b (it does not exist)"}, nil)
+			if told := s.told(); len(told) != 0 {
+				t.Errorf("the same news are told again: %v", told)
+			}
+		}
+		if found, _ := look(nil, errors.New("connection refused")); found.Status != "Unknown" || found.Message != "connection refused" || len(s.told()) != 0 {
+			t.Errorf("not compared: %+v", found)
+		}
+		if s.item().Status.Phase != "Succeeded" {
+			t.Errorf("a comparison is no job: phase %s", s.item().Status.Phase)
+		}
+	}
+}
+
+// TestDriftOfOthers shows what a comparison does when things go wrong around it.
+func TestDriftOfOthers(t *testing.T) {
+	target := func(item *v1alpha1.DeployItem) { item.Spec.Target = &v1alpha1.ObjectReference{Name: "gone"} }
+	s, r := repeating(t, Repetition{Next: eachMinute, Compare: true}, finishedItem(target))
+	s.clock = s.clock.Add(time.Hour)
+	s.look()
+	if found := job.GetCondition(s.item().Status.Conditions, v1alpha1.DriftedCondition); found.Status != "Unknown" || !strings.Contains(found.Message, "Target ns/gone does not exist") || len(r.calls) != 0 {
+		t.Errorf("no target: %+v, calls %v", found, r.calls)
+	}
+	s, r = repeating(t, Repetition{Next: eachMinute, Compare: true}, finishedItem())
+	r.drift = func() ([]string, error) { panic("broken") }
+	s.clock = s.clock.Add(time.Hour)
+	if result := s.look(); result.RequeueAfter != time.Minute {
+		t.Errorf("a panic is repeated at once: %+v", result)
+	}
+	if found := job.GetCondition(s.item().Status.Conditions, v1alpha1.DriftedCondition); found.Status != "Unknown" {
+		t.Errorf("a panic: %+v", found)
+	}
+	// A job that deploys puts everything in step.
+	s, r = repeating(t, Repetition{Next: eachMinute, Compare: true}, finishedItem())
+	r.drift = func() ([]string, error) { return []string{"ConfigMap ns/a (data.x)"}, nil }
+	s.clock = s.clock.Add(time.Hour)
+	s.look()
+	item := s.item()
+	HandOver(item, s.clock)
+	if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	s.look()
+	if found := job.GetCondition(s.item().Status.Conditions, v1alpha1.DriftedCondition); found.Status != "False" {
+		t.Errorf("after a job: %+v", found)
+	}
+	if err := s.reconciler.client.Delete(t.Context(), s.item()); err != nil {
+		t.Fatal(err)
+	}
+	item = s.item()
+	item.Finalizers = nil
+	if err := s.reconciler.client.Update(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	if s.look(); len(s.reconciler.runs.looks) != 0 {
+		t.Errorf("what is gone is remembered: %v", s.reconciler.runs.looks)
+	}
+}

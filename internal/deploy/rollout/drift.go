@@ -1,0 +1,39 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/parallel"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// Compare returns what another roll-out of the same wish would change, object by object
+// in the order of the wish. It changes nothing.
+func Compare(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory) ([]string, error) {
+	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rollout{wish: wish, cluster: cluster, applier: wish.applier(cluster), objects: objects}
+	all := make([]int, len(objects))
+	for i := range all {
+		all[i] = i
+	}
+	if err := r.see(ctx, all); err != nil {
+		return nil, err
+	}
+	changes, errs := make([]string, len(objects)), make([]error, len(objects))
+	parallel.Do(len(objects), func(i int) { changes[i], errs[i] = r.applier.Compare(ctx, objects[i]) })
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var drift []string
+	for _, change := range changes {
+		if change != "" {
+			drift = append(drift, change)
+		}
+	}
+	return drift, nil
+}
