@@ -1,6 +1,7 @@
 package deployer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -252,19 +253,11 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 	}
 	switch ended {
 	case waits:
-		// Until the time of the job is over, only a wake goes on.
-		item.run.notBefore, item.run.failures = item.deadline, 0
-		if item.deadline.IsZero() {
-			item.run.notBefore = r.now().Add(never)
-		}
-		if !tellAt.IsZero() && tellAt.Before(item.run.notBefore) {
-			item.run.notBefore = tellAt
-		}
+		// Only a wake goes on, or the time for news.
+		item.run.failures = 0
+		item.run.notBefore = item.atMost(cmp.Or(tellAt, r.now().Add(never)))
 	case retries:
-		item.run.notBefore = r.now().Add(item.run.backoff())
-		if !item.deadline.IsZero() && item.run.notBefore.After(item.deadline) {
-			item.run.notBefore = item.deadline
-		}
+		item.run.notBefore = item.atMost(r.now().Add(item.run.backoff()))
 	default:
 		r.runs.end(item.key)
 		return ctrl.Result{}, nil
@@ -274,6 +267,14 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{RequeueAfter: max(item.run.notBefore.Sub(r.now()), time.Millisecond)}, nil
+}
+
+// atMost returns a time, or the end of the job if that is earlier.
+func (i *Item) atMost(at time.Time) time.Time {
+	if !i.deadline.IsZero() && at.After(i.deadline) {
+		return i.deadline
+	}
+	return at
 }
 
 // never is the time that a job without limit is left to those who wake it.

@@ -36,7 +36,7 @@ func (a *Applier) Compare(ctx context.Context, object Object) (string, error) {
 	case treatment == leaveForeign, treatment == leave && object.Policy == deployer.ImmutablePolicy:
 		return "", nil
 	case treatment == write:
-		if predicted, err = a.predict(ctx, object, live, desired, manifest); err != nil {
+		if predicted, err = a.predict(ctx, object, desired, manifest); err != nil {
 			return "", fmt.Errorf("compare %s: %w", name, a.explain(ctx, object, err))
 		}
 	}
@@ -61,7 +61,7 @@ func (a *Applier) live(ctx context.Context, object Object, manifest *unstructure
 
 // predict asks the API server what would be stored: it fills in defaults, and only it
 // knows how fields of several owners merge.
-func (a *Applier) predict(ctx context.Context, object Object, live, desired, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (a *Applier) predict(ctx context.Context, object Object, desired, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if !a.serverSide() {
 		return a.Target.Preview(ctx, object.Mapping, desired, a.FieldManager)
 	}

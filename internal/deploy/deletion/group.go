@@ -79,15 +79,20 @@ func compile(definition deployer.DeletionGroupDefinition, protected []string) (G
 	if !group.All {
 		return group, nil
 	}
-	for i, resource := range group.Types {
+	group.Protected = protected
+	return group, group.checkProtected()
+}
+
+// checkProtected refuses a group that asks for all in a protected namespace.
+func (g Group) checkProtected() error {
+	for i, resource := range g.Types {
 		for _, namespace := range resource.Namespaces {
-			if slices.Contains(protected, namespace) {
-				return Group{}, fmt.Errorf(".customResourceGroup.resources[%d].namespaces: an administrator protects namespace %s from deleteAllResources: leave it out", i, namespace)
+			if slices.Contains(g.Protected, namespace) {
+				return fmt.Errorf(".customResourceGroup.resources[%d].namespaces: an administrator protects namespace %s from deleteAllResources: leave it out", i, namespace)
 			}
 		}
 	}
-	group.Protected = protected
-	return group, nil
+	return nil
 }
 
 // spares reports whether an object of a group that deletes all is protected.

@@ -28,7 +28,7 @@ func documented(t *testing.T, below string) string {
 	if !found || !opened || !closed {
 		t.Fatalf("there is no example below %q", below)
 	}
-	return strings.ReplaceAll(example, "namespace: shop", "namespace: NAMESPACE")
+	return strings.NewReplacer("namespace: shop", "namespace: NAMESPACE", "namespaces: [shop]", "namespaces: [NAMESPACE]").Replace(example)
 }
 
 // databases defines a kind whose status somebody else writes.

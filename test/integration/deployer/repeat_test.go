@@ -1,6 +1,7 @@
 package deployer_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -30,6 +32,24 @@ exports: {exports: [{key: level, jsonPath: .data.level, fromResource: {apiVersio
 // eachSecond is the documented schedule, so often that a test sees it.
 func eachSecond(t *testing.T) string {
 	return strings.Replace(documented(t, "## Looking again"), "every: 1h", "every: 1s", 1)
+}
+
+// repeated creates an item with a schedule, which ends with the test: other tests count
+// requests.
+func repeated(t *testing.T, item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+	t.Helper()
+	create(t, item)
+	t.Cleanup(func() {
+		if err := switchOff(context.Background(), item); err != nil {
+			t.Error(err)
+		}
+	})
+	return awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+}
+
+// switchOff ends the schedule of an item.
+func switchOff(ctx context.Context, item *v1alpha1.DeployItem) error {
+	return items.Patch(ctx, item.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"annotations": {"`+v1alpha1.ContinuousReconcileActiveAnnotation+`": "false"}}}`)))
 }
 
 // setLevel changes the settings, as somebody else would.
@@ -63,8 +83,7 @@ func TestDriftIsReported(t *testing.T) {
 			namespace := namespaces(t)
 			createTarget(t, namespace, "cluster", access)
 			item := newItem(t, namespace, "settings", settings+"updateStrategy: "+strategy+"\n"+eachSecond(t))
-			create(t, item)
-			ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+			ended := repeated(t, item)
 			before := mark(t, target)
 			if inStep, message := awaitDrift(t, ended, v1alpha1.ConditionFalse); inStep.Status.JobID != ended.Status.JobID || message != "everything is as it was deployed" {
 				t.Errorf("job %s, message %q", inStep.Status.JobID, message)
@@ -105,8 +124,7 @@ func TestDriftIsCorrected(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "settings", settings+strings.Replace(eachSecond(t), "drift: report", "drift: correct", 1))
-	create(t, item)
-	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	ended := repeated(t, item)
 	secret, _ := exported(t, ended)
 	awaitDrift(t, ended, v1alpha1.ConditionFalse)
 	setLevel(t, namespace, "2")
@@ -140,13 +158,11 @@ func TestContinuousReconcile(t *testing.T) {
 			item := newItem(t, namespace, "settings", settings+schedule+"\n")
 			item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec"}
 			begun := time.Now()
-			create(t, item)
-			ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+			ended := repeated(t, item)
 			asked := mark(t, resource)
 			// Another item of the same schedule, of nobody, shows that time has passed.
 			free := newItem(t, namespace, "free", strings.ReplaceAll(settings, "settings", "free")+schedule+"\n")
-			create(t, free)
-			first := awaitEnd(t, free, v1alpha1.DeployItemPhases.Succeeded)
+			first := repeated(t, free)
 			second := awaitJobAfter(t, first)
 			awaitJobAfter(t, second)
 			if got := count(t, resource, asked)["get executions.landscaper.gardener.cloud"]; got < 1 || got > 2+int(time.Since(begun).Seconds()) {
@@ -179,8 +195,7 @@ func awaitJobAfter(t *testing.T, item *v1alpha1.DeployItem) *v1alpha1.DeployItem
 // suspend switches the schedule of an item off and watches another one go on.
 func suspend(t *testing.T, item, other *v1alpha1.DeployItem) {
 	t.Helper()
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"annotations": {"`+v1alpha1.ContinuousReconcileActiveAnnotation+`": "false"}}}`))
-	if err := items.Patch(t.Context(), item, patch); err != nil {
+	if err := switchOff(t.Context(), item); err != nil {
 		t.Fatal(err)
 	}
 	// A job that was under way ends.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -124,48 +123,4 @@ manifests:
 			}
 		})
 	}
-}
-
-// TestManyObjects counts the requests for 100 objects of one kind: at most n+2 when
-// they are new, n+2 when nothing has changed, n+5 to delete.
-func TestManyObjects(t *testing.T) {
-	const n = 100
-	namespace := namespaces(t)
-	createTarget(t, namespace, "cluster", access)
-	config := "{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, manifests: ["
-	for i := range n {
-		config += fmt.Sprintf("{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: NAMESPACE}}},", i)
-	}
-	item := newItem(t, namespace, "many", config+"]}")
-	total := func(what string, most int, do func()) {
-		t.Helper()
-		before := mark(t, target)
-		do()
-		sum := 0
-		counts := count(t, target, before)
-		for _, times := range counts {
-			sum += times
-		}
-		if sum > most {
-			t.Errorf("%s: %d requests, want at most %d: %v", what, sum, most, counts)
-		}
-	}
-	// The first contact with the cluster is not counted.
-	first := newItem(t, namespace, "first", oneConfigMap)
-	create(t, first)
-	awaitEnd(t, first, v1alpha1.DeployItemPhases.Succeeded)
-	var ended *v1alpha1.DeployItem
-	total("new", n+2, func() {
-		create(t, item)
-		ended = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	})
-	total("unchanged", n+2, func() {
-		handOver(t, ended)
-		ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
-	})
-	total("deleted", n+5, func() {
-		remove(t, ended)
-		awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
-		awaitGone(t, deployed, &corev1.ConfigMapList{}, configMap(namespace, "c0"))
-	})
 }

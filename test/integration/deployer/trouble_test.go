@@ -1,0 +1,192 @@
+package deployer_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
+)
+
+// troubled lets the target misbehave by rules until the test ends, or until the
+// function is called that it returns. It also closes all connections, if cut is set.
+func troubled(t *testing.T, cut bool, rules ...lab.Rule) (calm func()) {
+	t.Helper()
+	if err := target.SetFaults(t.Context(), lab.Faults{Seed: 1, Rules: rules}); err != nil {
+		t.Fatal(err)
+	}
+	if cut {
+		if err := target.CutConnections(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calm = func() {
+		if err := target.SetFaults(context.Background(), lab.Faults{}); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(calm)
+	return calm
+}
+
+// awaitError waits until an item tells an error.
+func awaitError(t *testing.T, item *v1alpha1.DeployItem, want string) *v1alpha1.DeployItem {
+	t.Helper()
+	return awaitItem(t, item, "the error "+want, func(item *v1alpha1.DeployItem) bool {
+		return item.Status.LastError != nil && strings.Contains(item.Status.LastError.Message, want)
+	})
+}
+
+// beside deploys an item to the other cluster: nobody is held up by a neighbour.
+func beside(t *testing.T, namespace string) {
+	t.Helper()
+	createTarget(t, namespace, "edge", edgeAccess)
+	item := newItem(t, namespace, "beside", strings.ReplaceAll(oneConfigMap, "smallest", "beside"))
+	item.Spec.Target.Name = "edge"
+	create(t, item)
+	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+}
+
+// gone is a cluster that nobody reaches any more.
+var gone = lab.Rule{Name: "gone", Share: 1, Action: "cut"}
+
+// TestTroubledTarget deploys to a cluster that throttles, fails or hangs: the item says
+// so, goes on later and later, and ends well when the cluster does. Meanwhile items on
+// other clusters are not held up.
+func TestTroubledTarget(t *testing.T) {
+	onConfigMaps := func(rule lab.Rule) lab.Rule {
+		rule.Name, rule.Verbs, rule.Resources, rule.Share = "trouble", []string{"create"}, []string{"configmaps"}, 1
+		return rule
+	}
+	tests := []struct {
+		reason string
+		rule   lab.Rule
+		shown  string
+	}{
+		{"it throttles", onConfigMaps(lab.Rule{Action: "status", Status: 429}), "the API server answers TooManyRequests (429)"},
+		{"it fails", onConfigMaps(lab.Rule{Action: "status", Status: 503}), "the API server answers ServiceUnavailable (503)"},
+		{"it breaks off", onConfigMaps(lab.Rule{Action: "cut"}), "talk to the cluster at"},
+		{"it hangs", onConfigMaps(lab.Rule{Action: "delay", Delay: "5s"}), ""},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			namespace := namespaces(t)
+			createTarget(t, namespace, "cluster", access)
+			test.rule.Namespaces = []string{namespace}
+			calm := troubled(t, false, test.rule)
+			item := newItem(t, namespace, "item", oneConfigMap)
+			create(t, item)
+			if test.shown != "" {
+				failing := awaitItem(t, item, "the error", func(item *v1alpha1.DeployItem) bool { return item.Status.LastError != nil })
+				if last := failing.Status.LastError; failing.Status.Phase.IsFinal() || !strings.Contains(last.Message, "ConfigMap "+namespace+"/smallest: "+test.shown) {
+					t.Errorf("phase %s, last error %+v", failing.Status.Phase, last)
+				}
+			}
+			beside(t, namespace)
+			if err := items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err != nil || item.Status.Phase.IsFinal() {
+				t.Errorf("phase %s before the trouble is over, error %v", item.Status.Phase, err)
+			}
+			decided, err := target.Decisions(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tries := 0
+			for _, decision := range decided {
+				if decision.Hit && decision.Request.Namespace == namespace {
+					tries++
+				}
+			}
+			if tries == 0 || tries > 12 {
+				t.Errorf("it was tried %d times", tries)
+			}
+			calm()
+			ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+			if ended.Status.LastError != nil {
+				t.Errorf("last error %+v", ended.Status.LastError)
+			}
+			remove(t, ended)
+			awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
+		})
+	}
+}
+
+const awaitsSignal = configHead + `
+manifests:
+- manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: mine, namespace: NAMESPACE}}
+readinessChecks:
+  custom:
+  - name: signal
+    resourceSelector: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: NAMESPACE}
+    requirements: [{jsonPath: .data.go, operator: exists}]
+`
+
+// TestTargetGoesAndComesBack lets the cluster vanish while an item waits for an object,
+// while another one begins and while a third one goes. When it is back, all end by
+// themselves; what happened meanwhile is seen.
+func TestTargetGoesAndComesBack(t *testing.T) {
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	waiting := newItem(t, namespace, "waiting", awaitsSignal)
+	create(t, waiting)
+	awaitText(t, waiting, "waiting for ConfigMap "+namespace+"/signal to become ready")
+	leaving := newItem(t, namespace, "leaving", strings.ReplaceAll(oneConfigMap, "smallest", "leaving"))
+	create(t, leaving)
+	ended := awaitEnd(t, leaving, v1alpha1.DeployItemPhases.Succeeded)
+
+	calm := troubled(t, true, gone)
+	beginning := newItem(t, namespace, "beginning", strings.ReplaceAll(oneConfigMap, "smallest", "beginning"))
+	create(t, beginning)
+	remove(t, ended)
+	for _, item := range []*v1alpha1.DeployItem{beginning, ended} {
+		if failing := awaitError(t, item, "talk to the cluster at"); failing.Status.Phase.IsFinal() {
+			t.Errorf("%s has given up: %+v", item.Name, failing.Status)
+		}
+	}
+	beside(t, namespace)
+	signal := configMap(namespace, "signal")
+	signal.Data = map[string]string{"go": "now"}
+	if err := deployed.Create(t.Context(), signal); err != nil {
+		t.Fatal(err)
+	}
+	if err := items.Get(t.Context(), client.ObjectKeyFromObject(waiting), waiting); err != nil || waiting.Status.Phase.IsFinal() {
+		t.Errorf("phase %s although the cluster is gone, error %v", waiting.Status.Phase, err)
+	}
+	calm()
+	awaitEnd(t, waiting, v1alpha1.DeployItemPhases.Succeeded)
+	awaitEnd(t, beginning, v1alpha1.DeployItemPhases.Succeeded)
+	awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
+	if err := deployed.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "leaving"}, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the object of the item that left: %v", err)
+	}
+}
+
+// TestTargetGoesDuringADeletion ends a deletion in time that cannot be finished, says
+// what is left, and goes on there with the next job.
+func TestTargetGoesDuringADeletion(t *testing.T) {
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	item := newItem(t, namespace, "item", strings.ReplaceAll(twoConfigMaps, "goes", "first"))
+	item.Spec.Timeout = duration("6s")
+	create(t, item)
+	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	calm := troubled(t, false, lab.Rule{Name: "half", Verbs: []string{"delete"}, Resources: []string{"configmaps"}, Names: []string{"stays"}, Namespaces: []string{namespace}, Share: 1, Action: "status", Status: 503})
+	remove(t, ended)
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.DeleteFailed)
+	if last := ended.Status.LastError; !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, "ConfigMap "+namespace+"/stays") {
+		t.Errorf("last error %+v", last)
+	}
+	if got := managed(t, ended); len(got) != 1 || got[0] != "stays" {
+		t.Errorf("what is left is recorded as %v", got)
+	}
+	calm()
+	before := mark(t, target)
+	handOver(t, ended)
+	awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
+	if got := count(t, target, before); got["delete configmaps"] != 1 {
+		t.Errorf("requests %v", got)
+	}
+}
