@@ -17,6 +17,9 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
+// validateTarget is the reason of all errors about a Target that cannot work.
+const validateTarget = "ValidateTarget"
+
 // Item is a DeployItem whose job is in work.
 type Item struct {
 	// DeployItem is a copy of the object. The status is ahead of the stored one.
@@ -38,13 +41,34 @@ type Item struct {
 // that does not answer is a wait that ends by itself.
 func (i *Item) Cluster(ctx context.Context) (*Connection, error) {
 	if i.Target == nil {
-		return nil, job.NewError("reconcile", "ValidateTarget", "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
+		return nil, job.NewError(i.operation(), validateTarget, "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
 	}
-	connection, err := i.reconciler.options.Clusters.Connect(ctx, i.Target)
+	return i.connect(ctx, i.Target)
+}
+
+func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (*Connection, error) {
+	connection, err := i.reconciler.options.Clusters.Connect(ctx, target)
 	if err != nil {
-		return nil, err
+		return nil, i.validation(err)
 	}
 	return connection, connection.Contact(ctx, i.Wake)
+}
+
+// validation names the operation of a Target that cannot work as it was always named.
+func (i *Item) validation(err error) error {
+	var refused *job.Error
+	if !errors.As(err, &refused) || refused.Reason != validateTarget {
+		return err
+	}
+	return job.Wrap(err, i.operation(), validateTarget, "")
+}
+
+// operation is what is being done with the item.
+func (i *Item) operation() string {
+	if i.Status.Phase.IsDeletion() {
+		return "delete"
+	}
+	return "reconcile"
 }
 
 // ClusterOf returns the connection to the cluster of another Target in the namespace
@@ -58,13 +82,9 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, e
 		return nil, err
 	}
 	if target == nil {
-		return nil, job.NewWaiting("reconcile", "NoTargetFound", fmt.Sprintf("Target %s does not exist: create it, or correct targetName", key))
+		return nil, job.NewWaiting(i.operation(), "NoTargetFound", fmt.Sprintf("Target %s does not exist: create it, or correct targetName", key))
 	}
-	connection, err := i.reconciler.options.Clusters.Connect(ctx, target)
-	if err != nil {
-		return nil, err
-	}
-	return connection, connection.Contact(ctx, i.Wake)
+	return i.connect(ctx, target)
 }
 
 // Context returns the Context of the item. It is read when it is asked for: an

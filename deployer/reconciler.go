@@ -149,8 +149,20 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	case errors.Is(err, ErrInterrupted), job.IsShutdown(ctx, err):
 		return ctrl.Result{}, nil
 	}
-	ended, shown := judge(result, err, item.Expired(), item.run.checkpoint)
+	ended, shown := judge(result, item.named(err), item.Expired(), item.run.checkpoint)
 	return r.report(ctx, item, ended, shown)
+}
+
+// named gives an error of a deployer an operation and a reason if it has none.
+func (i *Item) named(err error) error {
+	var known *job.Error
+	if err == nil || errors.As(err, &known) || job.IsPanic(err) {
+		return err
+	}
+	if i.Status.Phase.IsDeletion() {
+		return job.Wrap(err, "delete", "DeleteWithUninstall", "")
+	}
+	return job.Wrap(err, "reconcile", "Reconcile", "")
 }
 
 // information says who works on an item.
@@ -186,7 +198,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	if !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer) {
 		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.AddFinalizer(stored, v1alpha1.Finalizer) })
 		if err != nil {
-			return Result{}, err
+			return Result{}, job.Wrap(err, "reconcile", "AddFinalizer", "")
 		}
 	}
 	if item.Spec.Configuration == nil {
@@ -230,13 +242,16 @@ func (i *Item) setDeadline() {
 // report stores how an attempt ended and says when to go on.
 func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err error) (ctrl.Result, error) {
 	if ended == succeeded && item.Status.Phase.IsDeletion() {
-		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
-		if err != nil {
-			return item.afterWrite(err)
+		gone := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
+		if gone == nil {
+			// The run itself ends when the cache knows that the item is gone.
+			item.run.forget()
+			return ctrl.Result{}, nil
 		}
-		// The run itself ends when the cache knows that the item is gone.
-		item.run.forget()
-		return ctrl.Result{}, nil
+		if errors.Is(gone, errOutdated) {
+			return item.again(), nil
+		}
+		ended, err = judge(Done(), job.Wrap(gone, "delete", "RemoveFinalizer", ""), item.Expired(), item.run.checkpoint)
 	}
 	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
 	if ended == succeeded {

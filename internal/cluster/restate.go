@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -53,6 +55,9 @@ func restated(asked string, code int, said *metav1.Status) *metav1.Status {
 	var fields []string
 	if said.Details != nil {
 		told.Details.RetryAfterSeconds = said.Details.RetryAfterSeconds
+		if said.Details.Kind == missingNamespace {
+			told.Details.Kind = missingNamespace
+		}
 		for _, cause := range said.Details.Causes[:min(len(said.Details.Causes), maxCauses)] {
 			shown := metav1.StatusCause{Type: causeOf(cause.Type), Field: fieldPath(cause.Field)}
 			shown.Message = words(cause.Message)
@@ -70,6 +75,17 @@ func restated(asked string, code int, said *metav1.Status) *metav1.Status {
 		told.Message += ": " + strings.Join(fields, "; ")
 	}
 	return told
+}
+
+// missingNamespace is what the details of a failure are about if the namespace is
+// missing, not the object.
+const missingNamespace = "namespaces"
+
+// IsNamespaceMissing reports whether an object could not be created because there is no
+// such namespace.
+func IsNamespaceMissing(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == missingNamespace
 }
 
 // described says what was asked for, without names.

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -42,6 +43,9 @@ func (a *Applier) explain(ctx context.Context, object Object, err error) error {
 		// Another attempt would only repeat it: somebody has to decide whose the fields
 		// are.
 		return job.Terminally(job.NewError(applyObjects, applyNewObject, doing+": "+strings.Join(owners, ", ")+a.otherManagers(ctx, object)+": take the fields out of the manifest, or take them over with conflicts: force"))
+	}
+	if namespace := object.Object.GetNamespace(); namespace != "" && cluster.IsNamespaceMissing(err) {
+		doing += ": namespace " + namespace + " does not exist on the cluster, create it or put it among the manifests"
 	}
 	return job.Wrap(err, applyObjects, applyNewObject, doing)
 }

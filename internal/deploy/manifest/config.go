@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,9 +69,24 @@ func decode(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		return fmt.Errorf("field %s: a %s does not fit, it must be a %s", wrongType.Field, wrongType.Value, wrongType.Type)
+		return fmt.Errorf("field %s: a %s does not fit, it must be %s", wrongType.Field, wrongType.Value, inWords(wrongType.Type))
 	}
 	return err
+}
+
+// inWords is a type as users call it.
+func inWords(wanted reflect.Type) string {
+	switch wanted.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map, reflect.Pointer:
+		return "an object"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a text"
+	}
+	return "a number"
 }
 
 func configError(reason string, err error) error {

@@ -1,0 +1,103 @@
+package deployer_test
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// hold puts a finalizer on a ConfigMap, or takes it away.
+func hold(t *testing.T, namespace, name string, finalizers ...string) {
+	t.Helper()
+	object := configMap(namespace, name)
+	if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	object.Finalizers = finalizers
+	if err := deployed.Update(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInterruptionOfEachStage ends a job from the outside in every stage that waits.
+// Nothing is written any more, and the next job goes on from there.
+func TestInterruptionOfEachStage(t *testing.T) {
+	const held = "acme.example/hold"
+	deploy := func(t *testing.T, item *v1alpha1.DeployItem, name string) {
+		create(t, item)
+		awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+		hold(t, item.Namespace, name, held)
+	}
+	signal := func(t *testing.T, namespace string) {
+		object := configMap(namespace, "signal")
+		object.Data = map[string]string{"go": "now"}
+		if err := deployed.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		stage, config string
+		// begin brings the item into the stage.
+		begin func(t *testing.T, item *v1alpha1.DeployItem)
+		waits string
+		phase v1alpha1.DeployItemPhase
+		// allow lets the stage end.
+		allow func(t *testing.T, namespace string)
+		goes  bool
+	}{
+		{"custom checks", awaitsSignal, create, "ConfigMap NAMESPACE/signal to become ready", v1alpha1.DeployItemPhases.Failed, signal, false},
+		{
+			"exports", oneConfigMap + "exports: {exports: [{key: go, jsonPath: .data.go, fromResource: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: NAMESPACE}}]}\n",
+			create, "ConfigMap signal, to export go", v1alpha1.DeployItemPhases.Failed, signal, false,
+		},
+		{"orphans", twoConfigMaps, func(t *testing.T, item *v1alpha1.DeployItem) {
+			deploy(t, item, "goes")
+			again(t, item, strings.Join(strings.Split(twoConfigMaps, "\n")[:5], "\n"))
+		}, "the end of ConfigMap NAMESPACE/goes (finalizer " + held + ")", v1alpha1.DeployItemPhases.Failed, func(t *testing.T, namespace string) { hold(t, namespace, "goes") }, false},
+		{"objects that somebody deletes", oneConfigMap, func(t *testing.T, item *v1alpha1.DeployItem) {
+			deploy(t, item, "smallest")
+			if err := deployed.Delete(t.Context(), configMap(item.Namespace, "smallest")); err != nil {
+				t.Fatal(err)
+			}
+			again(t, item, oneConfigMap)
+		}, "the end of ConfigMap NAMESPACE/smallest", v1alpha1.DeployItemPhases.Failed, func(t *testing.T, namespace string) { hold(t, namespace, "smallest") }, false},
+		{"deletion", oneConfigMap, func(t *testing.T, item *v1alpha1.DeployItem) {
+			deploy(t, item, "smallest")
+			if err := items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err != nil {
+				t.Fatal(err)
+			}
+			remove(t, item)
+		}, "the end of ConfigMap NAMESPACE/smallest", v1alpha1.DeployItemPhases.DeleteFailed, func(t *testing.T, namespace string) { hold(t, namespace, "smallest") }, true},
+	}
+	for _, test := range tests {
+		t.Run(test.stage, func(t *testing.T) {
+			namespace := namespaces(t)
+			createTarget(t, namespace, "cluster", access)
+			item := newItem(t, namespace, "item", test.config)
+			test.begin(t, item)
+			waiting := awaitText(t, item, strings.ReplaceAll(test.waits, "NAMESPACE", namespace))
+			waiting.Status.Phase, waiting.Status.JobIDFinished = test.phase, waiting.Status.JobID
+			if err := items.Status().Update(t.Context(), waiting); err != nil {
+				t.Fatal(err)
+			}
+			interrupted := waiting.ResourceVersion
+			test.allow(t, namespace)
+			// Another item shows that the deployer has had the time to do something wrong.
+			other := newItem(t, namespace, "other", strings.ReplaceAll(oneConfigMap, "smallest", "other"))
+			create(t, other)
+			awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)
+			if err := items.Get(t.Context(), client.ObjectKeyFromObject(waiting), waiting); err != nil || waiting.ResourceVersion != interrupted {
+				t.Errorf("an interrupted item was written: %+v, error %v", waiting.Status, err)
+			}
+			handOver(t, waiting)
+			if test.goes {
+				awaitGone(t, items, &v1alpha1.DeployItemList{}, waiting)
+				return
+			}
+			awaitEnd(t, waiting, v1alpha1.DeployItemPhases.Succeeded)
+		})
+	}
+}
