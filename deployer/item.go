@@ -84,6 +84,10 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, e
 	if target == nil {
 		return nil, job.NewWaiting(i.operation(), "NoTargetFound", fmt.Sprintf("Target %s does not exist: create it, or correct targetName", key))
 	}
+	if !responsible(i.reconciler.selectors, target) {
+		return nil, job.NewError(i.operation(), "TargetNotSelected",
+			fmt.Sprintf("Target %s is not for this deployer, whose administrator limits its Targets: name another one in targetName, or let the targetSelector choose it", key), v1alpha1.ErrorConfigurationProblem)
+	}
 	return i.connect(ctx, target)
 }
 

@@ -48,3 +48,23 @@ func TestSecondTarget(t *testing.T) {
 		t.Errorf("after the end of the job %v still wait", users)
 	}
 }
+
+// TestSecondTargetIsSelected shows that the administrator's limits count for all Targets
+// of an item.
+func TestSecondTargetIsSelected(t *testing.T) {
+	edge := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "edge", Labels: map[string]string{"zone": "south"}}}
+	s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+		_, err := item.ClusterOf(ctx, "edge")
+		return Done(), err
+	}}, newItem(), edge)
+	selectors, err := newSelectors([]v1alpha1.TargetSelector{{Labels: []v1alpha1.Requirement{{Key: "zone", Operator: "in", Values: []string{"north"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.reconciler.selectors = selectors
+	s.look()
+	s.expect("Failed", true, "Target ns/edge is not for this deployer")
+	if last := s.item().Status.LastError; last.Reason != "TargetNotSelected" || last.Codes[0] != v1alpha1.ErrorConfigurationProblem {
+		t.Errorf("last error %+v", last)
+	}
+}

@@ -74,6 +74,13 @@ func catalogue(t *testing.T) []failure {
 		}},
 		{row: "there is no configuration", operation: "reconcile", reason: "ProviderConfigurationMissing", code: c, config: "-"},
 		{row: "the second Target of a check is missing", operation: "reconcile", reason: "NoTargetFound", config: "readinessChecks: {custom: [{name: c, targetName: nowhere, resourceSelector: " + elsehow + ", requirements: [" + checked + "]}]}", message: "correct targetName"},
+		{row: "the kubeconfig of a second Target is refused", operation: "reconcile", reason: "ValidateTarget", code: c, message: ".user.exec",
+			config: "readinessChecks: {custom: [{name: c, targetName: runs-programs, resourceSelector: " + elsehow + ", requirements: [" + checked + "]}]}",
+			prepare: func(t *testing.T, item *v1alpha1.DeployItem) {
+				createTarget(t, item.Namespace, "runs-programs", altered(t, func(k map[string]any) {
+					ofUser(k)["exec"] = map[string]any{"apiVersion": "client.authentication.k8s.io/v1", "command": secretWord, "interactiveMode": "Never"}
+				}))
+			}},
 		{row: "a deletion fails", operation: "delete", reason: "DeleteWithUninstall", remove: true, on: target, rules: rule("delete", "configmaps", "status", 500)},
 		{row: "the time is over", operation: "StandardTimeoutChecker.TimeoutExceeded", reason: "ProgressingTimeout", code: timeout, on: target, rules: rule("create", "configmaps", "status", 500), message: `timeout at: "deployer: apply manifests"`},
 		{row: "the configuration cannot be read", operation: "InitManifestOperation", reason: "ParseProviderConfiguration", code: c, config: "manifests: text"},
