@@ -35,13 +35,8 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := r.keepPlan(ctx, s, made.stored); err != nil {
 		return err
 	}
-	if err := r.ensureSubs(ctx, s, made.children.Subinstallations); err != nil {
-		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations")
-	}
-	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
-		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.inst.Name)
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
+	if err := r.writeChildren(ctx, s, made); err != nil {
+		return err
 	}
 	r.outages.over(s.inst.UID)
 	r.noteChildren(s, made)
@@ -52,7 +47,28 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if len(leaving(*s)) > 0 {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
-	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
+	return r.handOver(ctx, s)
+}
+
+// writeChildren writes all children, and deletes those that are no longer wanted.
+func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot, made *made) error {
+	subs := func(err error) error {
+		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations")
+	}
+	cache, orphans, err := r.ensureSubs(ctx, s, made.children.Subinstallations)
+	if err != nil {
+		return subs(err)
+	}
+	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
+		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.inst.Name)
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
+	}
+	if err := r.dropSubs(ctx, s, orphans); err != nil {
+		return subs(err)
+	}
+	s.inst.Status.SubInstCache = cache
+	return nil
 }
 
 // noteChildren notes in the status what the job has made.

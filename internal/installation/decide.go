@@ -161,8 +161,9 @@ func decideAfterwards(s snapshot) decision {
 // children ends with it.
 func decideInterruption(s snapshot, unfinished bool) decision {
 	d := act(interrupt)
-	phase := s.inst.Status.InstallationPhase
-	if unfinished && (canAbandon(s) || phase == v1alpha1.InstallationPhases.InitDelete || job.Starting(s.inst.Status.JobID, s.inst.Status.JobIDFinished, string(phase))) {
+	status := &s.inst.Status
+	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(leaving(s)) == 0 && (s.exec == nil || s.exec.DeletionTimestamp == nil)
+	if unfinished && (waits || canAbandon(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
 		d.err = job.Terminally(job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted"))
 	}
 	return d

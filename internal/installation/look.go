@@ -26,7 +26,7 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 	if in.turn, err = r.turnToDeploy(ctx, s); err != nil {
 		return err
 	}
-	if in.turn.never != nil || len(in.turn.waits) > 0 {
+	if !in.turn.has() {
 		s.inputs = in
 		return nil
 	}

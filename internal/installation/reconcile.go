@@ -8,7 +8,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -161,45 +160,25 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	return err == nil, err
 }
 
+// ways are how steps are carried out.
+var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
+	admit: (*Reconciler).admit, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
+	interrupt: (*Reconciler).interrupt, adopt: (*Reconciler).adopt, begin: (*Reconciler).begin,
+	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,
+	handOver: (*Reconciler).handOver, complete: (*Reconciler).complete, tidy: (*Reconciler).tidy,
+	survey: (*Reconciler).survey, remove: (*Reconciler).remove, confirm: (*Reconciler).confirm,
+	release: (*Reconciler).release,
+}
+
 // apply carries a step out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next step) error {
-	switch next {
-	case fail, await:
+	if next == fail || next == await {
 		// What follows from the reason is written by the report.
 		return nil
-	case admit:
-		return r.admit(ctx, s)
-	case accept:
-		return r.accept(ctx, s)
-	case dismiss:
-		return r.dismiss(ctx, s)
-	case interrupt:
-		return r.interrupt(ctx, s)
-	case adopt:
-		s.subject.Status.Trigger(s.parent.Status.JobID, metav1.NewTime(r.Now()))
-		return nil
-	case begin:
-		return r.begin(ctx, s)
-	case clear:
-		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
-	case look:
-		return r.look(ctx, s)
-	case bringUp:
-		return r.bringUp(ctx, s)
-	case handOver:
-		return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
-	case complete:
-		return r.complete(ctx, s)
-	case tidy:
-		return r.tidy(ctx, s)
-	case survey:
-		return r.survey(ctx, s)
-	case remove:
-		return r.remove(ctx, s)
-	case confirm:
-		return r.confirm(ctx, s)
-	case release:
-		return r.release(ctx, s)
 	}
-	return fmt.Errorf("there is no way to carry out step %q", next)
+	way, ok := ways[next]
+	if !ok {
+		return fmt.Errorf("there is no way to carry out step %q", next)
+	}
+	return way(r, ctx, s)
 }

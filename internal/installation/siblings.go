@@ -18,6 +18,9 @@ type turn struct {
 	waits []string
 }
 
+// has reports whether it is the turn.
+func (t turn) has() bool { return t.never == nil && len(t.waits) == 0 }
+
 // Reasons of failures that follow from that of a sibling.
 const (
 	predecessorFailed = "AllPredecessorsSucceeded"
@@ -103,9 +106,9 @@ func byName(siblings []*v1alpha1.Installation, name string) *v1alpha1.Installati
 }
 
 // turnToGo tells whether an Installation can be deleted: all siblings that import its
-// exports must be gone. Who waits in a circle with it is not waited for. If only some
-// subinstallations of a parent go, those that stay are none of their business: they
-// may get the same from somebody else now.
+// exports must be gone. Who waits in a circle with it is not waited for, nor who has
+// ended the job and stays. If only some subinstallations of a parent go, the others are
+// none of their business: they may get the same from somebody else now.
 func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation) turn {
 	if !minds(self) {
 		return turn{}
@@ -118,9 +121,11 @@ func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 		sibling := byName(siblings, name)
 		switch {
 		case name == self.Name, slices.Contains(cycle.Members, name):
-		case parent != nil && !deleted(parent) && !deleted(sibling):
-		case parent != nil && sibling.Status.JobIDFinished == self.Status.JobID && sibling.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed:
-			failed = append(failed, name)
+		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !deleted(sibling):
+		case parent != nil && sibling.Status.JobIDFinished == self.Status.JobID:
+			if sibling.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {
+				failed = append(failed, name)
+			}
 		default:
 			now.waits = append(now.waits, name)
 		}

@@ -89,7 +89,9 @@ func check(t *testing.T, got turn, never string, waits []string) {
 
 func TestTurnToGo(t *testing.T) {
 	going := parentWith("a", "")
-	going.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	going.Status.InstallationPhase = "Deleting"
+	later := parentWith("a", "")
+	later.DeletionTimestamp, later.Status.InstallationPhase = &metav1.Time{Time: time.Unix(1, 0)}, "Progressing"
 	ignoring, hint := sibling("(self) => x"), sibling("(self) => x")
 	ignoring.Annotations = map[string]string{v1alpha1.DeleteIgnoreSuccessorsAnnotation: "true"}
 	hint.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
@@ -111,6 +113,8 @@ func TestTurnToGo(t *testing.T) {
 		{"the hint that nobody imports it", hint, []*v1alpha1.Installation{sibling("(b) x")}, going, "", nil},
 		{"it is no longer wanted, who stays gets it elsewhere", sibling("(self) => x"), []*v1alpha1.Installation{sibling("b x")}, parentWith("a", ""), "", nil},
 		{"none of both is wanted", sibling("(self) => x"), []*v1alpha1.Installation{sibling("(b) x")}, parentWith("a", ""), "", []string{"b"}},
+		{"the parent goes later", sibling("(self) => x"), []*v1alpha1.Installation{sibling("b x")}, later, "", nil},
+		{"who has ended the job goes in another one", sibling("(self) => x"), []*v1alpha1.Installation{ended(sibling("(b) x"), "a", "Failed")}, parentWith("a", ""), "", nil},
 		{"a root waits until importers are gone", sibling("(self) => x"), []*v1alpha1.Installation{sibling("b x")}, nil, "", []string{"b"}},
 		{"also if they cannot be deleted", sibling("(self) => x"), []*v1alpha1.Installation{ended(sibling("(b) x"), "a", "DeleteFailed")}, nil, "", []string{"b"}},
 	} {

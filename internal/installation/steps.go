@@ -24,6 +24,23 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 	return r.accept(ctx, s)
 }
 
+// adopt takes the job of the parent over.
+func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
+	s.subject.Status.Trigger(s.parent.Status.JobID, metav1.NewTime(r.Now()))
+	return nil
+}
+
+// clear waits until subinstallations that are being deleted are gone.
+func (r *Reconciler) clear(ctx context.Context, s *snapshot) error {
+	s.inst.Status.SubInstCache = nil
+	return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
+}
+
+// handOver hands the job to all children: they take it when they see the phase.
+func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
+	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
+}
+
 // begin enters the first phase of a job. That of a parent is stored with what comes
 // next: until then the parent tells it.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,32 +80,40 @@ func matched(subs []*v1alpha1.Installation, planned []plan.Subinstallation) (liv
 	return live, orphans, nil
 }
 
-// ensureSubs writes the subinstallations, and deletes those that are no longer wanted.
-// All are told in the status; they get the job when all children are written.
-func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan.Subinstallation) error {
+// ensureSubs writes the subinstallations, and returns those that are no longer wanted.
+// They get the job when all children are written.
+func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan.Subinstallation) (cache *v1alpha1.SubInstCache, orphans []*v1alpha1.Installation, err error) {
 	live, orphans, err := matched(s.subs, planned)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	cache := &v1alpha1.SubInstCache{}
-	subs := make([]*v1alpha1.Installation, 0, len(planned)+len(orphans))
+	cache = &v1alpha1.SubInstCache{}
+	subs := make([]*v1alpha1.Installation, 0, len(planned))
 	for i := range planned {
 		name := planned[i].Name
 		sub, err := r.ensureSub(ctx, s.inst, planned[i].Installation, live[name])
 		if err != nil {
-			return fmt.Errorf("write subinstallation %s: %w", name, err)
+			return nil, nil, fmt.Errorf("write subinstallation %s: %w", name, err)
 		}
 		subs = append(subs, sub)
 		cache.ActiveSubs = append(cache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: sub.Name})
 	}
 	for _, orphan := range orphans {
+		cache.OrphanedSubs = append(cache.OrphanedSubs, orphan.Name)
+	}
+	s.subs = append(subs, orphans...)
+	return cache, orphans, nil
+}
+
+// dropSubs deletes subinstallations that are no longer wanted. It comes when everything
+// else is written: as soon as one of them goes, the job only waits for that.
+func (r *Reconciler) dropSubs(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation) error {
+	for _, orphan := range orphans {
 		if err := r.deleteChild(ctx, orphan); err != nil {
 			return fmt.Errorf("delete subinstallation %s: %w", orphan.Name, err)
 		}
-		subs = append(subs, marked(orphan, metav1.NewTime(r.Now())))
-		cache.OrphanedSubs = append(cache.OrphanedSubs, orphan.Name)
+		s.subs[slices.Index(s.subs, orphan)] = marked(orphan, metav1.NewTime(r.Now()))
 	}
-	s.subs, s.inst.Status.SubInstCache = subs, cache
 	return nil
 }
 

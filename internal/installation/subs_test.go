@@ -2,6 +2,7 @@ package installation
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,30 @@ func TestSubsGo(t *testing.T) {
 	b.reconcile(t)
 	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" {
 		t.Errorf("%+v, %+v", s, s.LastError)
+	}
+}
+
+// TestSubsUnwritten: as long as not all children are written, the status does not tell
+// any, and nothing that is no longer wanted goes.
+func TestSubsUnwritten(t *testing.T) {
+	objects := installed(t)
+	describe(t, objects[0], strings.Replace(subinstallations, "- name: b", "- name: c", 1)+"deployExecutions: [{name: e, type: GoTemplate, template: 'deployItems: [{name: i, type: t}]'}]\n")
+	old := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
+		Namespace: shop.Namespace, Name: "old", UID: "uid-old", Annotations: map[string]string{v1alpha1.SubinstallationNameAnnotation: "b"},
+		OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")},
+	}}
+	b := newBench(t, append(objects, old)...)
+	b.refuse["create Execution"] = errors.New("connection refused")
+	if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop}); err == nil {
+		t.Error("there has to be another attempt")
+	}
+	if s := b.installation(t).Status; s.InstallationPhase != "Init" || s.SubInstCache != nil || slices.Contains(b.writes, "delete Installation") {
+		t.Errorf("%+v, %v", s, b.writes)
+	}
+	delete(b.refuse, "create Execution")
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "CleanupOrphaned" || len(s.SubInstCache.OrphanedSubs) != 1 || !slices.Contains(b.writes, "delete Installation") {
+		t.Errorf("%+v, %v", s, b.writes)
 	}
 }
 

@@ -39,8 +39,10 @@ func (t *trees) others(root, member types.UID) (plan.Use, bool) {
 	if !ok {
 		return plan.Use{}, false
 	}
-	t.members[member], known.by[member] = root, known.by[member]
-	return known.all.Minus(known.by[member]), true
+	use := known.by[member]
+	// Whoever is asked about counts as a member from now on.
+	t.members[member], known.by[member] = root, use
+	return known.all.Minus(use), true
 }
 
 // plant begins to remember a tree, if nobody was faster.

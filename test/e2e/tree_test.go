@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -35,12 +36,13 @@ deployExecutions:
         apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
         kind: ProviderConfiguration
         updateStrategy: update
+        readinessChecks: READY
         manifests:
         - policy: manage
           manifest:
             apiVersion: v1
             kind: ConfigMap
-            metadata: {name: note-NAME, namespace: NAMESPACE}
+            metadata: {name: note-NAME, namespace: NAMESPACE, finalizers: HELD}
             data: {text: TEXT}
 exportExecutions:
 - name: main
@@ -58,19 +60,16 @@ type leaf struct {
 	imports, exported, text, given string
 	// wiring are the imports and exports of the template.
 	wiring string
+	// ready are readiness checks, held are finalizers of what it deploys.
+	ready, held string
 }
 
 // template returns the installation template.
 func (l leaf) template(t *testing.T, space string) any {
 	t.Helper()
-	orEmpty := func(text, empty string) string {
-		if text == "" {
-			return empty
-		}
-		return text
-	}
-	description := strings.NewReplacer("NAMESPACE", space, "NAME", l.name, "IMPORTS", l.imports, "EXPORTED", orEmpty(l.exported, "[]"),
-		"TEXT", orEmpty(l.text, "from-"+l.name), "GIVEN", orEmpty(l.given, "{}")).Replace(leafBlueprint)
+	description := strings.NewReplacer("NAMESPACE", space, "NAME", l.name, "IMPORTS", l.imports, "EXPORTED", cmp.Or(l.exported, "[]"),
+		"TEXT", cmp.Or(l.text, "from-"+l.name), "GIVEN", cmp.Or(l.given, "{}"),
+		"READY", cmp.Or(l.ready, "{}"), "HELD", cmp.Or(l.held, "[]")).Replace(leafBlueprint)
 	template := map[string]any{}
 	decode(t, l.wiring, &template)
 	template["name"] = l.name
@@ -341,4 +340,8 @@ func wantNothingDeployed(t *testing.T, space, name string) {
 	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
 		t.Errorf("%s is on the target cluster (%v)", name, err)
 	}
+}
+
+func configMap(space, name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
 }

@@ -62,7 +62,7 @@ func (w *world) checkJob(c change) {
 
 // checkGone: what is below an object goes before it.
 func (w *world) checkGone(object client.Object) {
-	for _, k := range []kind{"Execution", "DeployItem"} {
+	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
 		for _, key := range keysOf(w.store.objects[k]) {
 			child := w.store.objects[k][key]
 			// One that was created and never got a job has done nothing; it may go later.
@@ -83,7 +83,7 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 	if inst.Status.InstallationPhase != succeeded || before.Status.InstallationPhase == succeeded && before.Status.JobIDFinished == inst.Status.JobIDFinished {
 		return
 	}
-	for _, k := range []kind{"Execution", "DeployItem"} {
+	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
 		for _, key := range keysOf(w.store.objects[k]) {
 			object := w.store.objects[k][key]
 			if !w.belongs(object, inst.UID) {
@@ -95,10 +95,10 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 			}
 		}
 	}
-	wanted := map[string]int{}
-	for _, item := range w.users.wanted[inst.UID][inst.Status.ObservedGeneration].items {
-		wanted[item.Name] = item.Value
+	if parentOf(inst) != "-" {
+		return // the root tells what it asks for
 	}
+	wanted := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].values()
 	if found := w.target.of(inst.Name); !maps.Equal(wanted, found) && !w.users.leftBehind[inst.Name] {
 		w.violate("Installation %s has succeeded with generation %d, which asks for %v, but the target has %v", inst.Name, inst.Status.ObservedGeneration, wanted, found)
 	}
@@ -157,7 +157,7 @@ func (w *world) checkSettled() {
 				w.violate("%s %s is not finished with %s, phase %s, and nothing will wake it", k, key.Name, id, phase)
 			}
 			// An interruption may have failed an item before its deletion began.
-			if object.GetDeletionTimestamp() != nil && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed") {
+			if object.GetDeletionTimestamp() != nil && !w.waitsForParent(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed") {
 				w.violate("%s %s is still being deleted, phase %s, and nothing will wake it", k, key.Name, phase)
 			}
 			operation := object.GetAnnotations()[v1alpha1.OperationAnnotation]
@@ -166,6 +166,17 @@ func (w *world) checkSettled() {
 			}
 		}
 	}
+}
+
+// waitsForParent tells whether what is being deleted waits for the next job of its
+// parent: somebody else has deleted it, or the job that was to delete it was interrupted.
+func (w *world) waitsForParent(object client.Object) bool {
+	parent, err := w.store.get("Installation", types.NamespacedName{Namespace: object.GetNamespace(), Name: parentOf(object)})
+	if err != nil || kindOf(object) == "DeployItem" {
+		return false
+	}
+	_, _, phase := jobOf(parent)
+	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed
 }
 
 // checkEmpty looks at what is left when everything was deleted.

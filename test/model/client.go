@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,6 +69,9 @@ func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Ob
 
 // List implements client.Reader.
 func (c *connection) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if metadata, ok := list.(*metav1.PartialObjectMetadataList); ok {
+		return c.listMetadata(metadata, options)
+	}
 	items := reflect.ValueOf(list).Elem().FieldByName("Items")
 	one := reflect.New(items.Type().Elem()).Interface().(client.Object)
 	if err := c.reads(kindOf(one)); err != nil {
@@ -83,6 +87,23 @@ func (c *connection) List(_ context.Context, list client.ObjectList, options ...
 		}
 	}
 	items.Set(found)
+	return nil
+}
+
+// listMetadata lists what all kinds have.
+func (c *connection) listMetadata(list *metav1.PartialObjectMetadataList, options []client.ListOption) error {
+	k := kind(strings.TrimSuffix(list.Kind, "List"))
+	if err := c.reads(k); err != nil {
+		return err
+	}
+	var wanted client.ListOptions
+	wanted.ApplyOptions(options)
+	all := c.view(k)
+	for _, key := range keysOf(all) {
+		if object := all[key]; matches(object, &wanted) {
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: *reflect.ValueOf(object.DeepCopyObject()).Elem().FieldByName("ObjectMeta").Addr().Interface().(*metav1.ObjectMeta)})
+		}
+	}
 	return nil
 }
 

@@ -76,6 +76,9 @@ func (w *world) again() {
 func (w *world) end() {
 	for _, key := range keysOf(w.store.objects["Installation"]) {
 		inst := w.store.objects["Installation"][key].DeepCopyObject().(*v1alpha1.Installation)
+		if parentOf(inst) != "-" {
+			continue
+		}
 		w.note("end: delete %s", key.Name)
 		if inst.DeletionTimestamp != nil {
 			w.users.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))

@@ -29,7 +29,11 @@ const (
 
 // itemConfig is the configuration of an item.
 type itemConfig struct {
-	Inst   string `json:"inst"`
+	Inst string `json:"inst"`
+	// Sub is the subinstallation that the item is in, After the sibling whose value it
+	// deploys.
+	Sub    string `json:"sub,omitempty"`
+	After  string `json:"after,omitempty"`
 	Name   string `json:"name"`
 	Behave string `json:"behave"`
 	Value  int    `json:"value"`
@@ -75,6 +79,7 @@ func (t *target) parse(item *deployer.Item) itemConfig {
 func (t *target) Reconcile(_ context.Context, item *deployer.Item) (deployer.Result, error) {
 	config := t.parse(item)
 	t.world.checkTurn(item.DeployItem, false)
+	t.world.checkFlow(item.DeployItem, config, false)
 	delete(t.shut, keyOf(item))
 	switch config.Behave {
 	case broken:
@@ -89,7 +94,7 @@ func (t *target) Reconcile(_ context.Context, item *deployer.Item) (deployer.Res
 			return deployer.WaitFor("somebody to open"), nil
 		}
 	}
-	t.objects[config.Inst+"/"+config.Name] = deployed{uid: item.UID, value: config.Value}
+	t.objects[config.Inst+"/"+config.key()] = deployed{uid: item.UID, value: config.Value}
 	return deployer.Done(), nil
 }
 
@@ -97,6 +102,7 @@ func (t *target) Reconcile(_ context.Context, item *deployer.Item) (deployer.Res
 func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result, error) {
 	config := t.parse(item)
 	t.world.checkTurn(item.DeployItem, true)
+	t.world.checkFlow(item.DeployItem, config, true)
 	delete(t.shut, keyOf(item))
 	if item.DeletionTimestamp == nil {
 		t.world.violate("item %s is uninstalled although nobody deletes it", item.Name)
@@ -109,7 +115,7 @@ func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result
 			return deployer.Result{}, errors.New("a finalizer holds it")
 		}
 	}
-	name := config.Inst + "/" + config.Name
+	name := config.Inst + "/" + config.key()
 	if t.objects[name].uid == item.UID {
 		delete(t.objects, name)
 	}
@@ -142,5 +148,8 @@ func (t *target) of(inst string) map[string]int {
 	}
 	return found
 }
+
+// key is the name of an item within its root.
+func (c itemConfig) key() string { return c.Sub + "." + c.Name }
 
 func (c itemConfig) String() string { return fmt.Sprintf("%s=%d (%s)", c.Name, c.Value, c.Behave) }

@@ -30,7 +30,10 @@ type users struct {
 }
 
 // wish is what a generation of an Installation asks for.
-type wish struct{ items []wishedItem }
+type wish struct {
+	items []wishedItem
+	subs  []wishedSub
+}
 
 type wishedItem struct {
 	itemConfig
@@ -63,6 +66,10 @@ func newUsers(w *world) *users {
 // act lets a user do something.
 func (u *users) act() {
 	u.left--
+	if subs := u.subs(); len(subs) > 0 && u.world.random.IntN(8) == 0 {
+		u.meddle(subs[u.world.random.IntN(len(subs))])
+		return
+	}
 	name := installations[u.world.random.IntN(len(installations))]
 	stored, err := u.world.store.get("Installation", types.NamespacedName{Namespace: space, Name: name})
 	if err != nil {
@@ -150,52 +157,69 @@ func with(annotations map[string]string, key, value string) map[string]string {
 
 // wish makes up what an Installation asks for, and writes it into it.
 func (u *users) wish(inst *v1alpha1.Installation) wish {
-	var wanted wish
+	wanted := wish{items: u.items(inst.Name, "")}
+	if u.world.random.IntN(3) == 0 {
+		wanted.subs = u.wishSubs(inst.Name)
+	}
+	description := describe(wanted.items)
+	if len(wanted.subs) > 0 {
+		description["subinstallations"] = templatesOf(wanted.subs)
+	}
+	inst.Spec.Imports = v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}}
+	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(encoded(filesystem(description)))}}
+	return wanted
+}
+
+// items makes up items of an Installation, or of a subinstallation of it.
+func (u *users) items(inst, sub string) []wishedItem {
 	behaviours := strings.Fields(behaviour)
-	var templates []map[string]any
+	var items []wishedItem
 	for _, name := range []string{"x", "y", "z"} {
 		if u.world.random.IntN(3) == 0 {
 			continue
 		}
 		u.values++
-		item := wishedItem{itemConfig: itemConfig{Inst: inst.Name, Name: name, Value: u.values, Behave: behaviours[u.world.random.IntN(len(behaviours))]}}
-		for _, other := range wanted.items {
+		item := wishedItem{itemConfig: itemConfig{Inst: inst, Sub: sub, Name: name, Value: u.values, Behave: behaviours[u.world.random.IntN(len(behaviours))]}}
+		for _, other := range items {
 			if u.world.random.IntN(2) == 0 {
 				item.dependsOn = append(item.dependsOn, other.Name)
 			}
 		}
-		wanted.items = append(wanted.items, item)
+		items = append(items, item)
+	}
+	return items
+}
+
+// describe returns the description of a blueprint with items.
+func describe(items []wishedItem) map[string]any {
+	var templates []map[string]any
+	for _, item := range items {
 		templates = append(templates, map[string]any{
-			"name": name, "type": itemType, "target": map[string]any{"import": "cluster"},
+			"name": item.Name, "type": itemType, "target": map[string]any{"import": "cluster"},
 			"dependsOn": append([]string{}, item.dependsOn...), "config": item.itemConfig,
 		})
 	}
 	// The order in which items are written says nothing.
 	slices.Reverse(templates)
-	inst.Spec.Imports = v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}}
-	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(filesystem(templates))}}
-	return wanted
-}
-
-// filesystem returns an inline blueprint.
-func filesystem(templates []map[string]any) []byte {
-	items, err := json.Marshal(map[string]any{"deployItems": templates})
-	if err != nil {
-		panic(err)
-	}
-	description, err := json.Marshal(map[string]any{
+	template := strings.ReplaceAll(string(encoded(map[string]any{"deployItems": templates})), fmt.Sprint(importedValue), "{{ .imports.in }}")
+	return map[string]any{
 		"apiVersion": "landscaper.gardener.cloud/v1alpha1", "kind": "Blueprint",
 		"imports":          []any{map[string]any{"name": "cluster", "type": "target", "targetType": v1alpha1.KubernetesClusterTargetType}},
-		"deployExecutions": []any{map[string]any{"name": "default", "type": "GoTemplate", "template": string(items)}},
-	})
+		"deployExecutions": []any{map[string]any{"name": "default", "type": "GoTemplate", "template": template}},
+	}
+}
+
+// filesystem returns the files of an inline blueprint.
+func filesystem(description map[string]any) map[string]string {
+	return map[string]string{"blueprint.yaml": string(encoded(description))}
+}
+
+func encoded(value any) []byte {
+	raw, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}
-	files, err := json.Marshal(map[string]string{"blueprint.yaml": string(description)})
-	if err != nil {
-		panic(err)
-	}
-	return files
+	return raw
 }
 
 // String shows what is asked for in a trace.
@@ -203,6 +227,9 @@ func (w wish) String() string {
 	var items []string
 	for _, item := range w.items {
 		items = append(items, fmt.Sprintf("%s after %v", item.itemConfig, item.dependsOn))
+	}
+	for _, sub := range w.subs {
+		items = append(items, fmt.Sprintf("%s from %q: %v", sub.name, sub.from, wish{items: sub.items}))
 	}
 	return "[" + strings.Join(items, "; ") + "]"
 }

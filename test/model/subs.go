@@ -1,0 +1,171 @@
+package model
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// wishedSub is a subinstallation that exports a value, and may import that of a sibling.
+type wishedSub struct {
+	name  string
+	value int
+	// from is the sibling whose value it imports, and its items deploy.
+	from  string
+	items []wishedItem
+}
+
+// importedValue stands for what is imported where a number is written.
+const importedValue = 987654321
+
+// wishSubs makes up subinstallations. Sometimes they wait for each other in a circle.
+func (u *users) wishSubs(inst string) []wishedSub {
+	var subs []wishedSub
+	for _, name := range []string{"p", "q", "r"} {
+		if u.world.random.IntN(4) == 0 {
+			continue
+		}
+		u.values++
+		sub := wishedSub{name: name, value: u.values, items: u.items(inst, name)}
+		if len(subs) > 0 && u.world.random.IntN(3) > 0 {
+			sub.from = subs[u.world.random.IntN(len(subs))].name
+		}
+		subs = append(subs, sub)
+	}
+	if len(subs) > 1 && u.world.random.IntN(12) == 0 {
+		subs[0].from, subs[1].from = subs[1].name, subs[0].name
+	}
+	for i := range subs {
+		for j := range subs[i].items {
+			subs[i].items[j].After = subs[i].from
+			if subs[i].from != "" {
+				subs[i].items[j].Value = importedValue
+			}
+		}
+	}
+	return subs
+}
+
+// values returns what the items of a subinstallation deploy.
+func (w wish) values() map[string]int {
+	wanted, exported := map[string]int{}, map[string]int{}
+	for _, item := range w.items {
+		wanted[item.key()] = item.Value
+	}
+	for _, sub := range w.subs {
+		exported[sub.name] = sub.value
+	}
+	for _, sub := range w.subs {
+		for _, item := range sub.items {
+			wanted[item.key()] = item.Value
+			if sub.from != "" {
+				wanted[item.key()] = exported[sub.from]
+			}
+		}
+	}
+	return wanted
+}
+
+// templatesOf returns the installation templates, the last one first: their order says
+// nothing.
+func templatesOf(subs []wishedSub) []any {
+	var templates []any
+	for i := len(subs) - 1; i >= 0; i-- {
+		sub := subs[i]
+		description := describe(sub.items)
+		description["exports"] = []any{map[string]any{"name": "out", "schema": map[string]any{"type": "integer"}}}
+		description["exportExecutions"] = []any{map[string]any{"name": "default", "type": "GoTemplate", "template": fmt.Sprintf("exports: {out: %d}", sub.value)}}
+		wired := map[string]any{"targets": []any{map[string]any{"name": "cluster", "target": "cluster"}}}
+		if sub.from != "" {
+			description["imports"] = append(description["imports"].([]any), map[string]any{"name": "in", "schema": map[string]any{"type": "integer"}})
+			wired["data"] = []any{map[string]any{"name": "in", "dataRef": "of-" + sub.from}}
+		}
+		templates = append(templates, map[string]any{
+			"name": sub.name, "blueprint": map[string]any{"filesystem": filesystem(description)}, "imports": wired,
+			"exports": map[string]any{"data": []any{map[string]any{"name": "out", "dataRef": "of-" + sub.name}}},
+		})
+	}
+	return templates
+}
+
+// subs returns the subinstallations that there are.
+func (u *users) subs() []types.NamespacedName {
+	var subs []types.NamespacedName
+	for _, key := range keysOf(u.world.store.objects["Installation"]) {
+		if parentOf(u.world.store.objects["Installation"][key]) != "-" {
+			subs = append(subs, key)
+		}
+	}
+	return subs
+}
+
+// meddle lets a user do something with a subinstallation, which is none of a user's
+// business.
+func (u *users) meddle(key types.NamespacedName) {
+	sub := u.world.store.objects["Installation"][key].DeepCopyObject().(*v1alpha1.Installation)
+	switch u.world.random.IntN(3) {
+	case 0:
+		u.annotate(sub, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+	case 1:
+		u.annotate(sub, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation))
+	default:
+		u.remove(sub)
+	}
+}
+
+// siblingsOf returns the siblings of the subinstallation that an item belongs to, by the
+// names of their templates, and the subinstallation itself.
+func (w *world) siblingsOf(item *v1alpha1.DeployItem) (all map[string]*v1alpha1.Installation, self *v1alpha1.Installation) {
+	exec, err := w.store.get("Execution", types.NamespacedName{Namespace: item.Namespace, Name: metav1.GetControllerOf(item).Name})
+	if err != nil {
+		return nil, nil
+	}
+	owner, err := w.store.get("Installation", types.NamespacedName{Namespace: item.Namespace, Name: metav1.GetControllerOf(exec).Name})
+	if err != nil || parentOf(owner) == "-" {
+		return nil, nil
+	}
+	self = owner.(*v1alpha1.Installation)
+	all = map[string]*v1alpha1.Installation{}
+	for _, key := range keysOf(w.store.objects["Installation"]) {
+		other := w.store.objects["Installation"][key].(*v1alpha1.Installation)
+		if of := metav1.GetControllerOf(other); of != nil && of.UID == metav1.GetControllerOf(self).UID && other.UID != self.UID {
+			all[other.Annotations[v1alpha1.SubinstallationNameAnnotation]] = other
+		}
+	}
+	return all, self
+}
+
+// checkFlow: an item of a subinstallation is deployed after the sibling whose value it
+// deploys has succeeded in the job, and uninstalled after the siblings that import from
+// its own and go as well.
+func (w *world) checkFlow(item *v1alpha1.DeployItem, config itemConfig, uninstall bool) {
+	siblings, self := w.siblingsOf(item)
+	if self == nil {
+		return
+	}
+	if !uninstall && config.After != "" {
+		before := siblings[config.After]
+		if before == nil || before.Status.JobIDFinished != item.Status.JobID || before.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+			w.violate("item %s deploys what %s exports, which has not succeeded in the job", item.Name, config.After)
+		}
+	}
+	if !uninstall || self.DeletionTimestamp == nil {
+		return
+	}
+	own := self.Annotations[v1alpha1.SubinstallationNameAnnotation]
+	for name, sibling := range siblings {
+		imports := sibling.Spec.Imports.Data
+		if sibling.DeletionTimestamp != nil && len(imports) > 0 && imports[0].DataRef == "of-"+own && !inCircle(self, sibling) {
+			w.violate("item %s is uninstalled before subinstallation %s, which imports from its own", item.Name, name)
+		}
+	}
+}
+
+// inCircle tells whether two subinstallations import from each other.
+func inCircle(a, b *v1alpha1.Installation) bool {
+	imports := a.Spec.Imports.Data
+	return len(imports) > 0 && imports[0].DataRef == "of-"+b.Annotations[v1alpha1.SubinstallationNameAnnotation]
+}
