@@ -104,7 +104,8 @@ func TestTreeFailure(t *testing.T) {
 		d := subsOf(t, root)["d"]
 		// Only without validation can it come into being; after that it is as any other.
 		for _, patch := range []string{
-			`{"metadata":{"labels":{"` + v1alpha1.SkipValidationLabel + `":"true"}},"spec":{"componentDescriptor":{}}}`,
+			`{"metadata":{"labels":{"` + v1alpha1.SkipValidationLabel + `":"true"}}}`,
+			`{"spec":{"componentDescriptor":{}}}`,
 			`{"metadata":{"labels":{"` + v1alpha1.SkipValidationLabel + `":null}}}`,
 		} {
 			if err := env.admin.Patch(t.Context(), d.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
