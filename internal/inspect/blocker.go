@@ -5,11 +5,19 @@ import "slices"
 // severity orders the states of blockers: first what needs somebody's hand.
 var severity = []State{Stalled, Failed, Missing, Waiting, Running}
 
+// following are the reasons of those that wait for a sibling, or have failed because of
+// one.
+var following = []string{"AllPredecessorsFinished", "AllPredecessorsSucceeded", "SiblingImport", "SiblingDeleteError"}
+
 // Blockers returns the objects that keep a tree from being ready: those that are
-// not ready while everything below them is. The worst come first.
+// not ready while everything below them is. The worst come first. Who only follows
+// from a sibling is to blame for nothing, as long as anybody else is.
 func Blockers(tree *Node) []*Node {
 	var found []*Node
 	collectBlockers(tree, &found)
+	if causes := slices.DeleteFunc(slices.Clone(found), (*Node).follows); len(causes) > 0 {
+		found = causes
+	}
 	slices.SortStableFunc(found, func(a, b *Node) int {
 		return slices.Index(severity, a.State) - slices.Index(severity, b.State)
 	})
@@ -32,3 +40,8 @@ func collectBlockers(node *Node, found *[]*Node) {
 // settled tells that the object holds nobody up. One that has not received the
 // job of the root yet is waited for by its parent, which tells why.
 func (n *Node) settled() bool { return n.Ready || n.Outdated }
+
+// follows tells that the state of an Installation follows from that of a sibling.
+func (n *Node) follows() bool {
+	return n.Kind == KindInstallation && n.LastError != nil && slices.Contains(following, n.LastError.Reason)
+}

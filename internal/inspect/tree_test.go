@@ -165,6 +165,9 @@ func TestBlockers(t *testing.T) {
 	inPhase := func(phase string) func(*v1alpha1.Installation) {
 		return func(i *v1alpha1.Installation) { i.Status.InstallationPhase = v1alpha1.InstallationPhase(phase) }
 	}
+	because := func(reason string) func(*v1alpha1.Installation) {
+		return func(i *v1alpha1.Installation) { i.Status.LastError = &v1alpha1.Error{Reason: reason} }
+	}
 	tests := []struct {
 		reason string
 		given  Snapshot
@@ -178,6 +181,19 @@ func TestBlockers(t *testing.T) {
 				Executions:    []*v1alpha1.Execution{execution("a", job)},
 				DeployItems:   []*v1alpha1.DeployItem{atWork("a-1", "Progressing"), item("a-2", "a", "Failed"), item("a-3", "a", "Succeeded")},
 			}, "a-2 a-1"},
+		{"the cause among subinstallations, through all levels, and not what follows from it",
+			Snapshot{Installations: []*v1alpha1.Installation{
+				named("a", inPhase("Failed")), named("b", partOf("a"), inPhase("Failed")), named("b-1", partOf("b"), inPhase("Failed")),
+				named("b-2", partOf("b"), inPhase("Failed"), because("AllPredecessorsSucceeded")), named("c", partOf("a"), inPhase("Failed"), because("AllPredecessorsSucceeded")),
+			}}, "b-1"},
+		{"who works, and not who waits for it",
+			Snapshot{Installations: []*v1alpha1.Installation{
+				named("a", inPhase("Progressing"), running), named("b", partOf("a"), inPhase("Progressing"), running), named("c", partOf("a"), inPhase("Init"), running, because("AllPredecessorsFinished")),
+			}}, "b"},
+		{"who waits, if nobody else is to blame",
+			Snapshot{Installations: []*v1alpha1.Installation{
+				named("a", inPhase("Progressing"), running), named("c", partOf("a"), inPhase("Init"), running, because("AllPredecessorsFinished")),
+			}}, "c"},
 		{"what the job has not reached is not to blame",
 			Snapshot{
 				Installations: []*v1alpha1.Installation{named("a", inPhase("Progressing"), running, reference)},

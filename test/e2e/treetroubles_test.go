@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/inspect"
 )
 
 // flow is a leaf that imports a text under one name and exports it under another one;
@@ -88,6 +89,14 @@ func TestTreeFailure(t *testing.T) {
 		t.Errorf("c has an Execution: %+v", subs["c"].Status)
 	}
 	wantDeployed(t, space, "note-d", "text", "from-d")
+
+	snapshot, err := inspect.Collect(t.Context(), env.admin, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := inspect.Blockers(inspect.Tree(snapshot, space, "root")); len(found) != 1 || found[0].TemplateName != "b" || !strings.Contains(found[0].Why(), "no capacity left") {
+		t.Errorf("blockers %+v", found)
+	}
 
 	leaves[1] = flow("b", "x", "v")
 	root = again(t, root, treeSpecOf(t, space, "", leaves...), v1alpha1.InstallationPhases.Succeeded)
