@@ -39,10 +39,7 @@ deployExecutions:
 // newInstallation returns the smallest case.
 func newInstallation(namespace, name string) *v1alpha1.Installation {
 	text := strings.NewReplacer("NAME", name, "SPACE", namespace).Replace(blueprint)
-	filesystem, err := json.Marshal(map[string]string{"blueprint.yaml": text})
-	if err != nil {
-		panic(fmt.Sprintf("a map of texts cannot be encoded: %v", err))
-	}
+	filesystem := files(text)
 	return &v1alpha1.Installation{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name,
@@ -53,4 +50,13 @@ func newInstallation(namespace, name string) *v1alpha1.Installation {
 			Imports:   v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}},
 		},
 	}
+}
+
+// files returns the files of an inline blueprint with this description.
+func files(description string) []byte {
+	encoded, err := json.Marshal(map[string]string{"blueprint.yaml": description})
+	if err != nil {
+		panic(fmt.Sprintf("a map of texts cannot be encoded: %v", err))
+	}
+	return encoded
 }

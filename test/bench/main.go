@@ -30,6 +30,8 @@ type Report struct {
 	// with their number; 1 is linear.
 	RequestsExponent float64 `json:"requestsExponent"`
 	CPUExponent      float64 `json:"cpuExponent"`
+	// Chain is the time of data through subinstallations.
+	Chain Chain `json:"chain"`
 	// IdleRequestsPerMinute counts requests of an idle server beyond watches and
 	// leases.
 	IdleRequestsPerMinute float64 `json:"idleRequestsPerMinute"`
@@ -81,6 +83,9 @@ func main() {
 	}
 }
 
+// chainLength is how many subinstallations hand a value from one to the next.
+const chainLength = 50
+
 func measure(ctx context.Context, large int) (*Report, error) {
 	bench, err := start(ctx)
 	if err != nil {
@@ -104,6 +109,12 @@ func measure(ctx context.Context, large int) (*Report, error) {
 	if report.Latency, err = bench.latency(ctx, 40); err != nil {
 		return nil, err
 	}
+	say("a chain of subinstallations")
+	chain, err := bench.chain(ctx, chainLength)
+	if err != nil {
+		return nil, err
+	}
+	report.Chain = *chain
 	say("idle")
 	if report.IdleRequestsPerMinute, err = bench.idle(ctx, 20*time.Second); err != nil {
 		return nil, err
@@ -135,6 +146,9 @@ func (r *Report) print() {
 	}
 	row("latency, median of "+fmt.Sprint(r.Latency.Count), fmt.Sprintf("%.0f ms", r.Latency.Median), "150 ms")
 	row("latency, 90 % / largest", fmt.Sprintf("%.0f / %.0f ms", r.Latency.P90, r.Latency.Max), "")
+	row(fmt.Sprintf("chain of %d: time per hop", r.Chain.Subinstallations), fmt.Sprintf("%.0f ms", r.Chain.MillisPerHop), "")
+	row("chain: round trips per hop", fmt.Sprintf("%.1f", r.Chain.RoundTrips), "8")
+	row("chain: requests per hop", fmt.Sprintf("%.1f", r.Chain.RequestsPerHop), "")
 	row("calibrated limit", fmt.Sprintf("%.1f /s", r.CalibratedLimit), "")
 	for _, run := range r.Runs {
 		name := fmt.Sprintf("N=%d: ", run.Installations)
