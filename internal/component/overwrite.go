@@ -18,8 +18,13 @@ type Reference struct {
 
 // String names the component version in messages.
 func (r Reference) String() string {
-	if r.Name == "" && r.Version == "" {
+	switch {
+	case r.Name == "" && r.Version == "":
 		return "without name and version"
+	case r.Name == "":
+		return "without name, in version " + r.Version
+	case r.Version == "":
+		return r.Name + " without version"
 	}
 	return r.Name + ":" + r.Version
 }

@@ -80,7 +80,7 @@ func OpenBlueprint(ctx context.Context, cache *blueprint.Cache, from *Component,
 	name := definition.Reference.ResourceName
 	resource, err := from.Version.Resource(descriptor.Named(name))
 	if err != nil {
-		return nil, fmt.Errorf("ref: failed to get resource with name %s: %w", name, err)
+		return nil, fmt.Errorf("ref: %w", err)
 	}
 	loaded, err := cache.FromResource(ctx, from.Session.Reader(), from.Version, resource)
 	if err != nil {

@@ -147,7 +147,7 @@ func (s *source) openComponent(ctx context.Context, where string, reference comp
 		ComponentName: reference.Name, Version: reference.Version,
 	}}
 	if s.component, err = plan.OpenComponent(ctx, s.session.Session, s.definition); err != nil {
-		return err //nolint:wrapcheck // names the component version
+		return at.Missing(err) //nolint:wrapcheck // names the component version
 	}
 	s.definition.Reference = s.component.Reference
 	return nil
@@ -164,17 +164,28 @@ func (s *source) openResource(ctx context.Context, name string) error {
 	s.reference = &v1alpha1.RemoteBlueprintReference{ResourceName: name}
 	var err error
 	s.blueprint, err = plan.OpenBlueprint(ctx, nil, s.component, &v1alpha1.BlueprintDefinition{Reference: s.reference})
+	if errors.As(err, new(*descriptor.NotFoundError)) {
+		if names := blueprintsOf(s.component.Version.Descriptor); len(names) > 0 {
+			return fmt.Errorf("%w: its blueprints are %s", err, strings.Join(names, ", "))
+		}
+	}
 	return err //nolint:wrapcheck // names the resource
 }
 
-// onlyBlueprint returns the name of the blueprint of a component version.
-func onlyBlueprint(version *descriptor.Descriptor) (string, error) {
+// blueprintsOf returns the names of the blueprints of a component version.
+func blueprintsOf(version *descriptor.Descriptor) []string {
 	var names []string
 	for i := range version.Resources {
 		if kind := version.Resources[i].Type; kind == v1alpha1.BlueprintType || kind == v1alpha1.BlueprintResourceType {
 			names = append(names, version.Resources[i].Name)
 		}
 	}
+	return names
+}
+
+// onlyBlueprint returns the name of the blueprint of a component version.
+func onlyBlueprint(version *descriptor.Descriptor) (string, error) {
+	names := blueprintsOf(version)
 	switch len(names) {
 	case 1:
 		return names[0], nil

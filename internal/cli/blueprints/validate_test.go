@@ -187,3 +187,19 @@ func TestValidateReferences(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsThere: a name that does not exist comes with those that do, once.
+func TestWhatIsThere(t *testing.T) {
+	const archive = `{meta: {schemaVersion: v2}, component: {name: example.org/shop, version: 1.0.0, provider: p, repositoryContexts: [], sources: [], componentReferences: [], resources: [
+{name: web, version: 1.0.0, type: blueprint, relation: local, access: {type: localFilesystemBlob, fileName: web}}, {name: schema, version: 1.0.0, type: json, relation: local, access: {type: none}}]}}`
+	terminaltest.WriteFiles(t, map[string]string{"here/shop": archive, "own/blueprint.yaml": header})
+	for _, test := range []struct{ reason, args, err string }{
+		{"a version", "render here//example.org/shop:2.0.0", `component version "example.org/shop:2.0.0" not found in the local repository: there are example.org/shop:1.0.0` + "\n"},
+		{"that of -c", "render own -c here//example.org/none:1.0.0", "there are example.org/shop:1.0.0\n"},
+		{"a resource", "render here//example.org/shop:1.0.0 --resource nope", `ref: failed to get resource with name nope: component version example.org/shop:1.0.0 has none with the identity {"name":"nope"}: its blueprints are web` + "\n"},
+	} {
+		if got := execute(t, strings.Fields(test.args)...); got.code != 3 || !strings.HasSuffix(got.err, test.err) {
+			t.Errorf("%s: %+v", test.reason, got)
+		}
+	}
+}

@@ -5,7 +5,6 @@ package components
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
 )
 
@@ -154,6 +152,8 @@ func targetOf(args []string) (target, error) {
 		if _, err := repository.Tag(wanted.Version); err != nil {
 			return target{}, terminal.Usage(err)
 		}
+	}
+	if wanted.Name != "" && wanted.Version != "" {
 		return target{at, wanted}, nil
 	}
 	return only(at, wanted)
@@ -169,48 +169,31 @@ func only(at repositories.Location, wanted repositories.ComponentVersion) (targe
 	if err != nil {
 		return target{}, fmt.Errorf("list the component versions of %s: %w", at.Text, err)
 	}
-	candidates := slices.DeleteFunc(slices.Clone(all), func(v repositories.ComponentVersion) bool { return wanted.Name != "" && v.Name != wanted.Name })
-	switch len(candidates) {
-	case 1:
+	candidates := slices.DeleteFunc(slices.Clone(all), func(v repositories.ComponentVersion) bool {
+		return (wanted.Name != "" && v.Name != wanted.Name) || (wanted.Version != "" && v.Version != wanted.Version)
+	})
+	switch {
+	case len(candidates) == 1:
 		return target{at, candidates[0]}, nil
-	case 0:
-		return target{}, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s%s", wanted.Name, at.Text, listed(all))
+	case len(candidates) > 1:
+		return target{}, terminal.Usage(fmt.Errorf("name the component and its version%s", repositories.Listed(candidates)))
 	}
-	return target{}, terminal.Usage(fmt.Errorf("name the component and its version%s", listed(candidates)))
-}
-
-// maxListed is the number of things in a message.
-const maxListed = 10
-
-func listed[T fmt.Stringer](found []T) string {
-	if len(found) == 0 {
-		return ": it is empty"
+	what := "component version"
+	switch {
+	case wanted.Name != "":
+		what = fmt.Sprintf("version of component %q", wanted.Name)
+	case wanted.Version != "":
+		what = fmt.Sprintf("component of version %q", wanted.Version)
 	}
-	var names []string
-	for i, one := range found {
-		if i == maxListed {
-			names = append(names, fmt.Sprintf("and %d more", len(found)-i))
-			break
-		}
-		names = append(names, one.String())
-	}
-	return ": there are " + strings.Join(names, ", ")
+	return target{}, terminal.Exitf(terminal.ExitNotFound, "there is no %s in %s%s", what, at.Text, repositories.Listed(all))
 }
 
 // resolve finds the component version. If it is missing, the message says which
 // ones exist, where that can be known.
 func (t target) resolve(ctx context.Context, streams terminal.Streams, session *repositories.Session) (*repository.Version, error) {
 	found, err := session.Resolve(ctx, component.Reference{Context: t.Context, Name: t.Name, Version: t.Version})
-	if errors.Is(err, oci.ErrNotFound) {
-		if t.Spec.Kind == repository.KindOCI {
-			return nil, fmt.Errorf("%w: check the name, the version and the path of the repository", err)
-		}
-		if existing, listErr := t.Versions(); listErr == nil {
-			return nil, fmt.Errorf("%w%s", err, listed(existing))
-		}
-	}
 	if err != nil {
-		return nil, err
+		return nil, t.Missing(err)
 	}
 	for _, warning := range found.Warnings {
 		fmt.Fprintf(streams.Err, "Warning: %s\n", warning)

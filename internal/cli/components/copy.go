@@ -56,6 +56,9 @@ that exists with other content is not replaced, unless --overwrite is given.
 }
 
 func (f *copyFlags) copy(ctx context.Context, streams terminal.Streams, access *repositories.Access, args []string, to string) error {
+	if f.parallel < 1 {
+		return terminal.Usage(fmt.Errorf("--parallel %d: at least one content is copied at a time", f.parallel))
+	}
 	wanted, err := targetOf(args)
 	if err != nil {
 		return err

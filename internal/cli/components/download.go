@@ -133,7 +133,7 @@ func (f *downloadFlags) find(ctx context.Context, session *repositories.Session,
 	for _, step := range path {
 		reference, err := version.Reference(descriptor.Named(step))
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w%s", err, listed(elementNames(version.References, func(r descriptor.Reference) string { return r.Name })))
+			return nil, nil, fmt.Errorf("%w%s", err, repositories.Listed(elementNames(version.References, func(r descriptor.Reference) string { return r.Name })))
 		}
 		if version, err = session.Referenced(ctx, version, reference, wanted.Context); err != nil {
 			return nil, nil, err
@@ -174,7 +174,7 @@ func findResource(d *descriptor.Descriptor, name string, identity map[string]str
 		if missing.Matches > 1 {
 			hint = ": choose with --identity key=value"
 		}
-		return nil, fmt.Errorf("%w%s%s", err, hint, listed(names))
+		return nil, fmt.Errorf("%w%s%s", err, hint, repositories.Listed(names))
 	}
 	return found, err
 }

@@ -13,7 +13,6 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/descriptor"
-	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
 )
 
@@ -111,7 +110,7 @@ func versionsInArchive(_ context.Context, _ *repositories.Access, at repositorie
 		}
 	}
 	if len(found) == 0 && name != "" {
-		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s%s: %w", name, at.Text, listed(all), oci.ErrNotFound)
+		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s%s", name, at.Text, repositories.Listed(all))
 	}
 	return found, nil
 }

@@ -55,20 +55,20 @@ signer and of those between him and his authority go along.
 	flags.StringVar(&f.certificates, "certificate", "", "`file` with the certificate of the signer, and those behind it (PEM)")
 	flags.StringVar(&f.how.Algorithm, "algorithm", signature.AlgorithmPSS, signature.AlgorithmPSS+" or "+signature.AlgorithmPKCS1)
 	flags.StringVar(&f.how.Hash, "hash", "SHA-256", "SHA-256 or SHA-512")
-	flags.StringVar(&f.how.Normalisation, "normalisation", signature.JSONv3, strings.Join(normalisations(), ", "))
+	flags.StringVar(&f.how.Normalisation, "normalisation", signature.JSONv3, strings.Join(signature.Normalisations(), ", "))
 	flags.BoolVar(&f.force, "force", false, "replace a signature of the same name")
+	terminal.CompleteWith(command, "hash", "SHA-256", "SHA-512")
 	terminal.CompleteWith(command, "algorithm", signature.AlgorithmPSS, signature.AlgorithmPKCS1)
-	terminal.CompleteWith(command, "normalisation", normalisations()...)
+	terminal.CompleteWith(command, "normalisation", signature.Normalisations()...)
 	return command
-}
-
-func normalisations() []string {
-	return []string{signature.JSONv1, signature.JSONv2, signature.JSONv3, signature.JSONv4Alpha1}
 }
 
 func (f *signFlags) read() error {
 	if f.how.Name == "" || f.key == "" {
 		return errors.New("name the signature with --signature, and the key of the signer with --private-key")
+	}
+	if err := f.how.Check(); err != nil {
+		return err
 	}
 	for _, file := range []struct {
 		flag, name string

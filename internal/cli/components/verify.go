@@ -2,6 +2,7 @@ package components
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -65,6 +66,9 @@ signature, which must be for code signing and lead to one of the authorities in
 
 func (f *verifyFlags) trust() (signature.Trust, error) {
 	trust := signature.Trust{Issuer: f.issuer}
+	if f.publicKey != "" && f.issuer != "" {
+		return trust, errors.New("--issuer is about the certificate of the signer, and --public-key needs none: leave one of them out")
+	}
 	for _, file := range []struct {
 		flag, name string
 		into       *[]byte
@@ -90,9 +94,9 @@ func (f *verifyFlags) verify(ctx context.Context, streams terminal.Streams, sess
 	case len(names) == 0:
 		return terminal.Exitf(terminal.ExitNotFound, "the component version %s:%s has no signature", version.Name, version.Version)
 	case f.signature == "" && len(names) > 1:
-		return terminal.Usage(fmt.Errorf("choose a signature with --signature%s", listed(names)))
+		return terminal.Usage(fmt.Errorf("choose a signature with --signature%s", repositories.Listed(names)))
 	case f.signature != "" && !slices.ContainsFunc(version.Signatures, func(s descriptor.Signature) bool { return s.Name == f.signature }):
-		return terminal.Exitf(terminal.ExitNotFound, "the component version %s:%s has no signature %q%s", version.Name, version.Version, f.signature, listed(names))
+		return terminal.Exitf(terminal.ExitNotFound, "the component version %s:%s has no signature %q%s", version.Name, version.Version, f.signature, repositories.Listed(names))
 	case f.signature == "":
 		f.signature = version.Signatures[0].Name
 	}

@@ -28,8 +28,8 @@ func Destination(text string, create bool) (Location, error) {
 	}
 	at, err := Locate(text)
 	var exit *terminal.ExitError
-	if errors.As(err, &exit) && exit.Code == terminal.ExitNotFound {
-		return Location{}, terminal.Exitf(terminal.ExitNotFound, "%w: make it with --create", err)
+	if errors.As(err, &exit) && !exists && !HasScheme(text) && text != "" && !strings.HasPrefix(text, "{") {
+		return Location{}, terminal.Exitf(exit.Code, "%w: make it with --create", exit.Err)
 	}
 	if err != nil {
 		return Location{}, err

@@ -50,8 +50,9 @@ func ParseSpec(context descriptor.Typed) (Spec, error) {
 	if context.IsZero() {
 		return Spec{}, errors.New("the repository context is missing")
 	}
-	if !json.Valid(context) {
-		return Spec{}, errors.New("the repository context is no JSON")
+	var read json.RawMessage
+	if err := json.Unmarshal(context, &read); err != nil {
+		return Spec{}, fmt.Errorf("the repository context is no JSON: %w", err)
 	}
 	switch kind := context.Kind(); kind {
 	case KindOCI, "oci", "ociRegistry":

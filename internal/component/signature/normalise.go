@@ -30,7 +30,14 @@ func Normalise(d *descriptor.Descriptor, algorithm string) ([]byte, error) {
 	case JSONv2, JSONv3, JSONv4Alpha1:
 		return normaliseModel(prepared)
 	}
-	return nil, fmt.Errorf("unknown normalisation of a component descriptor %q: %s, %s, %s and %s are known", algorithm, JSONv1, JSONv2, JSONv3, JSONv4Alpha1)
+	return nil, unknownNormalisation(algorithm)
+}
+
+// Normalisations returns the names of the normal forms.
+func Normalisations() []string { return []string{JSONv1, JSONv2, JSONv3, JSONv4Alpha1} }
+
+func unknownNormalisation(name string) error {
+	return fmt.Errorf("unknown normalisation of a component descriptor %q: %s are known", name, strings.Join(Normalisations(), ", "))
 }
 
 // prepare returns a copy in which resources can be told apart and those without

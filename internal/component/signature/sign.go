@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/descriptor"
@@ -29,10 +30,27 @@ type Signing struct {
 	Hash, Normalisation string
 }
 
+// Check finds names that are not known, before anything is read.
+func (how Signing) Check() error {
+	if _, err := access.Hash(how.Hash); err != nil {
+		return err //nolint:wrapcheck // tells what is wrong
+	}
+	if how.Algorithm != AlgorithmPSS && how.Algorithm != AlgorithmPKCS1 {
+		return fmt.Errorf("the algorithm %q is not known: use %s or %s", how.Algorithm, AlgorithmPSS, AlgorithmPKCS1)
+	}
+	if !slices.Contains(Normalisations(), how.Normalisation) {
+		return unknownNormalisation(how.Normalisation)
+	}
+	return nil
+}
+
 // Sign signs a component version: the digests of all contents and of all component
 // versions that it refers to are put into its descriptor, and the signature behind
 // those that are there.
 func (v *Verifier) Sign(ctx context.Context, version *repository.Version, how Signing) (*descriptor.Signature, error) {
+	if err := how.Check(); err != nil {
+		return nil, err
+	}
 	key, err := parsePrivateKey(how.Key)
 	if err != nil {
 		return nil, err
@@ -40,9 +58,6 @@ func (v *Verifier) Sign(ctx context.Context, version *repository.Version, how Si
 	issuer, err := how.issuer(key)
 	if err != nil {
 		return nil, err
-	}
-	if _, err := access.Hash(how.Hash); err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
 	}
 	run := newRun(v, version, how.Hash, how.Normalisation)
 	found, err := run.digest(ctx, version, run.kind())
@@ -75,14 +90,11 @@ func (how Signing) value(key *rsa.PrivateKey, of *descriptor.Digest) (descriptor
 	}
 	var value []byte
 	mediaType := mediaTypeRSA
-	switch how.Algorithm {
-	case AlgorithmPKCS1:
+	if how.Algorithm == AlgorithmPKCS1 {
 		value, err = rsa.SignPKCS1v15(rand.Reader, key, hash, sum)
-	case AlgorithmPSS:
+	} else {
 		mediaType = mediaTypePSS
 		value, err = rsa.SignPSS(rand.Reader, key, hash, sum, nil)
-	default:
-		err = fmt.Errorf("the algorithm %q is not known: use %s or %s", how.Algorithm, AlgorithmPSS, AlgorithmPKCS1)
 	}
 	if err != nil {
 		return descriptor.SignatureValue{}, fmt.Errorf("sign: %w", err)
