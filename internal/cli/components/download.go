@@ -52,11 +52,12 @@ with --recursive those of all component versions that it refers to.
 
 An image, or whatever else is an artifact of a registry, is delivered as an archive
 with its manifest and all its blobs; with --oci-layout in the layout that tools for
-images read. --extract unpacks a tar; of an artifact with a
-single layer, such as a blueprint or a chart, it unpacks that layer.
+images read. --extract unpacks a tar; of an artifact with a single layer, such as a
+blueprint or a chart, it unpacks that layer.
 
 ` + help,
 		Example: `  landscaper-cli components download registry.example.org/delivery//example.org/shop/web:1.4.2 blueprint --extract
+  landscaper-cli components download registry.example.org/delivery//example.org/shop/web:1.4.2 --all -O contents
   landscaper-cli components download ./transport.tgz example.org/shop/web 1.4.2 image -O web-image.tgz
   landscaper-cli components download ./transport.tgz example.org/shop/web 1.4.2 cd://componentReferences/db/resources/schema -O -
   landscaper-cli components download ./transport.tgz example.org/shop/web 1.4.2 tool --identity os=linux`,
@@ -67,25 +68,20 @@ single layer, such as a blueprint or a chart, it unpacks that layer.
 			return needsTarget("RESOURCE")(command, args)
 		}),
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := f.checkFlags(); err != nil {
+				return terminal.Usage(err)
+			}
 			if f.all {
 				return f.downloadAll(command.Context(), streams, args)
 			}
-			path, name, err := resourcePath(args[len(args)-1], f.references)
-			if err != nil {
-				return terminal.Usage(err)
-			}
-			if f.extract && f.file == "-" {
-				return terminal.Usage(errors.New("--extract needs a directory: name another one than - with --output-file"))
-			}
-			return f.withTarget(command.Context(), streams, args[:len(args)-1], func(ctx context.Context, session *repositories.Session, wanted target, version *repository.Version) error {
-				version, resource, err := f.find(ctx, session, wanted, version, path, name)
-				if err != nil {
-					return err
-				}
-				return f.download(ctx, streams, session, version, resource)
-			})
+			return f.downloadOne(command.Context(), streams, args[:len(args)-1], args[len(args)-1])
 		},
 	}
+	f.flags(command)
+	return command
+}
+
+func (f *downloadFlags) flags(command *cobra.Command) {
 	f.add(command, outputText, outputJSON, outputYAML)
 	flags := command.Flags()
 	flags.StringArrayVar(&f.identity, "identity", nil, "further attribute of the resource, as `key=value`; may be repeated")
@@ -97,7 +93,39 @@ single layer, such as a blueprint or a chart, it unpacks that layer.
 	flags.BoolVar(&f.layout, "oci-layout", false, "write artifacts of registries in the layout of OCI")
 	flags.BoolVar(&f.force, "force", false, "replace files that exist")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
-	return command
+}
+
+// checkFlags finds flags that do not go together.
+func (f *downloadFlags) checkFlags() error {
+	switch {
+	case f.all && (f.file == "-" || len(f.identity) > 0 || len(f.references) > 0):
+		return errors.New("--all downloads all resources into a directory: leave out --identity and --reference, and name the directory with --output-file")
+	case f.all && f.extract:
+		return errors.New("--all writes each content into a file: leave out --extract, or name the RESOURCE to unpack instead of --all")
+	case f.recursive && !f.all:
+		return errors.New("--recursive belongs to --all: add it instead of the RESOURCE")
+	case f.extract && f.layout:
+		return errors.New("--extract unpacks a content and --oci-layout keeps it as an archive: leave one of them out")
+	case f.extract && f.file == "-":
+		return errors.New("--extract needs a directory: name another one than - with --output-file")
+	case f.layout && f.file == "-":
+		return errors.New("--oci-layout writes a file: name one with --output-file")
+	}
+	return nil
+}
+
+func (f *downloadFlags) downloadOne(ctx context.Context, streams terminal.Streams, args []string, text string) error {
+	path, name, err := resourcePath(text, f.references)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	return f.withTarget(ctx, streams, args, func(ctx context.Context, session *repositories.Session, wanted target, version *repository.Version) error {
+		version, resource, err := f.find(ctx, session, wanted, version, path, name)
+		if err != nil {
+			return err
+		}
+		return f.download(ctx, streams, session, version, resource)
+	})
 }
 
 // resourcePath reads the name of a resource and the references that lead to it.

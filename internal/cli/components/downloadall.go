@@ -29,9 +29,6 @@ func (f *downloadFlags) fileFor(name, mediaType string) (string, error) {
 // downloadAll downloads all resources of a component version, in one session: what
 // they have in common is read once.
 func (f *downloadFlags) downloadAll(ctx context.Context, streams terminal.Streams, args []string) error {
-	if f.file == "-" || len(f.identity) > 0 || len(f.references) > 0 {
-		return terminal.Usage(errors.New("--all downloads all resources into a directory: leave out --identity and --reference, and name the directory with --output-file"))
-	}
 	return f.withTarget(ctx, streams, args, func(ctx context.Context, session *repositories.Session, wanted target, version *repository.Version) error {
 		all := []*repository.Version{version}
 		if f.recursive {

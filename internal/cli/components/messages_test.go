@@ -53,6 +53,12 @@ func TestMessages(t *testing.T) {
 		{"a component without versions", "list transport example.org/none", terminal.ExitNotFound, `there is no version of component "example.org/none" in transport: ` + there + "\n"},
 		{"a place for a copy that is not there", "copy transport example.org/shop/db 3.1.0 nowhere", terminal.ExitUsage, "make it with --create"},
 		{"an archive for a copy that is not there", "copy transport example.org/shop/db 3.1.0 ./nowhere", terminal.ExitNotFound, "make it with --create"},
+		{"all of one", "download transport example.org/shop/db 3.1.0 --all -O -", terminal.ExitUsage, "name the directory with --output-file"},
+		{"all unpacked", "download transport example.org/shop/db 3.1.0 --all --extract", terminal.ExitUsage, "name the RESOURCE to unpack instead of --all"},
+		{"one of all that it refers to", "download transport example.org/shop/web 1.4.2 schema -R", terminal.ExitUsage, "--recursive belongs to --all"},
+		{"unpacked and as an archive", "download transport example.org/shop/db 3.1.0 schema --extract --oci-layout", terminal.ExitUsage, "leave one of them out"},
+		{"unpacked to the standard output", "download transport example.org/shop/db 3.1.0 schema --extract -O -", terminal.ExitUsage, "--extract needs a directory"},
+		{"a layout to the standard output", "download transport example.org/shop/db 3.1.0 schema --oci-layout -O -", terminal.ExitUsage, "--oci-layout writes a file"},
 		{"nothing at a time", "copy transport example.org/shop/db 3.1.0 transport --parallel 0", terminal.ExitUsage, "--parallel 0: at least one"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
