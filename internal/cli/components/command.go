@@ -216,29 +216,6 @@ func writeDocument(out io.Writer, form string, value any) error {
 	return err
 }
 
-// withTarget opens the repository that the arguments name and finds the component
-// version.
-func (f *commonFlags) withTarget(ctx context.Context, streams terminal.Streams, args []string,
-	do func(context.Context, *repositories.Session, target, *repository.Version) error,
-) error {
-	return f.run(ctx, streams, func(ctx context.Context, access *repositories.Access) error {
-		wanted, err := targetOf(args)
-		if err != nil {
-			return err
-		}
-		session, err := access.Session(wanted.Location)
-		if err != nil {
-			return err
-		}
-		defer session.Close() //nolint:errcheck // nothing was written
-		version, err := wanted.resolve(ctx, streams, session)
-		if err != nil {
-			return err
-		}
-		return do(ctx, session, wanted, version)
-	})
-}
-
 // needsTarget checks the number of arguments that name a component version and
 // more after it.
 func needsTarget(more ...string) cobra.PositionalArgs {

@@ -119,12 +119,12 @@ func (f *downloadFlags) downloadOne(ctx context.Context, streams terminal.Stream
 	if err != nil {
 		return terminal.Usage(err)
 	}
-	return f.withTarget(ctx, streams, args, func(ctx context.Context, session *repositories.Session, wanted target, version *repository.Version) error {
-		version, resource, err := f.find(ctx, session, wanted, version, path, name)
+	return f.withTarget(ctx, streams, args, func(ctx context.Context, o *opened) error {
+		version, resource, err := f.find(ctx, o.session, o.target, o.version, path, name)
 		if err != nil {
 			return err
 		}
-		return f.download(ctx, streams, session, version, resource)
+		return f.download(ctx, streams, o.session, version, resource)
 	})
 }
 

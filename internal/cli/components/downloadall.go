@@ -29,17 +29,14 @@ func (f *downloadFlags) fileFor(name, mediaType string) (string, error) {
 // downloadAll downloads all resources of a component version, in one session: what
 // they have in common is read once.
 func (f *downloadFlags) downloadAll(ctx context.Context, streams terminal.Streams, args []string) error {
-	return f.withTarget(ctx, streams, args, func(ctx context.Context, session *repositories.Session, wanted target, version *repository.Version) error {
-		all := []*repository.Version{version}
-		if f.recursive {
-			var err error
-			if all, err = session.Closure(ctx, version, wanted.Context); err != nil {
-				return err
-			}
+	return f.withTarget(ctx, streams, args, func(ctx context.Context, o *opened) error {
+		all, err := o.versions(ctx, f.recursive)
+		if err != nil {
+			return err
 		}
 		results := []downloaded{}
 		for _, one := range all {
-			some, err := f.downloadVersion(ctx, streams, session, one)
+			some, err := f.downloadVersion(ctx, streams, o.session, one)
 			results = append(results, some...)
 			if err != nil {
 				return err

@@ -39,8 +39,8 @@ documents, or as a list in JSON. -o tree shows only how they refer to each other
 			if err := f.checkSchema(); err != nil {
 				return err
 			}
-			return f.withTarget(command.Context(), streams, args, func(ctx context.Context, session *repositories.Session, wanted target, version *repository.Version) error {
-				return f.print(ctx, streams, session, wanted, version)
+			return f.withTarget(command.Context(), streams, args, func(ctx context.Context, o *opened) error {
+				return f.print(ctx, streams, o)
 			})
 		},
 	}
@@ -62,17 +62,14 @@ func (f *getFlags) checkSchema() error {
 	return nil
 }
 
-func (f *getFlags) print(ctx context.Context, streams terminal.Streams, session *repositories.Session, wanted target, version *repository.Version) error {
+func (f *getFlags) print(ctx context.Context, streams terminal.Streams, o *opened) error {
 	if f.output == outputTree {
-		tree := referenceTree{ctx: ctx, streams: streams, session: session, context: wanted.Context}
-		return tree.print(version, "", nil)
+		tree := referenceTree{ctx: ctx, streams: streams, session: o.session, context: o.target.Context}
+		return tree.print(o.version, "", nil)
 	}
-	all := []*repository.Version{version}
-	if f.recursive {
-		var err error
-		if all, err = session.Closure(ctx, version, wanted.Context); err != nil {
-			return err
-		}
+	all, err := o.versions(ctx, f.recursive)
+	if err != nil {
+		return err
 	}
 	descriptors := make([]*descriptor.Descriptor, 0, len(all))
 	for _, one := range all {

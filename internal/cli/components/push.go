@@ -125,17 +125,18 @@ func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *
 		err = opened.Finish()
 	}
 	if err = errors.Join(err, opened.Close()); err != nil {
-		return pushError(file, err)
+		return fmt.Errorf("%s: %w", file, overwriteHint(err))
 	}
 	progress.End()
-	return f.report(streams, at, published)
+	return f.reportPublished(streams, "Published %s in %s", at, published)
 }
 
-func pushError(file string, err error) error {
+// overwriteHint names the flag that replaces what exists.
+func overwriteHint(err error) error {
 	if errors.Is(err, publish.ErrExists) {
-		return fmt.Errorf("%s: %w (--overwrite)", file, err)
+		return fmt.Errorf("%w (--overwrite)", err)
 	}
-	return fmt.Errorf("%s: %w", file, err)
+	return err
 }
 
 // constructor reads the constructor file.
@@ -206,7 +207,9 @@ func digestOf(reader *access.Reader) func(context.Context, *repository.Version, 
 	}
 }
 
-func (f *pushFlags) report(streams terminal.Streams, at repositories.Location, published []publish.Published) error {
+// reportPublished prints what was written, and what was there already. What was done
+// has a place for the component version and one for the repository.
+func (f *commonFlags) reportPublished(streams terminal.Streams, done string, at repositories.Location, published []publish.Published) error {
 	results := []publishedVersion{}
 	for _, p := range published {
 		results = append(results, publishedVersion{p.Name, p.Version, p.Digest, at.Text, p.Unchanged})
@@ -214,12 +217,13 @@ func (f *pushFlags) report(streams terminal.Streams, at repositories.Location, p
 	if f.output != outputText {
 		return writeDocument(streams.Out, f.output, results)
 	}
+	_, where, _ := strings.Cut(done, " ")
 	for _, r := range results {
-		what := "Published"
+		form := done
 		if r.Unchanged {
-			what = "Unchanged:"
+			form = "Unchanged: " + where
 		}
-		fmt.Fprintf(streams.Out, "%s %s:%s in %s (%s)\n", what, r.Name, r.Version, r.Repository, r.Digest)
+		fmt.Fprintf(streams.Out, form+" (%s)\n", r.Name+":"+r.Version, r.Repository, r.Digest)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
@@ -37,13 +36,10 @@ and what tells apart those with the same name.
   landscaper-cli components list-resources ./transport example.org/shop/web 1.4.2 --recursive -o wide`,
 		Args: terminal.Arguments(needsTarget()),
 		RunE: func(command *cobra.Command, args []string) error {
-			return f.withTarget(command.Context(), streams, args, func(ctx context.Context, session *repositories.Session, wanted target, version *repository.Version) error {
-				all := []*repository.Version{version}
-				if f.recursive {
-					var err error
-					if all, err = session.Closure(ctx, version, wanted.Context); err != nil {
-						return err
-					}
+			return f.withTarget(command.Context(), streams, args, func(ctx context.Context, o *opened) error {
+				all, err := o.versions(ctx, f.recursive)
+				if err != nil {
+					return err
 				}
 				return f.print(streams, all)
 			})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/publish"
 	"go.landscaper.dev/internal/component/repository"
@@ -43,8 +42,8 @@ signer and of those between him and his authority go along.
 			if err := f.read(); err != nil {
 				return terminal.Usage(err)
 			}
-			return f.run(command.Context(), streams, func(ctx context.Context, access *repositories.Access) error {
-				return f.sign(ctx, streams, access, args)
+			return f.withTarget(command.Context(), streams, args, func(ctx context.Context, o *opened) error {
+				return f.sign(ctx, streams, o)
 			})
 		},
 	}
@@ -86,30 +85,18 @@ func (f *signFlags) read() error {
 	return nil
 }
 
-func (f *signFlags) sign(ctx context.Context, streams terminal.Streams, access *repositories.Access, args []string) error {
-	wanted, err := targetOf(args)
-	if err != nil {
-		return err
-	}
-	session, err := access.Session(wanted.Location)
-	if err != nil {
-		return err
-	}
-	defer session.Close() //nolint:errcheck // nothing was written
-	version, err := wanted.resolve(ctx, streams, session)
-	if err != nil {
-		return err
-	}
+func (f *signFlags) sign(ctx context.Context, streams terminal.Streams, o *opened) error {
+	version := o.version
 	for _, existing := range version.Signatures {
 		if existing.Name == f.how.Name && !f.force {
 			return fmt.Errorf("the component version %s:%s has a signature %q: choose another name, or replace it with --force", version.Name, version.Version, f.how.Name)
 		}
 	}
-	signed, err := session.Sign(ctx, version, f.how)
+	signed, err := o.session.Sign(ctx, version, f.how)
 	if err != nil {
 		return err
 	}
-	if err := f.write(ctx, access, wanted, version); err != nil {
+	if err := f.write(ctx, o); err != nil {
 		return err
 	}
 	result := verified{Component: version.Name + ":" + version.Version, Signature: signed.Name, Digest: signed.Digest.HashAlgorithm + ":" + signed.Digest.Value}
@@ -121,17 +108,18 @@ func (f *signFlags) sign(ctx context.Context, streams terminal.Streams, access *
 }
 
 // write puts the descriptor with the signature where the old one is.
-func (f *signFlags) write(ctx context.Context, access *repositories.Access, wanted target, version *repository.Version) error {
-	if wanted.Spec.Kind != repository.KindOCI && wanted.Spec.Kind != repository.KindCTF {
-		return terminal.Usage(fmt.Errorf("%s cannot be written to: copy the component version into a registry or an archive in the common transport format first (components copy)", wanted.Text))
+func (f *signFlags) write(ctx context.Context, o *opened) error {
+	at := o.target.Location
+	if at.Spec.Kind != repository.KindOCI && at.Spec.Kind != repository.KindCTF {
+		return terminal.Usage(fmt.Errorf("%s cannot be written to: copy the component version into a registry or an archive in the common transport format first (components copy)", at.Text))
 	}
-	opened, err := access.Writer(wanted.Location)
+	writer, err := o.access.Writer(at)
 	if err != nil {
 		return err
 	}
-	_, err = publish.Rewrite(ctx, version, publish.Options{Target: opened.Target, Spec: wanted.Spec})
+	_, err = publish.Rewrite(ctx, o.version, publish.Options{Target: writer.Target, Spec: at.Spec})
 	if err == nil {
-		err = opened.Finish()
+		err = writer.Finish()
 	}
-	return errors.Join(err, opened.Close())
+	return errors.Join(err, writer.Close())
 }

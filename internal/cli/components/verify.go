@@ -50,8 +50,8 @@ signature, which must be for code signing and lead to one of the authorities in
 			if err != nil {
 				return terminal.Usage(err)
 			}
-			return f.withTarget(command.Context(), streams, args, func(ctx context.Context, session *repositories.Session, _ target, version *repository.Version) error {
-				return f.verify(ctx, streams, session, version, trust)
+			return f.withTarget(command.Context(), streams, args, func(ctx context.Context, o *opened) error {
+				return f.verify(ctx, streams, o.session, o.version, trust)
 			})
 		},
 	}

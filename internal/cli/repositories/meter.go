@@ -114,9 +114,8 @@ func (t *meteredTarget) Push(ctx context.Context, repository string, content oci
 	if content.Size < 1<<20 {
 		return t.Target.Push(ctx, repository, content, data)
 	}
-	t.progress.begin("writing " + content.Digest.Encoded()[:12])
-	t.progress.expect(content.Size)
-	defer t.progress.End()
+	t.progress.beginOne("writing "+content.Digest.Encoded()[:12], content.Size)
+	defer t.progress.endOne()
 	return t.Target.Push(ctx, repository, content, &meteredReader{ctx: ctx, from: data, count: t.progress.add})
 }
 

@@ -33,6 +33,8 @@ type Transfer struct {
 	done, total int64
 	// open is true while the terminal's line is not complete.
 	open bool
+	// writing is how many contents are written at the moment.
+	writing int
 }
 
 // NewTransfer returns what tells on the standard error, or nothing if it is to be
@@ -60,6 +62,45 @@ func (p *Transfer) begin(what string) {
 	p.told = p.began
 }
 
+// beginOne starts to count for one of several contents that are written at once.
+func (p *Transfer) beginOne(what string, size int64) {
+	p.mu.Lock()
+	p.writing++
+	several := p.writing > 1
+	if several {
+		p.what = "writing several contents"
+	}
+	p.mu.Unlock()
+	if !several {
+		p.begin(what)
+	}
+	p.expect(size)
+}
+
+// endOne ends what beginOne has begun; the last one removes the line of a terminal.
+func (p *Transfer) endOne() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.writing--; p.writing == 0 {
+		p.clear()
+	}
+}
+
+// Reading tells how much of the content of a resource has come.
+func (p *Transfer) Reading(resource string, done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.told.IsZero() {
+		p.told = now
+	}
+	text := "reading " + terminal.Printable(shortened(resource)) + ": " + ByteSize(done)
+	if total > 0 {
+		text += " of " + ByteSize(total)
+	}
+	p.tell(now, text)
+}
+
 // expect adds bytes to what is to come; a negative number means that it is not
 // known any more.
 func (p *Transfer) expect(bytes int64) {
@@ -78,6 +119,11 @@ func (p *Transfer) add(bytes int) {
 	defer p.mu.Unlock()
 	p.done += int64(bytes)
 	now := p.now()
+	p.tell(now, p.line(now))
+}
+
+// tell shows a text if it is time for one.
+func (p *Transfer) tell(now time.Time, text string) {
 	after := lineAfter
 	if p.terminal {
 		after = redrawAfter
@@ -87,11 +133,14 @@ func (p *Transfer) add(bytes int) {
 	}
 	p.told = now
 	if p.terminal {
-		fmt.Fprintf(p.out, "\r%s%s", p.line(now), terminal.ClearRight)
+		fmt.Fprintf(p.out, "\r%s%s", text, terminal.ClearRight)
 		p.open = true
 		return
 	}
-	fmt.Fprintf(p.out, "%4s  %s\n", now.Sub(p.began).Round(time.Second), p.line(now))
+	if p.began.IsZero() {
+		p.began = now
+	}
+	fmt.Fprintf(p.out, "%4s  %s\n", now.Sub(p.began).Round(time.Second), text)
 }
 
 func (p *Transfer) line(now time.Time) string {

@@ -238,3 +238,23 @@ func TestMeterLeavesManifestsAsTheyAre(t *testing.T) {
 		t.Errorf("the manifest has another digest (%v)", err)
 	}
 }
+
+// TestSeveralAtOnce: contents that are written at the same time are counted together.
+func TestSeveralAtOnce(t *testing.T) {
+	out := &fakeTerminal{}
+	p := &Transfer{out: out, terminal: true, now: clock(time.Second)}
+	p.Reading("image", 1<<20, 0)
+	p.Reading("image", 2<<20, 4<<20)
+	p.beginOne("writing a", 2<<20)
+	p.add(1 << 20)
+	p.beginOne("writing b", 2<<20)
+	p.endOne()
+	p.add(1 << 20)
+	p.endOne()
+	const clear = terminal.ClearRight
+	want := "\rreading image: 2.0 MiB of 4.0 MiB" + clear + "\rwriting a: 1.0 MiB of 2.0 MiB (50%), 1.0 MiB/s" + clear +
+		"\rwriting several contents: 2.0 MiB of 4.0 MiB (50%), 1.0 MiB/s" + clear + "\r" + clear
+	if got := out.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

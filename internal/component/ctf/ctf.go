@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -136,15 +137,40 @@ func (a *Archive) Open(_ context.Context, _ string, content ocispec.Descriptor) 
 type Writer struct {
 	Archive
 	directory directory
+
+	mu sync.Mutex
+	// blobs are locked while they are written: others may have the same at hand.
+	blobs map[digest.Digest]*sync.Mutex
 }
 
-// Push implements oci.Target.
+// Push implements oci.Target. A blob that is there is complete: it got its name when
+// it was.
 func (w *Writer) Push(_ context.Context, _ string, content ocispec.Descriptor, data io.Reader) error {
 	checked, err := oci.Verified(io.NopCloser(data), content)
 	if err != nil {
 		return err
 	}
-	return w.directory.write(oci.BlobPath(content.Digest), checked)
+	defer w.lock(content.Digest).Unlock()
+	name := oci.BlobPath(content.Digest)
+	if info, err := w.directory.root.Stat(name); err == nil && info.Mode().IsRegular() && (content.Size < 0 || info.Size() == content.Size) {
+		return nil
+	}
+	return w.directory.write(name, checked)
+}
+
+func (w *Writer) lock(d digest.Digest) *sync.Mutex {
+	w.mu.Lock()
+	if w.blobs == nil {
+		w.blobs = map[digest.Digest]*sync.Mutex{}
+	}
+	one, known := w.blobs[d]
+	if !known {
+		one = &sync.Mutex{}
+		w.blobs[d] = one
+	}
+	w.mu.Unlock()
+	one.Lock()
+	return one
 }
 
 // Tag implements oci.Target.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -156,5 +157,32 @@ func TestUnpackedArchiveIsRemoved(t *testing.T) {
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v, %v", left, err)
+	}
+}
+
+// TestSameBlobAtOnce: several contents may have a blob in common, and those that are
+// there are not read.
+func TestSameBlobAtOnce(t *testing.T) {
+	writer, err := Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close() //nolint:errcheck // a directory of this test
+	text := strings.Repeat("content ", 1<<16)
+	blob := ocispec.Descriptor{Digest: digest.FromString(text), Size: int64(len(text))}
+	errs := make(chan error)
+	for range 16 {
+		go func() { errs <- writer.Push(t.Context(), "a", blob, strings.NewReader(text)) }()
+	}
+	for range 16 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if data, err := oci.Read(t.Context(), writer, "a", blob, 1<<20); err != nil || string(data) != text {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if err := writer.Push(t.Context(), "a", blob, iotest.ErrReader(errors.New("it was read"))); err != nil {
+		t.Error(err)
 	}
 }

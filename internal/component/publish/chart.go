@@ -46,12 +46,11 @@ func (p *publication) open(ctx context.Context, input *Input, access map[string]
 	if err != nil {
 		return content{}, err
 	}
-	defer blob.Close() //nolint:errcheck // nothing is written
-	data, err := archive.ReadAll(blob, maxInput)
-	if err != nil {
+	found, err := spooled(blob)
+	if err = errors.Join(err, blob.Close()); err != nil {
 		return content{}, fmt.Errorf("input of type %q: %w", input.Type, err)
 	}
-	return content{data: data, mediaType: blob.MediaType}, nil
+	return found, nil
 }
 
 // chart stores a chart as the artifact that a registry would have.
@@ -61,7 +60,10 @@ func (p *publication) chart(ctx context.Context, input *Input) (content, error) 
 	if input.HelmRepository != "" {
 		var found content
 		found, err = p.open(ctx, input, map[string]any{"type": "helm", "helmRepository": input.HelmRepository, "helmChart": input.Path, "version": input.Version, "caCert": input.CACert})
-		packed = found.data
+		if err == nil {
+			packed, err = archive.ReadAll(found.reader(0, found.size), maxInput)
+			err = errors.Join(err, found.Close())
+		}
 	} else {
 		packed, err = input.packChart(p.options.Directory)
 	}
@@ -92,7 +94,9 @@ func (p *publication) chart(ctx context.Context, input *Input) (content, error) 
 	if !strings.Contains(name, ":") {
 		name += ":" + tag
 	}
-	return content{data: out.Bytes(), mediaType: oci.SetMediaType(at.MediaType), artifact: at.Digest.String(), name: name}, nil
+	packedSet := inMemory(out.Bytes(), oci.SetMediaType(at.MediaType))
+	packedSet.artifact, packedSet.name = at.Digest.String(), name
+	return packedSet, nil
 }
 
 // packChart returns the archive of a chart: a file, or a directory with the name of

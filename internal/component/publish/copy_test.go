@@ -2,8 +2,13 @@ package publish
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -138,5 +143,202 @@ func TestRewrite(t *testing.T) {
 	}
 	if _, err := Rewrite(t.Context(), &repository.Version{Descriptor: version.Descriptor}, Options{Target: target}); err == nil || !strings.Contains(err.Error(), "copy it into") {
 		t.Errorf("a version that is in no store: %v", err)
+	}
+}
+
+// slow is a target that several write to at once: it takes blobs in another order
+// than they come.
+type slow struct {
+	*once
+	first chan struct{}
+	begun atomic.Int32
+}
+
+func (s *slow) Push(ctx context.Context, name string, content ocispec.Descriptor, data io.Reader) error {
+	if strings.HasSuffix(content.MediaType, "+tar+gzip") && s.begun.Add(1) == 1 {
+		// The first value waits for the second one.
+		<-s.first
+	} else if strings.HasSuffix(content.MediaType, "+tar+gzip") {
+		defer close(s.first)
+	}
+	return s.once.Push(ctx, name, content, data)
+}
+
+// TestCopyInParallel: the manifest does not depend on which content is there first,
+// so that a second copy finds nothing to do, and reads nothing.
+func TestCopyInParallel(t *testing.T) {
+	images, manifest := image(t)
+	taken := `digest: {hashAlgorithm: SHA-256, normalisationAlgorithm: ociArtifactDigest/v1, value: ` + manifest.Digest.Encoded() + `}`
+	version, _, _ := published(t, `{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [
+	  {name: one, type: ociImage, access: {type: ociArtifact, imageReference: "r.example.org/img/x:1"}, `+taken+`},
+	  {name: two, type: ociImage, access: {type: ociArtifact, imageReference: "r.example.org/img/y:2"}, `+taken+`},
+	  {name: other, type: t, access: {type: nobodyKnowsThis}}]}`, "", nil)
+	counted := &reads{Store: images}
+	opened := &access.Reader{Registry: func(_, _ string) oci.Store { return renamed{counted, manifest} }}
+	spec := repository.Spec{Kind: repository.KindCTF}
+	var digests []string
+	for parallel, target := range map[int]oci.Target{1: newOnce(t), 2: &slow{once: newOnce(t), first: make(chan struct{})}} {
+		how := Copying{Options: Options{Target: target, Spec: spec}, Reader: opened, ByValue: true, Parallel: parallel}
+		done, err := Copy(t.Context(), version, how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests = append(digests, done.Digest)
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("a copy depends on what is there first: %s", digests)
+	}
+	known := version.Descriptor.Resources[:2]
+	version.Descriptor.Resources = known
+	target := newOnce(t)
+	how := Copying{Options: Options{Target: target, Spec: spec}, Reader: opened, ByValue: true, Parallel: 2}
+	if _, err := Copy(t.Context(), version, how); err != nil {
+		t.Fatal(err)
+	}
+	before := counted.count.Load()
+	again, err := Copy(t.Context(), version, how)
+	if err != nil || !again.Unchanged || counted.count.Load() != before {
+		t.Errorf("once more: %+v, %v, %d contents were read", again, err, counted.count.Load()-before)
+	}
+}
+
+// TestCopyOfManifests: an image of the component's own repository is copied with all
+// that its index names.
+func TestCopyOfManifests(t *testing.T) {
+	version, source, _ := published(t, oneText, "", nil)
+	name := version.Stored().Repository
+	put := func(mediaType, text string) ocispec.Descriptor {
+		d := describe(mediaType, []byte(text))
+		if err := source.Push(t.Context(), name, d, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	var children []ocispec.Descriptor
+	for _, platform := range []string{"amd64", "arm64"} {
+		manifest := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Config: put("application/vnd.oci.image.config.v1+json", `{"architecture":"`+platform+`"}`), Layers: []ocispec.Descriptor{put("application/octet-stream", "layer of "+platform)}}
+		manifest.SchemaVersion = 2
+		raw, err := json.Marshal(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		children = append(children, put(ocispec.MediaTypeImageManifest, string(raw)))
+	}
+	raw, err := json.Marshal(ocispec.Index{MediaType: ocispec.MediaTypeImageIndex, Manifests: children})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := put(ocispec.MediaTypeImageIndex, string(raw))
+	if err := source.Tag(t.Context(), name, index, "image"); err != nil {
+		t.Fatal(err)
+	}
+	version.Resources = append(version.Resources, descriptor.Resource{
+		Element: descriptor.Element{Name: "image", Version: "1.0.0"}, Type: "ociImage", Relation: "local",
+		Access: descriptor.Typed(`{"type":"localBlob","localReference":"` + index.Digest.String() + `","mediaType":"application/vnd.oci.image.index.v1+tar+gzip"}`),
+	})
+	target := newOnce(t)
+	how := Copying{Options: Options{Target: target, Spec: repository.Spec{Kind: repository.KindCTF}}, Reader: &access.Reader{}, Parallel: 4}
+	if _, err := Copy(t.Context(), version, how); err != nil {
+		t.Fatal(err)
+	}
+	for _, manifest := range append([]ocispec.Descriptor{index}, children...) {
+		read, err := oci.ReadManifest(t.Context(), target, name, manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, layer := range read.Layers {
+			if _, err := oci.Read(t.Context(), target, name, layer, 100); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestCopyRefusesBeforeItWrites: nothing is written for a version that exists with
+// other content.
+func TestCopyRefusesBeforeItWrites(t *testing.T) {
+	version, _, _ := published(t, oneText, "", nil)
+	target := newOnce(t)
+	how := Copying{Options: Options{Target: target, Spec: repository.Spec{Kind: repository.KindCTF}}, Reader: &access.Reader{}, Parallel: 4}
+	if _, err := Copy(t.Context(), version, how); err != nil {
+		t.Fatal(err)
+	}
+	other, _, _ := published(t, strings.ReplaceAll(oneText, "aaaa", "zzzz"), "", nil)
+	before := len(target.has)
+	if _, err := Copy(t.Context(), other, how); !errors.Is(err, ErrExists) || len(target.has) != before {
+		t.Errorf("%v, %d contents were written", err, len(target.has)-before)
+	}
+}
+
+// noisy is an image with one large layer, which is not held anywhere.
+type noisy struct {
+	oci.Store
+	layer ocispec.Descriptor
+}
+
+func (z noisy) Open(ctx context.Context, name string, content ocispec.Descriptor) (io.ReadCloser, error) {
+	if content.Digest == z.layer.Digest {
+		return oci.Verified(io.NopCloser(noise(z.layer.Size)), content)
+	}
+	return z.Store.Open(ctx, name, content)
+}
+
+// noise cannot be compressed.
+func noise(size int64) io.Reader { return io.LimitReader(rand.NewChaCha8([32]byte{}), size) }
+
+// TestLargeContentsStream: what is stored by value does not sit in memory, neither
+// with a copy nor when it is published.
+func TestLargeContentsStream(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	const size, most = 32 << 20, 8 << 20
+	sum, err := digest.SHA256.FromReader(noise(size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := ctf.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close() //nolint:errcheck // a directory of this test
+	large := noisy{Store: store, layer: ocispec.Descriptor{MediaType: "application/octet-stream", Digest: sum, Size: size}}
+	raw, err := json.Marshal(ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Layers: []ocispec.Descriptor{large.layer}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := describe(ocispec.MediaTypeImageManifest, raw)
+	if err := store.Push(t.Context(), "img/x", at, strings.NewReader(string(raw))); err != nil {
+		t.Fatal(err)
+	}
+	opened := &access.Reader{Registry: func(_, _ string) oci.Store { return renamed{large, at} }}
+	spec := repository.Spec{Kind: repository.KindCTF}
+	elsewhere, _, _ := published(t, `{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: image, type: ociImage, access: {type: ociArtifact, imageReference: "r.example.org/img/x:1"}}]}`, "", nil)
+	for reason, do := range map[string]func() error{
+		"copied": func() error {
+			_, err := Copy(t.Context(), elsewhere, Copying{Options: Options{Target: newOnce(t), Spec: spec}, Reader: opened, ByValue: true, Parallel: 4})
+			return err
+		},
+		"published": func() error {
+			constructor, err := Parse([]byte(`{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: image, type: ociImage, input: {type: ociImage, path: "r.example.org/img/x:1"}}]}`))
+			if err != nil {
+				return err
+			}
+			_, err = Publish(t.Context(), constructor, Options{Target: newOnce(t), Spec: spec, Image: func(ctx context.Context, reference string) (*repository.Blob, error) {
+				return opened.Open(ctx, nil, descriptor.Typed(`{"type":"ociArtifact","imageReference":"`+reference+`"}`))
+			}})
+			return err
+		},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > most {
+			t.Errorf("%s: %d bytes of memory for a content of %d", reason, used, size)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "landscaper-content-*")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 }

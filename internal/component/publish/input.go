@@ -61,18 +61,8 @@ func (i *Input) kind() string {
 	return kind
 }
 
-// maxInput is the size of the largest content that is published.
+// maxInput is the size of the largest content that is read into memory.
 const maxInput = 1 << 30
-
-// content is what an input delivers.
-type content struct {
-	data      []byte
-	mediaType string
-	// artifact is the digest of an image.
-	artifact string
-	// name is how an artifact is called where it is stored as one.
-	name string
-}
 
 // read reads an input. Relative paths are looked for in the working directory,
 // then beside the constructor file.
@@ -85,7 +75,7 @@ func (i *Input) read(base string) (content, error) {
 		mediaType = i.MediaType
 	}
 	if !i.Compress {
-		return content{data: data, mediaType: mediaType}, nil
+		return inMemory(data, mediaType), nil
 	}
 	var out bytes.Buffer
 	err = archive.Gzip(&out, func(to io.Writer) error {
@@ -95,7 +85,7 @@ func (i *Input) read(base string) (content, error) {
 	if i.MediaType == "" {
 		mediaType = compressed(mediaType)
 	}
-	return content{data: out.Bytes(), mediaType: mediaType}, err
+	return inMemory(out.Bytes(), mediaType), err
 }
 
 func compressed(mediaType string) string {

@@ -1,20 +1,15 @@
 package publish
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"go.landscaper.dev/internal/component/access"
-	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
@@ -161,42 +156,64 @@ func (p *publication) store(ctx context.Context, kind string, identity descripto
 	if err != nil {
 		return nil, nil, err
 	}
-	p.progress("writing %s %s (%d bytes)", kind, identity["name"], len(found.data))
-	reference, err := p.blob(ctx, found, kind, identity)
+	p.progress("writing %s %s (%d bytes)", kind, identity["name"], found.size)
+	layers, err := p.push(ctx, found)
+	if err = errors.Join(err, found.Close()); err != nil {
+		return nil, nil, err
+	}
+	reference, err := p.addLayers(layers, kind, identity)
 	if err != nil {
 		return nil, nil, err
 	}
 	taken := &descriptor.Digest{
-		HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: digest.FromBytes(found.data).Encoded(),
+		HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: found.digest.Encoded(),
 	}
 	if artifact := digest.Digest(found.artifact); artifact.Validate() == nil && artifact.Algorithm() == digest.SHA256 {
 		// An image is known by its own digest, however it is packed.
 		taken.NormalisationAlgorithm, taken.Value = access.NormalisationArtifact, artifact.Encoded()
 	}
-	access := map[string]string{"type": "localBlob", "localReference": reference, "mediaType": found.mediaType}
-	if found.name != "" {
-		access["referenceName"] = found.name
-	}
-	stored, err := descriptor.NewTyped(access)
-	return stored, taken, err //nolint:wrapcheck // tells what it did
+	stored, err := localBlob(reference, found.mediaType, found.name)
+	return stored, taken, err
 }
 
-// blob pushes a content, in pieces if the repository wants it so, and returns the
-// reference to it.
-func (p *publication) blob(ctx context.Context, found content, kind string, identity descriptor.Identity) (string, error) {
-	pieces := [][]byte{found.data}
-	if p.limit > 0 && int64(len(found.data)) > p.limit {
-		pieces = slices.Collect(slices.Chunk(found.data, int(p.limit)))
+// localBlob is the access to what is stored with the component version. The name is
+// that of an artifact.
+func localBlob(reference, mediaType, name string) (descriptor.Typed, error) {
+	fields := map[string]string{"type": "localBlob", "localReference": reference, "mediaType": mediaType}
+	if name != "" {
+		fields["referenceName"] = name
 	}
-	if len(pieces) > repository.MaxPieces {
-		return "", fmt.Errorf("the content of %d bytes would have %d pieces of the blobLimit %d, at most %d are read: set a higher blobLimit", len(found.data), len(pieces), p.limit, repository.MaxPieces)
+	return descriptor.NewTyped(fields) //nolint:wrapcheck // tells what it did
+}
+
+// push pushes a content, in pieces if the repository wants it so.
+func (p *publication) push(ctx context.Context, found content) ([]ocispec.Descriptor, error) {
+	if p.limit <= 0 || found.size <= p.limit {
+		layer := ocispec.Descriptor{MediaType: found.mediaType, Digest: found.digest, Size: found.size}
+		return []ocispec.Descriptor{layer}, p.options.Target.Push(ctx, p.repository, layer, found.reader(0, found.size)) //nolint:wrapcheck // the target tells what it did
 	}
-	var references []string
-	for _, piece := range pieces {
-		layer := describe(found.mediaType, piece)
-		if err := p.options.Target.Push(ctx, p.repository, layer, bytes.NewReader(piece)); err != nil {
-			return "", err //nolint:wrapcheck // the target tells what it did
+	if pieces := (found.size + p.limit - 1) / p.limit; pieces > repository.MaxPieces {
+		return nil, fmt.Errorf("the content of %d bytes would have %d pieces of the blobLimit %d, at most %d are read: set a higher blobLimit", found.size, pieces, p.limit, repository.MaxPieces)
+	}
+	var layers []ocispec.Descriptor
+	for at := int64(0); at < found.size; at += p.limit {
+		sum, err := digest.SHA256.FromReader(found.reader(at, p.limit))
+		if err != nil {
+			return nil, fmt.Errorf("read a piece: %w", err)
 		}
+		layer := ocispec.Descriptor{MediaType: found.mediaType, Digest: sum, Size: min(p.limit, found.size-at)}
+		if err := p.options.Target.Push(ctx, p.repository, layer, found.reader(at, p.limit)); err != nil {
+			return nil, err //nolint:wrapcheck // the target tells what it did
+		}
+		layers = append(layers, layer)
+	}
+	return layers, nil
+}
+
+// addLayers notes the layers of a content and returns the reference to it.
+func (p *publication) addLayers(layers []ocispec.Descriptor, kind string, identity descriptor.Identity) (string, error) {
+	var references []string
+	for _, layer := range layers {
 		if err := p.addLayer(layer, kind, identity); err != nil {
 			return "", err
 		}
@@ -223,12 +240,12 @@ func (p *publication) content(ctx context.Context, input *Input) (content, error
 	if err != nil {
 		return content{}, err
 	}
-	defer blob.Close() //nolint:errcheck // nothing is written
-	data, err := archive.ReadAll(blob, maxInput)
-	if err != nil {
+	found, err := spooled(blob)
+	if err = errors.Join(err, blob.Close()); err != nil {
 		return content{}, fmt.Errorf("read image %s: %w", input.Path, err)
 	}
-	return content{data: data, mediaType: blob.MediaType, artifact: blob.Digest, name: artifactName(input)}, nil
+	found.name = artifactName(input)
+	return found, nil
 }
 
 // artifactName is how an artifact is called in a registry that stores it as one:
@@ -246,90 +263,4 @@ func artifactName(input *Input) string {
 		name += ":" + reference.Tag
 	}
 	return name
-}
-
-// addLayer notes a layer and what it is for. Two resources with the same content
-// share it.
-func (p *publication) addLayer(layer ocispec.Descriptor, kind string, identity descriptor.Identity) error {
-	type use struct {
-		Kind     string              `json:"kind"`
-		Identity descriptor.Identity `json:"identity"`
-	}
-	var uses []use
-	at := -1
-	for i, known := range p.layers {
-		if known.Digest == layer.Digest {
-			at = i
-			if err := json.Unmarshal([]byte(known.Annotations[annotationArtifact]), &uses); err != nil {
-				return fmt.Errorf("read annotation %s: %w", annotationArtifact, err)
-			}
-		}
-	}
-	// A content may have the same piece more than once.
-	if !slices.ContainsFunc(uses, func(u use) bool { return u.Kind == kind && maps.Equal(u.Identity, identity) }) {
-		uses = append(uses, use{kind, identity})
-	}
-	text, err := json.Marshal(uses)
-	if err != nil {
-		return fmt.Errorf("write annotation %s: %w", annotationArtifact, err)
-	}
-	layer.Annotations = map[string]string{annotationArtifact: string(text)}
-	if at >= 0 {
-		p.layers[at].Annotations = layer.Annotations
-		return nil
-	}
-	p.layers = append(p.layers, layer)
-	return nil
-}
-
-func describe(mediaType string, data []byte) ocispec.Descriptor {
-	return ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}
-}
-
-// finish writes descriptor, config and manifest, and then the tag.
-func (p *publication) finish(ctx context.Context, tag string) (Published, error) {
-	text, err := p.descriptor.EncodeYAML()
-	if err != nil {
-		return Published{}, err //nolint:wrapcheck // tells what it did
-	}
-	packed, err := repository.PackDescriptor(text)
-	if err != nil {
-		return Published{}, err //nolint:wrapcheck // tells what it did
-	}
-	layer := describe(repository.MediaTypeDescriptor, packed)
-	config, err := json.Marshal(repository.ComponentConfig{DescriptorLayer: &layer})
-	if err != nil {
-		return Published{}, fmt.Errorf("encode the config: %w", err)
-	}
-	manifest := ocispec.Manifest{
-		MediaType: ocispec.MediaTypeImageManifest, Config: describe(repository.MediaTypeConfig, config),
-		Layers:      append([]ocispec.Descriptor{layer}, p.layers...),
-		Annotations: map[string]string{annotationVersion: p.descriptor.Name + ":" + p.descriptor.Version, annotationCreator: creator},
-	}
-	manifest.SchemaVersion = 2
-	raw, err := json.Marshal(manifest)
-	if err != nil {
-		return Published{}, fmt.Errorf("encode the manifest: %w", err)
-	}
-	at := describe(ocispec.MediaTypeImageManifest, raw)
-	result := Published{Name: p.descriptor.Name, Version: p.descriptor.Version, Digest: at.Digest.String()}
-	switch existing, err := p.options.Target.Resolve(ctx, p.repository, tag); {
-	case err == nil && existing.Digest == at.Digest:
-		result.Unchanged = true
-		return result, nil
-	case err == nil && !p.options.Overwrite:
-		return Published{}, ErrExists
-	case err != nil && !errors.Is(err, oci.ErrNotFound):
-		return Published{}, err //nolint:wrapcheck // the target tells what it did
-	}
-	for _, part := range []struct {
-		is   ocispec.Descriptor
-		data []byte
-	}{{layer, packed}, {manifest.Config, config}, {at, raw}} {
-		if err := p.options.Target.Push(ctx, p.repository, part.is, bytes.NewReader(part.data)); err != nil {
-			return Published{}, err //nolint:wrapcheck // the target tells what it did
-		}
-	}
-	p.progress("tagging %s:%s", p.repository, tag)
-	return result, p.options.Target.Tag(ctx, p.repository, at, tag) //nolint:wrapcheck // the target tells what it did
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,17 +95,17 @@ func TestInputs(t *testing.T) {
 			continue
 		}
 		again, err := test.input.read(base)
-		if err != nil || !bytes.Equal(got.data, again.data) {
+		if err != nil || !bytes.Equal(dataOf(t, got), dataOf(t, again)) {
 			t.Errorf("%s: the same input gives other bytes (%v)", test.reason, err)
 		}
 		if test.want == nil {
-			if string(got.data) != test.text {
-				t.Errorf("%s: got %q", test.reason, got.data)
+			if string(dataOf(t, got)) != test.text {
+				t.Errorf("%s: got %q", test.reason, dataOf(t, got))
 			}
 			continue
 		}
 		var names []string
-		if err := archive.Walk(bytes.NewReader(got.data), archive.DefaultLimits(), func(entry archive.Entry) error {
+		if err := archive.Walk(bytes.NewReader(dataOf(t, got)), archive.DefaultLimits(), func(entry archive.Entry) error {
 			names = append(names, entry.Path)
 			return nil
 		}); err != nil || strings.Join(names, " ") != strings.Join(test.want, " ") {
@@ -231,7 +232,7 @@ func TestDirectories(t *testing.T) {
 				t.Fatal(err)
 			}
 			var found []string
-			for reader := tar.NewReader(bytes.NewReader(got.data)); ; {
+			for reader := tar.NewReader(bytes.NewReader(dataOf(t, got))); ; {
 				header, err := reader.Next()
 				if err != nil {
 					break
@@ -270,7 +271,7 @@ func TestChart(t *testing.T) {
 	if err != nil || got.mediaType != "application/vnd.oci.image.manifest.v1+tar+gzip" || got.name != "shop:1.2.3_x" {
 		t.Fatalf("%s %s, %v", got.mediaType, got.name, err)
 	}
-	set, err := oci.ReadSet(bytes.NewReader(got.data), archive.DefaultLimits())
+	set, err := oci.ReadSet(bytes.NewReader(dataOf(t, got)), archive.DefaultLimits())
 	if err != nil || set.Main.Digest.String() != got.artifact {
 		t.Fatalf("%+v, %v", set, err)
 	}
@@ -297,4 +298,14 @@ func TestChart(t *testing.T) {
 			t.Errorf("%s: %v", test.reason, err)
 		}
 	}
+}
+
+// dataOf reads a content.
+func dataOf(t *testing.T, c content) []byte {
+	t.Helper()
+	data, err := io.ReadAll(c.reader(0, c.size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
