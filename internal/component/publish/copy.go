@@ -207,7 +207,8 @@ func (c *copying) pushStored(ctx context.Context, stored *repository.Stored, con
 		return c.pushOfUnknownSize(ctx, stored, content)
 	}
 	later := &lazyReader{open: func() (io.ReadCloser, error) { return stored.Store.Open(ctx, stored.Repository, content) }}
-	return errors.Join(c.Target.Push(ctx, c.repository, content, later), later.Close())
+	// Without its Close: the target must not close it, too.
+	return errors.Join(c.Target.Push(ctx, c.repository, content, struct{ io.Reader }{later}), later.Close())
 }
 
 // Rewrite replaces the descriptor of a component version in its own repository, for

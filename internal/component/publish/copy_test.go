@@ -48,7 +48,12 @@ func (o *once) Push(ctx context.Context, name string, content ocispec.Descriptor
 		return nil
 	}
 	o.has[content.Digest] = true
-	return o.Writer.Push(ctx, name, content, data)
+	err := o.Writer.Push(ctx, name, content, data)
+	if closer, can := data.(io.Closer); can {
+		// As clients for HTTP do.
+		err = errors.Join(err, closer.Close())
+	}
+	return err
 }
 
 func newOnce(t *testing.T) *once {

@@ -45,6 +45,10 @@ func TestComponents(t *testing.T) {
 		"a changed content":    changedContent,
 		"an interruption":      interruption,
 		"a push that is ended": interruptedPush,
+		"copies":               copies,
+		"a cut copy":           cutCopy,
+		"copies in parallel":   parallelCopy,
+		"counted requests":     countedRequests,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, shared.workplace(t)) })
 	}
@@ -410,9 +414,9 @@ func notThere(t *testing.T, w *workplace) {
 	}
 }
 
-// disturbed stands before the registry and lets the test handle the answer with
-// the large content. The second result counts those.
-func disturbed(t *testing.T, w *workplace, handle func(http.ResponseWriter, *http.Request, io.Reader)) (string, *atomic.Int64) {
+// front stands before the registry and lets the test handle the requests of those
+// who have logged in.
+func front(t *testing.T, w *workplace, handle func(http.ResponseWriter, *http.Request, http.Handler)) string {
 	t.Helper()
 	behind, err := url.Parse(w.registry.URL)
 	if err != nil {
@@ -427,21 +431,32 @@ func disturbed(t *testing.T, w *workplace, handle func(http.ResponseWriter, *htt
 		t.Fatal(err)
 	}
 	t.Cleanup(transport.CloseIdleConnections)
+	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(behind)
+		// Where an upload goes on is said as an address, which is to be ours.
+		r.Out.Host = r.In.Host
+		r.Out.Header.Set("X-Forwarded-Proto", "http")
+	}}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { handle(out, r, proxy) }))
+	t.Cleanup(server.Close)
+	w.login(t, w.registry.Address, strings.TrimPrefix(server.URL, "http://"))
+	return server.URL
+}
+
+// disturbed lets the test handle the answer with the large content. The second
+// result counts those.
+func disturbed(t *testing.T, w *workplace, handle func(http.ResponseWriter, *http.Request, io.Reader)) (string, *atomic.Int64) {
+	t.Helper()
 	wanted := digest.FromString(largeContent()).String()
 	var count atomic.Int64
-	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(behind) }}
-	front := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+	return front(t, w, func(out http.ResponseWriter, r *http.Request, behind http.Handler) {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, wanted) && r.Header.Get("Authorization") != "" {
 			count.Add(1)
 			handle(out, r, strings.NewReader(largeContent()))
 			return
 		}
-		proxy.ServeHTTP(out, r)
-	}))
-	t.Cleanup(front.Close)
-	host := strings.TrimPrefix(front.URL, "http://")
-	w.login(t, w.registry.Address, host)
-	return front.URL, &count
+		behind.ServeHTTP(out, r)
+	}), &count
 }
 
 // send begins an answer with the size of the large content, and sends a part.
