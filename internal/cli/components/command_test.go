@@ -307,7 +307,7 @@ func TestConstructorErrors(t *testing.T) {
 		{"a reference that is there twice", head + "references: [{name: aa, componentName: example.org/b, version: 1.0.0}], componentReferences: [{name: aa, componentName: example.org/b, version: 1.0.0}]}", "", 1,
 			`components[0].componentReferences[1].name: "aa" is there twice`},
 		{"a component that is there twice", "components: [" + head + "}, " + head + "}]", "", 1, "components[1]: the component version example.org/shop/web:1.0.0 is there twice: remove one"},
-		{"an input that nobody knows", head + "resources: [{name: rr, type: t, input: {type: spiff}}]}", "", 1, `resource "rr": input of type "spiff": use dir, file, utf8, binary, ociImage, helm or wget`},
+		{"an input that nobody knows", head + "resources: [{name: rr, type: t, input: {type: maven}}]}", "", 1, `resource "rr": input of type "maven": use dir, file, utf8, binary, spiff, ociArtifact, helm, wget or git`},
 		{"a variable without a value", "# ${COMMENT}\n" + head + "labels: [{name: l, value: \"${NOTE}\"}]}", "", 64, "constructor.yaml: line 2: the variable ${NOTE} has no value: give it one with --set NOTE=VALUE"},
 		{"a field that nobody knows", head + "resource: []}", "", 1, `constructor.yaml: the constructor file: line 1: unknown field "resource": did you mean resources?`},
 		{"a schema that nobody knows", head + "}", "--schema v9", 64, "invalid option for '--schema' flag"},

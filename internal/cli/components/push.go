@@ -95,7 +95,11 @@ func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *
 		return err
 	}
 	f.schema = schema.schema
-	constructor, err := f.constructor(streams, file)
+	variables, err := construct.Variables(f.environment, f.settings, f.set)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	constructor, err := f.constructor(streams, file, variables)
 	if err != nil {
 		return err
 	}
@@ -111,7 +115,7 @@ func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *
 	progress := repositories.NewTransfer(streams, f.quiet)
 	defer progress.End()
 	options := f.options(session, file, at)
-	options.Progress = progress.Say
+	options.Progress, options.Variables = progress.Say, variables
 	if f.dryRun {
 		return f.preview(ctx, streams, constructor, options)
 	}
@@ -140,7 +144,7 @@ func overwriteHint(err error) error {
 }
 
 // constructor reads the constructor file.
-func (f *pushFlags) constructor(streams terminal.Streams, file string) (*publish.Constructor, error) {
+func (f *pushFlags) constructor(streams terminal.Streams, file string, variables map[string]string) (*publish.Constructor, error) {
 	var text []byte
 	var err error
 	if file == "-" {
@@ -151,11 +155,7 @@ func (f *pushFlags) constructor(streams terminal.Streams, file string) (*publish
 	if err != nil {
 		return nil, fmt.Errorf("read the constructor file: %w", err)
 	}
-	values, err := construct.Variables(f.environment, f.settings, f.set)
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
-	substituted, err := construct.Substitute(string(text), values)
+	substituted, err := construct.Substitute(string(text), variables)
 	if err != nil {
 		return nil, terminal.Usage(fmt.Errorf("%s: %w", file, err))
 	}

@@ -24,6 +24,7 @@ import (
 const (
 	chartConfig = "application/vnd.cncf.helm.config.v1+json"
 	chartLayer  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+	chartProof  = "application/vnd.cncf.helm.chart.provenance.v1.prov"
 	chartFile   = "Chart.yaml"
 )
 
@@ -55,17 +56,12 @@ func (p *publication) open(ctx context.Context, input *Input, access map[string]
 
 // chart stores a chart as the artifact that a registry would have.
 func (p *publication) chart(ctx context.Context, input *Input) (content, error) {
-	var packed []byte
+	var packed, proof []byte
 	var err error
 	if input.HelmRepository != "" {
-		var found content
-		found, err = p.open(ctx, input, map[string]any{"type": "helm", "helmRepository": input.HelmRepository, "helmChart": input.Path, "version": input.Version, "caCert": input.CACert})
-		if err == nil {
-			packed, err = archive.ReadAll(found.reader(0, found.size), maxInput)
-			err = errors.Join(err, found.Close())
-		}
+		packed, err = p.remoteChart(ctx, input)
 	} else {
-		packed, err = input.packChart(p.options.Directory)
+		packed, proof, err = input.packChart(p.options.Directory)
 	}
 	if err != nil {
 		return content{}, fmt.Errorf("input of type %q: %w", input.Type, err)
@@ -76,18 +72,25 @@ func (p *publication) chart(ctx context.Context, input *Input) (content, error) 
 	}
 	store := parts{}
 	manifest := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Config: store.put(chartConfig, metadata), Layers: []ocispec.Descriptor{store.put(chartLayer, packed)}}
+	if proof != nil {
+		manifest.Layers = append(manifest.Layers, store.put(chartProof, proof))
+	}
 	manifest.SchemaVersion = 2
 	raw, err := json.Marshal(manifest)
 	if err != nil {
 		return content{}, fmt.Errorf("encode the manifest of a chart: %w", err)
 	}
 	at := store.put(ocispec.MediaTypeImageManifest, raw)
-	tag := strings.ReplaceAll(about.Version, "+", "_")
+	tag := about.Version
+	if input.Version != "" {
+		tag = input.Version
+	}
+	tag = strings.ReplaceAll(tag, "+", "_")
 	var out bytes.Buffer
 	if err := oci.WriteSet(ctx, &out, store, "chart", at, tag); err != nil {
 		return content{}, err //nolint:wrapcheck // tells what it did
 	}
-	name := input.Repository
+	name := input.hint(p.descriptor.Name)
 	if name == "" {
 		name = about.Name
 	}
@@ -99,20 +102,50 @@ func (p *publication) chart(ctx context.Context, input *Input) (content, error) 
 	return packedSet, nil
 }
 
-// packChart returns the archive of a chart: a file, or a directory with the name of
-// the chart around its files.
-func (i *Input) packChart(base string) ([]byte, error) {
-	found, err := locate(base, i.Path)
+// remoteChart returns the archive of a chart of a repository.
+func (p *publication) remoteChart(ctx context.Context, input *Input) ([]byte, error) {
+	authority := input.CACert
+	if input.CACertFile != "" {
+		text, err := readInput(p.options.Directory, input.CACertFile)
+		if err != nil {
+			return nil, fmt.Errorf("caCertFile: %w", err)
+		}
+		authority = string(text)
+	}
+	found, err := p.open(ctx, input, map[string]any{"type": "helm", "helmRepository": input.HelmRepository, "helmChart": input.Path, "version": input.Version, "caCert": authority})
 	if err != nil {
 		return nil, err
 	}
+	packed, err := archive.ReadAll(found.reader(0, found.size), maxInput)
+	return packed, errors.Join(err, found.Close())
+}
+
+// packChart returns the archive of a chart: a file, with the signature that may be
+// beside it, or a directory with the name of the chart around its files.
+func (i *Input) packChart(base string) (packed, proof []byte, err error) {
+	found, err := locate(base, i.Path)
+	if err != nil {
+		return nil, nil, err
+	}
 	info, err := os.Stat(found)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells which
+		return nil, nil, err //nolint:wrapcheck // the caller tells which
 	}
-	if !info.IsDir() {
-		return readInput(base, i.Path)
+	if info.IsDir() {
+		packed, err = packChartDirectory(found)
+		return packed, nil, err
 	}
+	if packed, err = readInput(base, i.Path); err != nil {
+		return nil, nil, err
+	}
+	if _, err := os.Stat(found + ".prov"); err == nil {
+		proof, err = readInput("", found+".prov")
+		return packed, proof, err
+	}
+	return packed, nil, nil
+}
+
+func packChartDirectory(found string) ([]byte, error) {
 	text, err := os.ReadFile(path.Join(found, chartFile)) //nolint:gosec // the user named it
 	if err != nil {
 		return nil, fmt.Errorf("%s is no chart: %w", found, err)

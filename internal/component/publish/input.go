@@ -20,8 +20,7 @@ import (
 
 // Input is a content to be stored with the component version.
 type Input struct {
-	// Type is dir, file, utf8, binary, ociImage, helm or wget; a version behind it,
-	// as in utf8/v1, does not count.
+	// Type is one of inputTypes; a version behind it, as in utf8/v1, does not count.
 	Type string `json:"type"`
 	Path string `json:"path,omitempty"`
 	// MediaType of the content; it has a default for each type.
@@ -41,12 +40,21 @@ type Input struct {
 	JSON          json.RawMessage `json:"json,omitempty"`
 	FormattedJSON json.RawMessage `json:"formattedJson,omitempty"`
 	YAML          json.RawMessage `json:"yaml,omitempty"`
-	// Repository is the name that an image or a chart gets where it is stored as one.
+	// Repository is the name that an image or a chart gets where it is stored as one,
+	// below that of the component unless it begins with a slash; for git it is where
+	// Ref and Commit are.
 	Repository string `json:"repository,omitempty"`
+	Ref        string `json:"ref,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	// Values and Libraries are what a spiff template sees as inputvalues, and what it
+	// is merged with.
+	Values    json.RawMessage `json:"values,omitempty"`
+	Libraries []string        `json:"libraries,omitempty"`
 	// Version is that of a chart; HelmRepository is where it is, if it is no file.
 	Version        string `json:"version,omitempty"`
 	HelmRepository string `json:"helmRepository,omitempty"`
 	CACert         string `json:"caCert,omitempty"`
+	CACertFile     string `json:"caCertFile,omitempty"`
 	// URL and what follows are of downloads.
 	URL        string              `json:"url,omitempty"`
 	Header     map[string][]string `json:"header,omitempty"`
@@ -54,6 +62,9 @@ type Input struct {
 	Body       []byte              `json:"body,omitempty"`
 	NoRedirect bool                `json:"noRedirect,omitempty"`
 }
+
+// inputTypes are the types of inputs, for messages.
+const inputTypes = "dir, file, utf8, binary, spiff, ociArtifact, helm, wget or git"
 
 // kind returns the type without its version.
 func (i *Input) kind() string {
@@ -71,6 +82,11 @@ func (i *Input) read(base string) (content, error) {
 	if err != nil {
 		return content{}, fmt.Errorf("input of type %q: %w", i.Type, err)
 	}
+	return i.finish(data, mediaType)
+}
+
+// finish compresses a content if that is asked for.
+func (i *Input) finish(data []byte, mediaType string) (content, error) {
 	if i.MediaType != "" {
 		mediaType = i.MediaType
 	}
@@ -78,7 +94,7 @@ func (i *Input) read(base string) (content, error) {
 		return inMemory(data, mediaType), nil
 	}
 	var out bytes.Buffer
-	err = archive.Gzip(&out, func(to io.Writer) error {
+	err := archive.Gzip(&out, func(to io.Writer) error {
 		_, err := to.Write(data)
 		return err //nolint:wrapcheck // a buffer takes everything
 	})
@@ -108,7 +124,7 @@ func (i *Input) plain(base string) ([]byte, string, error) {
 	case "binary":
 		return i.Data, "application/octet-stream", nil
 	}
-	return nil, "", errors.New("use dir, file, utf8, binary, ociImage, helm or wget")
+	return nil, "", errors.New("use " + inputTypes)
 }
 
 // inPlace returns a content that is written into the constructor file.

@@ -33,6 +33,8 @@ type Options struct {
 	Context descriptor.Typed
 	// Directory is that of the constructor file.
 	Directory string
+	// Variables are those of the constructor file, for templates.
+	Variables map[string]string
 	// Schema of the descriptors; v2 if empty.
 	Schema string
 	// Overwrite replaces versions that exist.
@@ -229,6 +231,10 @@ func (p *publication) content(ctx context.Context, input *Input) (content, error
 		return p.chart(ctx, input)
 	case "wget":
 		return p.download(ctx, input)
+	case "git":
+		return p.open(ctx, input, map[string]any{"type": "git", "repository": input.Repository, "ref": input.Ref, "commit": input.Commit})
+	case "spiff":
+		return p.template(ctx, input)
 	default:
 		return input.read(p.options.Directory)
 	}
@@ -244,23 +250,32 @@ func (p *publication) content(ctx context.Context, input *Input) (content, error
 	if err = errors.Join(err, blob.Close()); err != nil {
 		return content{}, fmt.Errorf("read image %s: %w", input.Path, err)
 	}
-	found.name = artifactName(input)
+	found.name = artifactName(p.descriptor.Name, input)
 	return found, nil
 }
 
 // artifactName is how an artifact is called in a registry that stores it as one:
 // without the host, where it does not come from any more.
-func artifactName(input *Input) string {
+func artifactName(component string, input *Input) string {
 	reference, err := access.ParseReference(input.Path)
 	if err != nil {
-		return input.Repository
+		return input.hint(component)
 	}
 	name := reference.Repository
 	if input.Repository != "" {
-		name = input.Repository
+		name = input.hint(component)
 	}
 	if reference.Tag != "" && !strings.Contains(name, ":") {
 		name += ":" + reference.Tag
 	}
 	return name
+}
+
+// hint is the name that an artifact shall get: below that of the component, unless it
+// begins with a slash.
+func (i *Input) hint(component string) string {
+	if own, absolute := strings.CutPrefix(i.Repository, "/"); absolute || i.Repository == "" {
+		return own
+	}
+	return component + "/" + i.Repository
 }

@@ -257,49 +257,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestChart stores a chart as the artifact that a registry would have.
-func TestChart(t *testing.T) {
-	base := t.TempDir()
-	for name, content := range map[string]string{"chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.2.3+x\n", "chart/templates/a.yaml": "a: 1\n"} {
-		at := filepath.Join(base, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(content), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := &publication{options: Options{Directory: base}}
-	got, err := p.content(t.Context(), &Input{Type: "helm", Path: "chart"})
-	if err != nil || got.mediaType != "application/vnd.oci.image.manifest.v1+tar+gzip" || got.name != "shop:1.2.3_x" {
-		t.Fatalf("%s %s, %v", got.mediaType, got.name, err)
-	}
-	set, err := oci.ReadSet(bytes.NewReader(dataOf(t, got)), archive.DefaultLimits())
-	if err != nil || set.Main.Digest.String() != got.artifact {
-		t.Fatalf("%+v, %v", set, err)
-	}
-	manifest, err := oci.ReadManifest(t.Context(), set, "", set.Main)
-	if err != nil || manifest.Config.MediaType != chartConfig || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != chartLayer {
-		t.Fatalf("%+v, %v", manifest, err)
-	}
-	packed, err := oci.Read(t.Context(), set, "", manifest.Layers[0], 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	if err := archive.Walk(bytes.NewReader(packed), archive.DefaultLimits(), func(entry archive.Entry) error {
-		names = append(names, entry.Path)
-		return nil
-	}); err != nil || strings.Join(names, " ") != "shop/Chart.yaml shop/templates/a.yaml" {
-		t.Errorf("%v, %v", names, err)
-	}
-	for _, test := range []struct{ reason, path, want string }{
-		{"a directory without a chart", ".", "is no chart"},
-		{"a file that is none", "chart/Chart.yaml", "it is no chart"},
-	} {
-		if _, err := p.content(t.Context(), &Input{Type: "helm/v1", Path: test.path}); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", test.reason, err)
-		}
-	}
-}
-
 // dataOf reads a content.
 func dataOf(t *testing.T, c content) []byte {
 	t.Helper()

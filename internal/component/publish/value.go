@@ -164,7 +164,7 @@ func (c *copying) settle(values []*value) error {
 		}
 		name := from.ReferenceName
 		if name == "" && from.ImageReference != "" {
-			name = artifactName(&Input{Path: from.ImageReference})
+			name = artifactName("", &Input{Path: from.ImageReference})
 		}
 		reference, err := c.addLayers(v.layers, v.kind, v.identity)
 		if err != nil {
