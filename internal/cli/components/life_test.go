@@ -153,3 +153,16 @@ func TestLayout(t *testing.T) {
 		t.Errorf("%v", files)
 	}
 }
+
+// TestNoDigestOfGit: it would be one that no other tool finds. Nobody is asked for it.
+func TestNoDigestOfGit(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{
+		"constructor.yaml": `{name: example.org/shop/git, version: 1.0.0, provider: p, resources: [{name: files, type: t, version: 1.0.0, access: {type: Git/v1alpha1, repository: "http://127.0.0.1:1/shop.git", commit: c0ffee0000000000000000000000000000000000}}]}`,
+	})
+	if got := execute(t, "push", "constructor.yaml", "transport", "--create", "-q"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	if got := execute(t, "get", "transport"); strings.Contains(got.out, "digest") || !strings.Contains(got.out, "commit: c0ffee") {
+		t.Errorf("%+v", got)
+	}
+}

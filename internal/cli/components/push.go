@@ -193,10 +193,11 @@ func (f *pushFlags) options(session *repositories.Session, file string, at repos
 }
 
 // digestOf takes the digests of what is elsewhere. What is relative to the place
-// of the component version is there only later.
+// of the component version is there only later, and others would not find the digest
+// of what each tool packs in its own way.
 func digestOf(reader *access.Reader) func(context.Context, *repository.Version, *descriptor.Resource) (*descriptor.Digest, error) {
 	return func(ctx context.Context, version *repository.Version, resource *descriptor.Resource) (*descriptor.Digest, error) {
-		if strings.EqualFold(resource.Access.Kind(), "relativeOciReference") {
+		if strings.EqualFold(resource.Access.Kind(), "relativeOciReference") || access.PacksItself(resource.Access) {
 			return nil, nil
 		}
 		found, err := reader.Digest(ctx, version, resource, "SHA-256", "")

@@ -256,6 +256,13 @@ func TestVerify(t *testing.T) {
 		{"a content that does not have its digest", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
 			w.root.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: "00"}
 		}, "mismatches existing digest (00) for one:1"},
+		{"a digest that another tool took of an archive of its own", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
+			w.root.Resources[0].Access = descriptor.Typed(`{"type":"git/v1"}`)
+			w.root.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: "00"}
+			w.verifier = &Verifier{Referenced: w.verifier.Referenced, Digest: func(context.Context, *repository.Version, *descriptor.Resource, string, string) (*descriptor.Digest, error) {
+				return &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: access.NormalisationBlob, Value: "11"}, nil
+			}}
+		}, "another tool has packed the files of this access in another way"},
 		{"a reference that does not have its digest", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) {
 			w.root.References[0].Digest = &descriptor.Digest{HashAlgorithm: "SHA-256", NormalisationAlgorithm: JSONv1, Value: "00"}
 		}, "mismatches existing digest (00) for example.org/shop/db:1.0.0"},

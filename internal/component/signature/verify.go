@@ -292,7 +292,11 @@ func (r *run) resource(ctx context.Context, version *repository.Version, resourc
 	}
 	for _, expected := range []*descriptor.Digest{stored, nested} {
 		if sameKind(expected, calculated) && !strings.EqualFold(expected.Value, calculated.Value) {
-			return fmt.Errorf("calculated resource digest (%s) mismatches existing digest (%s) for %s:%s (%s)", calculated.Value, expected.Value, resource.Name, resource.Version, resource.Type)
+			hint := ""
+			if access.PacksItself(resource.Access) {
+				hint = ": another tool has packed the files of this access in another way; sign a component version that has them as a content of its own"
+			}
+			return fmt.Errorf("calculated resource digest (%s) mismatches existing digest (%s) for %s:%s (%s)%s", calculated.Value, expected.Value, resource.Name, resource.Version, resource.Type, hint)
 		}
 	}
 	calculated.HashAlgorithm = r.spelling(calculated.HashAlgorithm)
