@@ -152,7 +152,7 @@ func (w *workplace) succeed(t *testing.T, args ...string) string {
 
 var (
 	documentedBlock  = regexp.MustCompile("(?ms)^```(yaml|console) ?(\\S*)\n(.*?)^```$")
-	documentedDigest = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+	documentedDigest = regexp.MustCompile(`(sha256|SHA-256):[0-9a-f]{64}`)
 )
 
 // documentedCommands runs the section of the documentation, with the address of
@@ -168,6 +168,7 @@ func documentedCommands(t *testing.T, w *workplace) {
 		t.Fatal("the page has no section Components")
 	}
 	const host = "registry.example.org"
+	w.keys(t)
 	commands := 0
 	for _, block := range documentedBlock.FindAllStringSubmatch(section, -1) {
 		kind, name, text := block[1], block[2], block[3]
@@ -180,7 +181,7 @@ func documentedCommands(t *testing.T, w *workplace) {
 			args := strings.Fields(strings.ReplaceAll(command, host, w.registry.Address))
 			result := w.begin(t, args[1:]...).end(t)
 			got := strings.ReplaceAll(result.out+result.err, w.registry.Address, host)
-			got = strings.TrimSuffix(documentedDigest.ReplaceAllString(got, "sha256:…"), "\n")
+			got = strings.TrimSuffix(documentedDigest.ReplaceAllString(got, "$1:…"), "\n")
 			if got != want {
 				t.Errorf("%s\nprints\n%s\ninstead of\n%s", command, got, want)
 			}
