@@ -86,12 +86,7 @@ func (f *commonFlags) add(command *cobra.Command, outputs ...string) {
 	flags.DurationVar(&f.timeout, "timeout", 0, "limit for the whole command, such as 10m; 0 means none")
 	flags.StringVarP(&f.output, "output", "o", "", strings.Join(outputs[1:], ", ")+" (default: "+outputs[0]+")")
 	terminal.CompleteWith(command, "output", outputs...)
-	command.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	command.ValidArgsFunction = completeTarget
 }
 
 func (f *commonFlags) check() error {

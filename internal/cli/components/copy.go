@@ -54,6 +54,7 @@ where it was. A version that exists with other content is not replaced, unless
 		},
 	}
 	f.add(command, outputText, outputJSON, outputYAML)
+	command.ValidArgsFunction = completeCopy
 	flags := command.Flags()
 	flags.BoolVarP(&f.recursive, "recursive", "R", false, "copy all referenced component versions, too")
 	flags.BoolVarP(&f.byValue, "by-value", "V", false, "store resources that are elsewhere, such as images, with the component version")

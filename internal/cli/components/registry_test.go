@@ -116,6 +116,23 @@ func TestCompletionOfComponents(t *testing.T) {
 			t.Errorf("%s: code %d, %q", args, code, c.Out.String())
 		}
 	}
+	shop(t, "transport")
+	for args, want := range map[string]string{
+		"sign --hash ": "SHA-256\nSHA-512\n", "sign --algorithm ": "RSASSA-PSS\nRSASSA-PKCS1-V1_5\n", "sign --normalisation ": "jsonNormalisation/v1\n", "copy -o ": "json\nyaml\n",
+		"verify transport ": "example.org/shop/db\nexample.org/shop/web\n:4\n", "sign transport example.org/shop/web ": "1.4.2\n:4\n", "list transport ": "example.org/shop/db\nexample.org/shop/web\n:4\n",
+		"copy transport ": "example.org/shop/db\n", "copy transport example.org/shop/web 1.4.2 ": ":0\n", "copy transport//example.org/shop/web:1.4.2 ": ":0\n", "copy http://localhost:1 ": ":4\n",
+		"verify registry.example.org/path ": ":4\n", "download transport example.org/shop/web 1.4.2 ": ":4\n", "sign transport --private-key ": ":0\n",
+	} {
+		c := &terminaltest.Console{}
+		line := append([]string{"__complete", "components"}, strings.Split(args, " ")...)
+		got := ""
+		if code := run(t.Context(), c.Streams(), line); code == 0 {
+			got = c.Out.String()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
 	c := &terminaltest.Console{}
 	if code := run(t.Context(), c.Streams(), []string{"__complete", "components", "get", "here", ""}); code != 0 || !strings.Contains(c.Out.String(), ":4") {
 		t.Errorf("a component is no file: %q", c.Out.String())
