@@ -119,26 +119,7 @@ func TestLayout(t *testing.T) {
 			t.Fatalf("%s: %+v", args, got)
 		}
 	}
-	file, err := os.Open("chart.tar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close() //nolint:errcheck // nothing is written
-	files := map[string]string{}
-	for reader := tar.NewReader(file); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[header.Name] = string(content)
-	}
+	files := tarFiles(t, "chart.tar")
 	var index struct {
 		Manifests []struct {
 			Digest      string
@@ -165,4 +146,30 @@ func TestNoDigestOfGit(t *testing.T) {
 	if got := execute(t, "get", "transport"); strings.Contains(got.out, "digest") || !strings.Contains(got.out, "commit: c0ffee") {
 		t.Errorf("%+v", got)
 	}
+}
+
+// tarFiles reads the files of a tar.
+func tarFiles(t *testing.T, name string) map[string]string {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // nothing is written
+	files := map[string]string{}
+	for reader := tar.NewReader(file); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[header.Name] = string(content)
+	}
+	return files
 }
