@@ -1,15 +1,12 @@
 package publish
 
 import (
-	"archive/tar"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -177,102 +174,4 @@ func readInput(base, name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", found, err)
 	}
 	return data, nil
-}
-
-// directory packs a directory. Times and owners are left out, so that the same
-// files give the same digest.
-func (i *Input) directory(base string) ([]byte, error) {
-	found, err := locate(base, i.Path)
-	if err != nil {
-		return nil, err
-	}
-	prefix := ""
-	if i.PreserveDir {
-		prefix = filepath.Base(found)
-	}
-	return i.packTree(found, prefix)
-}
-
-// packTree packs the files of a directory below a prefix.
-func (i *Input) packTree(found, prefix string) ([]byte, error) {
-	root, err := os.OpenRoot(found)
-	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
-	}
-	defer root.Close() //nolint:errcheck // nothing is written
-	var out bytes.Buffer
-	writer := tar.NewWriter(&out)
-	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || (name == "." && prefix == "") {
-			return err
-		}
-		return i.pack(writer, root, name, path.Join(prefix, name), entry)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("pack %s: %w", found, err)
-	}
-	if err := writer.Close(); err != nil {
-		return nil, fmt.Errorf("pack %s: %w", found, err)
-	}
-	return out.Bytes(), nil
-}
-
-func (i *Input) pack(writer *tar.Writer, root *os.Root, name, as string, entry fs.DirEntry) error {
-	if name != "." && matchesAny(i.ExcludeFiles, name) {
-		if entry.IsDir() {
-			return fs.SkipDir
-		}
-		return nil
-	}
-	if entry.IsDir() {
-		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: as + "/", Mode: 0o755, Format: tar.FormatPAX}) //nolint:wrapcheck // wrapped above
-	}
-	if len(i.IncludeFiles) > 0 && !matchesAny(i.IncludeFiles, name) {
-		return nil
-	}
-	if entry.Type()&fs.ModeSymlink != 0 && !i.FollowSymlinks {
-		target, err := root.Readlink(filepath.FromSlash(name))
-		if err != nil {
-			return err //nolint:wrapcheck // wrapped above
-		}
-		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: as, Linkname: filepath.ToSlash(target), Mode: 0o777, Format: tar.FormatPAX}) //nolint:wrapcheck // wrapped above
-	}
-	return packFile(writer, root, name, as)
-}
-
-// packFile packs a file, or what a link leads to as long as it stays inside; the
-// root sees to that. Of its permissions only that to execute is kept: the others are
-// those of whoever publishes.
-func packFile(writer *tar.Writer, root *os.Root, name, as string) error {
-	info, err := root.Stat(filepath.FromSlash(name))
-	if err != nil {
-		return err //nolint:wrapcheck // wrapped above
-	}
-	if info.IsDir() {
-		return fmt.Errorf("%s is a link to a directory, which cannot be followed: leave it out with excludeFiles, or keep links", name)
-	}
-	mode := int64(0o644)
-	if info.Mode().Perm()&0o111 != 0 {
-		mode = 0o755
-	}
-	data, err := root.ReadFile(filepath.FromSlash(name))
-	if err != nil {
-		return err //nolint:wrapcheck // wrapped above
-	}
-	if err := writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: as, Size: int64(len(data)), Mode: mode, Format: tar.FormatPAX}); err != nil {
-		return err //nolint:wrapcheck // wrapped above
-	}
-	_, err = writer.Write(data)
-	return err //nolint:wrapcheck // wrapped above
-}
-
-// matchesAny compares a whole path with patterns: *.txt is a file of the directory
-// itself, and */*.txt one of a directory in it.
-func matchesAny(patterns []string, name string) bool {
-	for _, pattern := range patterns {
-		if matched, err := path.Match(strings.TrimPrefix(pattern, "./"), name); err == nil && matched {
-			return true
-		}
-	}
-	return false
 }

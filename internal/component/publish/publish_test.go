@@ -215,7 +215,7 @@ func itoa(number int64) string {
 // TestDirectories: what makes a program of a file, and a link of a name, is kept.
 func TestDirectories(t *testing.T) {
 	base := directory(t)
-	if err := errors.Join(os.Chmod(filepath.Join(base, "dir/a.yaml"), 0o700), os.Symlink("a.yaml", filepath.Join(base, "dir/link"))); err != nil {
+	if err := errors.Join(os.Chmod(filepath.Join(base, "dir/a.yaml"), 0o700), os.WriteFile(filepath.Join(base, "dir/.helmignore"), nil, 0o600), os.Symlink("a.yaml", filepath.Join(base, "dir/link"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -223,8 +223,8 @@ func TestDirectories(t *testing.T) {
 		follow bool
 		want   string
 	}{
-		{"as they are", false, "a.yaml -rwxr-xr-x, c.log -rw-r--r--, link Lrwxrwxrwx a.yaml, sub/ drwxr-xr-x, sub/b.txt -rw-r--r--"},
-		{"what links lead to", true, "a.yaml -rwxr-xr-x, c.log -rw-r--r--, link -rwxr-xr-x, sub/ drwxr-xr-x, sub/b.txt -rw-r--r--"},
+		{"as they are", false, ".helmignore -rw-r--r--, a.yaml -rwxr-xr-x, c.log -rw-r--r--, link Lrwxrwxrwx a.yaml, sub/ drwxr-xr-x, sub/b.txt -rw-r--r--"},
+		{"what links lead to", true, ".helmignore -rw-r--r--, a.yaml -rwxr-xr-x, c.log -rw-r--r--, link -rwxr-xr-x, sub/ drwxr-xr-x, sub/b.txt -rw-r--r--"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := (&Input{Type: "dir", Path: "dir", FollowSymlinks: test.follow}).read(base)
@@ -241,6 +241,51 @@ func TestDirectories(t *testing.T) {
 			}
 			if text := strings.Join(found, ", "); text != test.want {
 				t.Errorf("got\n%s\nwant\n%s", text, test.want)
+			}
+		})
+	}
+}
+
+// TestLinksToDirectories: they are followed as links to files are, but not out of the
+// directory and not in a circle.
+func TestLinksToDirectories(t *testing.T) {
+	for _, test := range []struct {
+		reason, link, to, want, err string
+		input                       Input
+	}{
+		{"to a directory beside it", "link", "sub", "a.yaml c.log link/ link/b.txt sub/ sub/b.txt", "", Input{}},
+		{"without some of its files", "link", "sub", "a.yaml c.log link/ sub/ sub/b.txt", "", Input{ExcludeFiles: []string{"link/b.txt"}}},
+		{"left out", "link", "sub", "a.yaml c.log sub/ sub/b.txt", "", Input{ExcludeFiles: []string{"link"}}},
+		{"into the directory itself", "sub/link", "..", "", "leads to the directory that it is in", Input{}},
+		{"out of the directory", "link", "../file", "", "the link link cannot be followed", Input{}},
+		{"out of the directory, left out", "link", "../file", "a.yaml c.log sub/ sub/b.txt", "", Input{ExcludeFiles: []string{"link"}}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			base := directory(t)
+			if err := os.Symlink(test.to, filepath.Join(base, "dir", test.link)); err != nil {
+				t.Fatal(err)
+			}
+			test.input.Type, test.input.Path, test.input.FollowSymlinks = "dir", "dir", true
+			got, err := test.input.read(base)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || !strings.Contains(err.Error(), "keep links") {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for reader := tar.NewReader(bytes.NewReader(dataOf(t, got))); ; {
+				header, err := reader.Next()
+				if err != nil {
+					break
+				}
+				names = append(names, header.Name)
+			}
+			if found := strings.Join(names, " "); found != test.want {
+				t.Errorf("got  %s\nwant %s", found, test.want)
 			}
 		})
 	}
