@@ -173,3 +173,31 @@ func tarFiles(t *testing.T, name string) map[string]string {
 	}
 	return files
 }
+
+// TestThirdSchema: what is written in the third schema can be read, signed in all normal
+// forms and copied.
+func TestThirdSchema(t *testing.T) {
+	files := keys(t)
+	files["constructor.yaml"] = "components:\n- {name: example.org/shop/web, version: 1.0.0, provider: {name: p, labels: [{name: contact, value: me}]}, resources: [{name: text, type: t, input: {type: utf8, text: hello}}], references: [{name: db, componentName: example.org/shop/db, version: 1.0.0}]}\n" +
+		"- {name: example.org/shop/db, version: 1.0.0, provider: p, meta: {configuredSchemaVersion: v2}}\n"
+	terminaltest.WriteFiles(t, files)
+	const component = " example.org/shop/web 1.0.0 "
+	steps := []string{"push constructor.yaml transport --create --schema v3alpha1 -q"}
+	for _, form := range []string{"v1", "v2", "v3", "v4alpha1"} {
+		steps = append(steps, "sign transport"+component+"-s "+form+" -k release.key --normalisation jsonNormalisation/"+form)
+	}
+	steps = append(steps, "copy transport"+component+"copied --create -R -q")
+	for _, form := range []string{"v1", "v2", "v3", "v4alpha1"} {
+		steps = append(steps, "verify copied"+component+"-k release.pub -s "+form)
+	}
+	for _, step := range steps {
+		if got := execute(t, strings.Fields(step)...); got.code != 0 {
+			t.Errorf("%s: %+v", step, got)
+		}
+	}
+	for name, want := range map[string]string{"web": "apiVersion: ocm.software/v3alpha1", "db": "schemaVersion: v2"} {
+		if got := execute(t, "get", "copied", "example.org/shop/"+name); !strings.Contains(got.out, want) {
+			t.Errorf("%s is %+v", name, got)
+		}
+	}
+}

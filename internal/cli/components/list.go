@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
 )
 
@@ -88,6 +89,9 @@ func versionsInRegistry(ctx context.Context, access *repositories.Access, at rep
 		return nil, terminal.Usage(fmt.Errorf("name the component: the registry %s has no list of them", at.Text))
 	}
 	tags, err := access.Tags(ctx, at.Spec, at.Spec.Repository(name))
+	if errors.Is(err, oci.ErrNotFound) {
+		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s: check the name and the path of the repository", name, at.Text)
+	}
 	var found []repositories.ComponentVersion
 	for _, tag := range tags {
 		// Other tags are no versions of components.

@@ -359,6 +359,8 @@ func (r *Registry) Tag(ctx context.Context, name string, manifest ocispec.Descri
 func (r *Registry) explain(err error, what string) error {
 	var answer *errcode.ErrorResponse
 	switch {
+	case errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("%s in registry %s: %w: %w", what, r.host, oci.ErrNotFound, err)
 	case errors.Is(err, errdef.ErrNotFound):
 		return fmt.Errorf("%s in registry %s: %w", what, r.host, oci.ErrNotFound)
 	case errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden),

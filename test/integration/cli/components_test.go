@@ -398,6 +398,9 @@ func wrongCredentials(t *testing.T, w *workplace) {
 func notThere(t *testing.T, w *workplace) {
 	at := w.registry.Address + "/here"
 	prepareTrip(t, w, at, "-q")
+	if got := w.succeed(t, "list", at, "example.org/shop/trip"); got != "example.org/shop/trip:1.0.0+build.7\n" {
+		t.Errorf("the versions are %q", got)
+	}
 	for _, test := range []struct {
 		reason string
 		args   []string
@@ -406,6 +409,7 @@ func notThere(t *testing.T, w *workplace) {
 		{"no such version", []string{"get", at, "example.org/shop/trip", "9.9.9"}, `component version "example.org/shop/trip:9.9.9" not found in ` + at + ": check the name, the version and the path of the repository"},
 		{"no such component", []string{"list-resources", at, "example.org/shop/none", "1.0.0"}, `component version "example.org/shop/none:1.0.0" not found`},
 		{"no such path", []string{"get", w.registry.Address + "/nowhere", "example.org/shop/trip", "1.0.0+build.7"}, "not found"},
+		{"no such component to list", []string{"list", at, "example.org/shop/none"}, `there is no version of component "example.org/shop/none" in ` + at + ": check the name and the path of the repository"},
 		{"no such resource", []string{"download", at, "example.org/shop/trip", "1.0.0+build.7", "none"}, "there are large, schema, tree"},
 		{"no such reference", []string{"download", at, "example.org/shop/trip", "1.0.0+build.7", "x", "-r", "db"}, "failed to get component reference with name db"},
 	} {
