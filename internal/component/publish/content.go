@@ -23,7 +23,8 @@ type content struct {
 	artifact string
 	// name is how an artifact is called where it is stored as one.
 	name string
-	file *os.File
+	// release gives up what the content holds; nil if that is nothing.
+	release func() error
 }
 
 func inMemory(data []byte, mediaType string) content {
@@ -37,7 +38,8 @@ func spooled(blob *repository.Blob) (content, error) {
 	if err != nil {
 		return content{}, fmt.Errorf("keep a content: %w", err)
 	}
-	c := content{bytes: file, mediaType: blob.MediaType, artifact: blob.Digest, file: file}
+	release := func() error { return errors.Join(file.Close(), os.Remove(file.Name())) }
+	c := content{bytes: file, mediaType: blob.MediaType, artifact: blob.Digest, release: release}
 	sum := digest.SHA256.Digester()
 	if c.size, err = io.Copy(io.MultiWriter(file, sum.Hash()), blob); err != nil {
 		return content{}, errors.Join(err, c.Close())
@@ -46,12 +48,28 @@ func spooled(blob *repository.Blob) (content, error) {
 	return c, nil
 }
 
-// Close removes the temporary file, if there is one.
+// fromFile reads a file of the user where it is. If it changes meanwhile, whoever it is
+// written to finds that it does not have its digest.
+func fromFile(name, mediaType string) (content, error) {
+	file, err := os.Open(name) //nolint:gosec // the user named it
+	if err != nil {
+		return content{}, fmt.Errorf("open: %w", err)
+	}
+	c := content{bytes: file, mediaType: mediaType, release: file.Close}
+	sum := digest.SHA256.Digester()
+	if c.size, err = io.Copy(sum.Hash(), file); err != nil {
+		return content{}, errors.Join(fmt.Errorf("read %s: %w", name, err), c.Close())
+	}
+	c.digest = sum.Digest()
+	return c, nil
+}
+
+// Close gives up what the content holds.
 func (c content) Close() error {
-	if c.file == nil {
+	if c.release == nil {
 		return nil
 	}
-	return errors.Join(c.file.Close(), os.Remove(c.file.Name()))
+	return c.release()
 }
 
 // reader reads a part of the content.

@@ -332,6 +332,22 @@ func TestLargeContentsStream(t *testing.T) {
 			}})
 			return err
 		},
+		"published from a file": func() error {
+			path := filepath.Join(t.TempDir(), "large")
+			file, err := os.Create(path)
+			if err != nil {
+				return err
+			}
+			if _, err := io.Copy(file, noise(size)); err != nil {
+				return err
+			}
+			constructor, err := Parse([]byte(`{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: file, type: t, input: {type: file, path: ` + path + `}}]}`))
+			if err != nil {
+				return err
+			}
+			_, err = Publish(t.Context(), constructor, Options{Target: newOnce(t), Spec: spec})
+			return errors.Join(err, file.Close())
+		},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -345,5 +361,36 @@ func TestLargeContentsStream(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "landscaper-content-*")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+// TestCopyInPieces: what a repository wants in pieces is written so, and found again.
+func TestCopyInPieces(t *testing.T) {
+	images, manifest := image(t)
+	version, _, _ := published(t, `{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [
+	  {name: image, type: ociImage, access: {type: ociArtifact, imageReference: "r.example.org/img/x:1"}, digest: {hashAlgorithm: SHA-256, normalisationAlgorithm: ociArtifactDigest/v1, value: `+manifest.Digest.Encoded()+`}}]}`, "", nil)
+	counted := &reads{Store: images}
+	opened := &access.Reader{Registry: func(_, _ string) oci.Store { return renamed{counted, manifest} }}
+	target := newOnce(t)
+	spec := repository.Spec{Kind: repository.KindCTF}
+	how := Copying{Options: Options{Target: target, Spec: spec, Context: descriptor.Typed(`{"type":"OCIRegistry","baseUrl":"mirror.example.org","blobLimit":100}`)}, Reader: opened, ByValue: true}
+	if _, err := Copy(t.Context(), version, how); err != nil {
+		t.Fatal(err)
+	}
+	got, err := repository.OCI(target, spec, nil).Lookup(t.Context(), version.Name, version.Version)
+	if err != nil || !strings.Contains(got.Resources[0].Access.String(), ",sha256:") {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, layer := range got.Stored().Manifest.Layers[1:] {
+		if layer.Size > 100 {
+			t.Errorf("a piece has %d bytes", layer.Size)
+		}
+	}
+	if _, _, err := opened.Read(t.Context(), got, &got.Resources[0], 1<<20); err != nil {
+		t.Error(err)
+	}
+	before := counted.count.Load()
+	if again, err := Copy(t.Context(), version, how); err != nil || !again.Unchanged || counted.count.Load() != before {
+		t.Errorf("once more: %+v, %v", again, err)
 	}
 }

@@ -75,11 +75,30 @@ const maxInput = 1 << 30
 // read reads an input. Relative paths are looked for in the working directory,
 // then beside the constructor file.
 func (i *Input) read(base string) (content, error) {
+	if i.kind() == "file" && !i.Compress {
+		return i.file(base)
+	}
 	data, mediaType, err := i.plain(base)
 	if err != nil {
 		return content{}, fmt.Errorf("input of type %q: %w", i.Type, err)
 	}
 	return i.finish(data, mediaType)
+}
+
+// file is a content of any size.
+func (i *Input) file(base string) (content, error) {
+	mediaType := "application/octet-stream"
+	if i.MediaType != "" {
+		mediaType = i.MediaType
+	}
+	found, err := locate(base, i.Path)
+	if err == nil {
+		var c content
+		if c, err = fromFile(found, mediaType); err == nil {
+			return c, nil
+		}
+	}
+	return content{}, fmt.Errorf("input of type %q: %w", i.Type, err)
 }
 
 // finish compresses a content if that is asked for.
