@@ -11,10 +11,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"go.landscaper.dev/internal/component/archive"
 )
 
 // pushIndex writes an image for two platforms.
@@ -82,4 +85,42 @@ func namesIn(t *testing.T, path string) []string {
 		}
 		names = append(names, header.Name)
 	}
+}
+
+func packed(t *testing.T, name, text string) []byte {
+	t.Helper()
+	directory := t.TempDir()
+	path := filepath.Join(directory, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := archive.PackTree(&out, os.DirFS(directory), archive.DefaultLimits()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// pushArtifact writes an artifact with one layer.
+func pushArtifact(t *testing.T, w *workplace, name, configType, layerType string, layer []byte) ocispec.Descriptor {
+	t.Helper()
+	target := w.target(t)
+	push := func(mediaType string, data []byte) ocispec.Descriptor {
+		d := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}
+		if err := target.Push(t.Context(), name, d, bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	manifest := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Config: push(configType, []byte("{}")), Layers: []ocispec.Descriptor{push(layerType, layer)}}
+	manifest.SchemaVersion = 2
+	raw, err := json.Marshal(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := push(ocispec.MediaTypeImageManifest, raw)
+	if err := target.Tag(t.Context(), name, at, "1.0.0"); err != nil {
+		t.Fatal(err)
+	}
+	return at
 }

@@ -1,29 +1,19 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 
-	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/egress"
@@ -301,44 +291,6 @@ resources:
 	}
 }
 
-func packed(t *testing.T, name, text string) []byte {
-	t.Helper()
-	directory := t.TempDir()
-	path := filepath.Join(directory, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if err := archive.PackTree(&out, os.DirFS(directory), archive.DefaultLimits()); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-// pushArtifact writes an artifact with one layer.
-func pushArtifact(t *testing.T, w *workplace, name, configType, layerType string, layer []byte) ocispec.Descriptor {
-	t.Helper()
-	target := w.target(t)
-	push := func(mediaType string, data []byte) ocispec.Descriptor {
-		d := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}
-		if err := target.Push(t.Context(), name, d, bytes.NewReader(data)); err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
-	manifest := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Config: push(configType, []byte("{}")), Layers: []ocispec.Descriptor{push(layerType, layer)}}
-	manifest.SchemaVersion = 2
-	raw, err := json.Marshal(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := push(ocispec.MediaTypeImageManifest, raw)
-	if err := target.Tag(t.Context(), name, at, "1.0.0"); err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
-
 // target is the registry without the command line.
 func (w *workplace) target(t *testing.T) *registry.Registry {
 	t.Helper()
@@ -415,139 +367,6 @@ func notThere(t *testing.T, w *workplace) {
 	} {
 		if got := w.components(t, test.args...); got.code != 3 || got.out != "" || !strings.Contains(got.err, test.err) {
 			t.Errorf("%s: %+v", test.reason, got)
-		}
-	}
-}
-
-// front stands before the registry and lets the test handle the requests of those
-// who have logged in.
-func front(t *testing.T, w *workplace, handle func(http.ResponseWriter, *http.Request, http.Handler)) string {
-	t.Helper()
-	behind, err := url.Parse(w.registry.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	authority, err := os.ReadFile(w.registry.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport, err := registry.TransportWith(string(authority))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(transport.CloseIdleConnections)
-	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(behind)
-		// Where an upload goes on is said as an address, which is to be ours.
-		r.Out.Host = r.In.Host
-		r.Out.Header.Set("X-Forwarded-Proto", "http")
-	}}
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { handle(out, r, proxy) }))
-	t.Cleanup(server.Close)
-	w.login(t, w.registry.Address, strings.TrimPrefix(server.URL, "http://"))
-	return server.URL
-}
-
-// disturbed lets the test handle the answer with the large content. The second
-// result counts those.
-func disturbed(t *testing.T, w *workplace, handle func(http.ResponseWriter, *http.Request, io.Reader)) (string, *atomic.Int64) {
-	t.Helper()
-	wanted := digest.FromString(largeContent()).String()
-	var count atomic.Int64
-	return front(t, w, func(out http.ResponseWriter, r *http.Request, behind http.Handler) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, wanted) && r.Header.Get("Authorization") != "" {
-			count.Add(1)
-			handle(out, r, strings.NewReader(largeContent()))
-			return
-		}
-		behind.ServeHTTP(out, r)
-	}), &count
-}
-
-// send begins an answer with the size of the large content, and sends a part.
-func send(out http.ResponseWriter, content io.Reader, bytes int64) {
-	out.Header().Set("Content-Length", fmt.Sprint(8<<20))
-	out.WriteHeader(http.StatusOK)
-	_, _ = io.CopyN(out, content, bytes)
-	_ = http.NewResponseController(out).Flush()
-}
-
-func cutDownload(t *testing.T, w *workplace) {
-	prepareTrip(t, w, w.registry.Address+"/cut", "-q")
-	at, count := disturbed(t, w, func(out http.ResponseWriter, _ *http.Request, content io.Reader) {
-		send(out, content, 4<<20)
-		panic(http.ErrAbortHandler)
-	})
-	before := w.files(t)
-	for _, more := range [][]string{nil, {"--extract"}, {"--force", "-O", "large.bin"}} {
-		got := w.components(t, append([]string{"download", at + "/cut", "example.org/shop/trip", "1.0.0+build.7", "large"}, more...)...)
-		if got.code != 1 || !strings.Contains(got.err, `download resource "large" of component version example.org/shop/trip:1.0.0+build.7: the connection was cut`) || got.out != "" {
-			t.Errorf("%v: %+v", more, got)
-		}
-	}
-	if after := w.files(t); after != before || w.read(t, "large.bin") != largeContent() || count.Load() == 0 {
-		t.Errorf("there is %s, there was %s (%d requests)", after, before, count.Load())
-	}
-}
-
-func changedContent(t *testing.T, w *workplace) {
-	prepareTrip(t, w, w.registry.Address+"/changed", "-q")
-	at, _ := disturbed(t, w, func(out http.ResponseWriter, _ *http.Request, content io.Reader) {
-		send(out, io.MultiReader(strings.NewReader("x"), content), 8<<20)
-	})
-	before := w.files(t)
-	got := w.components(t, "download", at+"/changed", "example.org/shop/trip", "1.0.0+build.7", "large")
-	if got.code != 1 || !strings.Contains(got.err, "the content does not have its digest") || w.files(t) != before {
-		t.Errorf("%+v, there is %s", got, w.files(t))
-	}
-}
-
-// interruption stops a download in the middle, as Ctrl-C does, and lets another
-// one run into its time limit.
-func interruption(t *testing.T, w *workplace) {
-	prepareTrip(t, w, w.registry.Address+"/slow", "-q")
-	half := make(chan struct{}, 10)
-	at, _ := disturbed(t, w, func(out http.ResponseWriter, r *http.Request, content io.Reader) {
-		send(out, content, 4<<20)
-		half <- struct{}{}
-		<-r.Context().Done()
-	})
-	before := w.files(t)
-	args := []string{"components", "download", at + "/slow", "example.org/shop/trip", "1.0.0+build.7", "large"}
-	p := w.begin(t, args...)
-	<-half
-	if err := p.command.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.end(t); got.code != 130 || got.out != "" || got.err != "Error: interrupted\n" {
-		t.Errorf("Ctrl-C: %+v", got)
-	}
-	got := w.begin(t, append(args, "--timeout", "1s")...).end(t)
-	if got.code != 5 || !strings.Contains(got.err, "the time is over: allow more with --timeout") {
-		t.Errorf("a time limit: %+v", got)
-	}
-	if after := w.files(t); after != before {
-		t.Errorf("there is %s, there was %s", after, before)
-	}
-}
-
-// interruptedPush stops a push while it reads its constructor; no archive is left.
-func interruptedPush(t *testing.T, w *workplace) {
-	asked := make(chan struct{}, 10)
-	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		<-r.Context().Done()
-	}))
-	t.Cleanup(hanging.Close)
-	w.write(t, "constructor.yaml", `{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: net, type: t, version: "1", access: {type: wget, url: "`+hanging.URL+`"}}]}`)
-	for _, archive := range []string{"archive", "archive.tgz"} {
-		p := w.begin(t, "components", "push", "constructor.yaml", archive, "--create")
-		<-asked
-		if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		if got := p.end(t); got.code != 130 || w.files(t) != "constructor.yaml" {
-			t.Errorf("%s: %+v, there is %s", archive, got, w.files(t))
 		}
 	}
 }
