@@ -93,6 +93,11 @@ func (f *copyFlags) copy(ctx context.Context, streams terminal.Streams, o *opene
 		return overwriteHint(err)
 	}
 	progress.End()
+	for _, c := range copied {
+		for _, reason := range c.Elsewhere {
+			fmt.Fprintf(streams.Err, "Warning: a content of %s:%s stays where it is: %s\n", c.Name, c.Version, terminal.Printable(reason))
+		}
+	}
 	return f.reportPublished(streams, "Copied %s to %s", at, copied)
 }
 

@@ -69,7 +69,8 @@ func (f *downloadFlags) downloadVersion(ctx context.Context, streams terminal.St
 		err := f.downloadInto(ctx, session, version, resource, directory, progress, &result)
 		switch {
 		case errors.As(err, new(*access.UnknownError)), errors.Is(err, access.ErrNoContent):
-			progress.Say(fmt.Sprintf("Passed over resource %s: %v", terminal.Printable(resource.Name), err))
+			progress.End()
+			fmt.Fprintf(streams.Err, "Warning: resource %s of %s is passed over: %v\n", terminal.Printable(resource.Name), result.Component, err)
 		case err != nil:
 			return results, err
 		default:

@@ -201,3 +201,22 @@ func TestThirdSchema(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatNobodyCanRead is told, also where progress is not shown.
+func TestWhatNobodyCanRead(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{
+		"constructor.yaml": `{name: example.org/shop/web, version: 1.0.0, provider: p, resources: [{name: text, type: t, input: {type: utf8, text: hello}}, {name: package, type: npmPackage, access: {type: npm, registry: "https://npm.example.org", package: shop}}, {name: nothing, type: t, access: {type: none}}]}`,
+	})
+	if got := execute(t, "push", "constructor.yaml", "transport", "--create", "-q"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	const unknown = `access method "npm" is unknown`
+	got := execute(t, "copy", "transport", "copied", "--by-value", "--create", "-q")
+	if got.code != 0 || !strings.HasPrefix(got.err, "Warning: a content of example.org/shop/web:1.0.0 stays where it is: ") || !strings.Contains(got.err, unknown) || strings.Count(got.err, "Warning") != 1 {
+		t.Errorf("copy: %+v", got)
+	}
+	got = execute(t, "download", "transport", "--all", "-O", "all", "-q")
+	if got.code != 0 || !strings.Contains(got.err, "Warning: resource package of example.org/shop/web:1.0.0 is passed over: ") || !strings.Contains(got.err, unknown) || !strings.Contains(got.err, "resource nothing of") || !strings.Contains(got.out, "text.txt") {
+		t.Errorf("download: %+v", got)
+	}
+}

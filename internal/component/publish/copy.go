@@ -96,7 +96,13 @@ func (c *copying) copy(ctx context.Context) (Published, error) {
 	if err := c.settle(values); err != nil {
 		return Published{}, err
 	}
-	return c.finish(ctx, tag)
+	done, err := c.finish(ctx, tag)
+	for _, v := range values {
+		if v.elsewhere != "" {
+			done.Elsewhere = append(done.Elsewhere, v.elsewhere)
+		}
+	}
+	return done, err
 }
 
 // contents copies all that is stored with the version, and stores the values.

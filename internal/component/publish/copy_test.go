@@ -184,6 +184,9 @@ func TestCopyInParallel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(done.Elsewhere) != 1 || !strings.Contains(done.Elsewhere[0], `resource "other"`) || !strings.Contains(done.Elsewhere[0], `"nobodyKnowsThis" is unknown`) {
+			t.Errorf("what could not be copied is %q", done.Elsewhere)
+		}
 		digests = append(digests, done.Digest)
 	}
 	if digests[0] != digests[1] {

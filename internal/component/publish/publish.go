@@ -56,6 +56,9 @@ type Published struct {
 	Digest string
 	// Unchanged is true if exactly this was there already.
 	Unchanged bool
+	// Elsewhere are contents that should have been stored with the version and could
+	// not be: nothing here can read them.
+	Elsewhere []string
 }
 
 // ErrExists tells that a version exists with other content.

@@ -26,8 +26,8 @@ type value struct {
 	// layers are where the content is; none while that is not known.
 	layers    []ocispec.Descriptor
 	mediaType string
-	// elsewhere is true if nothing here can read the content: it stays where it is.
-	elsewhere bool
+	// elsewhere tells why nothing here can read the content: it stays where it is.
+	elsewhere string
 }
 
 // values are the contents that have to be stored.
@@ -118,8 +118,7 @@ func (v *value) take(existing *descriptor.Resource, stored *repository.Stored) {
 func (c *copying) store(ctx context.Context, v *value) error {
 	blob, err := c.openValue(ctx, v)
 	if errors.As(err, new(*access.UnknownError)) {
-		v.elsewhere = true
-		c.progress("%s %s stays where it is: %v", v.kind, v.identity["name"], err)
+		v.elsewhere = err.Error()
 		return nil
 	}
 	if err != nil {
@@ -152,7 +151,7 @@ func (c *copying) openValue(ctx context.Context, v *value) (*repository.Blob, er
 // settle notes the layers of all values, in the order of the descriptor.
 func (c *copying) settle(values []*value) error {
 	for _, v := range values {
-		if v.elsewhere {
+		if v.elsewhere != "" {
 			continue
 		}
 		var from struct {
