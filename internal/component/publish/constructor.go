@@ -183,13 +183,28 @@ func (c *Component) check(document *yamltext.Document, at []any) error {
 		}
 	}
 	for _, violation := range c.descriptor("").Violations() {
-		if violation.Path[0] == "version" {
+		if violation.Path[0] == "version" || c.isOwnVersion(violation.Path) {
 			// It was said above.
 			continue
 		}
 		wrong(c.written(violation))
 	}
 	return errors.Join(errs...)
+}
+
+// isOwnVersion tells that a path leads to a version that is that of the component.
+func (c *Component) isOwnVersion(at []any) bool {
+	if len(at) != 3 || at[2] != "version" {
+		return false
+	}
+	index, _ := at[1].(int)
+	switch at[0] {
+	case "resources":
+		return c.Resources[index].Version == "" || c.Resources[index].Version == c.Version
+	case "sources":
+		return c.Sources[index].Version == "" || c.Sources[index].Version == c.Version
+	}
+	return false
 }
 
 // source tells what is wrong with where a content comes from.

@@ -21,6 +21,19 @@ import (
 	"go.landscaper.dev/internal/component/repository"
 )
 
+// TestOneMistake: the version of a component is that of its elements, too, and said to
+// be wrong once.
+func TestOneMistake(t *testing.T) {
+	_, err := Parse([]byte("name: example.org/a\nversion: foo\nprovider: p\nresources: [{name: rr, type: t, input: {type: utf8}}, {name: ss, version: <componentversion>, type: t, input: {type: utf8}}]\nsources: [{name: tt, type: t, input: {type: utf8}}]"))
+	if err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.HasPrefix(err.Error(), `the constructor file: line 2: version: the component version "foo"`) {
+		t.Errorf("got %v", err)
+	}
+	_, err = Parse([]byte("name: example.org/a\nversion: foo\nprovider: p\nresources: [{name: rr, version: bar, type: t, input: {type: utf8}}]"))
+	if err == nil || !strings.Contains(err.Error(), `resources[0].version: "bar"`) {
+		t.Errorf("another one is one more: %v", err)
+	}
+}
+
 func TestParse(t *testing.T) {
 	for _, test := range []struct{ reason, text, want string }{
 		{"one component", "{name: example.org/a, version: 1.0.0, provider: {name: p}}", ""},
