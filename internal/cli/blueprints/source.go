@@ -147,7 +147,7 @@ func (s *source) openComponent(ctx context.Context, where string, reference comp
 		ComponentName: reference.Name, Version: reference.Version,
 	}}
 	if s.component, err = plan.OpenComponent(ctx, s.session.Session, s.definition); err != nil {
-		return at.Missing(err) //nolint:wrapcheck // names the component version
+		return s.access.Missing(ctx, at, reference.Name, err) //nolint:wrapcheck // names the component version
 	}
 	s.definition.Reference = s.component.Reference
 	return nil

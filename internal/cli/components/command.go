@@ -158,6 +158,9 @@ func targetOf(args []string) (target, error) {
 // no choice.
 func only(at repositories.Location, wanted repositories.ComponentVersion) (target, error) {
 	if at.Spec.Kind == repository.KindOCI {
+		if wanted.Name != "" {
+			return target{}, terminal.Usage(fmt.Errorf("name the version of %s: landscaper-cli components list %s %s", wanted.Name, at.Text, wanted.Name))
+		}
 		return target{}, terminal.Usage(fmt.Errorf("name the component and its version: the registry %s has no list of them", at.Text))
 	}
 	all, err := at.Versions()
@@ -185,10 +188,10 @@ func only(at repositories.Location, wanted repositories.ComponentVersion) (targe
 
 // resolve finds the component version. If it is missing, the message says which
 // ones exist, where that can be known.
-func (t target) resolve(ctx context.Context, streams terminal.Streams, session *repositories.Session) (*repository.Version, error) {
+func (t target) resolve(ctx context.Context, streams terminal.Streams, access *repositories.Access, session *repositories.Session) (*repository.Version, error) {
 	found, err := session.Resolve(ctx, component.Reference{Context: t.Context, Name: t.Name, Version: t.Version})
 	if err != nil {
-		return nil, t.Missing(err)
+		return nil, access.Missing(ctx, t.Location, t.Name, err)
 	}
 	for _, warning := range found.Warnings {
 		fmt.Fprintf(streams.Err, "Warning: %s\n", warning)

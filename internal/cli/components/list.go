@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/repositories"
@@ -75,61 +73,23 @@ func (f *listFlags) list(ctx context.Context, streams terminal.Streams, access *
 
 // versionsAt lists the versions of a component, or in an archive of all.
 func versionsAt(ctx context.Context, access *repositories.Access, at repositories.Location, name string) ([]repositories.ComponentVersion, error) {
-	list := versionsInArchive
-	if at.Spec.Kind == repository.KindOCI {
-		list = versionsInRegistry
-	}
-	found, err := list(ctx, access, at, name)
-	slices.SortStableFunc(found, byVersion)
-	return found, err
-}
-
-func versionsInRegistry(ctx context.Context, access *repositories.Access, at repositories.Location, name string) ([]repositories.ComponentVersion, error) {
-	if name == "" {
+	if at.Spec.Kind == repository.KindOCI && name == "" {
 		return nil, terminal.Usage(fmt.Errorf("name the component: the registry %s has no list of them", at.Text))
 	}
-	tags, err := access.Tags(ctx, at.Spec, at.Spec.Repository(name))
-	if errors.Is(err, oci.ErrNotFound) {
+	found, err := access.Versions(ctx, at, name)
+	switch {
+	case errors.Is(err, oci.ErrNotFound):
 		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s: check the name and the path of the repository", name, at.Text)
-	}
-	var found []repositories.ComponentVersion
-	for _, tag := range tags {
-		// Other tags are no versions of components.
-		if version := repository.VersionOf(tag); descriptor.CheckVersion(version) == nil {
-			found = append(found, repositories.ComponentVersion{Name: name, Version: version})
-		}
-	}
-	return found, err
-}
-
-func versionsInArchive(_ context.Context, _ *repositories.Access, at repositories.Location, name string) ([]repositories.ComponentVersion, error) {
-	all, err := at.Versions()
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("list the component versions of %s: %w", at.Text, err)
-	}
-	var found []repositories.ComponentVersion
-	for _, version := range all {
-		if name == "" || version.Name == name {
-			found = append(found, version)
+	case len(found) == 0 && name != "" && at.Spec.Kind != repository.KindOCI:
+		all, err := access.Versions(ctx, at, "")
+		if err != nil {
+			return nil, fmt.Errorf("list the component versions of %s: %w", at.Text, err)
 		}
-	}
-	if len(found) == 0 && name != "" {
 		return nil, terminal.Exitf(terminal.ExitNotFound, "there is no version of component %q in %s%s", name, at.Text, repositories.Listed(all))
 	}
 	return found, nil
-}
-
-// byVersion sorts by name, and then by version, the newest last.
-func byVersion(a, b repositories.ComponentVersion) int {
-	if order := strings.Compare(a.Name, b.Name); order != 0 {
-		return order
-	}
-	left, errA := semver.NewVersion(a.Version)
-	right, errB := semver.NewVersion(b.Version)
-	if errA != nil || errB != nil || left.Equal(right) {
-		return strings.Compare(a.Version, b.Version)
-	}
-	return left.Compare(right)
 }
 
 func (f *listFlags) print(streams terminal.Streams, found []repositories.ComponentVersion) error {

@@ -29,7 +29,7 @@ func (f *commonFlags) withTarget(ctx context.Context, streams terminal.Streams, 
 			return err
 		}
 		defer session.Close() //nolint:errcheck // nothing was written
-		version, err := wanted.resolve(ctx, streams, session)
+		version, err := wanted.resolve(ctx, streams, access, session)
 		if err != nil {
 			return err
 		}

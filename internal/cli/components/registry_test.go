@@ -20,7 +20,8 @@ func TestTarget(t *testing.T) {
 		{"one with a scheme", "http://localhost:5000//example.org/shop:1.0.0", "example.org/shop", "1.0.0", ""},
 		{"the scheme is no separator", "http://localhost:5000 example.org/shop 1.0.0", "example.org/shop", "1.0.0", ""},
 		{"named twice", "r.example.org//example.org/shop:1.0.0 example.org/shop", "", "", "the component is named twice"},
-		{"no version", "r.example.org example.org/shop", "", "", "name the component and its version: the registry r.example.org has no list of them"},
+		{"no version", "r.example.org example.org/shop", "", "", "name the version of example.org/shop: landscaper-cli components list r.example.org example.org/shop"},
+		{"no component", "r.example.org", "", "", "name the component and its version: the registry r.example.org has no list of them"},
 		{"a version that is none", "r.example.org example.org/shop latest", "", "", `the component version "latest" is not a semantic version`},
 		{"a name that is none", "r.example.org shop 1.0.0", "", "", `the component name "shop" is not valid`},
 	} {

@@ -158,11 +158,6 @@ func (a *Access) readDockerConfig(streams terminal.Streams, name string) error {
 	return nil
 }
 
-// Tags lists the tags of a repository of a registry.
-func (a *Access) Tags(ctx context.Context, spec repository.Spec, name string) ([]string, error) {
-	return registry.NewClient(a.shared.Pool, a.options).Registry(spec.Scheme, spec.Host).Tags(ctx, name)
-}
-
 // Session opens a repository of components.
 func (a *Access) Session(at Location) (*Session, error) {
 	opened := &Session{}

@@ -1,11 +1,17 @@
 package repositories
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
+	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
 )
 
@@ -30,15 +36,62 @@ func Listed[T fmt.Stringer](found []T) string {
 
 // Missing adds to an error about a component version that is not there which ones
 // are, where that can be known.
-func (l Location) Missing(err error) error {
+func (a *Access) Missing(ctx context.Context, at Location, name string, err error) error {
 	if !errors.Is(err, oci.ErrNotFound) {
 		return err
 	}
-	if l.Spec.Kind == repository.KindOCI {
+	if at.Spec.Kind != repository.KindOCI {
+		name = ""
+	}
+	existing, listErr := a.Versions(ctx, at, name)
+	switch {
+	case at.Spec.Kind == repository.KindOCI && len(existing) == 0:
 		return fmt.Errorf("%w: check the name, the version and the path of the repository", err)
+	case listErr != nil:
+		return err
+	case at.Spec.Kind == repository.KindOCI:
+		// There may be many; the newest ones are more likely to be meant.
+		slices.Reverse(existing)
 	}
-	if existing, listErr := l.Versions(); listErr == nil {
-		return fmt.Errorf("%w%s", err, Listed(existing))
+	return fmt.Errorf("%w%s", err, Listed(existing))
+}
+
+// Versions lists the versions of a component, the newest last; in an archive or a
+// directory those of all components if there is no name.
+func (a *Access) Versions(ctx context.Context, at Location, name string) ([]ComponentVersion, error) {
+	all, err := at.Versions()
+	if at.Spec.Kind == repository.KindOCI {
+		all, err = a.versionsInRegistry(ctx, at, name)
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(v ComponentVersion) bool { return name != "" && v.Name != name })
+	slices.SortStableFunc(all, byVersion)
+	return all, nil
+}
+
+func (a *Access) versionsInRegistry(ctx context.Context, at Location, name string) ([]ComponentVersion, error) {
+	tags, err := registry.NewClient(a.shared.Pool, a.options).Registry(at.Spec.Scheme, at.Spec.Host).Tags(ctx, at.Spec.Repository(name))
+	var found []ComponentVersion
+	for _, tag := range tags {
+		// Other tags are no versions of components.
+		if version := repository.VersionOf(tag); descriptor.CheckVersion(version) == nil {
+			found = append(found, ComponentVersion{name, version})
+		}
+	}
+	return found, err
+}
+
+// byVersion sorts by name, and then by version, the newest last.
+func byVersion(a, b ComponentVersion) int {
+	if order := strings.Compare(a.Name, b.Name); order != 0 {
+		return order
+	}
+	left, errA := semver.NewVersion(a.Version)
+	right, errB := semver.NewVersion(b.Version)
+	if errA != nil || errB != nil || left.Equal(right) {
+		return strings.Compare(a.Version, b.Version)
+	}
+	return left.Compare(right)
 }

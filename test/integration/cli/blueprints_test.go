@@ -148,7 +148,7 @@ func refusedBlueprints(t *testing.T, w *workplace) {
 	}{
 		{"a wrong password", []string{"render", source, "--registry-config", "wrong.json"}, 4, "check the credentials for this host"},
 		{"a wrong password for -c", []string{"render", "blueprint", "-c", source, "--registry-config", "wrong.json"}, 4, "check the credentials for this host"},
-		{"an unknown version", []string{"render", missing}, 3, `component version "example.org/shop:9.9.9" not found in`},
+		{"an unknown version", []string{"render", missing}, 3, `component version "example.org/shop:9.9.9" not found in ` + w.registry.Address + "/refused: there are example.org/shop:1.0.0\n"},
 		{"an unknown resource", []string{"render", source, "--resource", "none"}, 3, "failed to get resource with name none"},
 		{"wrong imports, all at once", []string{"render", source, "-f", "bad.yaml"}, 1, "root.domain: imported datatype does not have the expected schema"},
 		{"an unknown artifact", []string{"get", w.registry.Address + "/nowhere:1"}, 3, "not found"},
