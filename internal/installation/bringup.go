@@ -32,6 +32,9 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := r.storeCopies(ctx, s, made.copies); err != nil {
 		return err
 	}
+	if made.exports != nil && s.isAlone() {
+		return r.finish(ctx, s, made)
+	}
 	if err := r.keepPlan(ctx, s, made.stored); err != nil {
 		return err
 	}
@@ -48,6 +51,21 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
 	return r.handOver(ctx, s)
+}
+
+// isAlone reports whether an Installation has no children, and none to get rid of.
+func (s *snapshot) isAlone() bool {
+	return s.exec == nil && len(s.subs) == 0 && s.inst.Status.ExecutionReference == nil && s.inst.Generation == s.inst.Status.ObservedGeneration
+}
+
+// finish ends a job that has nothing to wait for.
+func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *made) error {
+	s.inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
+	// Nothing is stored: the exports are made before anybody could ask for it.
+	noted := *made
+	noted.stored = nil
+	r.noteChildren(s, &noted)
+	return r.conclude(ctx, s, made.exports)
 }
 
 // writeChildren writes all children, and deletes those that are no longer wanted.
@@ -139,6 +157,8 @@ type made struct {
 	states   *states
 	// stored is what the exports need when the job ends; nil if there are none.
 	stored []byte
+	// exports are known at once if there are no children.
+	exports *plan.Exports
 }
 
 // made works out what the job writes.
@@ -164,7 +184,27 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "StorePlan"))
 	}
 	r.trees.note(s.inst.UID, plan.Taken(len(children.Subinstallations), copies))
-	return &made{hash: hash, copies: copies, children: children, states: states, stored: stored}, nil
+	result := &made{hash: hash, copies: copies, children: children, states: states, stored: stored}
+	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
+		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
+	}
+	return result, err
+}
+
+// exportAtOnce works out the exports of an Installation without children: in its scope
+// is what it imports.
+func (r *Reconciler) exportAtOnce(ctx context.Context, s *snapshot, planned *plan.Plan, copies dataflow.Exports) (*plan.Exports, error) {
+	results := plan.Results{}
+	var err error
+	if results.DataObjects, results.Targets, err = dataflow.ScopeValues(copies.DataObjects, copies.Targets); err != nil {
+		return nil, r.notExported(s, err)
+	}
+	exports, err := planned.Exports(ctx, results)
+	if err != nil {
+		return nil, r.notExported(s, err)
+	}
+	s.subject.Warn(exportWarnings, exports.Warnings)
+	return exports, nil
 }
 
 // unrendered says what follows from an error with the children.

@@ -128,7 +128,7 @@ func (s *snapshot) imported() []*v1alpha1.Target {
 
 // apart returns a copy that others may work on: only the inputs are shared.
 func (s *snapshot) apart() *snapshot {
-	own := &snapshot{inst: s.inst.DeepCopy(), exec: s.exec, inputs: s.inputs}
+	own := &snapshot{inst: s.inst.DeepCopy(), exec: s.exec, subs: s.subs, inputs: s.inputs}
 	own.subject = job.Installation(own.inst)
 	return own
 }

@@ -169,8 +169,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	return job.ErrGone
 }
 
-// complete collects the results of the children and ends the job. What earlier jobs
-// have exported goes only when all that this one exports is there.
+// complete collects the results of the children and ends the job.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	exports := &plan.Exports{}
 	if exporting(s.inst) {
@@ -181,11 +180,17 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 		if exports, err = r.exported(ctx, s); err != nil {
 			return err
 		}
-		if err := r.publish(ctx, s, exports); err != nil {
-			return err
-		}
-		r.outages.over(s.inst.UID)
 	}
+	return r.conclude(ctx, s, exports)
+}
+
+// conclude publishes the exports and ends the job. What earlier jobs have exported goes
+// only when all that this one exports is there.
+func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Exports) error {
+	if err := r.publish(ctx, s, exports); err != nil {
+		return err
+	}
+	r.outages.over(s.inst.UID)
 	if err := r.dropCopies(ctx, s.inst); err != nil {
 		return err
 	}

@@ -91,9 +91,9 @@ func TestSubs(t *testing.T) {
 	if told := b.told(); len(told) > 0 {
 		t.Errorf("a wait is no event: %q", told)
 	}
-	wantWrites(t, "who exports runs", b.run(t, b.sub(t, "a")), "create *v1.Secret, status Installation, create DataObject, status Installation, delete *v1.Secret")
+	wantWrites(t, "who exports runs", b.run(t, b.sub(t, "a")), "create DataObject, status Installation")
 	wantWrites(t, "the root waits for the other one", b.reconcile(t), "")
-	wantWrites(t, "who imports runs", b.run(t, b.sub(t, "b")), "create DataObject, status Installation, status Installation")
+	wantWrites(t, "who imports runs", b.run(t, b.sub(t, "b")), "create DataObject, status Installation")
 	wantWrites(t, "the root ends", b.reconcile(t), "status Installation")
 	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" {
 		t.Errorf("%+v", s)
@@ -344,4 +344,33 @@ func TestWoken(t *testing.T) {
 	if err := r.Client.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: "ghost"}, &v1alpha1.Installation{}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
+}
+
+// TestAlone: who has no children ends in one go, without anything stored for the end,
+// unless there is something to get rid of first.
+func TestAlone(t *testing.T) {
+	const description = "exports: [{name: x, schema: {type: integer}}]\nexportExecutions: [{name: e, type: GoTemplate, template: 'exports: {x: VALUE}'}]\n"
+	alone := func(value string) []client.Object {
+		objects := installed(t)
+		describe(t, objects[0], strings.Replace(description, "VALUE", value, 1))
+		objects[0].(*v1alpha1.Installation).Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "shop-url"}}
+		return objects
+	}
+	b := newBench(t, alone("7")...)
+	wantWrites(t, "in one go", b.reconcile(t), "status Installation, patch Installation, create DataObject, status Installation")
+	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || s.SubInstCache == nil || s.TransitionTimes.WaitTime == nil || string(b.export(t).Data.RawMessage) != "7" {
+		t.Errorf("%+v", s)
+	}
+	b = newBench(t, alone(`"text"`)...)
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "Failed" || s.LastError.Reason != "ConstructExports" {
+		t.Errorf("%+v, %+v", s, s.LastError)
+	}
+	left := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
+		Namespace: shop.Namespace, Name: "left", UID: "uid-left", Finalizers: []string{v1alpha1.Finalizer},
+		Annotations:     map[string]string{v1alpha1.SubinstallationNameAnnotation: "left"},
+		OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")},
+	}}
+	b = newBench(t, append(alone("7"), left)...)
+	wantWrites(t, "something goes first", b.reconcile(t), "status Installation, patch Installation, create *v1.Secret, delete Installation, status Installation")
 }
