@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"go.landscaper.dev/internal/plan"
 )
 
 // Report holds all figures.
@@ -30,8 +32,10 @@ type Report struct {
 	// with their number; 1 is linear.
 	RequestsExponent float64 `json:"requestsExponent"`
 	CPUExponent      float64 `json:"cpuExponent"`
-	// Chain is the time of data through subinstallations.
-	Chain Chain `json:"chain"`
+	// Chain is a root whose subinstallations hand a value from one to the next; those of
+	// Wide have nothing to do with each other.
+	Chain Tree `json:"chain"`
+	Wide  Tree `json:"wide"`
 	// IdleRequestsPerMinute counts requests of an idle server beyond watches and
 	// leases.
 	IdleRequestsPerMinute float64 `json:"idleRequestsPerMinute"`
@@ -110,11 +114,16 @@ func measure(ctx context.Context, large int) (*Report, error) {
 		return nil, err
 	}
 	say("a chain of subinstallations")
-	chain, err := bench.chain(ctx, chainLength)
+	chain, err := bench.tree(ctx, chainLength, true)
 	if err != nil {
 		return nil, err
 	}
-	report.Chain = *chain
+	say("a wide tree of subinstallations")
+	wide, err := bench.tree(ctx, min(large, plan.MaxChildren), false)
+	if err != nil {
+		return nil, err
+	}
+	report.Chain, report.Wide = *chain, *wide
 	say("idle")
 	if report.IdleRequestsPerMinute, err = bench.idle(ctx, 20*time.Second); err != nil {
 		return nil, err
@@ -146,9 +155,13 @@ func (r *Report) print() {
 	}
 	row("latency, median of "+fmt.Sprint(r.Latency.Count), fmt.Sprintf("%.0f ms", r.Latency.Median), "150 ms")
 	row("latency, 90 % / largest", fmt.Sprintf("%.0f / %.0f ms", r.Latency.P90, r.Latency.Max), "")
-	row(fmt.Sprintf("chain of %d: time per hop", r.Chain.Subinstallations), fmt.Sprintf("%.0f ms", r.Chain.MillisPerHop), "")
+	row(fmt.Sprintf("chain of %d: time per hop", r.Chain.Subinstallations), fmt.Sprintf("%.0f ms", r.Chain.MillisEach), "")
 	row("chain: round trips per hop", fmt.Sprintf("%.1f", r.Chain.RoundTrips), "8")
-	row("chain: requests per hop", fmt.Sprintf("%.1f", r.Chain.RequestsPerHop), "")
+	row("chain: requests per hop", fmt.Sprintf("%.1f", r.Chain.RequestsEach), "")
+	wide := fmt.Sprintf("wide tree of %d: ", r.Wide.Subinstallations)
+	row(wide+"time of each", fmt.Sprintf("%.0f ms", r.Wide.MillisEach), "")
+	row(wide+"requests of each", fmt.Sprintf("%.1f", r.Wide.RequestsEach), "")
+	row(wide+"server CPU of each", fmt.Sprintf("%.1f ms", r.Wide.CPUMillis), "")
 	row("calibrated limit", fmt.Sprintf("%.1f /s", r.CalibratedLimit), "")
 	for _, run := range r.Runs {
 		name := fmt.Sprintf("N=%d: ", run.Installations)

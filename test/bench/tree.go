@@ -13,31 +13,33 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// Chain is the measurement of subinstallations that hand a value from one to the next.
-type Chain struct {
+// Tree is the measurement of a root with subinstallations.
+type Tree struct {
 	Subinstallations int     `json:"subinstallations"`
 	Seconds          float64 `json:"seconds"`
-	MillisPerHop     float64 `json:"msPerHop"`
-	// RoundTrips is the time of a hop in status writes of one client, one after the
+	MillisEach       float64 `json:"msEach"`
+	// RoundTrips is the time of each in status writes of one client, one after the
 	// other, measured in the same run.
-	RoundTrips     float64 `json:"roundTripsPerHop"`
-	RequestsPerHop float64 `json:"requestsPerHop"`
+	RoundTrips   float64 `json:"roundTripsEach"`
+	RequestsEach float64 `json:"requestsEach"`
+	CPUMillis    float64 `json:"cpuMsEach"`
 }
 
-// newChain returns a root whose subinstallations import what the one before exports.
-func newChain(namespace, name string, length int) *v1alpha1.Installation {
-	templates := make([]any, length)
-	for i := range length {
+// newTree returns a root with subinstallations. In a chain, each imports what the one
+// before exports; otherwise they have nothing to do with each other.
+func newTree(namespace, name string, size int, chain bool) *v1alpha1.Installation {
+	templates := make([]any, size)
+	for i := range size {
 		description := `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
 exports: [{name: out, schema: {type: integer}}]
 `
 		template := map[string]any{
-			"name":    fmt.Sprintf("link-%d", i),
+			"name":    fmt.Sprintf("part-%d", i),
 			"exports": map[string]any{"data": []any{map[string]any{"name": "out", "dataRef": fmt.Sprintf("value-%d", i)}}},
 		}
 		value := "0"
-		if i > 0 {
+		if chain && i > 0 {
 			description += "imports: [{name: in, schema: {type: integer}}]\n"
 			template["imports"] = map[string]any{"data": []any{map[string]any{"name": "in", "dataRef": fmt.Sprintf("value-%d", i-1)}}}
 			value = "{{ add1 .imports.in }}"
@@ -45,7 +47,7 @@ exports: [{name: out, schema: {type: integer}}]
 		description += "exportExecutions: [{name: default, type: GoTemplate, template: 'exports: {out: " + value + "}'}]\n"
 		template["blueprint"] = map[string]any{"filesystem": map[string]any{"blueprint.yaml": description}}
 		// The order in the blueprint says nothing.
-		templates[length-1-i] = template
+		templates[size-1-i] = template
 	}
 	root := newInstallation(namespace, name)
 	root.Spec.Imports = v1alpha1.InstallationImports{}
@@ -57,8 +59,8 @@ exports: [{name: out, schema: {type: integer}}]
 	return root
 }
 
-// chain brings up a chain.
-func (b *bench) chain(ctx context.Context, length int) (*Chain, error) {
+// tree brings up a tree.
+func (b *bench) tree(ctx context.Context, size int, chain bool) (*Tree, error) {
 	space, err := b.namespace(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (b *bench) chain(ctx context.Context, length int) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := b.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(space), client.MatchingFields{"metadata.name": "chain"})
+	events, err := b.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(space), client.MatchingFields{"metadata.name": "tree"})
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +78,12 @@ func (b *bench) chain(ctx context.Context, length int) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	cpu, err := b.server.CPU()
+	if err != nil {
+		return nil, err
+	}
 	began := time.Now()
-	if err := b.admin.Create(ctx, newChain(space, "chain", length)); err != nil {
+	if err := b.admin.Create(ctx, newTree(space, "tree", size, chain)); err != nil {
 		return nil, err
 	}
 	for event := range events.ResultChan() {
@@ -86,9 +92,9 @@ func (b *bench) chain(ctx context.Context, length int) (*Chain, error) {
 			continue
 		}
 		if inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
-			return nil, fmt.Errorf("the chain: %+v", inst.Status.LastError)
+			return nil, fmt.Errorf("the tree: %+v", inst.Status.LastError)
 		}
-		return b.chained(ctx, length, time.Since(began), trip, counted)
+		return b.grown(ctx, size, time.Since(began), trip, counted, cpu)
 	}
 	return nil, ctx.Err()
 }
@@ -110,8 +116,12 @@ func (b *bench) roundTrip(ctx context.Context, space string, count int) (time.Du
 	return time.Since(began) / time.Duration(count), nil
 }
 
-// chained sums up what a chain has cost.
-func (b *bench) chained(ctx context.Context, length int, took, trip time.Duration, counted *landscape.Count) (*Chain, error) {
+// grown sums up what a tree has cost.
+func (b *bench) grown(ctx context.Context, size int, took, trip time.Duration, counted *landscape.Count, cpuBefore time.Duration) (*Tree, error) {
+	cpu, err := b.server.CPU()
+	if err != nil {
+		return nil, err
+	}
 	counts, err := b.requests(ctx, counted)
 	if err != nil {
 		return nil, err
@@ -120,9 +130,10 @@ func (b *bench) chained(ctx context.Context, length int, took, trip time.Duratio
 	for _, n := range counts {
 		total += n
 	}
-	hop := took / time.Duration(length)
-	return &Chain{
-		Subinstallations: length, Seconds: took.Seconds(), MillisPerHop: float64(hop.Microseconds()) / 1000,
-		RoundTrips: float64(hop) / float64(trip), RequestsPerHop: float64(total) / float64(length),
+	each := took / time.Duration(size)
+	return &Tree{
+		Subinstallations: size, Seconds: took.Seconds(), MillisEach: float64(each.Microseconds()) / 1000,
+		RoundTrips: float64(each) / float64(trip), RequestsEach: float64(total) / float64(size),
+		CPUMillis: float64((cpu - cpuBefore).Microseconds()) / 1000 / float64(size),
 	}, nil
 }
