@@ -64,23 +64,36 @@ func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, nil
 	}
 	decision := decide(*seen)
+	if !seen.repetition.Watch || !seen.responsible {
+		r.runs.dropLookout(request.NamespacedName)
+	}
 	switch decision.do {
-	case leave:
-		uid := r.runs.end(request.NamespacedName)
-		if seen.item == nil {
-			r.written.Forget(uid)
-			r.runs.forgetLook(request.NamespacedName)
-		}
-		return ctrl.Result{}, nil
+	case leave, rest:
+		return r.pause(ctx, request.NamespacedName, seen, decision)
 	case sleep:
 		return ctrl.Result{RequeueAfter: seen.notBefore.Sub(seen.now)}, nil
-	case rest:
-		r.runs.end(request.NamespacedName)
-		return ctrl.Result{RequeueAfter: seen.due.Sub(seen.now)}, nil
 	case compare:
 		return r.compare(ctx, seen)
 	}
 	return r.attempt(ctx, seen, decision)
+}
+
+// pause ends all work on an item that has nothing to do now.
+func (r *reconciler) pause(ctx context.Context, key types.NamespacedName, seen *snapshot, decision decision) (ctrl.Result, error) {
+	uid := r.runs.end(key)
+	if seen.item == nil {
+		r.written.Forget(uid)
+		r.runs.forgetLook(key)
+		return ctrl.Result{}, nil
+	}
+	result := ctrl.Result{}
+	if decision.do == rest {
+		result.RequeueAfter = seen.due.Sub(seen.now)
+	}
+	if seen.repetition.Watch && seen.responsible {
+		return r.lookOut(ctx, seen, result)
+	}
+	return result, nil
 }
 
 // observe reads everything that a decision depends on. It returns nil if the
@@ -106,7 +119,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 		return nil, err
 	}
 	due := !seen.due.IsZero() && !seen.now.Before(seen.due)
-	if (!asksForWork(item) && !due) || !hasTarget(item) {
+	if (!asksForWork(item) && !due && !seen.repetition.Watch) || !hasTarget(item) {
 		return seen, nil
 	}
 	target, err := r.target(ctx, client.ObjectKey{Namespace: item.Namespace, Name: item.Spec.Target.Name})

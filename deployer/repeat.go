@@ -24,6 +24,9 @@ type Repeating interface {
 	// Drift returns what another deployment of the item would change, object by object
 	// and without values. It changes nothing.
 	Drift(ctx context.Context, item *Item) ([]string, error)
+	// Lookout looks out for changes of the values that the item has handed on, and
+	// wakes it then.
+	Lookout(ctx context.Context, item *Item) (Lookout, error)
 }
 
 // Repetition says when a finished item is looked at again, and what happens then.
@@ -35,6 +38,8 @@ type Repetition struct {
 	Compare bool
 	// Correct deploys the item again if there is drift.
 	Correct bool
+	// Watch asks for a Lookout.
+	Watch bool
 }
 
 // repeats reports whether a finished item may be looked at again at all: it has been

@@ -20,6 +20,7 @@ type repeater struct {
 	*script
 	repetition Repetition
 	drift      func() ([]string, error)
+	lookout    Lookout
 }
 
 func (r *repeater) Repetition(*v1alpha1.DeployItem) Repetition { return r.repetition }
@@ -30,6 +31,14 @@ func (r *repeater) Drift(context.Context, *Item) ([]string, error) {
 		return nil, nil
 	}
 	return r.drift()
+}
+
+func (r *repeater) Lookout(context.Context, *Item) (Lookout, error) {
+	r.calls = append(r.calls, "lookout")
+	if r.lookout == nil {
+		return nil, errors.New("the cluster does not answer")
+	}
+	return r.lookout, nil
 }
 
 func eachMinute(after time.Time) time.Time { return after.Add(time.Minute) }

@@ -96,6 +96,8 @@ type runs struct {
 	byKey map[types.NamespacedName]*run
 	// looks are the times at which finished items were looked at.
 	looks map[types.NamespacedName]look
+	// lookouts see the values of finished items.
+	lookouts map[types.NamespacedName]*kept
 }
 
 // find returns the run of the job that an item has now, or nil.

@@ -125,9 +125,6 @@ func (s source) validate(config *manifest.ProviderConfiguration) error {
 			problem("%s%w", name, err)
 		}
 	}
-	for _, field := range unsupported(config) {
-		problem("%s is not supported yet: remove it", field)
-	}
 	for i, entry := range config.Manifests {
 		if !slices.Contains(policies, entry.Policy) {
 			problem("manifests[%d].policy has a value that does not exist: use manage, fallback, keep, ignore or immutable", i)
@@ -140,19 +137,6 @@ func (s source) validate(config *manifest.ProviderConfiguration) error {
 		}
 	}
 	return configError(validateConfiguration, several.Errors(problems).OrNil())
-}
-
-// unsupported returns the fields in use whose meaning is not built yet. To leave
-// them out silently would deploy something else than what was asked for.
-func unsupported(config *manifest.ProviderConfiguration) []string {
-	var fields []string
-	used := func(name string, is bool) {
-		if is {
-			fields = append(fields, name)
-		}
-	}
-	used("exports.watch", config.Exports != nil && config.Exports.Watch)
-	return fields
 }
 
 // wish returns what a configuration that was validated asks for.

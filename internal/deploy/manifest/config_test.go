@@ -62,8 +62,6 @@ func TestWrongConfiguration(t *testing.T) {
 		{"a list that is none", head + "manifests: [{manifest: {kind: List, items: " + word + "}}]", "manifests[0].manifest.items: it must be a list of objects"},
 		{"an element that is no object", head + "manifests: [{manifest: {kind: List, items: [" + word + "]}}]", "manifests[0].manifest.items[0]: it must be an object"},
 		{"several problems are told at once", head + "updateStrategy: replace\nmanifests: [{}]", "does not exist: use apply, update, patch, merge or mergeOverwrite; manifests[0].manifest is missing"},
-		{"what would be left out is refused", head + "exports: {watch: true}",
-			"exports.watch is not supported yet: remove it"},
 		{"two schedules", head + "continuousReconcile: {every: 1m, cron: '@daily'}", "continuousReconcile has both cron and every"},
 		{"a mode that does not exist", head + "readinessChecks: {mode: " + word + "}", "readinessChecks.mode does not exist: use legacy or kstatus"},
 		{"an expression that cannot work", head + "readinessChecks: {custom: [{name: c, resourceSelector: [{apiVersion: v1, kind: A, name: a}], expressions: {current: '" + word + "='}}]}", "readinessChecks.custom[0].expressions.current: it is not an expression"},
@@ -202,6 +200,8 @@ func TestRepetition(t *testing.T) {
 		{"it is deployed again", "continuousReconcile: {every: 1m}", true, false, false},
 		{"it is compared", "continuousReconcile: {every: 1m, drift: report}", true, true, false},
 		{"it is compared and corrected", "continuousReconcile: {cron: '* * * * *', drift: correct}", true, true, true},
+		{"values are watched", "exports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: A, name: a}}]}", false, false, false},
+		{"no values are no reason to watch", "exports: {watch: true}", false, false, false},
 		{"a schedule that is none", "continuousReconcile: {cron: soon}", false, false, false},
 		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nmanifests: 1", false, false, false},
 	}
@@ -210,7 +210,7 @@ func TestRepetition(t *testing.T) {
 			item := &v1alpha1.DeployItem{}
 			item.Spec.Configuration = raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+test.config)
 			got := New(Options{}).Repetition(item)
-			if (got.Next != nil) != test.repeats || got.Compare != test.compare || got.Correct != test.correct {
+			if (got.Next != nil) != test.repeats || got.Compare != test.compare || got.Correct != test.correct || got.Watch != (test.reason == "values are watched") {
 				t.Errorf("%+v", got)
 			}
 			if got.Next != nil && got.Next(at).Sub(at) > time.Minute {

@@ -54,21 +54,33 @@ func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Res
 }
 
 // Repetition implements deployer.Repeating.
-func (d Deployer) Repetition(item *v1alpha1.DeployItem) deployer.Repetition {
+func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repetition) {
 	// Most items ask for nothing, and this is asked often.
-	if item.Spec.Configuration == nil || !bytes.Contains(item.Spec.Configuration.Raw, []byte(`"continuousReconcile"`)) {
-		return deployer.Repetition{}
+	if item.Spec.Configuration == nil || !asksForMore(item.Spec.Configuration.Raw) {
+		return repetition
 	}
 	config, err := parseConfig(item.Spec.Configuration)
 	if err != nil {
-		return deployer.Repetition{}
+		return repetition
 	}
+	repetition.Watch = config.Exports != nil && config.Exports.Watch && len(config.Exports.Exports) > 0
 	next, err := schedule.Compile(config.ContinuousReconcile)
 	if err != nil || next == nil {
-		return deployer.Repetition{}
+		return repetition
 	}
 	drift := config.ContinuousReconcile.Drift
-	return deployer.Repetition{Next: next, Compare: drift != "", Correct: drift == apideployer.DriftCorrect}
+	repetition.Next, repetition.Compare, repetition.Correct = next, drift != "", drift == apideployer.DriftCorrect
+	return repetition
+}
+
+// asksForMore reports whether a configuration may ask for more than a deployment.
+func asksForMore(config []byte) bool {
+	return bytes.Contains(config, []byte(`"continuousReconcile"`)) || bytes.Contains(config, []byte(`"watch"`))
+}
+
+// Lookout implements deployer.Repeating.
+func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lookout, error) {
+	return rollout.LookOut(ctx, item, d.source)
 }
 
 // Drift implements deployer.Repeating.

@@ -1,0 +1,193 @@
+package deployer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// Lookout sees the values that an item has handed on, after its job. It wakes the item
+// when there may be news.
+type Lookout interface {
+	io.Closer
+	// Values returns what would be handed on now; nil if nothing has changed since the
+	// last call, or if not everything is there.
+	Values(ctx context.Context) (map[string]any, error)
+}
+
+const (
+	// handOnPause is the least time between a job and the next one because of a value.
+	handOnPause = 10 * time.Second
+	// lookoutPause is the time after which a lookout is tried again that did not work.
+	lookoutPause = time.Minute
+	// maxNesting is how deep Installations are nested, at most.
+	maxNesting = 50
+)
+
+// kept is the lookout for a finished job.
+type kept struct {
+	uid     types.UID
+	jobID   string
+	lookout Lookout
+	// news are values that differ from what was handed on.
+	news bool
+}
+
+// lookOut looks whether a value of a finished item has changed, and sees to it that it
+// is handed on. Otherwise is the result without that.
+func (r *reconciler) lookOut(ctx context.Context, seen *snapshot, otherwise ctrl.Result) (ctrl.Result, error) {
+	var pause time.Duration
+	err := job.Protect(func() (err error) {
+		pause, err = r.look(ctx, seen)
+		return err
+	})
+	if err != nil && !job.IsShutdown(ctx, err) {
+		log.FromContext(ctx).Info("the values that were handed on cannot be watched", "reason", err.Error())
+		r.runs.dropLookout(keyOf(seen.item))
+		pause = lookoutPause
+	}
+	if pause > 0 && (otherwise.RequeueAfter == 0 || pause < otherwise.RequeueAfter) {
+		otherwise.RequeueAfter = pause
+	}
+	return otherwise, nil
+}
+
+// look returns when to look again; zero means that news do wake.
+func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, error) {
+	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
+	held := r.runs.lookout(seen.item)
+	if held == nil {
+		repeating, _ := r.options.Deployer.(Repeating) // only then an item has a lookout
+		lookout, err := repeating.Lookout(ctx, item)
+		if err != nil {
+			return 0, err
+		}
+		held = r.runs.keepLookout(seen.item, lookout)
+	}
+	values, err := held.lookout.Values(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if values != nil {
+		if held.news, err = item.differs(ctx, values); err != nil {
+			return 0, err
+		}
+	}
+	if !held.news {
+		return 0, nil
+	}
+	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(handOnPause)) {
+		return last.Add(handOnPause).Sub(seen.now), nil
+	}
+	return handOnPause, r.handOn(ctx, seen, item)
+}
+
+// differs reports whether values differ from those that were handed on.
+func (i *Item) differs(ctx context.Context, values map[string]any) (bool, error) {
+	content, err := json.Marshal(values)
+	if err != nil {
+		// The reason may quote a value.
+		return false, fmt.Errorf("the values cannot be written as JSON")
+	}
+	ref := i.exportReference()
+	stored := &corev1.Secret{}
+	err = i.reconciler.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stored)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
+	}
+	return !bytes.Equal(stored.Data[exportKey], content), nil
+}
+
+// handOn sees to it that a value which has changed reaches all who import it: by a job
+// of the whole landscape that the item belongs to, or, if it belongs to none, of its
+// own.
+func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item) error {
+	root, busy, err := r.root(ctx, seen.item)
+	if err != nil || busy {
+		return err
+	}
+	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "a value that was handed on has changed")
+	if root == nil {
+		own := *seen
+		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
+		return err
+	}
+	patch := client.MergeFromWithOptions(root.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	if root.Annotations == nil {
+		root.Annotations = map[string]string{}
+	}
+	root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
+	root.Annotations[v1alpha1.ReconcileReasonAnnotation] = fmt.Sprintf("a value that DeployItem %s/%s hands on has changed", item.Namespace, item.Name)
+	if err := r.client.Patch(ctx, root, patch); err != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("ask for a job of Installation %s/%s, as a value has changed: %w", root.Namespace, root.Name, err)
+	}
+	return nil
+}
+
+// root returns the Installation that an item belongs to in the end, nil if there is
+// none, and whether something has a job already.
+func (r *reconciler) root(ctx context.Context, item *v1alpha1.DeployItem) (root *v1alpha1.Installation, busy bool, err error) {
+	name := item.Labels[v1alpha1.ExecutionManagedByLabel]
+	if name == "" {
+		return nil, false, nil
+	}
+	busy, err = r.ownerBusy(ctx, item)
+	for depth := 0; err == nil && !busy && name != "" && depth < maxNesting; depth++ {
+		// An Execution has the name of its Installation.
+		parent := &v1alpha1.Installation{}
+		err = r.live.Get(ctx, client.ObjectKey{Namespace: item.Namespace, Name: name}, parent)
+		if apierrors.IsNotFound(err) {
+			return root, false, nil
+		}
+		root, name = parent, parent.Labels[v1alpha1.EncompassedByLabel]
+		busy = job.Unfinished(root.Status.JobID, root.Status.JobIDFinished) || root.DeletionTimestamp != nil || root.Annotations[v1alpha1.OperationAnnotation] != ""
+	}
+	return root, busy, err
+}
+
+// lookout returns the lookout for the last job of an item, or nil.
+func (r *runs) lookout(item *v1alpha1.DeployItem) *kept {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if held := r.lookouts[keyOf(item)]; held != nil && held.uid == item.UID && held.jobID == item.Status.JobID {
+		return held
+	}
+	return nil
+}
+
+// keepLookout keeps a lookout until it is dropped, instead of an older one.
+func (r *runs) keepLookout(item *v1alpha1.DeployItem, lookout Lookout) *kept {
+	r.dropLookout(keyOf(item))
+	held := &kept{uid: item.UID, jobID: item.Status.JobID, lookout: lookout}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.lookouts == nil {
+		r.lookouts = make(map[types.NamespacedName]*kept)
+	}
+	r.lookouts[keyOf(item)] = held
+	return held
+}
+
+// dropLookout ends the lookout of an item.
+func (r *runs) dropLookout(key types.NamespacedName) {
+	r.mutex.Lock()
+	held := r.lookouts[key]
+	delete(r.lookouts, key)
+	r.mutex.Unlock()
+	if held != nil {
+		_ = held.lookout.Close()
+	}
+}

@@ -1,0 +1,178 @@
+package deployer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// sight is a lookout that sees what a test says.
+type sight struct {
+	values map[string]any
+	err    error
+	closed int
+}
+
+func (s *sight) Values(context.Context) (map[string]any, error) {
+	values := s.values
+	s.values = nil
+	return values, s.err
+}
+
+func (s *sight) Close() error { s.closed++; return nil }
+
+func exportOf(content string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export"}, Data: map[string][]byte{"config": []byte(content)}}
+}
+
+// TestLookout shows when a value that has changed leads to a job of the item, and that
+// nothing happens before.
+func TestLookout(t *testing.T) {
+	tests := []struct {
+		reason  string
+		values  map[string]any
+		after   time.Duration
+		runs    bool
+		requeue time.Duration
+	}{
+		{"no news", nil, time.Hour, false, 0},
+		{"news that are none: a restart", map[string]any{"a": "1"}, time.Hour, false, 0},
+		{"another value", map[string]any{"a": "2"}, time.Hour, true, handOnPause},
+		{"another value, soon after a job", map[string]any{"a": "2"}, 4 * time.Second, false, 6 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s, r := repeating(t, Repetition{Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
+			eyes := &sight{values: test.values}
+			r.lookout = eyes
+			s.clock = s.clock.Add(test.after)
+			before := s.item().Status.JobID
+			result := s.look()
+			if ran := s.item().Status.JobID != before; ran != test.runs || result.RequeueAfter != test.requeue {
+				t.Errorf("calls %v, it comes back after %s", r.calls, result.RequeueAfter)
+			}
+			if told := strings.Join(s.told(), ""); strings.Contains(told, "ExportsChanged") != test.runs {
+				t.Errorf("events %q", told)
+			}
+		})
+	}
+}
+
+// TestLookoutIsKept shows that one lookout serves until the next job, that news which
+// come too early are not lost, and that it ends with the wish and with the item.
+func TestLookoutIsKept(t *testing.T) {
+	s, r := repeating(t, Repetition{Watch: true, Next: func(after time.Time) time.Time { return after.Add(time.Hour) }}, finishedItem(), exportOf(`{"a":"1"}`))
+	eyes := &sight{}
+	r.lookout = eyes
+	if result := s.look(); result.RequeueAfter != time.Hour {
+		t.Errorf("the schedule is forgotten: %s", result.RequeueAfter)
+	}
+	eyes.values = map[string]any{"a": "2"}
+	if result := s.look(); result.RequeueAfter != handOnPause {
+		t.Errorf("news come too early: %s", result.RequeueAfter)
+	}
+	s.clock = s.clock.Add(handOnPause)
+	s.look()
+	if calls := strings.Join(r.calls, " "); calls != "lookout reconcile" {
+		t.Errorf("calls %s", calls)
+	}
+	if s.look(); eyes.closed != 1 || strings.Join(r.calls, " ") != "lookout reconcile lookout" {
+		t.Errorf("after the job: closed %d times, calls %v", eyes.closed, r.calls)
+	}
+	r.repetition.Watch = false
+	if s.look(); eyes.closed != 2 || len(s.reconciler.runs.lookouts) != 0 {
+		t.Errorf("nobody asks any more: closed %d times", eyes.closed)
+	}
+	r.repetition.Watch = true
+	s.look()
+	item := s.item()
+	item.Finalizers = nil
+	if err := s.reconciler.client.Update(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.reconciler.client.Delete(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	if s.look(); eyes.closed != 3 {
+		t.Errorf("the item is gone: closed %d times", eyes.closed)
+	}
+}
+
+// TestLookoutFails tries again later, with another lookout.
+func TestLookoutFails(t *testing.T) {
+	s, r := repeating(t, Repetition{Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
+	if result := s.look(); result.RequeueAfter != lookoutPause {
+		t.Errorf("no lookout: %s", result.RequeueAfter)
+	}
+	eyes := &sight{err: errors.New("forbidden")}
+	r.lookout = eyes
+	if result := s.look(); result.RequeueAfter != lookoutPause || eyes.closed != 1 {
+		t.Errorf("a lookout that sees nothing: %s, closed %d times", result.RequeueAfter, eyes.closed)
+	}
+	if s.item().Status.Phase != "Succeeded" {
+		t.Error("the job has succeeded all the same")
+	}
+}
+
+// TestHandOn shows who is asked to hand a value on: the Installation that the item
+// belongs to in the end, when nothing has a job.
+func TestHandOn(t *testing.T) {
+	owned := func(item *v1alpha1.DeployItem) {
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
+	}
+	execution := func(finished string) client.Object {
+		return &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}, Status: v1alpha1.ExecutionStatus{JobID: "j", JobIDFinished: finished}}
+	}
+	child := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child", Labels: map[string]string{v1alpha1.EncompassedByLabel: "root"}}}
+	root := func(change ...func(*v1alpha1.Installation)) client.Object {
+		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "root"}}
+		for _, c := range change {
+			c(inst)
+		}
+		return inst
+	}
+	tests := []struct {
+		reason string
+		others []client.Object
+		// asked says that the root was asked for a job, runs that the item has one of its own.
+		asked, runs bool
+	}{
+		{"the root is asked", []client.Object{execution("j"), child, root()}, true, false},
+		{"the Execution has a job, which will hand it on", []client.Object{execution(""), child, root()}, false, false},
+		{"the root has a job", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) { i.Status.JobID = "new" })}, false, false},
+		{"somebody has asked for something else", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
+			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
+		})}, false, false},
+		{"an Execution without an Installation", []client.Object{execution("j")}, false, true},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s, r := repeating(t, Repetition{Watch: true}, append(test.others, finishedItem(owned), exportOf(`{"a":"1"}`))...)
+			r.lookout = &sight{values: map[string]any{"a": "2"}}
+			s.clock = s.clock.Add(time.Hour)
+			before := s.item().Status.JobID
+			if result := s.look(); result.RequeueAfter != handOnPause {
+				t.Errorf("it comes back after %s", result.RequeueAfter)
+			}
+			if ran := s.item().Status.JobID != before; ran != test.runs {
+				t.Errorf("calls %v", r.calls)
+			}
+			found := &v1alpha1.Installation{}
+			_ = s.reconciler.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "root"}, found)
+			if asked := found.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation); asked != test.asked {
+				t.Errorf("annotations %v", found.Annotations)
+			}
+			if test.asked && !strings.Contains(found.Annotations[v1alpha1.ReconcileReasonAnnotation], "DeployItem ns/item") {
+				t.Errorf("the reason is %q", found.Annotations[v1alpha1.ReconcileReasonAnnotation])
+			}
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+// LookOut looks out for changes of the values that an item has handed on.
+func LookOut(ctx context.Context, item *deployer.Item, source Source) (deployer.Lookout, error) {
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wish, _, err := wanted(ctx, item, source)
+	if err != nil {
+		return nil, err
+	}
+	return lookOut(ctx, itemJob{item, source}, target.On(connection), wish.Exports)
+}
+
+func lookOut(ctx context.Context, job Job, own target.Cluster, values []export.Value) (deployer.Lookout, error) {
+	l := &lookout{}
+	for _, value := range values {
+		cluster := own
+		if value.TargetName != "" {
+			other, err := job.Cluster(ctx, value.TargetName)
+			if err != nil {
+				return nil, closing(l, err)
+			}
+			cluster = other
+		}
+		watcher, err := value.Watch(ctx, cluster, job.Wake)
+		if err != nil {
+			return nil, closing(l, err)
+		}
+		l.watchers = append(l.watchers, watcher)
+	}
+	return l, nil
+}
+
+func closing(l *lookout, err error) error {
+	_ = l.Close()
+	return err
+}
+
+// lookout watches the objects that the values of an item come from.
+type lookout struct {
+	watchers []*export.Watcher
+	version  string
+}
+
+// Values implements deployer.Lookout.
+func (l *lookout) Values(ctx context.Context) (map[string]any, error) {
+	version, known, err := l.now()
+	if err != nil || !known || version == l.version {
+		return nil, err
+	}
+	values := map[string]any{}
+	for _, watcher := range l.watchers {
+		value, there, err := watcher.Read(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read export %s again: %w", watcher.Value().Name, err)
+		}
+		if !there {
+			// What was handed on stays until there is something better.
+			return nil, nil
+		}
+		watcher.Value().Put(values, value)
+	}
+	// A change in the middle has woken the item again.
+	l.version = version
+	return values, nil
+}
+
+// now identifies the state of all objects.
+func (l *lookout) now() (version string, known bool, err error) {
+	versions := make([]string, len(l.watchers))
+	for i, watcher := range l.watchers {
+		if versions[i], known, err = watcher.Version(); err != nil || !known {
+			return "", false, err
+		}
+	}
+	return strings.Join(versions, ","), true, nil
+}
+
+// Close ends all watches.
+func (l *lookout) Close() error {
+	for _, watcher := range l.watchers {
+		watcher.Close()
+	}
+	return nil
+}
