@@ -1,0 +1,108 @@
+package rollout
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/target/memory"
+)
+
+// TestPolicies shows for each policy what becomes of an object that is missing, that is
+// the item's own, and that is somebody else's: when it is applied, when it is no longer
+// listed, and when the item goes.
+func TestPolicies(t *testing.T) {
+	const (
+		missing = ""
+		own     = "own"
+		foreign = "foreign"
+		// What becomes of an object: it is as the manifest says, as it was before, or not
+		// there.
+		applied = "applied"
+		kept    = "as before"
+		gone    = "gone"
+	)
+	tests := []struct {
+		policy  deployer.ManifestPolicy
+		present string
+		// after is what it is after the job, unlisted after it left the list, deleted after
+		// the item has gone.
+		after, unlisted, deleted string
+	}{
+		{deployer.ManagePolicy, missing, applied, gone, gone},
+		{deployer.ManagePolicy, own, applied, gone, gone},
+		{deployer.ManagePolicy, foreign, applied, gone, gone},
+		{deployer.KeepPolicy, missing, applied, applied, applied},
+		{deployer.KeepPolicy, own, applied, applied, applied},
+		{deployer.KeepPolicy, foreign, applied, applied, applied},
+		{deployer.ImmutablePolicy, missing, applied, gone, gone},
+		{deployer.ImmutablePolicy, own, kept, gone, gone},
+		{deployer.ImmutablePolicy, foreign, kept, gone, gone},
+		{deployer.FallbackPolicy, missing, applied, gone, gone},
+		{deployer.FallbackPolicy, own, applied, gone, gone},
+		{deployer.FallbackPolicy, foreign, kept, kept, kept},
+		{deployer.IgnorePolicy, missing, gone, gone, gone},
+		{deployer.IgnorePolicy, own, kept, kept, kept},
+		{deployer.IgnorePolicy, foreign, kept, kept, kept},
+	}
+	for _, test := range tests {
+		for _, strategy := range []deployer.UpdateStrategy{deployer.UpdateStrategyUpdate, deployer.UpdateStrategyPatch, deployer.UpdateStrategyMergeOverwrite, deployer.UpdateStrategyApply} {
+			t.Run(strings.Join([]string{string(test.policy), test.present, string(strategy)}, " "), func(t *testing.T) {
+				// deploy brings a cluster to the state after the job.
+				deploy := func() (*memory.Cluster, *Rollout, Wish) {
+					cluster := memory.New()
+					if test.present != missing {
+						cluster.Put(before(t, test.present))
+					}
+					wish := wishFor(objects(t, configMap))
+					wish.Strategy, wish.Objects[0].Policy = strategy, test.policy
+					r := start(t, &testJob{}, cluster, wish, nil)
+					mustEnd(t, r)
+					return cluster, r, wish
+				}
+				cluster, r, wish := deploy()
+				if got := stateOf(cluster, applied, kept, gone); got != test.after {
+					t.Errorf("after the job it is %s, want %s", got, test.after)
+				}
+				wish.Objects = nil
+				mustEnd(t, start(t, &testJob{}, cluster, wish, r.Inventory()))
+				if got := stateOf(cluster, applied, kept, gone); got != test.unlisted {
+					t.Errorf("no longer listed it is %s, want %s", got, test.unlisted)
+				}
+				cluster, r, wish = deploy()
+				removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Farewell{Name: "test deployer", Owner: wish.Owner}, r.Inventory())
+				if err != nil {
+					t.Fatal(err)
+				}
+				mustEnd(t, removal)
+				if got := stateOf(cluster, applied, kept, gone); got != test.deleted {
+					t.Errorf("after the item has gone it is %s, want %s", got, test.deleted)
+				}
+			})
+		}
+	}
+}
+
+// before is the object as it was before the item.
+func before(t *testing.T, whose string) *unstructured.Unstructured {
+	object := objects(t, strings.Replace(configMap, `x: "1"`, `x: "0"`, 1))[0].Object
+	if whose == "own" {
+		object.SetLabels(map[string]string{label: "item"})
+	} else {
+		object.SetLabels(map[string]string{label: "another"})
+	}
+	return object
+}
+
+func stateOf(cluster *memory.Cluster, applied, kept, gone string) string {
+	found := cluster.Find("ConfigMap", "ns", "a")
+	if found == nil {
+		return gone
+	}
+	if x, _, _ := unstructured.NestedString(found.Object, "data", "x"); x == "0" {
+		return kept
+	}
+	return applied
+}
