@@ -1,7 +1,6 @@
 package dataflow
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -26,12 +25,9 @@ func concealed(inst *v1alpha1.Installation, place place, value declaredValue) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, raw); err != nil {
-		return nil, nil, fmt.Errorf("the value is not JSON")
-	}
-	if compact.Len() > corev1.MaxSecretSize {
-		return nil, nil, fmt.Errorf("the value comes from a Secret and needs %d bytes as JSON, but the Secret for its copy holds at most %d: import single keys", compact.Len(), corev1.MaxSecretSize)
+	compact := compacted(raw)
+	if len(compact) > corev1.MaxSecretSize {
+		return nil, nil, fmt.Errorf("the value comes from a Secret and needs %d bytes as JSON, but the Secret for its copy holds at most %d: import single keys", len(compact), corev1.MaxSecretSize)
 	}
 	object, err := dataObject(inst, place, pointer(place.name))
 	if err != nil {
@@ -41,7 +37,7 @@ func concealed(inst *v1alpha1.Installation, place place, value declaredValue) (*
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: *object.ObjectMeta.DeepCopy(),
 		Type:       ValueSecretType,
-		Data:       map[string][]byte{valueKey: compact.Bytes()},
+		Data:       map[string][]byte{valueKey: compact},
 	}
 	secret.Annotations = nil
 	object.Annotations[v1alpha1.DataObjectHashAnnotation] = saltedHash(value.salt, raw)

@@ -1,6 +1,8 @@
 package dataflow
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -140,8 +142,17 @@ func dataObject(inst *v1alpha1.Installation, place place, value v1alpha1.AnyJSON
 	return &v1alpha1.DataObject{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "DataObject"},
 		ObjectMeta: meta,
-		Data:       v1alpha1.NewAnyJSON(raw),
+		Data:       v1alpha1.NewAnyJSON(compacted(raw)),
 	}, nil
+}
+
+// compacted returns a JSON text without the blanks that only digests need.
+func compacted(raw []byte) []byte {
+	var compact bytes.Buffer
+	compact.Grow(len(raw) / 2)
+	// What was encoded is JSON.
+	_ = json.Compact(&compact, raw)
+	return bytes.Clone(compact.Bytes())
 }
 
 func targetCopy(inst *v1alpha1.Installation, place place, source *v1alpha1.Target) (*v1alpha1.Target, error) {

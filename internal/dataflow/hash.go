@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -14,14 +15,57 @@ import (
 	"go.landscaper.dev/internal/plain"
 )
 
-// EncodeData returns a value in the form in which it is stored: sorted keys,
-// indented by two blanks.
+// maxEncoded bounds a value in the form that is hashed. Far more than any object
+// holds becomes of a short text that is nested deeply: each level indents all lines
+// below it.
+const maxEncoded = 16 << 20
+
+// ErrTooDeep tells that a value cannot be hashed within bounds.
+var ErrTooDeep = fmt.Errorf("the value is too large or nested too deeply: written with one field in a line it has more than %d bytes", maxEncoded)
+
+// EncodeData returns a value in the form that is hashed: sorted keys, indented by two
+// blanks.
 func EncodeData(value any) ([]byte, error) {
-	raw, err := json.MarshalIndent(value, "", "  ")
+	compact, err := json.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("encode data: %w", err)
 	}
-	return raw, nil
+	if !indentable(compact) {
+		return nil, ErrTooDeep
+	}
+	var raw bytes.Buffer
+	if err := json.Indent(&raw, compact, "", "  "); err != nil {
+		return nil, fmt.Errorf("encode data: %w", err)
+	}
+	return raw.Bytes(), nil
+}
+
+// indentable reports whether a JSON text stays within its bound when it is indented.
+func indentable(compact []byte) bool {
+	size, depth := len(compact), 0
+	inText, escaped := false, false
+	for _, c := range compact {
+		switch {
+		case escaped:
+			escaped = false
+		case inText:
+			escaped, inText = c == '\\', c != '"'
+		case c == '"':
+			inText = true
+		case c == '{', c == '[':
+			depth++
+			size += 1 + 2*depth
+		case c == '}', c == ']':
+			depth--
+			size += 1 + 2*depth
+		case c == ',':
+			size += 1 + 2*depth
+		}
+		if size > maxEncoded {
+			return false
+		}
+	}
+	return true
 }
 
 // EncodeJSON returns a JSON text in the form of EncodeData. Numbers keep their

@@ -1,9 +1,13 @@
 package dataflow
 
 import (
+	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/plain"
 )
 
 func TestHashes(t *testing.T) {
@@ -100,5 +104,36 @@ func TestHashOfSecrets(t *testing.T) {
 				t.Errorf("%s, %s", test.a, test.b)
 			}
 		})
+	}
+}
+
+// TestDeepValues: each level of a value indents all that is below it, in the form that
+// is hashed. A text of 20 KB that is nested 10,000 times became 200 MB.
+func TestDeepValues(t *testing.T) {
+	nested := func(depth int, inner string) string {
+		return strings.Repeat("[", depth) + inner + strings.Repeat("]", depth)
+	}
+	for _, test := range []struct{ reason, text, want string }{
+		{"values of blueprints", nested(100, "1"), ""},
+		{"as deep as decoders go", nested(9_999, ""), "nested too deeply"},
+		{"deeper than decoders go", nested(100_000, ""), "not JSON"},
+		{"many values, all of them deep", nested(500, "1"+strings.Repeat(",1", 100_000)), "nested too deeply"},
+		{"objects", strings.Repeat(`{"a":`, 9_000) + "1" + strings.Repeat("}", 9_000), "nested too deeply"},
+		{"brackets in a text", `"` + strings.Repeat(`[\"`, 100_000) + `"`, ""},
+	} {
+		raw, err := EncodeJSON([]byte(test.text))
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %d bytes, %v", test.reason, len(raw), err)
+		}
+		if err == nil {
+			value, _ := plain.Literal([]byte(test.text))
+			if want, _ := json.MarshalIndent(value, "", "  "); string(raw) != string(want) {
+				t.Errorf("%s: the form has changed", test.reason)
+			}
+		}
+	}
+	deep := Imports{Data: map[string]DataImport{"a": data(nested(9_999, ""))}}
+	if _, err := ImportsHash(deep); !errors.Is(err, ErrTooDeep) {
+		t.Errorf("the digest of the imports: %v", err)
 	}
 }
