@@ -270,6 +270,9 @@ func TestRefusedAnswers(t *testing.T) {
 		{"another type", ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":["`+secretWord+`"]}`)
 		}},
+		{"levels without end, and complete", ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":"v1","data":`+strings.Repeat(`{"`+secretWord+`":`, 100_000)+"1"+strings.Repeat("}", 100_001))
+		}},
 		{"an answer that ends in the middle", ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Length", "1000")
 			write(out, http.StatusOK, `{"kind":"`+secretWord)

@@ -2,9 +2,12 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +21,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // watches are the running watches of a connection: one for each kind, namespace
@@ -148,7 +152,7 @@ func (w *watches) start(key watchKey, server string) *watch {
 	// Neither call can fail before the informer has started.
 	_ = shared.informer.SetTransform(shared.keep)
 	_ = shared.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		shared.fail(Explain(err, talkToCluster, server))
+		shared.fail(Explain(inOurWords(err, shared.resource), talkToCluster, server))
 	})
 	registration, _ := shared.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    shared.tell,
@@ -158,7 +162,9 @@ func (w *watches) start(key watchKey, server string) *watch {
 			shared.tell(object)
 		},
 	})
-	ctx, stop := context.WithCancel(context.WithValue(context.Background(), watchContext{}, shared))
+	// The library would log what the cluster says.
+	silent := klog.NewContext(context.Background(), logr.Discard())
+	ctx, stop := context.WithCancel(context.WithValue(silent, watchContext{}, shared))
 	shared.stop = func() {
 		stop()
 		shared.answer.end()
@@ -175,6 +181,20 @@ func (w *watches) start(key watchKey, server string) *watch {
 		}
 	}()
 	return shared
+}
+
+// inOurWords restates a failure that a cluster tells as an event of a watch, which no
+// one has looked at on its way.
+func inOurWords(err error, resource string) error {
+	var said apierrors.APIStatus
+	switch {
+	case err == nil, IsConnection(err), alreadyExplained(err), errors.Is(err, io.EOF):
+		return err
+	case errors.As(err, &said):
+		status := said.Status()
+		return &apierrors.StatusError{ErrStatus: *restated("a watch of "+resource, int(status.Code), &status)}
+	}
+	return fmt.Errorf("the watch of %s has ended, and begins again", resource)
 }
 
 // keep takes what nobody looks at from an object, and books the rest. A watch whose
