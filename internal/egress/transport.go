@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Timeouts bound what a server that does not answer may cost; zero is a default.
@@ -122,10 +124,15 @@ func (p *proxies) choose(request *http.Request) (*url.URL, error) {
 }
 
 func (p *proxies) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := p.direct
 	if _, isProxy := p.chosen.Load(address); isProxy {
-		return p.toProxy(ctx, network, address)
+		dial = p.toProxy
 	}
-	return p.direct(ctx, network, address)
+	connection, err := dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return pace(connection, rate.NewLimiter(writesPerSecond, writesAtOnce)), nil
 }
 
 // hostPort returns what a transport dials for a proxy.
