@@ -9,7 +9,7 @@ import (
 
 // Registries are ways in which an OCI registry may misbehave.
 func Registries() []Way {
-	return append(anyRequest(),
+	return append(append(anyRequest(), components()...),
 		Way{Name: "lying-head", Reason: "a digest that belongs to another content", Serve: lyingHead},
 		Way{Name: "other-content", Reason: "content that has not the digest that was asked for", Serve: otherContent},
 		Way{Name: "token-elsewhere", Reason: "a token service at another host", Serve: func(s *Server, w http.ResponseWriter, _ *http.Request) {

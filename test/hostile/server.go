@@ -4,6 +4,7 @@
 package hostile
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -20,6 +21,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,9 +40,14 @@ type Way struct {
 	Name, Reason string
 	// Serve answers each request; without it, Connection does.
 	Serve func(*Server, http.ResponseWriter, *http.Request)
-	// Connection has a connection for itself, after the TLS handshake if Handshake.
+	// Connection has a connection for itself, after the TLS handshake if Handshake. It
+	// speaks HTTP/1, or what Protocol says.
 	Connection func(*Server, net.Conn)
 	Handshake  bool
+	Protocol   string
+	// Honest tells which requests are answered as they should be; none if it is nil.
+	// They do not count.
+	Honest func(*http.Request) bool
 }
 
 // World is a number of servers with one certificate authority, and a witness that no
@@ -148,6 +155,9 @@ func (w *World) Start(way Way) (*Server, error) {
 	}
 	secure := &tls.Config{Certificates: []tls.Certificate{w.certificate}, MinVersion: tls.VersionTLS12}
 	if way.Serve == nil {
+		if way.Protocol != "" {
+			secure.NextProtos = []string{way.Protocol}
+		}
 		go s.accept(secure)
 		return s, nil
 	}
@@ -155,7 +165,9 @@ func (w *World) Start(way Way) (*Server, error) {
 		// Nothing here ends by itself but what the way says; the world's end ends all.
 		ReadHeaderTimeout: time.Hour, ErrorLog: silent(), TLSConfig: secure,
 		Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			s.called()
+			if way.Honest == nil || !way.Honest(r) {
+				s.called()
+			}
 			way.Serve(s, rw, r)
 		}),
 	}
@@ -176,6 +188,12 @@ func (s *Server) accept(secure *tls.Config) {
 			if s.Way.Handshake {
 				connection = tls.Server(connection, secure)
 			}
+			if s.Way.Handshake && s.Way.Protocol == "" {
+				// What is said before anybody has asked is not listened to.
+				if _, err := http.ReadRequest(bufio.NewReader(connection)); err != nil {
+					return
+				}
+			}
 			s.Way.Connection(s, connection)
 		}()
 	}
@@ -187,20 +205,32 @@ func (s *Server) called() {
 	}
 }
 
-// AwaitReached returns when so many servers have been called for the first time since
-// the last call of this function.
+// AwaitReached returns when so many servers have misbehaved for the first time since
+// the last call of this function. An error names those that nobody has called.
 func (w *World) AwaitReached(ctx context.Context, count int) error {
 	for n := range count {
 		select {
 		case <-w.reached:
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d servers were called: %w", n, count, ctx.Err())
+			return fmt.Errorf("%d of %d servers were called, not %s: %w", n, count, strings.Join(w.uncalled(), ", "), ctx.Err())
 		}
 	}
 	return nil
 }
 
-// Requests counts requests, or connections where the server has those for itself.
+func (w *World) uncalled() []string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	var names []string
+	for _, server := range w.servers {
+		if server.Requests() == 0 {
+			names = append(names, server.Way.Name)
+		}
+	}
+	return names
+}
+
+// Requests counts requests that are not answered honestly, or connections where the server has those for itself.
 func (s *Server) Requests() int64 { return s.requests.Load() }
 
 // Sent counts the bytes of answers without end.

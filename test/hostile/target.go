@@ -2,7 +2,6 @@ package hostile
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -19,36 +18,57 @@ func Targets() []Way {
 		}
 		then := way.Serve
 		way.Name, way.Reason = "later-"+way.Name, way.Reason+", after an honest discovery"
-		way.Serve = afterDiscovery(then)
+		way.Serve, way.Honest = afterDiscovery(then), isDiscovery
 		ways = append(ways, way)
 	}
-	return append(ways,
-		Way{Name: "endless-line", Reason: "a watch whose line never ends", Serve: afterDiscovery(endlessLine)},
-		Way{Name: "endless-events", Reason: "a watch whose events never end", Serve: afterDiscovery(endlessEvents)},
-		Way{Name: "endless-groups", Reason: "a cluster with API groups without end", Serve: endlessGroups},
-		Way{Name: "endless-pages", Reason: "a list that always has a next page", Serve: afterDiscovery(endlessPages)},
-		Way{Name: "somebody-else", Reason: "a cluster that answers with another object", Serve: afterDiscovery(somebodyElse)},
-	)
+	for _, way := range onObjects() {
+		way.Serve, way.Honest = afterDiscovery(way.Serve), isDiscovery
+		ways = append(ways, way)
+	}
+	for _, way := range onWatches() {
+		misbehaves := way.Serve
+		way.Serve = afterDiscovery(func(s *Server, w http.ResponseWriter, r *http.Request) {
+			onWatch(w, r, func() { misbehaves(s, w, r) })
+		})
+		way.Honest = func(r *http.Request) bool { return isDiscovery(r) || !isWatch(r) }
+		ways = append(ways, way)
+	}
+	return append(ways, Way{Name: "endless-groups", Reason: "a cluster with API groups without end", Serve: endlessGroups})
 }
 
 // afterDiscovery answers honestly which kinds there are and leaves the rest.
 func afterDiscovery(then func(*Server, http.ResponseWriter, *http.Request)) func(*Server, http.ResponseWriter, *http.Request) {
 	return func(s *Server, w http.ResponseWriter, r *http.Request) {
-		honest, known := discovery[strings.TrimSuffix(r.URL.Path, "/")]
-		if !known {
+		if !isDiscovery(r) {
 			then(s, w, r)
 			return
 		}
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20))
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, honest)
+		answerJSON(w, discovery[strings.TrimSuffix(r.URL.Path, "/")])
 	}
+}
+
+func isDiscovery(r *http.Request) bool {
+	_, known := discovery[strings.TrimSuffix(r.URL.Path, "/")]
+	return known
+}
+
+func isWatch(r *http.Request) bool {
+	asked := r.URL.Query().Get("watch")
+	return asked == "true" || asked == "1"
+}
+
+func answerJSON(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, text)
 }
 
 var discovery = map[string]string{
 	"/version": `{"major":"1","minor":"36","gitVersion":"v1.36.0"}`,
 	"/api":     `{"kind":"APIVersions","versions":["v1"]}`,
-	"/apis":    `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`,
+	"/apis":    `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}],"preferredVersion":{"groupVersion":"apps/v1","version":"v1"}}]}`,
+	"/apis/apps/v1": `{"kind":"APIResourceList","groupVersion":"apps/v1","resources":[
+		{"name":"deployments","singularName":"deployment","namespaced":true,"kind":"Deployment","verbs":["create","delete","get","list","patch","update","watch"]}]}`,
 	"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[
 		{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["create","delete","get","list","patch","update","watch"]},
 		{"name":"namespaces","singularName":"namespace","namespaced":false,"kind":"Namespace","verbs":["create","delete","get","list","patch","update","watch"]},
@@ -58,12 +78,17 @@ var discovery = map[string]string{
 // onWatch leaves watches to a function and answers all else as an empty cluster does.
 func onWatch(w http.ResponseWriter, r *http.Request, watch func()) {
 	switch {
-	case r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1":
+	case r.URL.Query().Has("sendInitialEvents"):
+		status(w, http.StatusUnprocessableEntity, "Invalid", "it is not supported")
+	case isWatch(r):
 		w.Header().Set("Content-Type", "application/json")
 		watch()
 	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "s"):
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"items":[]}`)
+		kind := "DeploymentList"
+		if strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList") {
+			kind = "PartialObjectMetadataList"
+		}
+		answerJSON(w, `{"kind":"`+kind+`","apiVersion":"apps/v1","metadata":{"resourceVersion":"1"},"items":[]}`)
 	case r.Method == http.MethodGet:
 		status(w, http.StatusNotFound, "NotFound", "it is not there")
 	default:
@@ -71,54 +96,24 @@ func onWatch(w http.ResponseWriter, r *http.Request, watch func()) {
 	}
 }
 
-// echo answers a write with what was written.
+// echo answers a write as a server does that has stored what was written.
 func echo(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	var object map[string]any
+	if json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&object) != nil {
+		http.Error(w, "no object", http.StatusBadRequest)
+		return
+	}
+	if meta, ok := object["metadata"].(map[string]any); ok {
+		meta["uid"], meta["resourceVersion"], meta["generation"] = "stored", "1", 1
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body)
-}
-
-func endlessLine(s *Server, w http.ResponseWriter, r *http.Request) {
-	onWatch(w, r, func() {
-		_, _ = io.WriteString(w, `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","data":{"x":"`)
-		s.pour(w, []byte(strings.Repeat("x", 64<<10)))
-	})
-}
-
-func endlessEvents(s *Server, w http.ResponseWriter, r *http.Request) {
-	onWatch(w, r, func() {
-		event := `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a-%d","namespace":"b","uid":"u-%d","resourceVersion":"%d"},"data":{"x":"` + strings.Repeat("x", 900) + `"}}}` + "\n"
-		for i := 0; i < MaxBytes/1000 && s.world.context.Err() == nil; i++ {
-			n, err := fmt.Fprintf(w, event, i, i, i+2)
-			s.sent.Add(int64(n))
-			if err != nil {
-				return
-			}
-		}
-	})
+	_ = json.NewEncoder(w).Encode(object)
 }
 
 func endlessGroups(s *Server, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[`)
 	s.pour(w, []byte(strings.Repeat(`{"name":"a.example","versions":[{"groupVersion":"a.example/v1","version":"v1"}]},`, 500)))
-}
-
-func endlessPages(s *Server, w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprintf(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"page-%d"},"items":[`, s.Requests())
-	for i := range 500 {
-		if i > 0 {
-			_, _ = io.WriteString(w, ",")
-		}
-		_, _ = fmt.Fprintf(w, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a-%d-%d","namespace":"b"}}`, s.Requests(), i)
-	}
-	_, _ = io.WriteString(w, "]}")
-}
-
-func somebodyElse(_ *Server, w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"other","namespace":"kube-system","uid":"x","resourceVersion":"1"},"data":{"password":"`+Canary+`"}}`)
 }
 
 // status answers as an API server does with an error.

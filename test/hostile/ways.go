@@ -14,11 +14,33 @@ import (
 
 // anyRequest are ways that need to know nothing of what is asked.
 func anyRequest() []Way {
+	packed() // before anything is measured
 	return []Way{
 		{Name: "silent-handshake", Reason: "a connection that never says anything", Connection: func(_ *Server, c net.Conn) { _, _ = io.Copy(io.Discard, c) }},
 		{Name: "hangs-up", Reason: "a connection that ends at once", Connection: func(*Server, net.Conn) {}},
 		{Name: "endless-headers", Reason: "headers without end", Handshake: true, Connection: endlessHeaders},
 		{Name: "endless-interim", Reason: "interim answers without end", Handshake: true, Connection: endlessInterim},
+		{Name: "no-tls", Reason: "an answer without TLS", Connection: func(_ *Server, c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"+Canary) }},
+		{Name: "endless-handshake", Reason: "a handshake that never ends", Connection: func(s *Server, c net.Conn) { s.pour(c, []byte("\x16\x03\x03\x40\x00"+strings.Repeat("\x00", 16<<10))) }},
+		{Name: "slow-headers", Reason: "headers of one byte now and then", Handshake: true, Connection: slowHeaders},
+		{Name: "endless-chunks", Reason: "pieces of nothing but their descriptions", Handshake: true, Connection: endlessChunks},
+		{Name: "endless-trailers", Reason: "a short answer with headers without end behind it", Handshake: true, Connection: endlessTrailers},
+		{Name: "two-lengths", Reason: "an answer with two lengths", Handshake: true, Connection: func(_ *Server, c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 9999999999\r\n\r\n{}")
+		}},
+		{Name: "h2-pings", Reason: "pings without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
+			s.frames(c, frame(framePing, 0, 0, "12345678"))
+		}},
+		{Name: "h2-settings", Reason: "settings without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
+			s.frames(c, frame(frameSettings, 0, 0, ""))
+		}},
+		{Name: "h2-headers", Reason: "headers that go on without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
+			_, _ = io.WriteString(c, frame(frameSettings, 0, 0, "")+frame(frameHeaders, 0, 1, "\x88"))
+			s.frames(c, frame(frameContinuation, 0, 1, "\x00\x01a\x01b"))
+		}},
+		{Name: "h2-goodbye", Reason: "a server that always asks for another connection", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
+			_, _ = io.WriteString(c, frame(frameSettings, 0, 0, "")+frame(frameGoAway, 0, 0, "\x00\x00\x00\x00\x00\x00\x00\x00"))
+		}},
 		{Name: "hanging-headers", Reason: "a request that is never answered", Serve: func(s *Server, _ http.ResponseWriter, r *http.Request) { <-s.ended(r) }},
 		{Name: "drip", Reason: "an answer of one byte now and then", Serve: drip},
 		{Name: "endless-body", Reason: "a list without end", Serve: endlessBody},
@@ -89,6 +111,58 @@ func drip(s *Server, w http.ResponseWriter, r *http.Request) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+func slowHeaders(s *Server, c net.Conn) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for text := "HTTP/1.1 200 OK\r\nX: "; ; text = "y" {
+		if _, err := io.WriteString(c, text); err != nil {
+			return
+		}
+		select {
+		case <-s.world.context.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+const chunked = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+func endlessChunks(s *Server, c net.Conn) {
+	if _, err := io.WriteString(c, chunked); err == nil {
+		s.pour(c, []byte(strings.Repeat("1;"+strings.Repeat("x", 2000)+"\r\n \r\n", 30)))
+	}
+}
+
+func endlessTrailers(s *Server, c net.Conn) {
+	if _, err := io.WriteString(c, chunked+"2\r\n{}\r\n0\r\n"); err == nil {
+		s.pour(c, []byte(strings.Repeat("X-More: "+strings.Repeat("y", 1000)+"\r\n", 60)))
+	}
+}
+
+// Types of the frames of HTTP/2.
+const (
+	frameHeaders      = 1
+	frameSettings     = 4
+	framePing         = 6
+	frameGoAway       = 7
+	frameContinuation = 9
+)
+
+// frame is one of HTTP/2.
+func frame(kind, flags byte, stream byte, content string) string {
+	size := len(content)
+	return string([]byte{byte(size >> 16), byte(size >> 8), byte(size), kind, flags, 0, 0, 0, stream}) + content
+}
+
+// frames sends a frame without end, and reads what it is answered.
+func (s *Server) frames(c net.Conn, one string) {
+	go func() { _, _ = io.Copy(io.Discard, c) }()
+	if _, err := io.WriteString(c, frame(frameSettings, 0, 0, "")); err == nil {
+		s.pour(c, []byte(strings.Repeat(one, 1000)))
 	}
 }
 
