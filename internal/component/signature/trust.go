@@ -184,7 +184,7 @@ func parseKey(text []byte) (crypto.PublicKey, error) {
 	if certificate, err := x509.ParseCertificate(block.Bytes); err == nil {
 		return certificate.PublicKey, nil
 	}
-	return nil, fmt.Errorf("failed parsing public key data: a PEM block %q is neither a PKIX nor a PKCS #1 public key", block.Type)
+	return nil, errors.New("failed parsing public key data: its PEM block is neither a PKIX nor a PKCS #1 public key")
 }
 
 // roots returns the authorities that are trusted. They are never those of the
