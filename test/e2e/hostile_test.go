@@ -138,6 +138,10 @@ func bringUpNeighbours(t *testing.T, server *landscape.Server, run string, limit
 	var all []*v1alpha1.Installation
 	for range tenants {
 		space := namespace(t)
+		if len(all) == 0 {
+			// The lab may have Installations of another run.
+			run += "-" + space
+		}
 		for i := range neighbours / tenants {
 			inst := newInstallation(space, fmt.Sprintf("unit-%d", i), oneConfigMap)
 			inst.Labels = map[string]string{runLabel: run}
