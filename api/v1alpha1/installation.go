@@ -275,7 +275,8 @@ type AutomaticReconcile struct {
 
 // SucceededReconcile says when a succeeded Installation runs again.
 type SucceededReconcile struct {
-	// Interval is the time between two jobs, by default 24h.
+	// Interval is the time between two jobs, by default 24h. With none there are no
+	// jobs without a cronSpec.
 	// +optional
 	Interval *Duration `json:"interval,omitempty"`
 	// CronSpec is a schedule with five fields, or a word such as @hourly. It takes
@@ -291,8 +292,8 @@ type FailedReconcile struct {
 	// +optional
 	// +kubebuilder:validation:Format=int32
 	NumberOfReconciles *int `json:"numberOfReconciles,omitempty"`
-	// Interval is the time between two retries, by default 5m. The first one
-	// happens at once.
+	// Interval is the time from the failure to the first retry, and between two
+	// retries, by default 5m. With none there are no retries without a cronSpec.
 	// +optional
 	Interval *Duration `json:"interval,omitempty"`
 	// CronSpec is a schedule with five fields, or a word such as @hourly. It takes

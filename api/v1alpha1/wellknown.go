@@ -9,6 +9,9 @@ const (
 	OperationAnnotation = GroupName + "/operation"
 	// ReconcileReasonAnnotation tells why a reconcile was asked for.
 	ReconcileReasonAnnotation = GroupName + "/reconcile-reason"
+	// ReconcileReasonRetry is the reason of a job that follows from
+	// spec.automaticReconcile.
+	ReconcileReasonRetry = "retry"
 	// ReconcileIfChangedAnnotation starts a job whenever the spec changes.
 	ReconcileIfChangedAnnotation = GroupName + "/reconcile-if-changed"
 	// SkipAnnotation suppresses automatic jobs.

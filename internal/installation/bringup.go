@@ -196,7 +196,7 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 func (r *Reconciler) exportAtOnce(ctx context.Context, s *snapshot, planned *plan.Plan, copies dataflow.Exports) (*plan.Exports, error) {
 	results := plan.Results{}
 	var err error
-	if results.DataObjects, results.Targets, err = dataflow.ScopeValues(copies.DataObjects, copies.Targets); err != nil {
+	if results.DataObjects, results.Targets, err = dataflow.ScopeValues(copies.DataObjects, copies.Secrets, copies.Targets); err != nil {
 		return nil, r.notExported(s, err)
 	}
 	exports, err := planned.Exports(ctx, results)

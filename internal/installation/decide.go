@@ -37,6 +37,8 @@ type snapshot struct {
 	tidyAt   time.Time
 	// subject is what is reported about; no decision depends on it.
 	subject *job.Subject
+	// now is the time of the decision.
+	now time.Time
 	// unsaved says that the status has a job which is not stored yet.
 	unsaved bool
 }
@@ -69,6 +71,8 @@ const (
 	await step = "await"
 	// admit starts a job: it gets an ID.
 	admit step = "admit"
+	// repeat starts a job because of spec.automaticReconcile.
+	repeat step = "repeat"
 	// accept ends the admission: the finalizer is set, the request is removed.
 	accept step = "accept"
 	// dismiss removes a request that has no effect.
@@ -146,15 +150,24 @@ func decide(s snapshot) decision {
 
 // decideAfterwards chooses what to do when there is no job.
 func decideAfterwards(s snapshot) decision {
+	due := repeatDue(s.inst)
 	switch {
-	case !s.leftover && awaited(s):
-		return decision{do: rest, wake: job.OnChange("Installation", s.parent.Name)}
-	case !s.leftover:
-		return decision{do: rest, wake: job.Settled()}
-	case s.tidyAt.IsZero():
+	case !due.IsZero() && !s.now.Before(due):
+		return act(repeat)
+	case s.leftover && s.tidyAt.IsZero():
 		return act(tidy)
 	}
-	return decision{do: rest, wake: job.Wake{}.By(s.tidyAt)}
+	wake := job.Wake{}.By(due)
+	if s.leftover {
+		wake = wake.By(s.tidyAt)
+	}
+	if awaited(s) {
+		wake = wake.And(job.OnChange("Installation", s.parent.Name))
+	}
+	if !wake.Recorded() {
+		wake = job.Settled()
+	}
+	return decision{do: rest, wake: wake}
 }
 
 // decideInterruption hands an interruption down. A job that has not reached its

@@ -138,7 +138,7 @@ func missing(names ...string) []*dataflow.MissingError {
 }
 
 func snapshotWith(options ...option) snapshot {
-	s := snapshot{inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}
+	s := snapshot{now: noon, inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}
 	for _, option := range options {
 		option(&s)
 	}
@@ -221,6 +221,13 @@ func TestDecide(t *testing.T) {
 		{"another job may begin before", []option{finalized, left, requested("reconcile"), jobs("a", "a", "Failed")}, admit, itself},
 		{"what is stored is needed as long as the job runs", []option{finalized, left, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
 		{"what could not be deleted is tried again later", []option{finalized, left, untidy, jobs("a", "a", "Succeeded")}, rest, job.Wake{}.By(noon).String()},
+
+		{"a retry has its time", []option{finalized, jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(time.Minute)}, rest, job.Wake{}.By(noon.Add(time.Minute)).String()},
+		{"and starts then", []option{finalized, jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(2 * time.Minute)}, repeat, itself},
+		{"a request goes before a retry", []option{finalized, requested("reconcile"), jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(time.Hour)}, admit, itself},
+		{"a success is repeated", []option{finalized, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(time.Hour)}, repeat, itself},
+		{"a stored plan does not hide the next job", []option{finalized, left, untidy, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(2 * time.Hour)}, repeat, itself},
+		{"what comes first wakes first", []option{finalized, left, func(s *snapshot) { s.tidyAt = noon.Add(time.Second) }, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(0)}, rest, job.Wake{}.By(noon.Add(time.Second)).String()},
 
 		{"a deletion starts without a request", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
 		{"a deletion starts although nothing ever ran", []option{deleting, finalized}, admit, itself},
@@ -320,6 +327,10 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, awaitingExecution, withExecution("b", "b", "Failed")},
 		{none, looked(nil), looked(func(in *inputs) { in.turn.waits = []string{"s"} })},
 	}
+	afterwards := [][]option{
+		{none, sub, below("b", "", "Progressing")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
+		{none, every("1h", "1h", 1), func(s *snapshot) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
+	}
 	watched := []string{"Installation", "Execution", "Context"}
 	cases := 0
 	var visit func(axes [][]option, chosen []option)
@@ -362,6 +373,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		for _, id := range ids {
 			visit(slices.Concat(common, itself), []option{jobs(id[0], id[1], phase)})
 			visit(slices.Concat(common, family), []option{jobs(id[0], id[1], phase)})
+			visit(slices.Concat(common, afterwards), []option{jobs(id[0], id[1], phase)})
 		}
 	}
 	if cases < 10000 {

@@ -105,6 +105,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		return nil
 	}
 	for range maxSteps {
+		s.now = r.Now()
 		*last = decide(*s)
 		if last.do != look && last.do != bringUp && last.do != complete && r.plans != nil {
 			// The job was ended, or has what it needs.
@@ -141,6 +142,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	}
 	s.inst = inst.DeepCopy()
 	s.subject = job.Installation(s.inst)
+	s.subject.Status.Ended = func() { noteEnd(s.inst) }
 	exec := &v1alpha1.Execution{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {
 	case apierrors.IsNotFound(err):
@@ -162,7 +164,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 
 // ways are how steps are carried out.
 var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
-	admit: (*Reconciler).admit, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
+	admit: (*Reconciler).admit, repeat: (*Reconciler).repeat, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
 	interrupt: (*Reconciler).interrupt, adopt: (*Reconciler).adopt, begin: (*Reconciler).begin,
 	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,
 	handOver: (*Reconciler).handOver, complete: (*Reconciler).complete, tidy: (*Reconciler).tidy,

@@ -17,6 +17,12 @@ import (
 // admit starts a job. The job's ID is stored before the request for it is
 // removed, so that a crash in between repeats a job rather than losing one.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
+	forgetRepetitions(s.inst)
+	return r.start(ctx, s)
+}
+
+// start stores a job and accepts it.
+func (r *Reconciler) start(ctx context.Context, s *snapshot) error {
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	if err := r.begin(ctx, s); err != nil {
 		return err

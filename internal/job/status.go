@@ -18,6 +18,8 @@ type Status struct {
 	LastError           **v1alpha1.Error
 	PhaseTransitionTime **metav1.Time
 	TransitionTimes     **v1alpha1.TransitionTimes
+	// Ended adds to the write that ends a job; nil adds nothing.
+	Ended func()
 }
 
 // Subject is an object whose job is worked on.
@@ -100,6 +102,9 @@ func (s Status) Enter(phase string, err error, now metav1.Time) {
 	if v1alpha1.InstallationPhase(phase).IsFinal() && s.Unfinished() {
 		*s.JobIDFinished = *s.JobID
 		s.times(now).FinishedTime = &now
+		if s.Ended != nil {
+			s.Ended()
+		}
 	}
 	Summarize(s.Conditions, Summary{Phase: phase, Generation: *s.ObservedGeneration, Err: err}, now)
 }

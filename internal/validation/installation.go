@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robfig/cron/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -155,7 +154,7 @@ func exports(exports *v1alpha1.InstallationExports, path *field.Path) field.Erro
 func schedule(spec string, interval *v1alpha1.Duration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if spec != "" {
-		if _, err := cron.ParseStandard(spec); err != nil {
+		if _, err := Schedule(spec); err != nil {
 			errs = append(errs, field.Invalid(path.Child("cronSpec"), spec,
 				"use five fields such as 0 6 * * 1, or a word such as @hourly: "+err.Error()))
 		}
