@@ -175,16 +175,12 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 	if err != nil {
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
 	}
-	hash, err := dataflow.ImportsHash(s.inputs.imports)
-	if err != nil {
-		return nil, job.Terminally(job.Wrap(err, "init", "HashImports", ""))
-	}
 	stored, _, err := planned.Stored()
 	if err != nil {
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "StorePlan"))
 	}
 	r.trees.note(s.inst.UID, plan.Taken(len(children.Subinstallations), copies))
-	result := &made{hash: hash, copies: copies, children: children, states: states, stored: stored}
+	result := &made{hash: s.inputs.hash, copies: copies, children: children, states: states, stored: stored}
 	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
 		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
 	}

@@ -37,6 +37,11 @@ type snapshot struct {
 	tidyAt   time.Time
 	// subject is what is reported about; no decision depends on it.
 	subject *job.Subject
+	// told are the dependents that cannot be asked for a job yet; nil as long as none
+	// was asked.
+	told []string
+	// tellAt is when to try that again, if something went wrong.
+	tellAt time.Time
 	// now is the time of the decision.
 	now time.Time
 	// unsaved says that the status has a job which is not stored yet.
@@ -55,6 +60,8 @@ type inputs struct {
 	// imports are what was read, broken is why it cannot be used.
 	imports dataflow.Imports
 	broken  error
+	// hash identifies the imports.
+	hash string
 	// missing are the imports that refer to objects which do not exist, exporters the
 	// siblings that may bring them.
 	missing   []*dataflow.MissingError
@@ -73,6 +80,8 @@ const (
 	admit step = "admit"
 	// repeat starts a job because of spec.automaticReconcile.
 	repeat step = "repeat"
+	// tell asks dependents for a job.
+	tell step = "tell"
 	// accept ends the admission: the finalizer is set, the request is removed.
 	accept step = "accept"
 	// dismiss removes a request that has no effect.
@@ -152,12 +161,14 @@ func decide(s snapshot) decision {
 func decideAfterwards(s snapshot) decision {
 	due := repeatDue(s.inst)
 	switch {
+	case s.told == nil && telling(s.inst):
+		return act(tell)
 	case !due.IsZero() && !s.now.Before(due):
 		return act(repeat)
 	case s.leftover && s.tidyAt.IsZero():
 		return act(tidy)
 	}
-	wake := job.Wake{}.By(due)
+	wake := job.OnChange("Installation", s.told...).By(s.tellAt).By(due)
 	if s.leftover {
 		wake = wake.By(s.tidyAt)
 	}

@@ -86,6 +86,17 @@ func exportsSomething(s *snapshot) {
 	s.inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
 }
 
+// tells has dependents that are to be asked for a job; told are those that could not.
+func tells(names ...string) option {
+	return func(s *snapshot) {
+		for _, name := range names {
+			s.inst.Status.DependentsToTrigger = append(s.inst.Status.DependentsToTrigger, v1alpha1.DependentToTrigger{Name: name})
+		}
+	}
+}
+
+func told(names ...string) option { return func(s *snapshot) { s.told = names } }
+
 func surveyed(waits ...string) option { return func(s *snapshot) { s.turn = &turn{waits: waits} } }
 
 func hopeless(s *snapshot) { s.turn = &turn{never: errors.New("x")} }
@@ -229,6 +240,15 @@ func TestDecide(t *testing.T) {
 		{"a stored plan does not hide the next job", []option{finalized, left, untidy, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(2 * time.Hour)}, repeat, itself},
 		{"what comes first wakes first", []option{finalized, left, func(s *snapshot) { s.tidyAt = noon.Add(time.Second) }, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(0)}, rest, job.Wake{}.By(noon.Add(time.Second)).String()},
 
+		{"dependents are asked for a job", []option{finalized, tells("d", "e"), jobs("a", "a", "Succeeded")}, tell, itself},
+		{"before the plan goes, which nobody needs", []option{finalized, left, tells("d"), jobs("a", "a", "Succeeded")}, tell, itself},
+		{"who works is asked when it has ended", []option{finalized, tells("d", "e"), told("e"), jobs("a", "a", "Succeeded")}, rest, "Installation e"},
+		{"an own job comes first", []option{finalized, tells("d"), requested("reconcile"), jobs("a", "a", "Succeeded")}, admit, itself},
+		{"and a job that runs", []option{finalized, tells("d"), awaitingExecution, jobs("b", "a", "Progressing")}, rest, "Execution x"},
+		{"a failure asks those who were not asked before", []option{finalized, tells("d"), jobs("a", "a", "Failed")}, tell, itself},
+		{"parts of a whole ask nobody", []option{finalized, sub, tells("d"), jobs("a", "a", "Succeeded")}, rest, settled},
+		{"what did not work is tried again", []option{finalized, tells("d"), told("d"), func(s *snapshot) { s.tellAt = noon }, jobs("a", "a", "Succeeded")}, rest, job.OnChange("Installation", "d").By(noon).String()},
+
 		{"a deletion starts without a request", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
 		{"a deletion starts although nothing ever ran", []option{deleting, finalized}, admit, itself},
 		{"without our finalizer there is nothing to clean up", []option{deleting}, rest, settled},
@@ -331,6 +351,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, sub, below("b", "", "Progressing")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
 		{none, every("1h", "1h", 1), func(s *snapshot) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
 	}
+	afterwards = append(afterwards, []option{none, tells("d"), func(s *snapshot) { tells("d")(s); told("d")(s) }})
 	watched := []string{"Installation", "Execution", "Context"}
 	cases := 0
 	var visit func(axes [][]option, chosen []option)

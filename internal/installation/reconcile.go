@@ -164,7 +164,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 
 // ways are how steps are carried out.
 var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
-	admit: (*Reconciler).admit, repeat: (*Reconciler).repeat, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
+	admit: (*Reconciler).admit, tell: (*Reconciler).tell, repeat: (*Reconciler).repeat, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
 	interrupt: (*Reconciler).interrupt, adopt: (*Reconciler).adopt, begin: (*Reconciler).begin,
 	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,
 	handOver: (*Reconciler).handOver, complete: (*Reconciler).complete, tidy: (*Reconciler).tidy,

@@ -203,6 +203,9 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.dropExports(ctx, s.inst, exports.Exports); err != nil {
 		return err
 	}
+	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
+		return err
+	}
 	s.leftover = r.kept.has(s.inst.UID)
 	s.subject.Status.True(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)

@@ -19,7 +19,7 @@ func requestFor(object client.Object) reconcile.Request {
 }
 
 // waiting is the index of Installations that wait before they reach any child, by
-// their parent and phase.
+// their parent and phase; and of those that will ask others for a job, by these.
 const waiting = "waiting"
 
 func waitsAs(object client.Object) []string {
@@ -27,11 +27,15 @@ func waitsAs(object client.Object) []string {
 	if !ok {
 		return nil
 	}
+	var entries []string
+	for _, dependent := range inst.Status.DependentsToTrigger {
+		entries = append(entries, tellsAs(dependent.Name))
+	}
 	switch phase := inst.Status.InstallationPhase; phase {
 	case v1alpha1.InstallationPhases.Init, v1alpha1.InstallationPhases.InitDelete:
-		return []string{string(phase), waitingBeside(object, phase)}
+		entries = append(entries, string(phase), waitingBeside(object, phase))
 	}
-	return nil
+	return entries
 }
 
 func waitingBeside(object client.Object, phase v1alpha1.InstallationPhase) string {
@@ -73,6 +77,9 @@ func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installa
 		requests = append(requests, r.waitingSiblings(ctx, after)...)
 	} else {
 		last = before
+	}
+	for _, teller := range r.waitingAs(ctx, last.Namespace, tellsAs(last.Name)) {
+		requests = append(requests, requestFor(&teller))
 	}
 	requests = append(requests, r.waitingChildren(ctx, last)...)
 	if name := parentOf(last)[0]; name != noParent && concernsParent(before, after) {

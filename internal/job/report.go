@@ -75,6 +75,9 @@ func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
 	return nil
 }
 
+// Save stores the status as it is.
+func (r *Reporter) Save(ctx context.Context, s *Subject) error { return r.store(ctx, s) }
+
 // Report writes what an error means: the end of the job, a wait, or another
 // attempt. It returns the error if the queue shall try again. Subject is nil if the
 // error came before the object was known.

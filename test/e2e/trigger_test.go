@@ -174,3 +174,121 @@ func passed(t *testing.T, space, name string) {
 	t.Helper()
 	waitSucceeded(t, create(t, newInstallation(space, name, oneConfigMap)))
 }
+
+// passingOn is an Installation that exports what it imports, if that begins with v.
+func passingOn(t *testing.T, space, name, from string, annotations map[string]string) *v1alpha1.Installation {
+	t.Helper()
+	return unasked(asking(t, space, name, strings.NewReplacer("FROM", from, "NAME", name).Replace(`
+imports: {data: [{name: given, dataRef: FROM}]}
+exports: {data: [{name: taken, dataRef: out-of-NAME}]}
+blueprint:
+  inline:
+    filesystem:
+      blueprint.yaml: |
+        apiVersion: landscaper.gardener.cloud/v1alpha1
+        kind: Blueprint
+        imports: [{name: given, type: data, schema: {type: string}}]
+        exports: [{name: taken, type: data, schema: {type: string, pattern: "^v"}}]
+        exportExecutions:
+        - {name: default, type: GoTemplate, template: "exports: {taken: {{ .imports.given }}}"}
+`)), annotations)
+}
+
+var asked = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}
+
+// setValue stores a value that Installations import.
+func setValue(t *testing.T, space, name, value string) {
+	t.Helper()
+	object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
+	data := v1alpha1.NewAnyJSON(fmt.Appendf(nil, "%q", value))
+	err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+	object.Data = data
+	if err == nil {
+		err = env.admin.Update(t.Context(), object)
+	} else {
+		err = env.admin.Create(t.Context(), object)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitDone waits until an Installation has a job that has exported a value, and none
+// that is running.
+func waitDone(t *testing.T, inst *v1alpha1.Installation, after string) *v1alpha1.Installation {
+	t.Helper()
+	done := waitFinished(t, inst, after)
+	if done.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+		t.Fatalf("%s is %s: %+v", inst.Name, done.Status.InstallationPhase, done.Status.LastError)
+	}
+	return done
+}
+
+// TestDependents: roots follow from the success of what they import from, if that has
+// changed what they import, and in no other case.
+func TestDependents(t *testing.T) {
+	whole, server := t, startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	setValue(t, space, "value", "v1")
+	two := create(t, passingOn(t, space, "two", "out-of-one", nil))
+	last := create(t, passingOn(t, space, "last", "out-of-two", nil))
+	skipping := create(t, passingOn(t, space, "skipping", "out-of-one", map[string]string{v1alpha1.SkipAnnotation: "true"}))
+	one := waitDone(t, create(t, passingOn(t, space, "one", "value", asked)), "")
+	two, last = waitDone(t, two, ""), waitDone(t, last, "")
+	if got := exportedData(t, space, "out-of-last"); got != `"v1"` {
+		t.Errorf("out-of-last is %s", got)
+	}
+	if id := getInstallation(t, skipping).Status.JobID; id != "" {
+		t.Errorf("what is to be skipped has job %s", id)
+	}
+
+	t.Run("what is the same concerns nobody", func(t *testing.T) {
+		request(t, one, v1alpha1.ReconcileOperation)
+		one = waitDone(t, one, one.Status.JobID)
+		if len(one.Status.DependentsToTrigger) != 0 {
+			t.Errorf("%+v follow", one.Status.DependentsToTrigger)
+		}
+		passed(t, space, "same")
+		if now := getInstallation(t, two); now.Status.JobID != two.Status.JobID {
+			t.Errorf("two has another job")
+		}
+	})
+
+	t.Run("a failure concerns nobody", func(t *testing.T) {
+		setValue(t, space, "value", "wrong")
+		request(t, one, v1alpha1.ReconcileOperation)
+		one = waitFinished(t, one, one.Status.JobID)
+		if one.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed || len(one.Status.DependentsToTrigger) != 0 {
+			t.Errorf("%s, %+v follow", one.Status.InstallationPhase, one.Status.DependentsToTrigger)
+		}
+		passed(t, space, "failing")
+		if now := getInstallation(t, two); now.Status.JobID != two.Status.JobID {
+			t.Errorf("two has another job")
+		}
+	})
+
+	t.Run("a change goes on to the last, also if the server is killed in between", func(t *testing.T) {
+		setValue(t, space, "value", "v2")
+		request(t, one, v1alpha1.ReconcileOperation)
+		waitFor(t, client.ObjectKeyFromObject(one), "about to ask dependents", func(inst *v1alpha1.Installation) bool {
+			return len(inst.Status.DependentsToTrigger) == 1 && inst.Status.DependentsToTrigger[0].Name == "two" && inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded
+		})
+		server.signal(syscall.SIGKILL)
+		startServer(whole, env.serverKubeconfig)
+		two, last = waitDone(t, two, two.Status.JobID), waitDone(t, last, last.Status.JobID)
+		if got := exportedData(t, space, "out-of-last"); got != `"v2"` {
+			t.Errorf("out-of-last is %s", got)
+		}
+		for _, inst := range []*v1alpha1.Installation{one, two} {
+			waitFor(t, client.ObjectKeyFromObject(inst), "done with asking", func(inst *v1alpha1.Installation) bool { return len(inst.Status.DependentsToTrigger) == 0 })
+		}
+		if id := getInstallation(t, skipping).Status.JobID; id != "" {
+			t.Errorf("what is to be skipped has job %s", id)
+		}
+	})
+
+	t.Run("what was skipped can still be asked for", func(t *testing.T) {
+		request(t, skipping, v1alpha1.ReconcileOperation)
+		waitDone(t, skipping, "")
+	})
+}

@@ -1,0 +1,254 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/validation"
+)
+
+// Roots that import what a job has changed get a job of their own. Who they are is
+// stored with the end of the job and removed when they were asked, so that a crash in
+// between asks them again, and never none.
+
+// noteDependents notes at the end of a job which roots it concerns: those that import
+// something else now than in their last job.
+func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written dataflow.Exports) error {
+	if s.parent != nil || !exporting(s.inst) || s.inst.Spec.Optimization != nil && s.inst.Spec.Optimization.HasNoSiblingExports {
+		s.inst.Status.DependentsToTrigger = nil
+		return nil
+	}
+	siblings, err := r.siblings(ctx, s.inst)
+	if err != nil {
+		return job.Wrap(err, "handlePhaseCompleting", "ComputeDependents", "look for the Installations that import the exports")
+	}
+	reader := &published{cached: confirming{Reader: r.Client, live: r.Reader}, live: r.Reader, written: namesOf(written), read: map[objectKey]client.Object{}}
+	var concerned []v1alpha1.DependentToTrigger
+	for _, dependent := range importers(s.inst, siblings) {
+		hash, known := r.hashOfImports(ctx, dependent, reader)
+		if !known || hash != dependent.Status.ImportsHash {
+			concerned = append(concerned, v1alpha1.DependentToTrigger{Name: dependent.Name})
+		}
+	}
+	s.inst.Status.DependentsToTrigger = concerned
+	return nil
+}
+
+// importers returns the roots that follow from the success of another one. In a circle
+// nobody follows: it would never end.
+func importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
+	graph := graphOf(inst, siblings)
+	names := graph.Importers(inst.Name)
+	if len(names) == 0 {
+		return nil
+	}
+	cycle, _ := circleOf(graph, inst.Name)
+	var found []*v1alpha1.Installation
+	for _, name := range names {
+		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && follows(dependent) {
+			found = append(found, dependent)
+		}
+	}
+	return found
+}
+
+// follows reports whether an Installation may get a job because of what it imports.
+func follows(inst *v1alpha1.Installation) bool {
+	return isRoot(inst) && !deleted(inst) && !skipped(inst)
+}
+
+// hashOfImports identifies what a root imports now; false if nobody knows, because
+// something is missing, or wrong, or cannot be read.
+func (r *Reconciler) hashOfImports(ctx context.Context, inst *v1alpha1.Installation, reader client.Reader) (string, bool) {
+	if len(validation.Installation(inst, r.Sources.Foreign)) > 0 {
+		return "", false
+	}
+	imports, err := dataflow.Read(ctx, inst, newObjects(reader))
+	if err != nil {
+		return "", false
+	}
+	hash, err := dataflow.ImportsHash(imports)
+	return hash, err == nil
+}
+
+// telling reports whether somebody is still to be asked for a job.
+func telling(inst *v1alpha1.Installation) bool {
+	return len(inst.Status.DependentsToTrigger) > 0 && isRoot(inst) && !deleted(inst)
+}
+
+// tell asks those for a job whom the last one concerns. Who is at work is asked later,
+// if it has not used the new values by then. The job has ended well, so that a failure
+// here is nothing but a reason to try again.
+func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
+	all := s.inst.Status.DependentsToTrigger
+	var left []v1alpha1.DependentToTrigger
+	s.told = []string{}
+	for _, dependent := range all {
+		done, err := r.ask(ctx, types.NamespacedName{Namespace: s.inst.Namespace, Name: dependent.Name})
+		if err != nil {
+			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
+		}
+		if !done || err != nil {
+			left, s.told = append(left, dependent), append(s.told, dependent.Name)
+		}
+	}
+	if len(left) == len(all) {
+		return nil
+	}
+	s.inst.Status.DependentsToTrigger = left
+	err := r.reporter().Save(ctx, s.subject)
+	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, job.ErrGone) {
+		return err //nolint:wrapcheck // says what was written
+	}
+	s.inst.Status.DependentsToTrigger = all
+	r.tellAgain(ctx, s, err)
+	return nil
+}
+
+// tellAgain notes when dependents are asked again.
+func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
+	log.FromContext(ctx).Info("dependents are not asked for a job yet", "cause", cause.Error())
+	s.tellAt = r.Now().Add(tidyPause)
+}
+
+// ask asks a root for a job. It returns false if that has to wait for a change of it.
+func (r *Reconciler) ask(ctx context.Context, key types.NamespacedName) (done bool, err error) {
+	dependent := &v1alpha1.Installation{}
+	switch err := r.Client.Get(ctx, key, dependent); {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, err //nolint:wrapcheck // the caller tells what is done
+	case !r.written.Fresh(dependent):
+		return false, nil
+	}
+	hash, known := "", false
+	verdict := toAsk(dependent)
+	if verdict == compareFirst {
+		hash, known = r.hashOfImports(ctx, dependent, r.Reader)
+		if verdict = askNow; known && hash == dependent.Status.ImportsHash {
+			verdict = askNever
+		}
+	}
+	if verdict != askNow {
+		return verdict == askNever, nil
+	}
+	log.FromContext(ctx).V(1).Info("ask a dependent for a job", "installation", key)
+	err = r.patchMetadata(ctx, dependent, func(inst *v1alpha1.Installation) {
+		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+	})
+	if job.OutcomeOf(err) == job.Conflict {
+		return false, nil
+	}
+	return true, ignoreGone(err)
+}
+
+// verdict is what to do about a root that a job concerns.
+type verdict int
+
+const (
+	// askLater waits for a change of the root.
+	askLater verdict = iota
+	// askNever means that there is nothing to do any more.
+	askNever
+	// compareFirst looks whether it has used the new values already.
+	compareFirst
+	// askNow asks it.
+	askNow
+)
+
+// toAsk decides about a root that a job concerns.
+func toAsk(dependent *v1alpha1.Installation) verdict {
+	switch operation := v1alpha1.Operation(dependent.Annotations[v1alpha1.OperationAnnotation]); {
+	case !follows(dependent):
+		return askNever
+	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation:
+		// It will read what is there then.
+		return askNever
+	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished):
+		return askLater
+	case operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation:
+		// It must not be lost.
+		return askLater
+	}
+	return compareFirst
+}
+
+func ignoreGone(err error) error {
+	if err == job.ErrGone { //nolint:errorlint // it is returned as it is
+		return nil
+	}
+	return err
+}
+
+// tellsAs is the entry of the index of waiting Installations for those that will ask
+// another one for a job.
+func tellsAs(name string) string { return "tells " + name }
+
+// objectKey names an object of a kind.
+type objectKey struct {
+	target bool
+	name   string
+}
+
+func namesOf(written dataflow.Exports) map[objectKey]bool {
+	names := map[objectKey]bool{}
+	for _, object := range written.DataObjects {
+		names[objectKey{false, object.Name}] = true
+	}
+	for _, target := range written.Targets {
+		names[objectKey{true, target.Name}] = true
+	}
+	return names
+}
+
+// published reads from a cache, but what was written just now from the API server, once:
+// the cache may be behind.
+type published struct {
+	cached, live client.Reader
+	written      map[objectKey]bool
+	read         map[objectKey]client.Object
+}
+
+// Get implements client.Reader.
+func (p *published) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	var name objectKey
+	switch into.(type) {
+	case *v1alpha1.DataObject:
+		name = objectKey{false, key.Name}
+	case *v1alpha1.Target:
+		name = objectKey{true, key.Name}
+	}
+	if !p.written[name] {
+		return p.cached.Get(ctx, key, into, options...) //nolint:wrapcheck // the caller tells what was read
+	}
+	if p.read[name] == nil {
+		if err := p.live.Get(ctx, key, into, options...); err != nil {
+			return err //nolint:wrapcheck // the caller tells what was read
+		}
+		p.read[name], _ = into.DeepCopyObject().(client.Object)
+		return nil
+	}
+	switch known := p.read[name].DeepCopyObject().(type) {
+	case *v1alpha1.DataObject:
+		known.DeepCopyInto(into.(*v1alpha1.DataObject)) //nolint:forcetypeassert // the key tells the kind
+	case *v1alpha1.Target:
+		known.DeepCopyInto(into.(*v1alpha1.Target)) //nolint:forcetypeassert // the key tells the kind
+	}
+	return nil
+}
+
+// List implements client.Reader. Roots import nothing by a list.
+func (p *published) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return p.cached.List(ctx, list, options...) //nolint:wrapcheck // the caller tells what was read
+}
