@@ -29,17 +29,17 @@ func anyRequest() []Way {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 9999999999\r\n\r\n{}")
 		}},
 		{Name: "h2-pings", Reason: "pings without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
-			s.frames(c, frame(framePing, 0, 0, "12345678"))
+			s.frames(c, frame(framePing, 0, "12345678"))
 		}},
 		{Name: "h2-settings", Reason: "settings without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
-			s.frames(c, frame(frameSettings, 0, 0, ""))
+			s.frames(c, frame(frameSettings, 0, ""))
 		}},
 		{Name: "h2-headers", Reason: "headers that go on without end", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
-			_, _ = io.WriteString(c, frame(frameSettings, 0, 0, "")+frame(frameHeaders, 0, 1, "\x88"))
-			s.frames(c, frame(frameContinuation, 0, 1, "\x00\x01a\x01b"))
+			_, _ = io.WriteString(c, frame(frameSettings, 0, "")+frame(frameHeaders, 1, "\x88"))
+			s.frames(c, frame(frameContinuation, 1, "\x00\x01a\x01b"))
 		}},
 		{Name: "h2-goodbye", Reason: "a server that always asks for another connection", Handshake: true, Protocol: "h2", Connection: func(s *Server, c net.Conn) {
-			_, _ = io.WriteString(c, frame(frameSettings, 0, 0, "")+frame(frameGoAway, 0, 0, "\x00\x00\x00\x00\x00\x00\x00\x00"))
+			_, _ = io.WriteString(c, frame(frameSettings, 0, "")+frame(frameGoAway, 0, "\x00\x00\x00\x00\x00\x00\x00\x00"))
 		}},
 		{Name: "hanging-headers", Reason: "a request that is never answered", Serve: func(s *Server, _ http.ResponseWriter, r *http.Request) { <-s.ended(r) }},
 		{Name: "drip", Reason: "an answer of one byte now and then", Serve: drip},
@@ -153,15 +153,15 @@ const (
 )
 
 // frame is one of HTTP/2.
-func frame(kind, flags byte, stream byte, content string) string {
+func frame(kind, stream byte, content string) string {
 	size := len(content)
-	return string([]byte{byte(size >> 16), byte(size >> 8), byte(size), kind, flags, 0, 0, 0, stream}) + content
+	return string([]byte{byte(size >> 16), byte(size >> 8), byte(size), kind, 0, 0, 0, 0, stream}) + content
 }
 
 // frames sends a frame without end, and reads what it is answered.
 func (s *Server) frames(c net.Conn, one string) {
 	go func() { _, _ = io.Copy(io.Discard, c) }()
-	if _, err := io.WriteString(c, frame(frameSettings, 0, 0, "")); err == nil {
+	if _, err := io.WriteString(c, frame(frameSettings, 0, "")); err == nil {
 		s.pour(c, []byte(strings.Repeat(one, 1000)))
 	}
 }
