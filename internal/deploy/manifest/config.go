@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +23,7 @@ import (
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 const (
@@ -65,29 +65,7 @@ func parseConfig(raw *runtime.RawExtension) (*manifest.ProviderConfiguration, er
 }
 
 // decode reads JSON. Its error names the field and the type, never a value.
-func decode(raw []byte, into any) error {
-	err := json.Unmarshal(raw, into)
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) {
-		return fmt.Errorf("field %s: a %s does not fit, it must be %s", wrongType.Field, wrongType.Value, inWords(wrongType.Type))
-	}
-	return err
-}
-
-// inWords is a type as users call it.
-func inWords(wanted reflect.Type) string {
-	switch wanted.Kind() {
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Struct, reflect.Map, reflect.Pointer:
-		return "an object"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "a text"
-	}
-	return "a number"
-}
+func decode(raw []byte, into any) error { return yamltext.Explain(json.Unmarshal(raw, into)) }
 
 func configError(reason string, err error) error {
 	if err == nil {

@@ -64,7 +64,7 @@ func TestGroups(t *testing.T) {
 		{"groups of its own", "deletionGroups: [{predefinedResourceGroup: {type: empty}}]", 1, ""},
 		{"groups of updates are for updates", "deletionGroupsDuringUpdate: [{predefinedResourceGroup: {type: empty}}]", len(deletion.DefaultGroups()), ""},
 		{"groups that cannot work", "deletionGroups: [{}]", 0, "deletionGroups[0] must have exactly one of"},
-		{"a configuration that cannot be read", "deletionGroups: 1", 0, "field deletionGroups: a number does not fit, it must be a list"},
+		{"a configuration that cannot be read", "deletionGroups: 1", 0, "field deletionGroups must be a list, not number"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
