@@ -107,13 +107,7 @@ func decide(s snapshot) decision {
 
 // awaited reports whether the parent is about to hand a job over. An interruption
 // that arrives before its job must not be lost: it stays until the job is there.
-func awaited(s snapshot) bool {
-	if s.parent == nil {
-		return false
-	}
-	parent := &s.parent.Status
-	return parent.JobID != s.exec.Status.JobID && job.Unfinished(parent.JobID, parent.JobIDFinished)
-}
+func awaited(s snapshot) bool { return job.Awaits(s.exec.Status.JobID, s.parent) }
 
 // handsOver reports whether the parent has a job for the Execution. A parent hands
 // its job to all children at once, when the last one is written; it says so with

@@ -191,15 +191,10 @@ func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {
 	if !ok {
 		return nil
 	}
-	parent := &v1alpha1.Installation{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.exec.Namespace, Name: reference.Name}, parent)
-	switch {
-	case apierrors.IsNotFound(err) || (err == nil && parent.UID != reference.UID):
-		s.orphaned = true
-	case err != nil:
-		return fmt.Errorf("read Installation %s/%s: %w", s.exec.Namespace, reference.Name, err)
-	default:
-		s.parent = parent
+	parent, err := job.Parent(ctx, r.Client, s.exec.Namespace, reference)
+	if err != nil {
+		return err //nolint:wrapcheck // names the object
 	}
+	s.parent, s.orphaned = parent, parent == nil
 	return nil
 }

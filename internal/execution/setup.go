@@ -31,7 +31,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	if options.RateLimiter == nil {
 		options.RateLimiter = job.Pauses()
 	}
-	line := r.Order.Line(atWork)
+	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
 	ofItem := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())
 	return ctrl.NewControllerManagedBy(manager).
@@ -43,10 +43,32 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Complete(r)
 }
 
-// atWork tells whether an Execution has a job, which has the name of the Execution.
-func atWork(object client.Object) (types.NamespacedName, bool) {
+// maxDepth is more than any tree of Installations has levels.
+const maxDepth = 100
+
+// atWork tells whether an Execution has a job, or is about to get that of its
+// Installation. It works for the root of the tree that it is in.
+func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
+	key := client.ObjectKeyFromObject(object)
 	exec, ok := object.(*v1alpha1.Execution)
-	return client.ObjectKeyFromObject(object), ok && job.Unfinished(exec.Status.JobID, exec.Status.JobIDFinished)
+	if !ok {
+		return key, false
+	}
+	works := job.Unfinished(exec.Status.JobID, exec.Status.JobIDFinished)
+	reference, owned := job.OwnerOf(exec, "Installation")
+	if !owned {
+		return key, works
+	}
+	ctx := context.Background()
+	parent, err := job.Parent(ctx, r.Client, exec.Namespace, reference)
+	if works = works || err == nil && job.Awaits(exec.Status.JobID, parent); !works || parent == nil {
+		return key, works
+	}
+	root, _, err := job.Root(ctx, r.Client, parent, maxDepth)
+	if err != nil {
+		return key, works
+	}
+	return client.ObjectKeyFromObject(root), works
 }
 
 // executionOf returns the Execution of an Installation, which has its name. While a

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -28,6 +29,41 @@ func TestExecutionOf(t *testing.T) {
 				t.Errorf("it wakes the Execution: %t", wakes)
 			}
 		})
+	}
+}
+
+// TestAtWork: an Execution works for the root of its tree, from the moment on when its
+// Installation has a job for it.
+func TestAtWork(t *testing.T) {
+	installation := func(name, owner, jobID string) *v1alpha1.Installation {
+		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name, UID: types.UID("uid-" + name)}}
+		if owner != "" {
+			inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: owner, UID: types.UID("uid-" + owner)}}
+		}
+		inst.Status.JobID = jobID
+		return inst
+	}
+	b := newBench(t, installation("root", "", "a"), installation("sub", "root", "a"), installation("idle", "", ""))
+	for _, test := range []struct {
+		reason, owner, jobID, finished, name string
+		works                                bool
+	}{
+		{"with the job", "sub", "a", "", "root", true},
+		{"about to get it", "sub", "", "", "root", true},
+		{"with the job of a root", "root", "a", "", "root", true},
+		{"it has ended the job", "sub", "a", "a", "exec", false},
+		{"its Installation has none", "idle", "", "", "exec", false},
+		{"a tool has handed a job over", "", "b", "a", "exec", true},
+		{"its Installation is gone", "ghost", "b", "a", "exec", true},
+	} {
+		exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "exec"}}
+		if test.owner != "" {
+			exec.OwnerReferences = installation("", test.owner, "").OwnerReferences
+		}
+		exec.Status.JobID, exec.Status.JobIDFinished = test.jobID, test.finished
+		if key, works := b.atWork(exec); key.Name != test.name || works != test.works {
+			t.Errorf("%s: %s, %t", test.reason, key, works)
+		}
 	}
 }
 

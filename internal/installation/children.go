@@ -60,7 +60,7 @@ func childrenError(s snapshot) error {
 	}
 	gone := absent(s)
 	if failed = append(failed, gone...); len(failed) > 0 {
-		said = append(said, "Failed sub-installation(s): "+strings.Join(failed, ", "))
+		said = append(said, "Failed sub-installation(s): "+listed(failed))
 		causes = append(causes, subErrors(s.subs), absentError(gone))
 	}
 	if s.inst.Status.ExecutionReference != nil && s.exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded {
@@ -96,7 +96,7 @@ func absentError(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("somebody has deleted %s during the job: start another job with the annotation %s: reconcile", strings.Join(names, ", "), v1alpha1.OperationAnnotation)
+	return fmt.Errorf("somebody has deleted %s during the job: start another job with the annotation %s: reconcile", listed(names), v1alpha1.OperationAnnotation)
 }
 
 const (
@@ -127,6 +127,17 @@ func subErrors(subs []*v1alpha1.Installation) error {
 	return errors.Join(causes...)
 }
 
+// mostNames is how many names a message lists.
+const mostNames = 20
+
+// listed puts names into a message.
+func listed(names []string) string {
+	if len(names) <= mostNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
+}
+
 // shortened cuts a message.
 func shortened(message string) string {
 	if len(message) <= longestCause {
@@ -153,7 +164,7 @@ func decideRemoval(s snapshot) decision {
 		return failure(s.turn.never)
 	case s.turn != nil && len(s.turn.waits) > 0:
 		return awaiting(job.OnChange("Installation", s.turn.waits...), "CheckSuccessorSibling", "SiblingImport",
-			"a sibling still imports some of the exports: waiting until Installations "+strings.Join(s.turn.waits, ", ")+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
+			"a sibling still imports some of the exports: waiting until Installations "+listed(s.turn.waits)+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
 	case s.exec == nil && s.inst.Status.ExecutionReference == nil && len(s.subs) == 0:
 		return act(release)
 	}

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -260,7 +259,7 @@ func decideInputs(s snapshot) decision {
 	case in.turn.never != nil:
 		return failure(in.turn.never)
 	case len(in.turn.waits) > 0:
-		return awaiting(job.OnChange("Installation", in.turn.waits...), "init", "AllPredecessorsFinished", "waiting for Installations "+strings.Join(in.turn.waits, ", ")+", whose exports are imported")
+		return awaiting(job.OnChange("Installation", in.turn.waits...), "init", "AllPredecessorsFinished", "waiting for Installations "+listed(in.turn.waits)+", whose exports are imported")
 	case in.landscape == nil:
 		return decideWithoutContext(s.inst)
 	case in.broken != nil:

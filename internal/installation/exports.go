@@ -232,9 +232,9 @@ func (r *Reconciler) inherits(ctx context.Context, s *snapshot, live client.Obje
 	if s.parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == s.inst.Status.JobID {
 		return false, nil
 	}
-	owner, err := r.parent(ctx, s.inst.Namespace, reference)
+	owner, err := job.Parent(ctx, r.Client, s.inst.Namespace, reference)
 	if err != nil || owner == nil {
-		return err == nil, err
+		return err == nil, err //nolint:wrapcheck // names the object
 	}
 	return owner.UID == s.parent.UID || asOwner(s.parent).Owns(owner), nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -31,8 +29,8 @@ func parentOf(object client.Object) []string {
 func (r *Reconciler) observeFamily(ctx context.Context, s *snapshot) error {
 	if reference, ok := job.OwnerOf(s.inst, "Installation"); ok {
 		var err error
-		if s.parent, err = r.parent(ctx, s.inst.Namespace, reference); err != nil {
-			return err
+		if s.parent, err = job.Parent(ctx, r.Client, s.inst.Namespace, reference); err != nil {
+			return err //nolint:wrapcheck // names the object
 		}
 		s.orphaned = s.parent == nil
 	}
@@ -46,20 +44,6 @@ func (r *Reconciler) observeFamily(ctx context.Context, s *snapshot) error {
 		}
 	}
 	return nil
-}
-
-// parent returns the Installation that a reference means, which must not be changed;
-// nil if it is gone.
-func (r *Reconciler) parent(ctx context.Context, namespace string, reference metav1.OwnerReference) (*v1alpha1.Installation, error) {
-	parent := &v1alpha1.Installation{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: reference.Name}, parent, client.UnsafeDisableDeepCopy)
-	switch {
-	case apierrors.IsNotFound(err) || err == nil && parent.UID != reference.UID:
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read Installation %s/%s: %w", namespace, reference.Name, err)
-	}
-	return parent, nil
 }
 
 // childrenOf returns the Installations that name another one as their parent, also
@@ -99,13 +83,7 @@ func (r *Reconciler) siblings(ctx context.Context, inst *v1alpha1.Installation) 
 
 // awaited reports whether the parent has a job that the Installation does not have
 // yet.
-func awaited(s snapshot) bool {
-	if s.parent == nil {
-		return false
-	}
-	parent := &s.parent.Status
-	return parent.JobID != s.inst.Status.JobID && job.Unfinished(parent.JobID, parent.JobIDFinished)
-}
+func awaited(s snapshot) bool { return job.Awaits(s.inst.Status.JobID, s.parent) }
 
 // handsOver reports whether the parent has a job for the Installation. A parent hands
 // its job to all children at once, when the last one is written; it says so with its

@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plan"
 )
 
 // SetupWithManager watches Installations and what wakes them: their Execution, their
@@ -36,7 +37,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	plans := r.plansElsewhere(ctx, options.MaxConcurrentReconciles)
 	options.RateLimiter = patient{options.RateLimiter, r.plans.Busy}
-	line := r.Order.Line(atWork)
+	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
 	return ctrl.NewControllerManagedBy(manager).
 		Named("installation").
@@ -51,12 +52,29 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Complete(r)
 }
 
-// atWork tells whether an Installation has a job, or asks for one. Its Execution works
-// for the same job and has the same name.
-func atWork(object client.Object) (types.NamespacedName, bool) {
+// atWork tells whether an Installation has a job, asks for one, or is about to get that
+// of its parent. All of a tree work for its root: an older tree goes before younger ones
+// with all that belongs to it.
+func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	inst, ok := object.(*v1alpha1.Installation)
-	return client.ObjectKeyFromObject(object), ok && (job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) ||
-		wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])))
+	if !ok {
+		return client.ObjectKeyFromObject(object), false
+	}
+	status := &inst.Status
+	works := job.Unfinished(status.JobID, status.JobIDFinished) || wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]))
+	ctx := context.Background()
+	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
+		parent, err := job.Parent(ctx, r.Client, inst.Namespace, reference)
+		works = err == nil && job.Awaits(status.JobID, parent)
+	}
+	if !works {
+		return client.ObjectKeyFromObject(inst), false
+	}
+	root, _, err := job.Root(ctx, r.Client, inst, plan.MaxDepth)
+	if err != nil {
+		root = inst
+	}
+	return client.ObjectKeyFromObject(root), true
 }
 
 // changesMore reports whether a merge patch changes anything but asserts the

@@ -3,7 +3,6 @@ package installation
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
@@ -70,7 +69,7 @@ func turnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		}
 	}
 	if len(failed) > 0 {
-		now.never = job.NewError("init", predecessorFailed, "depending on Installations "+strings.Join(failed, ", ")+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
+		now.never = job.NewError("init", predecessorFailed, "depending on Installations "+listed(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
@@ -131,7 +130,7 @@ func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 		}
 	}
 	if len(failed) > 0 {
-		now.never = job.NewError("CheckSuccessorSibling", siblingNotDeleted, "deletion of a sibling failed: Installations "+strings.Join(failed, ", ")+" import what this one exports", v1alpha1.ErrorForInfoOnly)
+		now.never = job.NewError("CheckSuccessorSibling", siblingNotDeleted, "deletion of a sibling failed: Installations "+listed(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }

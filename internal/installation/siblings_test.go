@@ -162,6 +162,7 @@ func TestChildrenError(t *testing.T) {
 		{"one was deleted", []option{written("b")}, "Failed sub-installation(s): b: somebody has deleted b during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
 		{"the Execution, too", []option{failed("b", "x", "1"), withExecution("a", "a", "Failed"), func(s *snapshot) { s.exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
 		{"a long message is cut", []option{failed("b", "x", strings.Repeat("y", 3000))}, "Failed sub-installation(s): b: b: " + strings.Repeat("y", 1000) + " ..."},
+		{"many", slices.Repeat([]option{failed("b", predecessorFailed, "x")}, 25), "Failed sub-installation(s): " + strings.Repeat("b, ", 19) + "b and 5 more"},
 		{"none", []option{withSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

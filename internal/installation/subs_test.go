@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -297,52 +296,6 @@ func TestHandedExport(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%s: %t, %v", test.reason, got, err)
 		}
-	}
-}
-
-// TestWoken: a change wakes those that may go on by it, and nobody else.
-func TestWoken(t *testing.T) {
-	parent := parentWith("a", "")
-	parent.Namespace, parent.Status.InstallationPhase = "n", "Progressing"
-	waits, works, other, goes := sibling("waits x"), sibling("works x"), sibling("other y"), sibling("(goes) => z")
-	for inst, phase := range map[*v1alpha1.Installation]v1alpha1.InstallationPhase{waits: "Init", works: "Progressing", other: "Init", goes: "InitDelete"} {
-		inst.Status.InstallationPhase = phase
-	}
-	goes.Finalizers = []string{v1alpha1.Finalizer}
-	fresh := sibling("fresh")
-	fresh.Status.JobID = ""
-	r := &Reconciler{Client: api(t, parent, waits, works, other, goes, fresh)}
-	exporter := sibling("self => x")
-	done := ended(exporter.DeepCopy(), "a", "Succeeded")
-	importer := sibling("(self) z")
-	ready := parent.DeepCopy()
-	ready.Status.InstallationPhase = "Init"
-	for _, test := range []struct {
-		reason        string
-		before, after *v1alpha1.Installation
-		want          string
-	}{
-		{"an exporter begins", nil, exporter, "waits"},
-		{"an exporter ends", exporter, done, "parent waits"},
-		{"an exporter goes on", exporter, exporter, "waits"},
-		{"an importer is gone", importer, nil, "goes parent"},
-		{"a parent is ready", ready, parent, "fresh"},
-		{"a parent is not ready", nil, ready, ""},
-		{"a job of the parent has ended before that of its children", parent, ended(parent.DeepCopy(), "a", "Failed"), "goes other waits works"},
-	} {
-		var got []string
-		for _, request := range r.Woken(t.Context(), test.before, test.after) {
-			if !slices.Contains(got, request.Name) {
-				got = append(got, request.Name)
-			}
-		}
-		slices.Sort(got)
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: %v, want %s", test.reason, got, test.want)
-		}
-	}
-	if err := r.Client.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: "ghost"}, &v1alpha1.Installation{}); !apierrors.IsNotFound(err) {
-		t.Error(err)
 	}
 }
 

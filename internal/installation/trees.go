@@ -100,9 +100,10 @@ func (t *trees) forget(member types.UID) {
 
 // useOfTree returns where an Installation is in its tree, and what the others take.
 func (r *Reconciler) useOfTree(ctx context.Context, s *snapshot) (plan.Use, error) {
-	root, depth, err := r.root(ctx, s.inst)
+	// What is nested deeper than is allowed is not looked for.
+	root, depth, err := job.Root(ctx, r.Client, s.inst, plan.MaxDepth+1)
 	if err != nil {
-		return plan.Use{}, err
+		return plan.Use{}, &sources.ReadError{Object: "the root of Installation " + s.inst.Name, Cause: err}
 	}
 	use, known := r.trees.others(root.UID, s.inst.UID)
 	if !known {
@@ -115,27 +116,6 @@ func (r *Reconciler) useOfTree(ctx context.Context, s *snapshot) (plan.Use, erro
 	}
 	use.Depth = depth
 	return use, nil
-}
-
-// root returns the root of the tree that an Installation is in, and how far it is below
-// it. What is nested deeper than is allowed is not looked for.
-func (r *Reconciler) root(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Installation, int, error) {
-	depth := 0
-	for ; depth <= plan.MaxDepth; depth++ {
-		reference, ok := job.OwnerOf(inst, "Installation")
-		if !ok {
-			break
-		}
-		parent, err := r.parent(ctx, inst.Namespace, reference)
-		if err != nil {
-			return nil, 0, &sources.ReadError{Object: "Installation " + reference.Name, Cause: err}
-		}
-		if parent == nil {
-			break
-		}
-		inst = parent
-	}
-	return inst, depth, nil
 }
 
 // countTree counts what an Installation and all below it take.

@@ -1,0 +1,91 @@
+package installation
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// TestEveryDecisionKnowsItsWake looks at all combinations of what a decision depends
+// on: whatever is not final has a reason that will wake it, and it is one that the
+// controller watches.
+func TestEveryDecisionKnowsItsWake(t *testing.T) {
+	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
+	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}}
+	none := option(func(*snapshot) {})
+	common := [][]option{
+		{none, deleting}, {none, finalized},
+		{none, requested("reconcile"), requested("interrupt"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
+	}
+	itself := [][]option{
+		{none, sub}, {none, generations(2, 1)},
+		{none, awaitingExecution, withExecution("a", "", "Progressing"), withExecution("b", "b", "Succeeded"), withExecution("b", "b", "Failed"),
+			func(s *snapshot) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
+		{none, asked}, {none, left, func(s *snapshot) { left(s); untidy(s) }},
+		{none, looked(nil), looked(func(in *inputs) { in.landscape = nil }), looked(func(in *inputs) { in.missing = missing("a", "b") })},
+	}
+	family := [][]option{
+		{none, withoutParent, below("a", "a", "Succeeded"), below("b", "", "Progressing"), below("b", "", "Deleting")},
+		{none, withSub("s", "a", "a", "Succeeded"), withSub("(s)", "b", "", "Init"), withSub("s", "b", "b", "Failed")},
+		{none, written("s"), func(s *snapshot) { exportsSomething(s); hopeless(s) }, func(s *snapshot) { exportsSomething(s); surveyed("s")(s) }},
+		{none, awaitingExecution, withExecution("b", "b", "Failed")},
+		{none, looked(nil), looked(func(in *inputs) { in.turn.waits = []string{"s"} })},
+	}
+	afterwards := [][]option{
+		{none, sub, below("b", "", "Progressing")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
+		{none, every("1h", "1h", 1), func(s *snapshot) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
+		{none, tells("d"), func(s *snapshot) { tells("d")(s); told("d")(s) }},
+	}
+	watched := []string{"Installation", "Execution", "Context"}
+	cases := 0
+	var visit func(axes [][]option, chosen []option)
+	visit = func(axes [][]option, chosen []option) {
+		if len(axes) > 0 {
+			for _, option := range axes[0] {
+				visit(axes[1:], append(slices.Clip(chosen), option))
+			}
+			return
+		}
+		cases++
+		s := snapshotWith(chosen...)
+		unfinished := job.Unfinished(s.inst.Status.JobID, s.inst.Status.JobIDFinished)
+		d := decide(s)
+		problem := ""
+		switch {
+		case d.do == "":
+			problem = "no step"
+		case !d.wake.Recorded():
+			problem = "nothing is recorded that wakes it"
+		case d.wake.IsSettled() && unfinished:
+			problem = "the job is not finished, but nothing is waited for"
+		case d.wake.ContinuesAtOnce() == (d.do == rest || d.do == await):
+			problem = "only a step that does something goes on by itself"
+		case d.do == fail && job.OutcomeOf(d.err) != job.Terminal:
+			problem = "a failure has to be final"
+		case d.do == await && (job.OutcomeOf(d.err) != job.Waiting || job.WakeOf(d.err).String() != d.wake.String()):
+			problem = "a wait has to say what ends it"
+		}
+		for _, event := range d.wake.Events() {
+			if !slices.Contains(watched, event.Kind) || event.Name == "" {
+				problem = fmt.Sprintf("%+v wakes nobody", event)
+			}
+		}
+		if problem != "" {
+			t.Fatalf("%s: %s by %s, %v; status %+v", problem, d.do, d.wake, d.err, s.inst.Status)
+		}
+	}
+	for _, phase := range phases {
+		for _, id := range ids {
+			visit(slices.Concat(common, itself), []option{jobs(id[0], id[1], phase)})
+			visit(slices.Concat(common, family), []option{jobs(id[0], id[1], phase)})
+			visit(slices.Concat(common, afterwards), []option{jobs(id[0], id[1], phase)})
+		}
+	}
+	if cases < 10000 {
+		t.Errorf("only %d cases", cases)
+	}
+}
