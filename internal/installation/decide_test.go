@@ -359,6 +359,10 @@ func TestExports(t *testing.T) {
 		{"it is triggered", []option{requested("reconcile")}, true},
 		{"it is running", []option{jobs("b", "a", "Progressing")}, true},
 		{"it has ended", []option{jobs("a", "a", "Failed")}, false},
+		{"it is being deleted", []option{deleting, finalized, jobs("b", "a", "InitDelete")}, false},
+		{"it is about to be deleted", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, false},
+		{"a deletion of it has been handed over", []option{deleting, finalized, jobs("b", "a", "Succeeded")}, false},
+		{"its job ends before it is deleted", []option{deleting, finalized, jobs("b", "a", "Progressing")}, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := snapshotWith(test.options...).inst

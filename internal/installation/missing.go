@@ -64,6 +64,16 @@ func bringing(object dataflow.Object, exporters []exporter) []string {
 	return names
 }
 
+// willExport reports whether an Installation has a job that exports, or is about to get
+// one. One that is being deleted brings nothing any more.
+func willExport(inst *v1alpha1.Installation) bool {
+	status := &inst.Status
+	if !job.Unfinished(status.JobID, status.JobIDFinished) {
+		return !deleted(inst) && wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]))
+	}
+	return !deleted(inst) || !status.InstallationPhase.IsDeletion() && !job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))
+}
+
 // circles tells which exporters of what is missing wait for the importer themselves.
 func circles(missing []*dataflow.MissingError, exporters []exporter) []error {
 	var said []string
@@ -110,8 +120,7 @@ func waitsForInputs(inst *v1alpha1.Installation) bool {
 
 // exports returns what an Installation exports.
 func exports(inst *v1alpha1.Installation) []exporter {
-	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
-	underWay := job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) || wantsJob(inst, operation)
+	underWay := willExport(inst)
 	var list []exporter
 	for _, export := range inst.Spec.Exports.Data {
 		list = append(list, exporter{Name: inst.Name, Kind: dataflow.KindDataObject, Object: export.DataRef, UnderWay: underWay})

@@ -99,7 +99,8 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 		return // the root tells what it asks for
 	}
 	wanted := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].values()
-	if found := w.target.of(inst.Name); !maps.Equal(wanted, found) && !w.users.leftBehind[inst.Name] {
+	same := func(wanted, found int) bool { return wanted == found || wanted == anyValue }
+	if found := w.target.of(inst.Name); !maps.EqualFunc(wanted, found, same) && !w.users.leftBehind[inst.Name] {
 		w.violate("Installation %s has succeeded with generation %d, which asks for %v, but the target has %v", inst.Name, inst.Status.ObservedGeneration, wanted, found)
 	}
 }
@@ -153,15 +154,15 @@ func (w *world) checkSettled() {
 		for _, key := range keysOf(w.store.objects[k]) {
 			object := w.store.objects[k][key]
 			id, finished, phase := jobOf(object)
-			if id != finished {
+			if id != finished && !w.waitsForImporter(object) {
 				w.violate("%s %s is not finished with %s, phase %s, and nothing will wake it", k, key.Name, id, phase)
 			}
 			// An interruption may have failed an item before its deletion began.
-			if object.GetDeletionTimestamp() != nil && !w.waitsForParent(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed") {
+			if object.GetDeletionTimestamp() != nil && !w.waitsForParent(object) && !w.waitsForImporter(object) && phase != "DeleteFailed" && (k != "DeployItem" || phase != "Failed") {
 				w.violate("%s %s is still being deleted, phase %s, and nothing will wake it", k, key.Name, phase)
 			}
 			operation := object.GetAnnotations()[v1alpha1.OperationAnnotation]
-			if k == "Installation" && operation != "" {
+			if k == "Installation" && operation != "" && !w.waitsForImporter(object) {
 				w.violate("Installation %s still asks for %s, and nothing will wake it", key.Name, operation)
 			}
 		}
@@ -177,6 +178,17 @@ func (w *world) waitsForParent(object client.Object) bool {
 	}
 	_, _, phase := jobOf(parent)
 	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed
+}
+
+// waitsForImporter tells whether the deletion of a root waits until the other one no
+// longer imports what it exports: that is for the user to decide.
+func (w *world) waitsForImporter(object client.Object) bool {
+	inst, ok := object.(*v1alpha1.Installation)
+	if !ok || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.InitDelete || len(inst.Spec.Exports.Data) == 0 || parentOf(inst) != "-" {
+		return false
+	}
+	other, err := w.store.get("Installation", types.NamespacedName{Namespace: space, Name: "b"})
+	return err == nil && len(other.(*v1alpha1.Installation).Spec.Imports.Data) > 0
 }
 
 // checkEmpty looks at what is left when everything was deleted.

@@ -49,11 +49,47 @@ func (u *users) wishSubs(inst string) []wishedSub {
 	return subs
 }
 
+// anyValue is what an item deploys that depends on what another root has exported last.
+const anyValue = -1
+
+// share lets roots hand a value on: a exports it sometimes, and b imports it sometimes.
+// What it returns adds that to the blueprint.
+func (u *users) share(inst *v1alpha1.Installation, wanted *wish) func(map[string]any) {
+	switch {
+	case u.world.random.IntN(3) > 0:
+	case inst.Name == "a":
+		u.values++
+		value := u.values
+		inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "out", DataRef: "shared"}}
+		return func(description map[string]any) { exporting(description, value) }
+	default:
+		inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "in", DataRef: "shared"}}
+		for i := range wanted.items {
+			wanted.items[i].Value = importedValue
+		}
+		return importing
+	}
+	return func(map[string]any) {}
+}
+
+// exporting lets a blueprint export a value, importing lets it import one.
+func exporting(description map[string]any, value int) {
+	description["exports"] = []any{map[string]any{"name": "out", "schema": map[string]any{"type": "integer"}}}
+	description["exportExecutions"] = []any{map[string]any{"name": "default", "type": "GoTemplate", "template": fmt.Sprintf("exports: {out: %d}", value)}}
+}
+
+func importing(description map[string]any) {
+	description["imports"] = append(description["imports"].([]any), map[string]any{"name": "in", "schema": map[string]any{"type": "integer"}})
+}
+
 // values returns what the items of a subinstallation deploy.
 func (w wish) values() map[string]int {
 	wanted, exported := map[string]int{}, map[string]int{}
 	for _, item := range w.items {
 		wanted[item.key()] = item.Value
+		if item.Value == importedValue {
+			wanted[item.key()] = anyValue
+		}
 	}
 	for _, sub := range w.subs {
 		exported[sub.name] = sub.value
@@ -76,11 +112,10 @@ func templatesOf(subs []wishedSub) []any {
 	for i := len(subs) - 1; i >= 0; i-- {
 		sub := subs[i]
 		description := describe(sub.items)
-		description["exports"] = []any{map[string]any{"name": "out", "schema": map[string]any{"type": "integer"}}}
-		description["exportExecutions"] = []any{map[string]any{"name": "default", "type": "GoTemplate", "template": fmt.Sprintf("exports: {out: %d}", sub.value)}}
+		exporting(description, sub.value)
 		wired := map[string]any{"targets": []any{map[string]any{"name": "cluster", "target": "cluster"}}}
 		if sub.from != "" {
-			description["imports"] = append(description["imports"].([]any), map[string]any{"name": "in", "schema": map[string]any{"type": "integer"}})
+			importing(description)
 			wired["data"] = []any{map[string]any{"name": "in", "dataRef": "of-" + sub.from}}
 		}
 		templates = append(templates, map[string]any{

@@ -161,11 +161,13 @@ func (u *users) wish(inst *v1alpha1.Installation) wish {
 	if u.world.random.IntN(3) == 0 {
 		wanted.subs = u.wishSubs(inst.Name)
 	}
+	inst.Spec.Imports, inst.Spec.Exports = v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}}, v1alpha1.InstallationExports{}
+	shares := u.share(inst, &wanted)
 	description := describe(wanted.items)
+	shares(description)
 	if len(wanted.subs) > 0 {
 		description["subinstallations"] = templatesOf(wanted.subs)
 	}
-	inst.Spec.Imports = v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}}
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(encoded(filesystem(description)))}}
 	return wanted
 }
