@@ -161,19 +161,34 @@ func TestCheckpoints(t *testing.T) {
 	cluster, job := memory.New(), &testJob{}
 	orphan := apply.Inventory{{Policy: deployer.ManagePolicy}}
 	orphan[0].Resource.APIVersion, orphan[0].Resource.Kind, orphan[0].Resource.Namespace, orphan[0].Resource.Name = "v1", "ConfigMap", "ns", "old"
-	mustEnd(t, start(t, job, cluster, wishFor(objects(t, namespace, configMap)), orphan))
+	cluster.Put(objects(t, signal)[0].Object)
+	full := func() Wish {
+		wish := wishFor(objects(t, namespace, configMap))
+		wish.Checks = checks(t, "["+checkHere+"]")
+		wish.Exports = exportsFrom(t, "exports: [{key: go, jsonPath: .data.go, fromResource: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}}]")
+		return wish
+	}
+	mustEnd(t, start(t, job, cluster, full(), orphan))
 	want := []string{
 		"deployer: process managed resource manifests", "deployer: process manifests", "deployer: apply manifests", "deployer: apply manifests",
 		"deployer: cleanup orphaned", "deployer: delete resources", "test deployer: before readiness check", "test deployer: default readiness checks",
+		"test deployer: custom readiness checks", "test deployer: before reading export values",
 	}
 	if diff := cmp.Diff(want, job.checkpoints); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
+	want = append(want, "deployer: during export - key: go")
 	stop := errors.New("the time is over")
 	for _, name := range want {
 		t.Run(name, func(t *testing.T) {
 			cluster, job := memory.New(), &testJob{stop: map[string]error{name: stop}}
-			r, err := Begin(t.Context(), job, cluster, wishFor(objects(t, configMap)), orphan)
+			wish := full()
+			if strings.Contains(name, "during export") {
+				wish.Checks = nil
+			} else {
+				cluster.Put(objects(t, signal)[0].Object)
+			}
+			r, err := Begin(t.Context(), job, cluster, wish, orphan)
 			if err == nil {
 				_, err = r.Continue(t.Context())
 			}

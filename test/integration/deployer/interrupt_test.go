@@ -1,9 +1,11 @@
 package deployer_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -20,6 +22,20 @@ func hold(t *testing.T, namespace, name string, finalizers ...string) {
 	if err := deployed.Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// interrupt ends the job of an item from the outside, as an Execution does, and returns
+// the item as it is then.
+func interrupt(ctx context.Context, item *v1alpha1.DeployItem, phase v1alpha1.DeployItemPhase) (*v1alpha1.DeployItem, error) {
+	found := &v1alpha1.DeployItem{}
+	// The deployer may be telling news in the same moment.
+	return found, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := items.Get(ctx, client.ObjectKeyFromObject(item), found); err != nil {
+			return err
+		}
+		found.Status.Phase, found.Status.JobIDFinished = phase, found.Status.JobID
+		return items.Status().Update(ctx, found)
+	})
 }
 
 // TestInterruptionOfEachStage ends a job from the outside in every stage that waits.
@@ -78,9 +94,8 @@ func TestInterruptionOfEachStage(t *testing.T) {
 			createTarget(t, namespace, "cluster", access)
 			item := newItem(t, namespace, "item", test.config)
 			test.begin(t, item)
-			waiting := awaitText(t, item, strings.ReplaceAll(test.waits, "NAMESPACE", namespace))
-			waiting.Status.Phase, waiting.Status.JobIDFinished = test.phase, waiting.Status.JobID
-			if err := items.Status().Update(t.Context(), waiting); err != nil {
+			waiting, err := interrupt(t.Context(), awaitText(t, item, strings.ReplaceAll(test.waits, "NAMESPACE", namespace)), test.phase)
+			if err != nil {
 				t.Fatal(err)
 			}
 			interrupted := waiting.ResourceVersion

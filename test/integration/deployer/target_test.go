@@ -2,6 +2,7 @@ package deployer_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -120,6 +121,58 @@ func TestSelfTarget(t *testing.T) {
 	awaitEnd(t, second, v1alpha1.DeployItemPhases.Succeeded)
 	if got := count(t, resource, before); got["create serviceaccounts/token"] != 0 {
 		t.Errorf("a token that is still good is requested again: %v", got)
+	}
+}
+
+// TestOIDCTarget requests a token of a ServiceAccount for the audience of the target
+// cluster, and sends it only if the resource cluster would not accept it itself. No
+// cluster of the lab trusts the issuer of another one, so that the way ends there.
+func TestOIDCTarget(t *testing.T) {
+	authority, err := os.ReadFile(target.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		reason   string
+		audience []string
+		code     v1alpha1.ErrorCode
+		want     string
+	}{
+		{"without an audience the token would open the resource cluster", nil, v1alpha1.ErrorConfigurationProblem, "oidcConfig.audience is missing"},
+		{"that of the resource cluster opens it, too", []string{"https://kubernetes.default.svc.cluster.local"}, v1alpha1.ErrorConfigurationProblem, "it is not sent to another one"},
+		{"that of another cluster is sent there", []string{"edge"}, v1alpha1.ErrorUnauthorized, "it does not accept the credentials (401)"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			namespace := namespaces(t)
+			content, err := json.Marshal(map[string]any{"oidcConfig": map[string]any{
+				"server": target.Server, "caData": authority, "audience": test.audience, "serviceAccount": map[string]any{"name": "writer"}, "expirationSeconds": 3600,
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, object := range []client.Object{
+				&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "writer"}},
+				&v1alpha1.Target{
+					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cluster"},
+					Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(content)},
+				},
+			} {
+				if err := items.Create(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := mark(t, resource)
+			item := newItem(t, namespace, "item", oneConfigMap)
+			create(t, item)
+			last := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed).Status.LastError
+			if !hasCode(last, test.code) || !strings.Contains(last.Message, test.want) {
+				t.Errorf("last error %+v", last)
+			}
+			if got := count(t, resource, before)["create serviceaccounts/token"]; (got > 0) != (test.audience != nil) {
+				t.Errorf("%d tokens were requested", got)
+			}
+		})
 	}
 }
 

@@ -135,9 +135,8 @@ func TestInterruption(t *testing.T) {
 		_, message := condition(item, v1alpha1.ReadyCondition)
 		return strings.Contains(message, "waiting for")
 	})
-	waiting.Status.Phase = v1alpha1.DeployItemPhases.Failed
-	waiting.Status.JobIDFinished = waiting.Status.JobID
-	if err := items.Status().Update(t.Context(), waiting); err != nil {
+	waiting, err := interrupt(t.Context(), waiting, v1alpha1.DeployItemPhases.Failed)
+	if err != nil {
 		t.Fatal(err)
 	}
 	interrupted := waiting.ResourceVersion
