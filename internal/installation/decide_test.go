@@ -169,6 +169,8 @@ func TestDecide(t *testing.T) {
 		{"a request starts a further job", []option{requested("reconcile"), finalized, jobs("a", "a", "Succeeded")}, admit, itself},
 		{"a request waits for the running job", []option{requested("reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
 		{"force-reconcile starts a job like reconcile", []option{requested("force-reconcile"), jobs("a", "a", "Failed")}, admit, itself},
+		{"force-reconcile does not wait for the running job", []option{requested("force-reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, interrupt, itself},
+		{"on a subinstallation it has no effect", []option{sub, requested("force-reconcile"), jobs("a", "", "Progressing")}, dismiss, itself},
 		{"an unknown operation starts nothing", []option{requested("dance")}, rest, settled},
 		{"a changed spec starts a job if the user wants that", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 1)}, admit, itself},
 		{"an unchanged spec starts nothing", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 2)}, rest, settled},

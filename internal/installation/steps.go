@@ -98,7 +98,8 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	})
 }
 
-// interrupt hands an interruption down and removes the request for it.
+// interrupt hands an interruption down and removes the request for it. Who wants a new
+// job at once has it asked for now.
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 	if s.subject.Status.Unfinished() {
 		for _, child := range s.children() {
@@ -108,6 +109,9 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 				}
 			}
 		}
+	}
+	if forced(s.inst) {
+		return r.patchMetadata(ctx, s.inst, demandNext)
 	}
 	return r.dismiss(ctx, s)
 }
