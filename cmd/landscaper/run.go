@@ -70,6 +70,8 @@ go before the file.`,
 	flags.StringVar(&config.Namespace, "namespace", ownNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded (default: the namespace that the program runs in; none outside a cluster)")
 	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
 	flags.DurationVar(&config.PickupTimeout, "pickup-timeout", config.PickupTimeout, "time until a deployer must have taken an item up; 0 means no limit")
+	flags.BoolVar(&config.Triggers.OnSpecChange, "reconcile-on-spec-change", false, "start a job of each root Installation that is new or whose spec was changed")
+	flags.BoolVar(&config.Triggers.OnImportChange, "reconcile-on-import-change", false, "start a job of each root Installation when a DataObject, Target, Secret or ConfigMap that it imports was changed")
 	flags.BoolVar(&config.Egress.AllowLoopback, "egress-allow-loopback", false, "let Targets, registries and template functions reach this machine; for tests and development")
 	flags.StringVar(&logFormat, "log-format", "text", "text or json")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
@@ -123,6 +125,12 @@ func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 	}
 	if command.Flags().Changed("egress-allow-loopback") {
 		config.Egress.AllowLoopback = fromFlags.Egress.AllowLoopback
+	}
+	if command.Flags().Changed("reconcile-on-spec-change") {
+		config.Triggers.OnSpecChange = fromFlags.Triggers.OnSpecChange
+	}
+	if command.Flags().Changed("reconcile-on-import-change") {
+		config.Triggers.OnImportChange = fromFlags.Triggers.OnImportChange
 	}
 	if command.Flags().Changed("metrics-address") {
 		config.MetricsAddress = fromFlags.MetricsAddress

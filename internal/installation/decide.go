@@ -43,6 +43,11 @@ type snapshot struct {
 	tellAt time.Time
 	// now is the time of the decision.
 	now time.Time
+	// triggers are the settings of the server about what starts jobs.
+	triggers Triggers
+	// current identifies what is imported now; it is empty if nobody knows, and nil as
+	// long as nobody looked.
+	current *string
 	// unsaved says that the status has a job which is not stored yet.
 	unsaved bool
 }
@@ -79,6 +84,10 @@ const (
 	admit step = "admit"
 	// repeat starts a job because of spec.automaticReconcile.
 	repeat step = "repeat"
+	// compare looks whether what is imported has changed.
+	compare step = "compare"
+	// follow starts a job because it has.
+	follow step = "follow"
 	// tell asks dependents for a job.
 	tell step = "tell"
 	// accept ends the admission: the finalizer is set, the request is removed.
@@ -164,6 +173,10 @@ func decideAfterwards(s snapshot) decision {
 		return act(tell)
 	case !due.IsZero() && !s.now.Before(due):
 		return act(repeat)
+	case s.current == nil && followsImports(s):
+		return act(compare)
+	case s.current != nil && *s.current != "" && *s.current != s.inst.Status.ImportsHash:
+		return act(follow)
 	case s.leftover && s.tidyAt.IsZero():
 		return act(tidy)
 	}
@@ -193,7 +206,7 @@ func decideInterruption(s snapshot, unfinished bool) decision {
 }
 
 // wantsJob reports whether a root asks for a job.
-func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation) bool {
+func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, triggers Triggers) bool {
 	if !isRoot(inst) {
 		return false
 	}
@@ -204,15 +217,15 @@ func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation) bool {
 	if operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation {
 		return true
 	}
-	return operation == "" && !deleted(inst) && !skipped(inst) &&
-		inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true" && inst.Generation != inst.Status.ObservedGeneration
+	return operation == "" && !deleted(inst) && !skipped(inst) && inst.Generation != inst.Status.ObservedGeneration &&
+		(triggers.OnSpecChange || inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true")
 }
 
 // asksForJob reports whether an Installation is to get a job of its own. What has lost
 // its parent and is being deleted deletes itself.
 func asksForJob(s snapshot, operation v1alpha1.Operation) bool {
 	if !s.orphaned {
-		return wantsJob(s.inst, operation)
+		return wantsJob(s.inst, operation, s.triggers)
 	}
 	return deleted(s.inst) && hasFinalizer(s.inst) &&
 		(operation == v1alpha1.ReconcileOperation || !s.inst.Status.InstallationPhase.Current().IsDeletion())

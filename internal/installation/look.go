@@ -127,5 +127,5 @@ func (r *Reconciler) exporters(ctx context.Context, inst *v1alpha1.Installation)
 	if err != nil {
 		return nil, job.Wrap(err, "init", "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
-	return exportersAmong(inst, siblings), nil
+	return exportersAmong(inst, siblings, r.Triggers), nil
 }

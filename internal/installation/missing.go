@@ -66,10 +66,10 @@ func bringing(object dataflow.Object, exporters []exporter) []string {
 
 // willExport reports whether an Installation has a job that exports, or is about to get
 // one. One that is being deleted brings nothing any more.
-func willExport(inst *v1alpha1.Installation) bool {
+func willExport(inst *v1alpha1.Installation, triggers Triggers) bool {
 	status := &inst.Status
 	if !job.Unfinished(status.JobID, status.JobIDFinished) {
-		return !deleted(inst) && wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]))
+		return !deleted(inst) && wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), triggers)
 	}
 	return !deleted(inst) || !status.InstallationPhase.IsDeletion() && !job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))
 }
@@ -93,14 +93,14 @@ func circles(missing []*dataflow.MissingError, exporters []exporter) []error {
 
 // exportersAmong returns what the siblings of an Installation export. Those which wait
 // in a circle with it, and have not got beyond that, will not bring it.
-func exportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation) []exporter {
+func exportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, triggers Triggers) []exporter {
 	cycle, _ := circleOf(graphOf(inst, siblings), inst.Name)
 	var all []exporter
 	for _, sibling := range siblings {
 		if sibling.Name == inst.Name {
 			continue
 		}
-		of := exports(sibling)
+		of := exports(sibling, triggers)
 		if slices.Contains(cycle.Members, sibling.Name) && waitsForInputs(sibling) {
 			for i := range of {
 				of[i].Circle = cycle.String() + ": " + cycle.Explanation()
@@ -119,8 +119,8 @@ func waitsForInputs(inst *v1alpha1.Installation) bool {
 }
 
 // exports returns what an Installation exports.
-func exports(inst *v1alpha1.Installation) []exporter {
-	underWay := willExport(inst)
+func exports(inst *v1alpha1.Installation, triggers Triggers) []exporter {
+	underWay := willExport(inst, triggers)
 	var list []exporter
 	for _, export := range inst.Spec.Exports.Data {
 		list = append(list, exporter{Name: inst.Name, Kind: dataflow.KindDataObject, Object: export.DataRef, UnderWay: underWay})

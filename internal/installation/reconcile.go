@@ -49,6 +49,9 @@ type Reconciler struct {
 	// Blueprints keeps blueprints that were read.
 	Blueprints *blueprint.Cache
 
+	// Triggers are what starts jobs beyond what users ask for.
+	Triggers Triggers
+
 	// Problems records where we break down; nil only logs it.
 	Problems *job.Problems
 
@@ -140,7 +143,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	if !r.written.Fresh(inst) {
 		return false, nil
 	}
-	s.inst = inst.DeepCopy()
+	s.inst, s.triggers = inst.DeepCopy(), r.Triggers
 	s.subject = job.Installation(s.inst)
 	s.subject.Status.Ended = func() { noteEnd(s.inst) }
 	exec := &v1alpha1.Execution{}
@@ -164,7 +167,8 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 
 // ways are how steps are carried out.
 var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
-	admit: (*Reconciler).admit, tell: (*Reconciler).tell, repeat: (*Reconciler).repeat, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
+	admit: (*Reconciler).admit, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
+	tell: (*Reconciler).tell, compare: (*Reconciler).compare, follow: (*Reconciler).follow, repeat: (*Reconciler).repeat,
 	interrupt: (*Reconciler).interrupt, adopt: (*Reconciler).adopt, begin: (*Reconciler).begin,
 	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,
 	handOver: (*Reconciler).handOver, complete: (*Reconciler).complete, tidy: (*Reconciler).tidy,

@@ -39,7 +39,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	options.RateLimiter = patient{options.RateLimiter, r.plans.Busy}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
-	return ctrl.NewControllerManagedBy(manager).
+	building := ctrl.NewControllerManagedBy(manager).
 		Named("installation").
 		Watches(&v1alpha1.Installation{}, line.Handler(&handler.EnqueueRequestForObject{})).
 		// An Execution has the name of its Installation. One of that name that is not ours
@@ -48,8 +48,13 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Watches(&v1alpha1.Installation{}, r.family()).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waitingForContext)).
 		WatchesRawSource(plans).
-		WithOptions(options).
-		Complete(r)
+		WithOptions(options)
+	if r.Triggers.OnImportChange {
+		if err := r.watchImports(ctx, manager, building); err != nil {
+			return err
+		}
+	}
+	return building.Complete(r)
 }
 
 // atWork tells whether an Installation has a job, asks for one, or is about to get that
@@ -61,7 +66,7 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 		return client.ObjectKeyFromObject(object), false
 	}
 	status := &inst.Status
-	works := job.Unfinished(status.JobID, status.JobIDFinished) || wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]))
+	works := job.Unfinished(status.JobID, status.JobIDFinished) || wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
 	ctx := context.Background()
 	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
 		parent, err := job.Parent(ctx, r.Client, inst.Namespace, reference)

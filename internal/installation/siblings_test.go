@@ -132,11 +132,11 @@ func TestCircleOfRoots(t *testing.T) {
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
 	missing := missing("x")
-	if got := decideMissing(nil, missing, exportersAmong(importer, all)); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
+	if got := decideMissing(nil, missing, exportersAmong(importer, all, Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	exporter.Status.InstallationPhase = "Progressing"
-	if got := decideMissing(nil, missing, exportersAmong(importer, all)); got.do != await {
+	if got := decideMissing(nil, missing, exportersAmong(importer, all, Triggers{})); got.do != await {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	if got := decideMissing(parentWith("a", ""), missing, nil); got.do != fail || !strings.Contains(got.err.Error(), "neither the imports of Installation parent") {

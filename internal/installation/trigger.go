@@ -1,6 +1,27 @@
 package installation
 
-import "go.landscaper.dev/api/v1alpha1"
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+)
+
+// Triggers are the settings of the server about what starts jobs that nobody asks for.
+type Triggers struct {
+	// OnSpecChange starts a job of a root that is new or whose spec was changed.
+	OnSpecChange bool
+	// OnImportChange starts a job of a root when what it imports was changed.
+	OnImportChange bool
+}
 
 // forced reports whether a root asks for a job that does not wait for the running one.
 func forced(inst *v1alpha1.Installation) bool {
@@ -11,4 +32,78 @@ func forced(inst *v1alpha1.Installation) bool {
 // one, which was interrupted.
 func demandNext(inst *v1alpha1.Installation) {
 	inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+}
+
+// followsImports reports whether a root without a job gets one when its imports change.
+// The first one is not started by that.
+func followsImports(s snapshot) bool {
+	return s.triggers.OnImportChange && follows(s.inst) && s.inst.Status.JobID != "" && s.inst.Annotations[v1alpha1.OperationAnnotation] == ""
+}
+
+// compare looks what is imported now. What cannot be read would only fail: it is looked
+// at again when it has changed.
+func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
+	hash, _ := r.hashOfImports(ctx, s.inst, reading(r.Client, r.Reader, s.inst))
+	s.current = &hash
+	return nil
+}
+
+// follow starts a job with changed imports. They are noted with the write that starts
+// it: however it ends, they start no other one.
+func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
+	forgetRepetitions(s.inst)
+	s.inst.Status.ImportsHash = *s.current
+	s.current = nil
+	return r.start(ctx, s)
+}
+
+// importedObjects is the index of roots by the objects that they import.
+const importedObjects = "imports"
+
+func importsOfRoot(object client.Object) []string {
+	inst, ok := object.(*v1alpha1.Installation)
+	if !ok || !isRoot(inst) {
+		return nil
+	}
+	var entries []string
+	for _, reference := range dataflow.References(inst) {
+		for _, imported := range reference.Objects {
+			entries = append(entries, importEntry(imported.Kind, imported.Namespace, imported.Name))
+		}
+	}
+	return entries
+}
+
+func importEntry(kind dataflow.Kind, namespace, name string) string {
+	return fmt.Sprintf("%s %s/%s", kind, namespace, name)
+}
+
+// watchImports wakes roots when something that they import is changed.
+func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, building *builder.Builder) error {
+	if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, importedObjects, importsOfRoot); err != nil {
+		return fmt.Errorf("index Installations by what they import: %w", err)
+	}
+	building.
+		Watches(&v1alpha1.DataObject{}, r.importersOf(dataflow.KindDataObject)).
+		Watches(&v1alpha1.Target{}, r.importersOf(dataflow.KindTarget)).
+		// What is in these is not kept.
+		Watches(&corev1.Secret{}, r.importersOf(dataflow.KindSecret), builder.OnlyMetadata).
+		Watches(&corev1.ConfigMap{}, r.importersOf(dataflow.KindConfigMap), builder.OnlyMetadata)
+	return nil
+}
+
+// importersOf returns what wakes the roots that import an object.
+func (r *Reconciler) importersOf(kind dataflow.Kind) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		list := &v1alpha1.InstallationList{}
+		entry := importEntry(kind, object.GetNamespace(), object.GetName())
+		if err := r.Client.List(ctx, list, client.MatchingFields{importedObjects: entry}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil
+		}
+		requests := make([]reconcile.Request, len(list.Items))
+		for i := range list.Items {
+			requests[i] = requestFor(&list.Items[i])
+		}
+		return requests
+	})
 }

@@ -93,7 +93,7 @@ func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installa
 // no longer imports what they export.
 func (r *Reconciler) waitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
-	if len(exports(inst)) > 0 {
+	if len(exports(inst, r.Triggers)) > 0 {
 		for _, sibling := range r.waitingAs(ctx, inst.Namespace, waitingBeside(inst, v1alpha1.InstallationPhases.Init)) {
 			if sibling.Name != inst.Name && importsOf(&sibling, inst) {
 				requests = append(requests, requestFor(&sibling))

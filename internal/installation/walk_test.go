@@ -39,6 +39,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, sub, below("b", "", "Progressing")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
 		{none, every("1h", "1h", 1), func(s *snapshot) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
 		{none, tells("d"), func(s *snapshot) { tells("d")(s); told("d")(s) }},
+		{none, triggered(Triggers{OnSpecChange: true, OnImportChange: true}), importing("a", "b")},
 	}
 	watched := []string{"Installation", "Execution", "Context"}
 	cases := 0

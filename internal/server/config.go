@@ -81,6 +81,8 @@ type Config struct {
 	Signatures SignatureConfig
 	// Egress says where what users write may lead to.
 	Egress egress.Policy
+	// Triggers are what starts jobs beyond what users ask for.
+	Triggers installation.Triggers
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
 	// Deployers are the rules for all items of the deployers in this process.
@@ -137,6 +139,10 @@ type file struct {
 	Verification installation.VerificationPolicy `json:"signatureVerificationEnforcementPolicy"`
 	Signatures   SignatureConfig                 `json:"signatureVerification"`
 	Egress       egress.Policy                   `json:"egress"`
+	Reconcile    struct {
+		OnSpecChange   bool `json:"onSpecChange"`
+		OnImportChange bool `json:"onImportChange"`
+	} `json:"reconcile"`
 	// DisabledTemplateFunctions are functions with access to clusters that are
 	// switched off.
 	DisabledTemplateFunctions []string `json:"disabledTemplateFunctions"`
@@ -207,6 +213,7 @@ func (c *Config) apply(read *file) {
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
 	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
 	c.Deployers = read.Deployers
+	c.Triggers = installation.Triggers(read.Reconcile)
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}

@@ -216,7 +216,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
 		},
 		Components: shared, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
-		Verification: config.Verification, Functions: functions, Problems: problems(manager, config),
+		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
 	}
 	return reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]})
 }

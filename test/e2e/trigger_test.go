@@ -7,10 +7,14 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
 )
 
 // unasked returns an Installation that asks for nothing.
@@ -353,4 +357,80 @@ func TestCircleOfRoots(t *testing.T) {
 		}
 		waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
 	}
+}
+
+// TestServerTriggers: an administrator may let changes of specs and of imports start
+// jobs of all roots.
+func TestServerTriggers(t *testing.T) {
+	space := namespace(t)
+	const name = "landscaper-triggers"
+	rules, err := landscape.WriteRules(t.TempDir(), name, map[string]any{"namespaces": []any{space}, "reconcile": map[string]any{"onImportChange": true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, user.Kubeconfig, "--namespaces", space, "--reconcile-on-spec-change", "--reconcile-on-import-change")
+
+	// The second one is there first, and waits for the first.
+	setValue(t, space, "value", "v1")
+	two := create(t, passingOn(t, space, "two", "out-of-one", nil))
+	one := create(t, passingOn(t, space, "one", "value", nil))
+	skipping := create(t, passingOn(t, space, "skipping", "value", map[string]string{v1alpha1.SkipAnnotation: "true"}))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "secret"}, StringData: map[string]string{"value": "v1"}}
+	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "config"}, Data: map[string]string{"value": "v1"}}
+	createAll(t, secret, configMap)
+	ofSecret, ofConfigMap := passingOn(t, space, "of-secret", "x", nil), passingOn(t, space, "of-config", "x", nil)
+	ofSecret.Spec.Imports, ofConfigMap.Spec.Imports = v1alpha1.InstallationImports{}, v1alpha1.InstallationImports{}
+	if err := yaml.Unmarshal([]byte(`{data: [{name: given, secretRef: {name: secret, key: value}}]}`), &ofSecret.Spec.Imports); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal([]byte(`{data: [{name: given, configMapRef: {name: config, key: value}}]}`), &ofConfigMap.Spec.Imports); err != nil {
+		t.Fatal(err)
+	}
+	roots := []*v1alpha1.Installation{one, create(t, ofSecret), create(t, ofConfigMap)}
+	exports := func(inst *v1alpha1.Installation, value string) {
+		t.Helper()
+		waitFor(t, client.ObjectKeyFromObject(inst), "done with "+value, func(inst *v1alpha1.Installation) bool {
+			return inst.Status.JobID != "" && inst.Status.JobID == inst.Status.JobIDFinished && inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded &&
+				isExported(t, inst, value)
+		})
+	}
+	for _, inst := range append(roots, two) {
+		exports(inst, "v1")
+	}
+	setValue(t, space, "value", "v2")
+	secret.StringData = map[string]string{"value": "v2"}
+	configMap.Data = map[string]string{"value": "v2"}
+	for _, object := range []client.Object{secret, configMap} {
+		if err := env.admin.Update(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, inst := range roots {
+		exports(inst, "v2")
+	}
+	waitFor(t, client.ObjectKeyFromObject(two), "done with v2", func(inst *v1alpha1.Installation) bool {
+		return inst.Status.JobID == inst.Status.JobIDFinished && exportedData(t, space, "out-of-two") == `"v2"`
+	})
+
+	last := getInstallation(t, one)
+	setValue(t, space, "value", "wrong")
+	failed := waitFinished(t, one, last.Status.JobID)
+	passed(t, space, "once")
+	if now := getInstallation(t, one); failed.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed || now.Status.JobID != failed.Status.JobID {
+		t.Errorf("%s with job %s, now %s", failed.Status.InstallationPhase, failed.Status.JobID, now.Status.JobID)
+	}
+	if id := getInstallation(t, skipping).Status.JobID; id != "" {
+		t.Errorf("what is to be skipped has job %s", id)
+	}
+}
+
+// isExported reports whether an Installation has exported a value; what comes from a
+// Secret is in a Secret.
+func isExported(t *testing.T, inst *v1alpha1.Installation, value string) bool {
+	t.Helper()
+	return strings.Contains(exportedData(t, inst.Namespace, "out-of-"+inst.Name), value)
 }

@@ -96,7 +96,12 @@ subjects:
 # Imports and OCM configurations may be in ConfigMaps.
 - apiGroups: [""]
   resources: [configmaps]
+  {{- if .Values.reconcile.onImportChange }}
+  # Only their metadata is watched.
+  verbs: [get, list, watch]
+  {{- else }}
   verbs: [get]
+  {{- end }}
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
