@@ -59,6 +59,16 @@ func (g *guard) WrappedRoundTripper() http.RoundTripper { return g.next }
 
 // RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := g.roundTrip(request)
+	count(request, response, err)
+	if err != nil {
+		return nil, err
+	}
+	return response, nil
+}
+
+// roundTrip returns an answer that is not accepted together with the reason.
+func (g *guard) roundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" && request.Header.Get("Authorization") != "" {
 		return nil, errPlain
 	}
@@ -70,7 +80,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	if err := g.admit(request, response); err != nil {
 		_ = response.Body.Close()
-		return nil, err
+		return response, err
 	}
 	return response, nil
 }

@@ -56,6 +56,9 @@ func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Sou
 	})
 }
 
+// Plans is how many plans are made away from the workers, and how many wait for that.
+func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
+
 // planned works out what the job makes.
 func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*made, error) {
 	result, err := r.elsewhere(ctx, s, needsComponent(s.inst), func(ctx context.Context, s *snapshot, reach reach) (*planned, error) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,10 +33,16 @@ func (p *Panic) Error() string {
 	return "Landscaper itself broke down, which is a mistake in it, not in your objects (" + p.Problem + "); the log of the server has the details"
 }
 
+// Breakdowns counts the steps of this process that broke down.
+var Breakdowns = prometheus.NewCounter(prometheus.CounterOpts{
+	Name: "landscaper_breakdowns_total", Help: "Steps in which Landscaper itself broke down.",
+})
+
 // Protect runs a step and turns a panic into an error that ends the job.
 func Protect(step func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
+			Breakdowns.Inc()
 			broken := &Panic{Problem: problem(cause), Stack: string(debug.Stack())}
 			err = Wrap(broken, "Reconcile", "Panic", "", v1alpha1.ErrorInternalProblem)
 		}

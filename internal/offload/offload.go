@@ -135,6 +135,13 @@ func (p *Pool[T]) Knows(key types.NamespacedName, version Version) bool {
 	return ok && known.version == version
 }
 
+// Load is how much work runs, and how much waits for that.
+func (p *Pool[T]) Load() (running, waiting int) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return len(p.running), p.turns.Len()
+}
+
 // Busy tells whether work for any version of an object was asked for and not fetched
 // yet.
 func (p *Pool[T]) Busy(key types.NamespacedName) bool {

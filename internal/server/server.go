@@ -51,6 +51,9 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := config.Validate(); err != nil {
 		return err
 	}
+	if err := nameHosts(config.Cluster); err != nil {
+		return err
+	}
 	manager, err := newManager(config, log)
 	if err != nil {
 		return err
@@ -59,6 +62,9 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 		return err
 	}
 	if err := addControllers(ctx, manager, config); err != nil {
+		return err
+	}
+	if err := addTally(manager, config); err != nil {
 		return err
 	}
 	log.Info("starting", "controllers", config.Controllers)
@@ -218,5 +224,8 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		Components: shared, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
 	}
-	return reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]})
+	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
+		return err
+	}
+	return countPlans(reconciler.Plans)
 }

@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// The verbs that requests are counted by, from their methods; a watch is a GET.
+var verbs = map[string]string{
+	http.MethodGet: "read", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
+}
+
+// results are those of requests.
+var results = []string{"ok", "refused", "not_found", "conflict", "throttled", "invalid", "server_error", "not_answered", "not_allowed"}
+
+// Requests counts those to target clusters. Neither a cluster nor what is asked of it
+// is told: both are the users'.
+var Requests = newRequests()
+
+func newRequests() *prometheus.CounterVec {
+	counts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "landscaper_target_requests_total", Help: "Requests to target clusters.",
+	}, []string{"verb", "result"})
+	for _, verb := range []string{"read", "watch", "create", "update", "patch", "delete", "other"} {
+		// What never happened is 0, not absent: an alert needs a value before.
+		for _, result := range results {
+			counts.WithLabelValues(verb, result)
+		}
+	}
+	return counts
+}
+
+// count notes how a request has ended. Refused is why we do not accept the answer.
+func count(request *http.Request, response *http.Response, refused error) {
+	Requests.WithLabelValues(verbOf(request), resultOf(response, refused)).Inc()
+}
+
+func verbOf(request *http.Request) string {
+	if strings.Contains(request.URL.RawQuery, "watch=") && request.URL.Query().Has("watch") {
+		return "watch"
+	}
+	if verb, ok := verbs[request.Method]; ok {
+		return verb
+	}
+	return "other"
+}
+
+func resultOf(response *http.Response, refused error) string {
+	switch {
+	case response == nil && (errors.Is(refused, errPlain) || notAllowed(refused) != nil):
+		return "not_allowed"
+	case response == nil:
+		return "not_answered"
+	}
+	switch code := response.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return "refused"
+	case code == http.StatusNotFound:
+		return "not_found"
+	case code == http.StatusConflict:
+		return "conflict"
+	case code == http.StatusTooManyRequests:
+		return "throttled"
+	case code >= 500:
+		return "server_error"
+	case code >= 400:
+		return "invalid"
+	case refused != nil:
+		return "not_allowed"
+	}
+	return "ok"
+}

@@ -1,0 +1,99 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
+	clientmetrics "k8s.io/client-go/tools/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/tally"
+)
+
+// addTally counts what docs/operate.md lists.
+func addTally(to manager.Manager, config Config) error {
+	jobs := tally.NewJobs(config.tallied(), time.Now)
+	if err := register(jobs, cluster.Requests, job.Breakdowns); err != nil {
+		return err
+	}
+	follow := manager.RunnableFunc(func(ctx context.Context) error { return jobs.Follow(ctx, to.GetCache()) })
+	if err := to.Add(follow); err != nil {
+		return fmt.Errorf("count jobs: %w", err)
+	}
+	return nil
+}
+
+func register(collectors ...prometheus.Collector) error {
+	for _, collector := range collectors {
+		if err := metrics.Registry.Register(collector); err != nil {
+			return fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+// tallied are the kinds whose jobs this process counts: each by one process alone,
+// also where deployers run on their own.
+func (c *Config) tallied() []string {
+	var kinds []string
+	if c.runs(Installations) {
+		kinds = append(kinds, "Installation")
+	}
+	if c.runs(Executions) {
+		kinds = append(kinds, "Execution", "DeployItem")
+	}
+	return kinds
+}
+
+// hosts puts words in the place of addresses: those of target clusters are the users',
+// and as many as they like.
+type hosts struct {
+	own  string
+	next clientmetrics.ResultMetric
+}
+
+// Increment implements clientmetrics.ResultMetric.
+func (h hosts) Increment(ctx context.Context, code, method, host string) {
+	name := "resource"
+	if host != h.own {
+		name = "target"
+		if _, err := strconv.Atoi(code); err == nil {
+			// A server may answer with any number.
+			code = code[:1] + "xx"
+		}
+	}
+	h.next.Increment(ctx, code, method, name)
+}
+
+// nameHosts lets the library's count of requests tell no address. It must be called
+// before the first request.
+func nameHosts(config *rest.Config) error {
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return fmt.Errorf("read the address of the resource cluster: %w", err)
+	}
+	clientmetrics.RequestResult = hosts{own: base.Host, next: clientmetrics.RequestResult}
+	return nil
+}
+
+// countPlans tells how many Installations are rendered away from the workers: that
+// queue is none of the controllers'.
+func countPlans(load func() (running, waiting int)) error {
+	gauge := func(state string, value func() int) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "landscaper_plans", ConstLabels: prometheus.Labels{"state": state},
+			Help: "Installations whose components are read and whose blueprints are rendered.",
+		}, func() float64 { return float64(value()) })
+	}
+	return register(
+		gauge("running", func() int { running, _ := load(); return running }),
+		gauge("waiting", func() int { _, waiting := load(); return waiting }),
+	)
+}

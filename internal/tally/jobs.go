@@ -1,0 +1,254 @@
+package tally
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// The results of jobs.
+const (
+	succeeded    = "succeeded"
+	failed       = "failed"
+	deleted      = "deleted"
+	deleteFailed = "delete_failed"
+)
+
+// durations are the bounds of the histogram, in seconds: from one item on a cluster
+// nearby to a landscape that grows for an hour.
+var durations = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600}
+
+// Jobs counts the jobs of all objects of some kinds.
+type Jobs struct {
+	kinds []string
+	now   func() time.Time
+
+	ended   *prometheus.HistogramVec
+	running *prometheus.GaugeVec
+	waiting *prometheus.GaugeVec
+
+	mutex sync.Mutex
+	// began is when the counting began.
+	began time.Time
+	// known are the jobs that have not ended, by the objects that they are of.
+	known map[types.UID]underWay
+}
+
+// underWay is a job that has not ended.
+type underWay struct {
+	job   string
+	since time.Time
+	waits Reason
+}
+
+// NewJobs returns the counts for some kinds of objects.
+func NewJobs(kinds []string, now func() time.Time) *Jobs {
+	j := &Jobs{
+		kinds: kinds, now: now, began: now(), known: map[types.UID]underWay{},
+		ended: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "landscaper_job_duration_seconds", Buckets: durations,
+			Help: "Jobs that have ended, by their result, and the time from the request to the end.",
+		}, []string{"kind", "result"}),
+		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "landscaper_jobs_running", Help: "Jobs that have not ended.",
+		}, []string{"kind"}),
+		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "landscaper_jobs_waiting", Help: "Those of the running jobs that wait, by what they wait for.",
+		}, []string{"kind", "reason"}),
+	}
+	for _, kind := range kinds {
+		// What never happened is 0, not absent: an alert needs a value before.
+		for _, result := range []string{succeeded, failed, deleted, deleteFailed} {
+			j.ended.WithLabelValues(kind, result)
+		}
+		j.running.WithLabelValues(kind)
+		for _, reason := range possible[kind] {
+			j.waiting.WithLabelValues(kind, string(reason))
+		}
+	}
+	return j
+}
+
+// Describe implements prometheus.Collector.
+func (j *Jobs) Describe(to chan<- *prometheus.Desc) {
+	j.ended.Describe(to)
+	j.running.Describe(to)
+	j.waiting.Describe(to)
+}
+
+// Collect implements prometheus.Collector.
+func (j *Jobs) Collect(to chan<- prometheus.Metric) {
+	j.ended.Collect(to)
+	j.running.Collect(to)
+	j.waiting.Collect(to)
+}
+
+// Follow counts what the caches show from now on. It is for a replica that works: one
+// that waits for that would count everything once more.
+func (j *Jobs) Follow(ctx context.Context, caches cache.Cache) error {
+	j.mutex.Lock()
+	j.began = j.now()
+	j.mutex.Unlock()
+	objects := map[string]client.Object{
+		"Installation": &v1alpha1.Installation{}, "Execution": &v1alpha1.Execution{}, "DeployItem": &v1alpha1.DeployItem{},
+	}
+	for _, kind := range j.kinds {
+		informer, err := caches.GetInformer(ctx, objects[kind], cache.BlockUntilSynced(false))
+		if err != nil {
+			return fmt.Errorf("count jobs of kind %s: %w", kind, err)
+		}
+		if _, err := informer.AddEventHandler(j.handler()); err != nil {
+			return fmt.Errorf("count jobs of kind %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+func (j *Jobs) handler() toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { j.see(nil, subject(object)) },
+		UpdateFunc: func(before, now any) { j.see(subject(before), subject(now)) },
+		DeleteFunc: func(object any) {
+			if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = last.Obj
+			}
+			j.gone(subject(object))
+		},
+	}
+}
+
+// subject returns an object of the cache with its job. It is only read.
+func subject(object any) *job.Subject {
+	switch object := object.(type) {
+	case *v1alpha1.Installation:
+		return job.Installation(object)
+	case *v1alpha1.Execution:
+		return job.Execution(object)
+	case *v1alpha1.DeployItem:
+		return job.DeployItem(object)
+	}
+	return nil
+}
+
+func kindOf(s *job.Subject) string {
+	switch s.Object.(type) {
+	case *v1alpha1.Installation:
+		return "Installation"
+	case *v1alpha1.Execution:
+		return "Execution"
+	}
+	return "DeployItem"
+}
+
+// see notes how an object is now. Before is how it was, or nil if it was not known.
+func (j *Jobs) see(before, now *job.Subject) {
+	if now == nil {
+		return
+	}
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	kind, uid, id := kindOf(now), now.Object.GetUID(), *now.Status.JobID
+	known, was := j.known[uid]
+	if now.Status.Unfinished() {
+		if was && known.job != id {
+			j.forget(kind, uid)
+			was = false
+		}
+		if !was {
+			known = underWay{job: id, since: j.since(before, now)}
+			j.running.WithLabelValues(kind).Inc()
+		}
+		j.move(kind, known.waits, -1)
+		known.waits = waitsFor(kind, now.Status)
+		j.move(kind, known.waits, 1)
+		j.known[uid] = known
+		return
+	}
+	j.forget(kind, uid)
+	switch {
+	case was && known.job == id:
+		j.end(kind, resultOf(*now.Status.Phase), j.now().Sub(known.since))
+	case before != nil && *before.Status.JobIDFinished != id, before == nil && j.endedSince(now):
+		// It was so short that nobody saw it run.
+		j.end(kind, resultOf(*now.Status.Phase), taken(now))
+	}
+}
+
+// gone notes that an object was deleted, which is how the job of a deletion ends well.
+func (j *Jobs) gone(last *job.Subject) {
+	if last == nil {
+		return
+	}
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	kind, uid := kindOf(last), last.Object.GetUID()
+	known, was := j.known[uid]
+	j.forget(kind, uid)
+	if was && last.Object.GetDeletionTimestamp() != nil {
+		j.end(kind, deleted, j.now().Sub(known.since))
+	}
+}
+
+// since returns when a job began that was not known. That of an object which was known
+// begins now; the times of a status are rounded to seconds.
+func (j *Jobs) since(before, now *job.Subject) time.Time {
+	times := *now.Status.TransitionTimes
+	if before == nil && times != nil && times.TriggerTime != nil && times.TriggerTime.Time.Before(j.began) {
+		return times.TriggerTime.Time
+	}
+	return j.now()
+}
+
+// endedSince reports whether a job has ended since the counting began.
+func (j *Jobs) endedSince(now *job.Subject) bool {
+	times := *now.Status.TransitionTimes
+	return *now.Status.JobID != "" && times != nil && times.FinishedTime != nil && !times.FinishedTime.Time.Before(j.began.Truncate(time.Second))
+}
+
+// taken returns how long a job took as its status tells it.
+func taken(now *job.Subject) time.Duration {
+	times := *now.Status.TransitionTimes
+	if times == nil || times.TriggerTime == nil || times.FinishedTime == nil {
+		return 0
+	}
+	return times.FinishedTime.Sub(times.TriggerTime.Time)
+}
+
+func (j *Jobs) forget(kind string, uid types.UID) {
+	if known, was := j.known[uid]; was {
+		delete(j.known, uid)
+		j.running.WithLabelValues(kind).Dec()
+		j.move(kind, known.waits, -1)
+	}
+}
+
+func (j *Jobs) move(kind string, waits Reason, by float64) {
+	if waits != Working {
+		j.waiting.WithLabelValues(kind, string(waits)).Add(by)
+	}
+}
+
+func (j *Jobs) end(kind, result string, took time.Duration) {
+	j.ended.WithLabelValues(kind, result).Observe(max(0, took.Seconds()))
+}
+
+// resultOf returns the result that a final phase tells.
+func resultOf(phase string) string {
+	switch phase {
+	case v1alpha1.PhaseStringSucceeded:
+		return succeeded
+	case v1alpha1.PhaseStringDeleteFailed:
+		return deleteFailed
+	}
+	return failed
+}

@@ -1,0 +1,185 @@
+package tally
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// start is when the counting begins in tests.
+var start = time.Unix(1000, 500)
+
+// story changes one Installation and lets the counts see each change.
+type story struct {
+	jobs *Jobs
+	now  time.Time
+	inst *v1alpha1.Installation
+}
+
+func newStory() *story {
+	s := &story{now: start}
+	s.jobs = NewJobs([]string{"Installation"}, func() time.Time { return s.now })
+	return s
+}
+
+// write changes the Installation and tells of it.
+func (s *story) write(change func(*v1alpha1.Installation)) {
+	before := s.inst
+	if before == nil {
+		s.inst = &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "a"}}
+		change(s.inst)
+		s.jobs.handler().OnAdd(s.inst, true)
+		return
+	}
+	s.inst = before.DeepCopy()
+	change(s.inst)
+	s.jobs.handler().OnUpdate(before, s.inst)
+}
+
+// trigger, enter and remove are what happens to an object.
+func (s *story) trigger(id string) {
+	s.write(func(inst *v1alpha1.Installation) { job.Installation(inst).Status.Trigger(id, metav1.NewTime(s.now)) })
+}
+
+func (s *story) enter(phase string, err error) {
+	s.write(func(inst *v1alpha1.Installation) {
+		job.Installation(inst).Status.Enter(phase, err, metav1.NewTime(s.now))
+	})
+}
+
+func (s *story) remove() {
+	now := metav1.NewTime(s.now)
+	s.inst = s.inst.DeepCopy()
+	s.inst.DeletionTimestamp = &now
+	s.jobs.handler().OnDelete(toolscache.DeletedFinalStateUnknown{Obj: s.inst})
+}
+
+func TestJobs(t *testing.T) {
+	tests := []struct {
+		reason string
+		happen func(*story)
+		// ended are the numbers of jobs by result, in seconds of all.
+		ended map[string]float64
+		// left is what waits or runs at the end.
+		running float64
+		waiting map[Reason]float64
+	}{
+		{"a job that ends well", func(s *story) {
+			s.trigger("1")
+			s.enter("Progressing", nil)
+			s.now = s.now.Add(3 * time.Second)
+			s.enter("Succeeded", nil)
+		}, map[string]float64{succeeded: 3}, 0, nil},
+		{"a job that waits for its children", func(s *story) {
+			s.trigger("1")
+			s.enter("Init", job.NewWaiting("init", "ImportsSatisfied", "m"))
+			s.enter("Progressing", nil)
+		}, nil, 1, map[Reason]float64{Children: 1}},
+		{"two jobs", func(s *story) {
+			s.trigger("1")
+			s.enter("Failed", nil)
+			s.trigger("2")
+			s.now = s.now.Add(time.Second)
+			s.enter("Succeeded", nil)
+		}, map[string]float64{failed: 0, succeeded: 1}, 0, nil},
+		{"a job that nobody saw run, by its own times", func(s *story) {
+			s.trigger("1")
+			s.enter("Succeeded", nil)
+			s.write(func(inst *v1alpha1.Installation) {
+				status := job.Installation(inst).Status
+				status.Trigger("2", metav1.NewTime(s.now))
+				status.Enter("Failed", nil, metav1.NewTime(s.now.Add(7*time.Second)))
+			})
+		}, map[string]float64{succeeded: 0, failed: 7}, 0, nil},
+		{"a deletion that ends well", func(s *story) {
+			s.trigger("1")
+			s.enter("Deleting", nil)
+			s.now = s.now.Add(2 * time.Second)
+			s.remove()
+		}, map[string]float64{deleted: 2}, 0, nil},
+		{"an object without a job is deleted", func(s *story) {
+			s.write(func(*v1alpha1.Installation) {})
+			s.remove()
+		}, nil, 0, nil},
+		{"a deletion that fails", func(s *story) {
+			s.trigger("1")
+			s.enter("DeleteFailed", nil)
+		}, map[string]float64{deleteFailed: 0}, 0, nil},
+		{"a status that is written again counts once", func(s *story) {
+			s.trigger("1")
+			s.enter("Succeeded", nil)
+			s.enter("Succeeded", nil)
+		}, map[string]float64{succeeded: 0}, 0, nil},
+		{"a job of the time before the start", func(s *story) {
+			s.write(func(inst *v1alpha1.Installation) {
+				status := job.Installation(inst).Status
+				status.Trigger("1", metav1.NewTime(start.Add(-time.Hour)))
+				status.Enter("Succeeded", nil, metav1.NewTime(start.Add(-time.Minute)))
+			})
+		}, nil, 0, nil},
+		{"a job that began before the start and ends after it", func(s *story) {
+			s.write(func(inst *v1alpha1.Installation) {
+				job.Installation(inst).Status.Trigger("1", metav1.NewTime(start.Add(-time.Minute)))
+			})
+			s.enter("Succeeded", nil)
+		}, map[string]float64{succeeded: 60}, 0, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s := newStory()
+			test.happen(s)
+			got := gather(t, s.jobs)
+			want := map[string]float64{"landscaper_jobs_running": test.running}
+			for result, seconds := range test.ended {
+				want["landscaper_job_duration_seconds "+result] = 1
+				want["landscaper_job_duration_seconds "+result+" sum"] = seconds
+			}
+			for reason, number := range test.waiting {
+				want["landscaper_jobs_waiting "+string(reason)] = number
+			}
+			for key, value := range got {
+				if want[key] != value {
+					t.Errorf("%s is %v, want %v", key, value, want[key])
+				}
+				delete(want, key)
+			}
+			if len(want) > 0 {
+				t.Errorf("missing: %v", want)
+			}
+		})
+	}
+}
+
+// gather returns all values by the name and the result or reason of a metric.
+func gather(t *testing.T, jobs *Jobs) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(jobs)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			key := family.GetName()
+			for _, label := range metric.GetLabel() {
+				if label.GetName() != "kind" {
+					key += " " + label.GetValue()
+				}
+			}
+			if histogram := metric.GetHistogram(); histogram != nil {
+				values[key], values[key+" sum"] = float64(histogram.GetSampleCount()), histogram.GetSampleSum()
+				continue
+			}
+			values[key] = metric.GetGauge().GetValue()
+		}
+	}
+	return values
+}

@@ -1,0 +1,108 @@
+package tally
+
+import (
+	"slices"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/job"
+)
+
+// Reason is a word for what a job waits for.
+type Reason string
+
+// The reasons for waits.
+const (
+	// Working means that it waits for nothing.
+	Working Reason = ""
+	// Import is an object that somebody is about to export.
+	Import Reason = "import"
+	// Sibling is another subinstallation of the same parent that has to go first.
+	Sibling Reason = "sibling"
+	// Context is the default Context of the namespace.
+	Context Reason = "context"
+	// Children are the subinstallations, Executions and items below.
+	Children Reason = "children"
+	// Deployer is one that takes the item up.
+	Deployer Reason = "deployer"
+	// Target is the Target with its Secret, or the cluster that it leads to.
+	Target Reason = "target"
+	// Readiness is that of objects on the target cluster, or that they are gone.
+	Readiness Reason = "readiness"
+	// Retry is the next attempt after an error.
+	Retry Reason = "retry"
+	// Other is something else.
+	Other Reason = "other"
+)
+
+// told are the reasons of waits by those that controllers and deployers write into
+// the status.
+var told = map[string]Reason{
+	"AllPredecessorsFinished": Sibling,
+	"SiblingImport":           Sibling,
+	"ImportsSatisfied":        Import,
+	"CalculateContext":        Context,
+	"NoTargetFound":           Target,
+	"SecretNotFound":          Target,
+	"SecretKeyNotFound":       Target,
+}
+
+// unreachable are the reasons of failed attempts that say that the cluster cannot be
+// worked with.
+var unreachable = []string{
+	cluster.ReasonUnreachable, cluster.ReasonRefused, cluster.ReasonTLS, cluster.ReasonUnauthorized,
+	cluster.ReasonToken, cluster.ReasonNotAllowed,
+}
+
+// possible are the reasons that each kind may have.
+var possible = map[string][]Reason{
+	"Installation": {Import, Sibling, Context, Children, Retry, Other},
+	"Execution":    {Children, Retry, Other},
+	"DeployItem":   {Deployer, Target, Readiness, Retry, Other},
+}
+
+// waitsFor returns what the unfinished job of an object waits for.
+func waitsFor(kind string, status job.Status) Reason {
+	reason := waitOf(kind, status)
+	if reason != Working && !slices.Contains(possible[kind], reason) {
+		return Other
+	}
+	return reason
+}
+
+func waitOf(kind string, status job.Status) Reason {
+	if kind == "DeployItem" && job.Starting(*status.JobID, *status.JobIDFinished, *status.Phase) {
+		return Deployer
+	}
+	if err := *status.LastError; err != nil {
+		return waitAfter(err)
+	}
+	phases := v1alpha1.InstallationPhases
+	switch phase := v1alpha1.InstallationPhase(*status.Phase); {
+	case kind != "DeployItem" && slices.Contains([]v1alpha1.InstallationPhase{phases.CleanupOrphaned, phases.Progressing, phases.TriggerDelete, phases.Deleting}, phase):
+		return Children
+	case kind == "DeployItem" && saysWaiting(status):
+		return Readiness
+	}
+	return Working
+}
+
+// waitAfter returns what follows from the error that a status shows.
+func waitAfter(err *v1alpha1.Error) Reason {
+	switch {
+	case slices.Contains(err.Codes, v1alpha1.ErrorUnfinished):
+		if reason, ok := told[err.Reason]; ok {
+			return reason
+		}
+		return Other
+	case slices.Contains(unreachable, err.Reason):
+		return Target
+	}
+	return Retry
+}
+
+// saysWaiting reports whether the conditions tell of a wait.
+func saysWaiting(status job.Status) bool {
+	condition := job.GetCondition(*status.Conditions, v1alpha1.ReconcilingCondition)
+	return condition != nil && condition.Reason == "Waiting"
+}

@@ -1,0 +1,66 @@
+package tally
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/job"
+)
+
+func TestWaitsFor(t *testing.T) {
+	inst, exec, item := &v1alpha1.Installation{}, &v1alpha1.Execution{}, &v1alpha1.DeployItem{}
+	wait := func(reason string) error { return job.NewWaiting("op", reason, "m") }
+	tests := []struct {
+		reason  string
+		subject *job.Subject
+		phase   string
+		err     error
+		want    Reason
+	}{
+		{"siblings before it", job.Installation(inst), "Init", wait("AllPredecessorsFinished"), Sibling},
+		{"siblings that have to be deleted before", job.Installation(inst), "InitDelete", wait("SiblingImport"), Sibling},
+		{"an import that somebody exports", job.Installation(inst), "Init", wait("ImportsSatisfied"), Import},
+		{"the default Context", job.Installation(inst), "Init", wait("CalculateContext"), Context},
+		{"a wait that is new to us", job.Installation(inst), "Init", wait("Whatever"), Other},
+		{"a reason of another kind", job.Installation(inst), "Init", wait("NoTargetFound"), Other},
+		{"a registry that fails", job.Installation(inst), "Init", errors.New("no answer"), Retry},
+		{"rendering is work", job.Installation(inst), "Init", nil, Working},
+		{"all below it", job.Installation(inst), "Progressing", nil, Children},
+		{"all below it while it deletes", job.Installation(inst), "Deleting", nil, Children},
+		{"its exports are work", job.Installation(inst), "Completing", nil, Working},
+		{"items", job.Execution(exec), "Progressing", nil, Children},
+		{"an item that nobody has taken up", job.DeployItem(item), "", nil, Deployer},
+		{"an item that nobody has taken up since its last job", job.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
+		{"no Target", job.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
+		{"no Secret of the Target", job.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
+		{"a cluster that refuses", job.DeployItem(item), "Progressing", job.NewError("op", cluster.ReasonRefused, "m"), Target},
+		{"another error", job.DeployItem(item), "Progressing", errors.New("m"), Retry},
+		{"an item at work", job.DeployItem(item), "Progressing", nil, Working},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			status := test.subject.Status
+			*status.JobID, *status.Phase = "a", test.phase
+			*status.LastError = job.StatusError(test.err, nil, metav1.NewTime(time.Unix(1, 0)))
+			if got := waitsFor(kindOf(test.subject), status); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestReadiness: a wait for objects on the cluster is progress, so that only the
+// conditions tell it.
+func TestReadiness(t *testing.T) {
+	item := &v1alpha1.DeployItem{}
+	item.Status.JobID, item.Status.Phase = "a", v1alpha1.DeployItemPhases.Progressing
+	job.Summarize(&item.Status.Conditions, job.Summary{Phase: "Progressing", Err: job.NewWaiting("reconcile", "Waiting", "m")}, metav1.Now())
+	if got := waitsFor("DeployItem", job.DeployItem(item).Status); got != Readiness {
+		t.Errorf("got %q", got)
+	}
+}

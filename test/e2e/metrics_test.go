@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/test/landscape"
+)
+
+// metric is one as the server serves it, or as docs/operate.md lists it.
+type metric struct {
+	kind   string
+	labels []string
+	// values are those of the labels; of the list, the whole row.
+	values []string
+	row    string
+}
+
+// TestMetricsList compares the metrics of a running server with docs/operate.md.
+func TestMetricsList(t *testing.T) {
+	address, err := landscape.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open")
+	waitSucceeded(t, create(t, newInstallation(namespace(t), "counted", oneConfigMap)))
+	text := readMetrics(t, address)
+	served, listed := servedMetrics(text), listedMetrics(t)
+	for name, is := range served {
+		want, ok := listed[name]
+		switch {
+		case !ok && !familyListed(listed, name):
+			t.Errorf("docs/operate.md does not list %s", name)
+		case ok && (is.kind != want.kind || !slices.Equal(is.labels, want.labels)):
+			t.Errorf("%s is a %s with %q, docs/operate.md says a %s with %q", name, is.kind, is.labels, want.kind, want.labels)
+		}
+		for _, value := range is.values {
+			if strings.HasPrefix(name, "landscaper_") && !strings.Contains(want.row, "`"+value+"`") {
+				t.Errorf("docs/operate.md does not list the value %s of a label of %s", value, name)
+			}
+		}
+	}
+	for name := range listed {
+		if _, ok := served[name]; !ok && !strings.HasSuffix(name, "*") {
+			t.Errorf("docs/operate.md lists %s, which the server does not have", name)
+		}
+	}
+	// What the lab and the job are about shows, and nothing of their names.
+	for _, want := range []string{
+		`landscaper_job_duration_seconds_count{kind="Installation",result="succeeded"} 1`,
+		`landscaper_job_duration_seconds_count{kind="DeployItem",result="succeeded"} 1`,
+		`landscaper_target_requests_total{result="ok",verb="create"} 1`,
+		`landscaper_jobs_running{kind="Installation"} 0`,
+		`workqueue_depth{controller="installation"`,
+		`rest_client_requests_total{code="2xx",host="target",method="POST"} 1`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the server does not say %s", want)
+		}
+	}
+	if strings.Contains(text, "127.0.0.1") {
+		t.Error("the metrics tell addresses of clusters")
+	}
+}
+
+// familyListed reports whether a row such as go_* means a metric.
+func familyListed(listed map[string]metric, name string) bool {
+	for row := range listed {
+		if prefix, ok := strings.CutSuffix(row, "*"); ok && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	typeLine   = regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`)
+	sampleLine = regexp.MustCompile(`(?m)^([a-z_]+)\{(.*)\} \S+$`)
+	labelPair  = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+	code       = regexp.MustCompile("`([^`]+)`")
+)
+
+func servedMetrics(text string) map[string]metric {
+	metrics := map[string]metric{}
+	for _, line := range typeLine.FindAllStringSubmatch(text, -1) {
+		metrics[line[1]] = metric{kind: line[2]}
+	}
+	for _, line := range sampleLine.FindAllStringSubmatch(text, -1) {
+		name := line[1]
+		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+			if base := strings.TrimSuffix(name, suffix); metrics[base].kind == "histogram" {
+				name = base
+			}
+		}
+		is := metrics[name]
+		is.labels = nil
+		for _, pair := range labelPair.FindAllStringSubmatch(line[2], -1) {
+			if pair[1] != "le" {
+				is.labels, is.values = append(is.labels, pair[1]), append(is.values, pair[2])
+			}
+		}
+		slices.Sort(is.labels)
+		slices.Sort(is.values)
+		is.values = slices.Compact(is.values)
+		metrics[name] = is
+	}
+	return metrics
+}
+
+// listedMetrics reads the table in docs/operate.md.
+func listedMetrics(t *testing.T) map[string]metric {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## Metrics\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	if !found {
+		t.Fatal("docs/operate.md has no section Metrics")
+	}
+	metrics := map[string]metric{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 5 {
+			continue
+		}
+		is := metric{kind: strings.TrimSpace(cells[2]), row: line}
+		for _, label := range code.FindAllStringSubmatch(cells[3], -1) {
+			is.labels = append(is.labels, label[1])
+		}
+		slices.Sort(is.labels)
+		for _, name := range code.FindAllStringSubmatch(cells[1], -1) {
+			metrics[name[1]] = is
+		}
+	}
+	return metrics
+}
