@@ -76,6 +76,11 @@ type InstallationStatus struct {
 	// +optional
 	TransitionTimes *TransitionTimes `json:"transitionTimes,omitempty"`
 
+	// History are the current or last job and those before, the newest first: at most
+	// ten, and fewer where the rest of the status is large.
+	// +optional
+	History []JobRecord `json:"history,omitempty"`
+
 	// ConfigGeneration identifies the exported values of the last job.
 	// +optional
 	ConfigGeneration string `json:"configGeneration,omitempty"`
@@ -86,6 +91,53 @@ type InstallationStatus struct {
 	// +optional
 	InstallationReferences []NamedObjectReference `json:"installationRefs,omitempty"`
 }
+
+// JobRecord tells of a job.
+type JobRecord struct {
+	// JobID identifies the job.
+	JobID string `json:"jobID"`
+	// Trigger is what started it; empty if that is not known.
+	// +optional
+	Trigger JobTrigger `json:"trigger,omitempty"`
+	// Phase is how the job has ended; empty as long as it has not.
+	// +optional
+	Phase InstallationPhase `json:"phase,omitempty"`
+	// Start is when the job was handed over; empty as long as it has not ended.
+	// +optional
+	Start *metav1.Time `json:"start,omitempty"`
+	// Queued is how long nobody worked on it; like the other spans absent if it was
+	// less than a second.
+	// +optional
+	Queued *Duration `json:"queued,omitempty"`
+	// Preparing is how long it took until the children were written.
+	// +optional
+	Preparing *Duration `json:"preparing,omitempty"`
+	// Running is how long it took from then on until the end.
+	// +optional
+	Running *Duration `json:"running,omitempty"`
+}
+
+// JobTrigger is what started a job.
+type JobTrigger string
+
+const (
+	// TriggeredByReconcile is the operation "reconcile".
+	TriggeredByReconcile JobTrigger = "reconcile"
+	// TriggeredByForceReconcile is the operation "force-reconcile".
+	TriggeredByForceReconcile JobTrigger = "force-reconcile"
+	// TriggeredByChange is a new specification, of an Installation that asks for a job
+	// then.
+	TriggeredByChange JobTrigger = "change"
+	// TriggeredBySchedule is spec.automaticReconcile.
+	TriggeredBySchedule JobTrigger = "schedule"
+	// TriggeredByImports is a change of imported data, where the administrator lets it
+	// start jobs.
+	TriggeredByImports JobTrigger = "imports"
+	// TriggeredByDeletion is the deletion of the Installation.
+	TriggeredByDeletion JobTrigger = "deletion"
+	// TriggeredByParent is the job of the Installation that this one is a part of.
+	TriggeredByParent JobTrigger = "parent"
+)
 
 // SubInstCache lists the subinstallations of an Installation.
 type SubInstCache struct {

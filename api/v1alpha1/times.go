@@ -115,6 +115,12 @@ func (t *TransitionTimes) UnmarshalJSON(data []byte) error {
 	return decodeTimes(data, (*plain)(t))
 }
 
+// UnmarshalJSON reads a JobRecord, with any text for its times.
+func (r *JobRecord) UnmarshalJSON(data []byte) error {
+	type plain JobRecord
+	return decodeTimes(data, (*plain)(r))
+}
+
 // UnmarshalJSON reads a DeployItemStatus, with any text for its times.
 func (s *DeployItemStatus) UnmarshalJSON(data []byte) error {
 	type plain DeployItemStatus

@@ -117,7 +117,7 @@ func (r *Reconciler) repeat(ctx context.Context, s *snapshot) error {
 	counter.NumberOfReconciles++
 	counter.LastReconcileTime = metav1.NewTime(s.now)
 	s.inst.Status.AutomaticReconcileStatus = &counter
-	return r.start(ctx, s)
+	return r.start(ctx, s, v1alpha1.TriggeredBySchedule)
 }
 
 // forgetRepetitions ends the count of automatic jobs, unless the public system has asked

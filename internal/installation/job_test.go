@@ -212,11 +212,19 @@ func TestJob(t *testing.T) {
 	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || s.JobIDFinished != "job-2" {
 		t.Errorf("%+v", s)
 	}
+	for i, entry := range b.installation(t).Status.History {
+		if want := []string{"job-2", "job-1"}[i]; entry.JobID != want || entry.Trigger != "reconcile" || entry.Phase != "Succeeded" || entry.Start == nil {
+			t.Errorf("the history has %+v, want %s", entry, want)
+		}
+	}
 	if err := b.api.Delete(t.Context(), b.installation(t)); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.reconcile(t); got != "status Installation, delete Execution, status Installation" {
 		t.Errorf("the deletion begins with: %s", got)
+	}
+	if history := b.installation(t).Status.History; len(history) != 3 || history[0].Trigger != "deletion" || history[0].Phase != "" {
+		t.Errorf("the history has %+v", history)
 	}
 	exec := b.execution(t)
 	exec.Finalizers = nil

@@ -18,12 +18,13 @@ import (
 // removed, so that a crash in between repeats a job rather than losing one.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 	forgetRepetitions(s.inst)
-	return r.start(ctx, s)
+	return r.start(ctx, s, job.TriggerOf(s.inst))
 }
 
 // start stores a job and accepts it.
-func (r *Reconciler) start(ctx context.Context, s *snapshot) error {
+func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
+	s.subject.Remember(trigger)
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}
@@ -33,6 +34,7 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot) error {
 // adopt takes the job of the parent over.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
 	s.subject.Status.Trigger(s.parent.Status.JobID, metav1.NewTime(r.Now()))
+	s.subject.Remember(v1alpha1.TriggeredByParent)
 	return nil
 }
 

@@ -97,6 +97,9 @@ func TestSubs(t *testing.T) {
 	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" {
 		t.Errorf("%+v", s)
 	}
+	if history := b.sub(t, "b").Status.History; len(history) != 1 || history[0].JobID != "job-1" || history[0].Trigger != "parent" || history[0].Phase != "Succeeded" {
+		t.Errorf("the history of a subinstallation has %+v", history)
+	}
 
 	b.request(t, v1alpha1.ReconcileOperation)
 	wantWrites(t, "once more: they are as they are wanted", b.reconcile(t), "status Installation, patch Installation, status Installation")

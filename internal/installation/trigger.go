@@ -54,7 +54,7 @@ func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
 	forgetRepetitions(s.inst)
 	s.inst.Status.ImportsHash = *s.current
 	s.current = nil
-	return r.start(ctx, s)
+	return r.start(ctx, s, v1alpha1.TriggeredByImports)
 }
 
 // importedObjects is the index of roots by the objects that they import.

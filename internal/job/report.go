@@ -64,7 +64,7 @@ type Reporter struct {
 
 // Enter enters a phase after a step that went well, and stores the status.
 func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
-	s.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
+	s.enter(phase, nil, metav1.NewTime(r.Now()))
 	if err := r.store(ctx, s); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 		// The phase is that of the job before. It is final, and would end this one.
 		phase = s.firstPhase()
 	}
-	s.Status.Enter(phase, err, metav1.NewTime(r.Now()))
+	s.enter(phase, err, metav1.NewTime(r.Now()))
 	if outcome == Transient && shown(before.LastError, *s.Status.LastError) {
 		return ctrl.Result{}, err
 	}
