@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -55,6 +56,9 @@ type Config struct {
 	UnreadyAfter time.Duration
 	// HealthAddress serves health and readiness; "0" switches them off.
 	HealthAddress string
+	// HealthCheck is the LsHealthCheck that tells how the process fares; without a name,
+	// none does.
+	HealthCheck types.NamespacedName
 	// LeaderElection lets only one of several replicas work.
 	LeaderElection bool
 	// LeaderElectionNamespace is where the replicas agree on the leader.
@@ -130,6 +134,12 @@ type file struct {
 		// Open serves metrics without TLS and without asking who the client is.
 		Open bool `json:"open"`
 	} `json:"metrics"`
+	// Deployments is about the Deployments of the public system; of it, the object that
+	// tells of their health has a meaning here.
+	Deployments struct {
+		Namespace   string `json:"deploymentsNamespace"`
+		HealthCheck string `json:"lsHealthCheckName"`
+	} `json:"lsDeployments"`
 	// Namespaces confine the process.
 	Namespaces         []string `json:"namespaces"`
 	DeployItemTimeouts struct {
@@ -236,6 +246,9 @@ func (c *Config) apply(read *file) {
 	if len(read.Namespaces) > 0 {
 		c.Namespaces = read.Namespaces
 	}
+	if read.Deployments.HealthCheck != "" {
+		c.HealthCheck = types.NamespacedName{Namespace: read.Deployments.Namespace, Name: read.Deployments.HealthCheck}
+	}
 	for _, permission := range read.ImportNamespaces {
 		if c.SourceNamespaces == nil {
 			c.SourceNamespaces = validation.SourceNamespaces{}
@@ -258,6 +271,9 @@ func (c *Config) Validate() error {
 		if problems := utilvalidation.IsDNS1123Label(name); len(problems) > 0 {
 			return fmt.Errorf("namespaces: %q is not the name of a namespace: %s", name, problems[0])
 		}
+	}
+	if c.HealthCheck.Name != "" && c.HealthCheck.Namespace == "" {
+		return fmt.Errorf("lsDeployments.lsHealthCheckName is set: set deploymentsNamespace as well, where the LsHealthCheck is to be")
 	}
 	for _, name := range c.DisabledFunctions {
 		if !slices.Contains(clusterfunc.Names(), name) {

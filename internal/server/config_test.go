@@ -40,6 +40,14 @@ func TestLoad(t *testing.T) {
 			_, one := cached["team-a"]
 			return one && len(cached) == 2 && c.Validate() == nil
 		}, "", ""},
+		{"the object that tells how the process fares", "lsDeployments: {deploymentsNamespace: ns, lsHealthCheckName: health}", func(c Config) bool {
+			return c.HealthCheck.String() == "ns/health" && c.Validate() == nil
+		}, "", ""},
+		{"Deployments of the public system are not watched", "lsDeployments: {lsController: main}", func(c Config) bool { return c.HealthCheck.Name == "" }, "lsController", ""},
+		{"an object without a namespace", "lsDeployments: {lsHealthCheckName: health}", func(c Config) bool {
+			err := c.Validate()
+			return err != nil && strings.Contains(err.Error(), "deploymentsNamespace")
+		}, "", ""},
 		{"not confined", "{}", func(c Config) bool { return c.cachedNamespaces() == nil }, "", ""},
 		{"metrics are for those who may", "metrics: {port: 9999}", func(c Config) bool { return c.metrics().SecureServing && c.metrics().FilterProvider != nil }, "", ""},
 		{"metrics for everybody", "metrics: {open: true}", func(c Config) bool {

@@ -60,7 +60,7 @@ func (h *health) ready(ctx context.Context) error {
 }
 
 // addHealth serves health and readiness from the start on, when nothing is ready yet.
-func addHealth(to manager.Manager, config Config, watches *watches) error {
+func addHealth(to manager.Manager, config Config, checks *health) error {
 	address := config.HealthAddress
 	if address == "0" || address == "" {
 		return nil
@@ -69,7 +69,6 @@ func addHealth(to manager.Manager, config Config, watches *watches) error {
 	if err != nil {
 		return fmt.Errorf("serve health at %s: %w", address, err)
 	}
-	checks := &health{watches: watches, elected: to.Elected(), kinds: config.kinds(), synced: to.GetCache().WaitForCacheSync}
 	limit := 10 * time.Second
 	return to.Add(&manager.Server{
 		Name: "health", Listener: listener, ShutdownTimeout: &limit,

@@ -117,7 +117,11 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
 	}
-	if err := addHealth(manager, config, watches); err != nil {
+	checks := &health{watches: watches, elected: manager.Elected(), kinds: config.kinds(), synced: manager.GetCache().WaitForCacheSync}
+	if err := addHealth(manager, config, checks); err != nil {
+		return nil, err
+	}
+	if err := addHealthObject(manager, config, checks.ready); err != nil {
 		return nil, err
 	}
 	return manager, nil

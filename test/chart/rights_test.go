@@ -80,6 +80,8 @@ func TestRights(t *testing.T) {
 		{"confined, tokens in all its namespaces", with(confined, "serviceAccountTokens", map[string]any{"everywhere": true}), []right{token("team-a"), token("team-b")}, []right{token("*")}},
 		{"confined, it reads where its Installations may import from", with(confined, "install", shared),
 			[]right{{"shared", "secrets", "get"}}, []right{{"shared", "secrets", "list"}, {"shared", "secrets", "create"}, {"*", "secrets", "get"}}},
+		{"the health object where one is wanted", with(nil, "healthCheck", "health"), []right{{Namespace, "lshealthchecks", "update"}}, []right{{"*", "lshealthchecks", "update"}}},
+		{"and not elsewhere", nil, nil, []right{{Namespace, "lshealthchecks", "update"}}},
 		{"metrics for everybody ask nobody", with(confined, "metrics", map[string]any{"authenticated": false}), nil,
 			[]right{{"*", "tokenreviews", "create"}}},
 	}
