@@ -97,6 +97,10 @@ func (f facts) waits() bool {
 
 // blocker returns what the object publishes about why it is not ready.
 func (f facts) blocker() (reason, message string) {
+	if waits := f.condition(v1alpha1.ReconcilingCondition); waits != nil && waits.Reason == waitingReason && waits.Message != "" {
+		// The other conditions say the same, but not that it is a wait.
+		return waits.Reason, waits.Message
+	}
 	for _, candidate := range []struct {
 		condition v1alpha1.ConditionType
 		when      v1alpha1.ConditionStatus

@@ -168,3 +168,15 @@ func TestJudgeTellsWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// TestWaitIsNoError: what the controllers write while a job waits is shown as a wait.
+func TestWaitIsNoError(t *testing.T) {
+	const why = "waiting for Installations db, whose exports are imported"
+	node := &Node{}
+	installationFacts(object("Init", running, broken(why, v1alpha1.ErrorUnfinished), says(
+		condition(v1alpha1.ReadyCondition, "False", "Init", why), condition(v1alpha1.ReconcilingCondition, "True", "Waiting", why), condition(v1alpha1.StalledCondition, "False", "Init", "nothing stands in the way"),
+	))).fill(node)
+	if node.State != Waiting || node.Reason != "Waiting" || node.Message != why {
+		t.Errorf("%+v", node)
+	}
+}
