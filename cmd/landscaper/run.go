@@ -65,6 +65,7 @@ go before the file.`,
 	flags.StringSliceVar(&config.Namespaces, "namespaces", nil, "namespaces to work in; nothing is read in any other (default: all)")
 	flags.DurationVar(&config.UnreadyAfter, "unready-after", config.UnreadyAfter, "time that a watch may fail until /readyz says so")
 	flags.StringVar(&config.HealthAddress, "health-address", config.HealthAddress, "address for /healthz and /readyz; 0 switches them off")
+	flags.StringVar(&config.TraceEndpoint, "trace-endpoint", "", "URL of a collector that takes traces of jobs by OTLP over HTTP, for example https://collector.example.org:4318 (default: no traces)")
 	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
 	flags.StringVar(&config.Namespace, "namespace", ownNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded (default: the namespace that the program runs in; none outside a cluster)")

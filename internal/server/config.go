@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -56,6 +57,8 @@ type Config struct {
 	UnreadyAfter time.Duration
 	// HealthAddress serves health and readiness; "0" switches them off.
 	HealthAddress string
+	// TraceEndpoint is the URL that traces are sent to; without it, there are none.
+	TraceEndpoint string
 	// HealthCheck is the LsHealthCheck that tells how the process fares; without a name,
 	// none does.
 	HealthCheck types.NamespacedName
@@ -272,9 +275,6 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("namespaces: %q is not the name of a namespace: %s", name, problems[0])
 		}
 	}
-	if c.HealthCheck.Name != "" && c.HealthCheck.Namespace == "" {
-		return fmt.Errorf("lsDeployments.lsHealthCheckName is set: set deploymentsNamespace as well, where the LsHealthCheck is to be")
-	}
 	for _, name := range c.DisabledFunctions {
 		if !slices.Contains(clusterfunc.Names(), name) {
 			return fmt.Errorf("disabledTemplateFunctions: there is no function %q: choose from %s", name, strings.Join(clusterfunc.Names(), ", "))
@@ -288,6 +288,17 @@ func (c *Config) Validate() error {
 	}
 	if !c.Verification.Known() {
 		return fmt.Errorf("signatureVerificationEnforcementPolicy is %q: choose from DoNotEnforce, Enforce, Disabled", c.Verification)
+	}
+	return c.validateTelling()
+}
+
+// validateTelling checks where the process tells how it fares.
+func (c *Config) validateTelling() error {
+	if endpoint, err := url.Parse(c.TraceEndpoint); c.TraceEndpoint != "" && (err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https") {
+		return fmt.Errorf("--trace-endpoint is no URL of a collector: it should look like https://collector.example.org:4318")
+	}
+	if c.HealthCheck.Name != "" && c.HealthCheck.Namespace == "" {
+		return fmt.Errorf("lsDeployments.lsHealthCheckName is set: set deploymentsNamespace as well, where the LsHealthCheck is to be")
 	}
 	return nil
 }

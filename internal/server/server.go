@@ -64,7 +64,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := addControllers(ctx, manager, config); err != nil {
 		return err
 	}
-	if err := addTally(manager, config); err != nil {
+	if err := addTally(ctx, manager, config); err != nil {
 		return err
 	}
 	log.Info("starting", "controllers", config.Controllers)

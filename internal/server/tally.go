@@ -15,11 +15,24 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
+	"go.landscaper.dev/internal/traces"
+	"go.landscaper.dev/internal/version"
 )
 
-// addTally counts what docs/operate.md lists.
-func addTally(to manager.Manager, config Config) error {
+// addTally counts what docs/operate.md lists, and tells of jobs as traces if that is
+// wanted.
+func addTally(ctx context.Context, to manager.Manager, config Config) error {
 	jobs := tally.NewJobs(config.tallied(), time.Now)
+	if config.TraceEndpoint != "" {
+		tracer, err := traces.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
+		if err != nil {
+			return err
+		}
+		jobs.Ended = tracer.Tell
+		if err := to.Add(manager.RunnableFunc(tracer.Run)); err != nil {
+			return fmt.Errorf("send traces: %w", err)
+		}
+	}
 	if err := register(jobs, cluster.Requests, job.Breakdowns); err != nil {
 		return err
 	}

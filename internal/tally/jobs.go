@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -30,6 +31,10 @@ var durations = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 
 // Jobs counts the jobs of all objects of some kinds.
 type Jobs struct {
+	// Ended hears of each job that was seen at work, when it has ended; nil if nobody
+	// wants to know. It must not wait.
+	Ended func(Job)
+
 	kinds []string
 	now   func() time.Time
 
@@ -49,6 +54,20 @@ type underWay struct {
 	job   string
 	since time.Time
 	waits Reason
+	// begun and written are when work on it began, and when its children were written;
+	// zero as long as that has not happened.
+	begun, written time.Time
+}
+
+// Job is one that has ended.
+type Job struct {
+	ID, Kind, Result string
+	// Object is what it was of; it is only read.
+	Object client.Object
+	// Handed is when it was handed over, Begun when work on it began, Written when its
+	// children were written, and Ended when it ended. Begun and Written are zero if that
+	// was not seen.
+	Handed, Begun, Written, Ended time.Time
 }
 
 // NewJobs returns the counts for some kinds of objects.
@@ -170,6 +189,7 @@ func (j *Jobs) see(before, now *job.Subject) {
 		}
 		j.move(kind, known.waits, -1)
 		known.waits = waitsFor(kind, now.Status)
+		known.reach(*now.Status.TransitionTimes, before != nil, j.now())
 		j.move(kind, known.waits, 1)
 		j.known[uid] = known
 		return
@@ -177,7 +197,7 @@ func (j *Jobs) see(before, now *job.Subject) {
 	j.forget(kind, uid)
 	switch {
 	case was && known.job == id:
-		j.end(kind, resultOf(*now.Status.Phase), j.now().Sub(known.since))
+		j.tell(now, known, resultOf(*now.Status.Phase))
 	case before != nil && *before.Status.JobIDFinished != id, before == nil && j.endedSince(now):
 		// It was so short that nobody saw it run.
 		j.end(kind, resultOf(*now.Status.Phase), taken(now))
@@ -195,7 +215,7 @@ func (j *Jobs) gone(last *job.Subject) {
 	known, was := j.known[uid]
 	j.forget(kind, uid)
 	if was && last.Object.GetDeletionTimestamp() != nil {
-		j.end(kind, deleted, j.now().Sub(known.since))
+		j.tell(last, known, deleted)
 	}
 }
 
@@ -235,6 +255,37 @@ func (j *Jobs) forget(kind string, uid types.UID) {
 func (j *Jobs) move(kind string, waits Reason, by float64) {
 	if waits != Working {
 		j.waiting.WithLabelValues(kind, string(waits)).Add(by)
+	}
+}
+
+// reach notes which stages a job has reached: now, if it was seen before, which is more
+// exact than the seconds of a status.
+func (u *underWay) reach(times *v1alpha1.TransitionTimes, seen bool, now time.Time) {
+	if times == nil {
+		return
+	}
+	note := func(at *time.Time, told *metav1.Time) {
+		switch {
+		case told == nil || !at.IsZero():
+		case seen:
+			*at = now
+		default:
+			*at = told.Time
+		}
+	}
+	note(&u.begun, times.InitTime)
+	note(&u.written, times.WaitTime)
+}
+
+// tell counts a job that was seen to the end.
+func (j *Jobs) tell(s *job.Subject, known underWay, result string) {
+	now, kind := j.now(), kindOf(s)
+	j.end(kind, result, now.Sub(known.since))
+	if j.Ended != nil {
+		j.Ended(Job{
+			ID: known.job, Kind: kind, Result: result, Object: s.Object,
+			Handed: known.since, Begun: known.begun, Written: known.written, Ended: now,
+		})
 	}
 }
 

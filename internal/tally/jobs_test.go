@@ -156,6 +156,34 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestEnded: who wants to know hears of a job with the moments of its stages.
+func TestEnded(t *testing.T) {
+	s := newStory()
+	var told []Job
+	s.jobs.Ended = func(ended Job) { told = append(told, ended) }
+	s.write(func(*v1alpha1.Installation) {})
+	s.trigger("1")
+	step := func(change func(job.Status)) {
+		s.now = s.now.Add(time.Second)
+		s.write(func(inst *v1alpha1.Installation) { change(job.Installation(inst).Status) })
+	}
+	step(func(status job.Status) { status.Begin(1, metav1.NewTime(s.now)) })
+	step(func(status job.Status) { status.Wait(metav1.NewTime(s.now)) })
+	step(func(status job.Status) { status.Enter("Failed", nil, metav1.NewTime(s.now)) })
+	if len(told) != 1 {
+		t.Fatalf("told of %+v", told)
+	}
+	got := told[0]
+	for i, at := range []time.Time{got.Handed, got.Begun, got.Written, got.Ended} {
+		if want := start.Add(time.Duration(i) * time.Second); !at.Equal(want) {
+			t.Errorf("stage %d began at %s, want %s", i, at, want)
+		}
+	}
+	if got.ID != "1" || got.Kind != "Installation" || got.Result != failed || got.Object.GetUID() != "a" {
+		t.Errorf("told of %+v", got)
+	}
+}
+
 // gather returns all values by the name and the result or reason of a metric.
 func gather(t *testing.T, jobs *Jobs) map[string]float64 {
 	t.Helper()

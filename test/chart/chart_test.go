@@ -45,6 +45,7 @@ func TestRender(t *testing.T) {
 		{"a deployer may run elsewhere", map[string]any{"controllers": []any{"installation", "execution"}, "workers": map[string]any{"installation": 64}}, "Deployment", "landscaper", []string{"--controllers=installation,execution", "--workers=installation=64"}},
 		{"permissions reach installer and program", map[string]any{"install": map[string]any{"importNamespaces": []any{map[string]any{"from": "shared", "to": []any{"team-a"}}}}}, "Job", "landscaper-install", []string{"--allow-import-from=shared=team-a"}},
 		{"the default repository reaches the program", map[string]any{"contexts": map[string]any{"repositoryContext": map[string]any{"type": "ociRegistry", "baseUrl": "r"}}}, "ConfigMap", "landscaper", []string{`repositoryContext: {\"baseUrl\":\"r\",\"type\":\"ociRegistry\"}`}},
+		{"traces go where they are wanted", map[string]any{"traceEndpoint": "https://c:4318"}, "Deployment", "landscaper", []string{"--trace-endpoint=https://c:4318"}},
 		{"the program tells how it fares", map[string]any{"healthCheck": "health"}, "ConfigMap", "landscaper", []string{"lsDeployments: {deploymentsNamespace: landscaper-system, lsHealthCheckName: health}"}},
 		{"files for the program come from volumes", map[string]any{
 			"volumes":      []any{map[string]any{"name": "registry", "secret": map[string]any{"secretName": "registry-files"}}},

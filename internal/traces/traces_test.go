@@ -1,0 +1,138 @@
+package traces
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/tally"
+)
+
+const jobID = "4bf92f35-77b3-4da6-a3ce-929d0e0e4736"
+
+// moment is some seconds after the job was handed over.
+func moment(seconds int) time.Time { return time.Unix(1_000_000+int64(seconds), 0) }
+
+// owned returns what describes an object with an owner.
+func owned(name string, kind, owner string) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name)}
+	if owner != "" {
+		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Name: owner, UID: types.UID("uid-" + owner)}}
+	}
+	return meta
+}
+
+// family are the jobs of a root with a subinstallation, in the order in which they end.
+func family() []tally.Job {
+	return []tally.Job{
+		{ID: jobID, Kind: "DeployItem", Result: "failed", Handed: moment(4), Begun: moment(5), Ended: moment(8), Object: &v1alpha1.DeployItem{
+			ObjectMeta: owned("item", "Execution", "sub-exec"),
+			Status:     v1alpha1.DeployItemStatus{LastError: &v1alpha1.Error{Message: "secret value"}},
+		}},
+		{ID: jobID, Kind: "Execution", Result: "failed", Handed: moment(3), Ended: moment(9), Object: &v1alpha1.Execution{ObjectMeta: owned("sub-exec", "Installation", "sub")}},
+		{ID: jobID, Kind: "Installation", Result: "failed", Handed: moment(2), Begun: moment(2), Written: moment(3), Ended: moment(10), Object: &v1alpha1.Installation{ObjectMeta: owned("sub", "Installation", "root")}},
+		{ID: jobID, Kind: "Installation", Result: "succeeded", Handed: moment(0), Begun: moment(1), Written: moment(2), Ended: moment(11), Object: &v1alpha1.Installation{ObjectMeta: owned("root", "", "")}},
+	}
+}
+
+// TestTell: all objects of a job are in one trace, each below its owner, with their
+// stages, although each is told of alone.
+func TestTell(t *testing.T) {
+	exporter := tracetest.NewInMemoryExporter()
+	tracer := newTracer(sdktrace.WithSyncer(exporter), "1.0")
+	for _, ended := range family() {
+		tracer.Tell(ended)
+	}
+	names := map[string]string{}
+	var lines []string
+	for _, span := range exporter.GetSpans() {
+		label := span.Name
+		for _, value := range span.Attributes {
+			if value.Key == "landscaper.name" {
+				label += " " + value.Value.AsString()
+			}
+			if strings.Contains(value.Value.String(), "secret") {
+				t.Errorf("attribute %s has a value of a user", value.Key)
+			}
+		}
+		if got := span.SpanContext.TraceID().String(); got != strings.ReplaceAll(jobID, "-", "") {
+			t.Errorf("%s is in trace %s", label, got)
+		}
+		if span.Status.Description != "" {
+			t.Errorf("the status of %s says %q", label, span.Status.Description)
+		}
+		names[span.SpanContext.SpanID().String()] = label
+	}
+	names["0000000000000000"] = "nothing"
+	for _, span := range exporter.GetSpans() {
+		from, to := int(span.StartTime.Sub(moment(0)).Seconds()), int(span.EndTime.Sub(moment(0)).Seconds())
+		lines = append(lines, strings.Join([]string{names[span.SpanContext.SpanID().String()], "below", names[span.Parent.SpanID().String()], seconds(from, to), span.Status.Code.String()}, " "))
+	}
+	want := `queued below DeployItem item 4-5 Unset
+working below DeployItem item 5-8 Unset
+DeployItem item below Execution sub-exec 4-8 Error
+Execution sub-exec below Installation sub 3-9 Error
+queued below Installation sub 2-2 Unset
+preparing below Installation sub 2-3 Unset
+running below Installation sub 3-10 Unset
+Installation sub below Installation root 2-10 Error
+queued below Installation root 0-1 Unset
+preparing below Installation root 1-2 Unset
+running below Installation root 2-11 Unset
+Installation root below nothing 0-11 Unset`
+	if got := strings.Join(lines, "\n"); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func seconds(from, to int) string { return fmt.Sprintf("%d-%d", from, to) }
+
+func TestTraceID(t *testing.T) {
+	tests := []struct {
+		reason, job string
+		digits      bool
+	}{
+		{"a UUID is its digits, so that a user finds the trace", jobID, true},
+		{"a tool may name its jobs as it likes", "nightly", false},
+		{"zero is no ID of a trace", "00000000-0000-0000-0000-000000000000", false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			got := TraceID(test.job)
+			if !got.IsValid() || got != TraceID(test.job) {
+				t.Errorf("got %s", got)
+			}
+			if same := got.String() == strings.ReplaceAll(test.job, "-", ""); same != test.digits {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// TestSent: what is left is sent when the process ends.
+func TestSent(t *testing.T) {
+	asked := make(chan string, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) { asked <- request.URL.Path }))
+	defer collector.Close()
+	tracer, err := New(t.Context(), collector.URL, "1.0", logr.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracer.Tell(family()[0])
+	if err := tracer.provider.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if path := <-asked; path != "/v1/traces" {
+		t.Errorf("sent to %s", path)
+	}
+}
