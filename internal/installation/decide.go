@@ -147,9 +147,9 @@ func decide(s snapshot) decision {
 	switch {
 	case !unfinished && handsOver(s):
 		return act(adopt)
-	case operation == v1alpha1.InterruptOperation || unfinished && forced(s.inst):
+	case endsEarly(s.inst, unfinished):
 		return decideInterruption(s, unfinished)
-	case !isRoot(s.inst) && !s.orphaned && (operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation):
+	case !s.orphaned && inVain(s.inst):
 		return act(dismiss)
 	case unfinished && deleted(s.inst) && canAbandon(s):
 		return failure(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))

@@ -43,14 +43,11 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 		}
 	}
 	s.inputs = in
-	return noteImports(s)
+	return nil
 }
 
 // noteImports notes which imports the job uses, however it ends.
 func noteImports(s *snapshot) (err error) {
-	if s.inputs.broken != nil || len(s.inputs.missing) > 0 {
-		return nil
-	}
 	if s.inputs.hash, err = dataflow.ImportsHash(s.inputs.imports); err != nil {
 		return job.Terminally(job.Wrap(err, "init", "HashImports", ""))
 	}

@@ -28,6 +28,18 @@ func forced(inst *v1alpha1.Installation) bool {
 	return isRoot(inst) && v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ForceReconcileOperation
 }
 
+// endsEarly reports whether somebody wants the running job to end.
+func endsEarly(inst *v1alpha1.Installation, unfinished bool) bool {
+	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
+	return operation == v1alpha1.InterruptOperation || unfinished && forced(inst)
+}
+
+// inVain reports whether somebody asks a subinstallation for a job of its own.
+func inVain(inst *v1alpha1.Installation) bool {
+	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
+	return !isRoot(inst) && (operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation)
+}
+
 // demandNext makes the request for a job at once one for a job that follows the running
 // one, which was interrupted.
 func demandNext(inst *v1alpha1.Installation) {
