@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -74,6 +76,41 @@ func familyListed(listed map[string]metric, name string) bool {
 		}
 	}
 	return false
+}
+
+// TestWaitsAreCounted shows that the metrics tell what jobs wait for, in the words that
+// the controllers use today, and no longer when the wait is over.
+func TestWaitsAreCounted(t *testing.T) {
+	address, err := landscape.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open")
+	space := namespace(t)
+	inst := create(t, newInstallation(space, "unserved", strings.ReplaceAll(oneConfigMap, "landscaper.gardener.cloud/kubernetes-manifest", "example.org/nobody")))
+	for _, want := range []string{`kind="Installation",reason="children"`, `kind="Execution",reason="children"`, `kind="DeployItem",reason="deployer"`} {
+		awaitMetric(t, address, "landscaper_jobs_waiting{"+want+"} 1")
+	}
+	request(t, inst, v1alpha1.InterruptOperation)
+	awaitMetric(t, address, `landscaper_job_duration_seconds_count{kind="Installation",result="failed"} 1`)
+	for _, want := range []string{`kind="Installation",reason="children"`, `kind="Execution",reason="children"`, `kind="DeployItem",reason="deployer"`} {
+		awaitMetric(t, address, "landscaper_jobs_waiting{"+want+"} 0")
+	}
+}
+
+// awaitMetric asks until the server says a line: metrics can only be asked for.
+func awaitMetric(t *testing.T, address, line string) {
+	t.Helper()
+	late := time.After(patience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !strings.Contains(readMetrics(t, address), line+"\n") {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("the server does not say %s", line)
+		}
+	}
 }
 
 var (
