@@ -71,7 +71,7 @@ func TestTargetsThatCannotWork(t *testing.T) {
 				connect := func(ctx context.Context, item *Item) (Result, error) { return Done(), test.connect(ctx, item) }
 				item := newItem(func(item *v1alpha1.DeployItem) {
 					if test.target {
-						item.Spec.Target = &v1alpha1.ObjectReference{Name: "wrong"}
+						item.Spec.Target = &v1alpha1.ObjectReference{Name: "wrong", Namespace: key.Namespace}
 					}
 					if at := metav1.Now(); deletion {
 						item.DeletionTimestamp = &at
@@ -137,7 +137,9 @@ func TestTestReconcile(t *testing.T) {
 // TestIndexes shows what wakes an item, besides itself.
 func TestIndexes(t *testing.T) {
 	r := onStage(t, &script{}).reconciler
-	target := func(item *v1alpha1.DeployItem) { item.Spec.Target = &v1alpha1.ObjectReference{Name: "edge"} }
+	target := func(item *v1alpha1.DeployItem) {
+		item.Spec.Target = &v1alpha1.ObjectReference{Name: "edge", Namespace: key.Namespace}
+	}
 	other := func(item *v1alpha1.DeployItem) { item.Spec.Type = "other" }
 	for reason, test := range map[string]struct {
 		object client.Object

@@ -64,7 +64,13 @@ var indexes = map[string]func(client.Object) []string{
 	"parent":    func(object client.Object) []string { return []string{parentOf(object)} },
 	"waiting": func(object client.Object) []string {
 		_, _, phase := jobOf(object)
-		return []string{phase, parentOf(object) + "/" + phase}
+		entries := []string{phase, parentOf(object) + "/" + phase}
+		if inst, ok := object.(*v1alpha1.Installation); ok {
+			for _, dependent := range inst.Status.DependentsToTrigger {
+				entries = append(entries, "tells "+dependent.Name)
+			}
+		}
+		return entries
 	},
 }
 
