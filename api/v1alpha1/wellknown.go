@@ -7,6 +7,8 @@ const Finalizer = "finalizer." + GroupName
 const (
 	// OperationAnnotation asks for an operation.
 	OperationAnnotation = GroupName + "/operation"
+	// AbortTimeAnnotation tells children when an abort was asked for.
+	AbortTimeAnnotation = GroupName + "/abort-time"
 	// ReconcileReasonAnnotation tells why a reconcile was asked for.
 	ReconcileReasonAnnotation = GroupName + "/reconcile-reason"
 	// ReconcileReasonRetry is the reason of a job that follows from
@@ -104,6 +106,8 @@ const (
 	InterruptOperation Operation = "interrupt"
 	// AbortOperation starts nothing new and waits for what runs.
 	AbortOperation Operation = "abort"
+	// AbortedReason is the reason of the failure that follows from it.
+	AbortedReason = "Aborted"
 	// TestReconcileOperation starts a job of a single DeployItem.
 	TestReconcileOperation Operation = "test-reconcile"
 )

@@ -51,6 +51,8 @@ func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item
 		return r.trigger(ctx, s.exec, item)
 	case expire:
 		return r.endItem(ctx, item, item.Status.JobID, lateError(item, s.pickup))
+	case giveUp:
+		return r.endItem(ctx, item, item.Status.JobID, abortError("operation was aborted, and the item has not ended in time"))
 	case erase:
 		return r.deleteItem(ctx, s, item)
 	case letGo:
@@ -154,6 +156,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alph
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	patch := client.MergeFrom(s.exec.DeepCopy())
 	delete(s.exec.Annotations, v1alpha1.OperationAnnotation)
+	delete(s.exec.Annotations, v1alpha1.AbortTimeAnnotation)
 	status := s.exec.Status
 	if err := r.Client.Patch(ctx, s.exec, patch); err != nil {
 		if apierrors.IsNotFound(err) {

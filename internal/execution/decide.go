@@ -45,6 +45,8 @@ const (
 	begin step = "begin"
 	// beginDeletion starts a job that deletes.
 	beginDeletion step = "begin deletion"
+	// giveUp ends items that an abort has waited for long enough.
+	giveUp step = "give up"
 	// interrupt fails what is not finished.
 	interrupt step = "interrupt"
 	// dismiss removes the request for an interruption of nothing.
@@ -93,11 +95,15 @@ func decide(s snapshot) decision {
 	switch {
 	case !running && handsOver(s):
 		return act(adopt)
+	case running && starts(s.exec) && aborted(s):
+		return failure(abortError("operation was aborted before anything was written"))
 	case running && starts(s.exec):
 		return decideStart(s)
 	case running && interrupted:
 		return act(interrupt, unfinishedItems(s)...)
-	case interrupted && !awaited(s):
+	case running && aborted(s):
+		return decideAbort(s)
+	case (interrupted || aborted(s)) && !awaited(s):
 		return act(dismiss)
 	case !running:
 		return decision{do: rest, wake: nextJob(s)}

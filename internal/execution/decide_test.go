@@ -38,6 +38,14 @@ func interrupted(s *snapshot) {
 	s.exec.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
 }
 
+func abort(before time.Duration) option {
+	return func(s *snapshot) {
+		s.exec.Annotations = map[string]string{
+			v1alpha1.OperationAnnotation: "abort", v1alpha1.AbortTimeAnnotation: noon.Add(-before).Format(time.RFC3339),
+		}
+	}
+}
+
 func parent(id, finished string, phase v1alpha1.InstallationPhase) option {
 	return func(s *snapshot) {
 		s.parent = &v1alpha1.Installation{Status: v1alpha1.InstallationStatus{JobID: id, JobIDFinished: finished, InstallationPhase: phase}}
@@ -171,6 +179,16 @@ func TestDecide(t *testing.T) {
 		{"a job begins before it can be interrupted", []option{interrupted, jobs("a", "", "")}, begin, "", itself},
 		{"an interruption that arrives before its job waits for the job", []option{interrupted, parent("a", "", "Init")}, rest, "", "Installation x"},
 		{"the job comes before its interruption", []option{interrupted, parent("a", "", "Progressing")}, adopt, "", itself},
+		{"an abort starts nothing, and waits for what runs", []option{abort(time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, rest, "", "DeployItem x-one, the time 2030-01-02T12:04:00Z"},
+		{"not for ever", []option{abort(5 * time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, giveUp, "one", itself},
+		{"nothing runs any more", []option{abort(time.Minute), jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, fail, "", itself},
+		{"an abort comes too late", []option{abort(time.Minute), jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded")}, complete, "", itself},
+		{"an abort comes before anything is written", []option{abort(time.Minute), jobs("a", "", ""), wants("one")}, fail, "", itself},
+		{"an abort that arrives before its job waits for the job", []option{abort(time.Minute), parent("a", "", "Init")}, rest, "", "Installation x"},
+		{"an abort ends with its job", []option{abort(time.Minute), jobs("a", "a", "Failed")}, dismiss, "", itself},
+		{"an abort of a deletion deletes nothing more", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting"), has("one", "a", "a", "DeleteFailed", goes), has("two", "", "", "")}, fail, "", itself},
+		{"and waits for what runs", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting"), has("one", "a", "", "Deleting", goes), has("two", "", "", "")}, rest, "", "DeployItem x-one, the time 2030-01-02T12:04:00Z"},
+		{"all is deleted", []option{abort(time.Minute), deleting, finalized, jobs("a", "", "Deleting")}, release, "", itself},
 		{"an interruption without a job is dismissed", []option{interrupted, jobs("a", "a", "Succeeded"), parent("a", "a", "Failed")}, dismiss, "", itself},
 
 		{"a deletion waits for the parent's word", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "InitDelete")}, rest, "", "Installation x"},
@@ -213,7 +231,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		oneItem = append(oneItem, has("one", "", "", "", more), has("one", "a", "", "Progressing", more), has("one", "a", "a", "DeleteFailed", more), has("one", "b", "a", "Dancing", more))
 	}
 	axes := [][]option{
-		{none, deleting}, {none, finalized}, {none, interrupted},
+		{none, deleting}, {none, finalized}, {none, interrupted, abort(time.Minute), abort(time.Hour)},
 		{none, orphaned, parent("a", "", "Progressing"), parent("b", "a", "Init"), parent("b", "a", "Deleting"), parent("a", "a", "Failed")},
 		{none, broken, wants("one"), wants("one<two", "two<one")},
 		append(oneItem, none, underWay("one")),

@@ -70,7 +70,7 @@ func childrenError(s snapshot) error {
 	if len(said) == 0 {
 		return nil
 	}
-	return job.Wrap(errors.Join(causes...), "buildErrorIfFailedChild", "children failed", strings.Join(said, ", "), v1alpha1.ErrorForInfoOnly)
+	return job.Wrap(errors.Join(causes...), "buildErrorIfFailedChild", failureOf(s), strings.Join(said, ", "), v1alpha1.ErrorForInfoOnly)
 }
 
 // absent returns the subinstallations that the job has written and that are gone. The

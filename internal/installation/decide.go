@@ -200,7 +200,7 @@ func decideInterruption(s snapshot, unfinished bool) decision {
 	status := &s.inst.Status
 	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(leaving(s)) == 0 && (s.exec == nil || s.exec.DeletionTimestamp == nil)
 	if unfinished && (waits || canAbandon(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
-		d.err = job.Terminally(job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted"))
+		d.err = job.Terminally(endedBy(s.inst))
 	}
 	return d
 }

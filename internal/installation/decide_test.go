@@ -185,6 +185,7 @@ func TestDecide(t *testing.T) {
 		{"skip does not hold back a request", []option{annotated(v1alpha1.SkipAnnotation, "true"), requested("reconcile")}, admit, itself},
 		{"the old name of skip counts, too", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.IgnoreAnnotation, "true"), generations(2, 1)}, rest, settled},
 		{"an interruption comes first", []option{requested("interrupt"), jobs("a", "", "Progressing")}, interrupt, itself},
+		{"an abort is handed down", []option{requested("abort"), jobs("a", "", "Progressing")}, interrupt, itself},
 		{"a request on a subinstallation has no effect", []option{sub, requested("reconcile")}, dismiss, itself},
 		{"an owner of another group makes no subinstallation", []option{strange, requested("reconcile")}, admit, itself},
 		{"a subinstallation starts when its parent hands over a job", []option{sub, jobs("a", "", "")}, begin, itself},

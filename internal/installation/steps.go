@@ -96,6 +96,7 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
 		delete(inst.Annotations, v1alpha1.OperationAnnotation)
+		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
 		delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
 	})
 }
@@ -106,7 +107,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 	if s.subject.Status.Unfinished() {
 		for _, child := range s.children() {
 			if child.finished != s.inst.Status.JobID {
-				if err := r.annotate(ctx, child.Object, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation)); err != nil {
+				if err := r.handDown(ctx, s.inst, child.Object); err != nil {
 					return err
 				}
 			}

@@ -31,7 +31,7 @@ func forced(inst *v1alpha1.Installation) bool {
 // endsEarly reports whether somebody wants the running job to end.
 func endsEarly(inst *v1alpha1.Installation, unfinished bool) bool {
 	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
-	return operation == v1alpha1.InterruptOperation || unfinished && forced(inst)
+	return operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation || unfinished && forced(inst)
 }
 
 // inVain reports whether somebody asks a subinstallation for a job of its own.

@@ -19,7 +19,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	none := option(func(*snapshot) {})
 	common := [][]option{
 		{none, deleting}, {none, finalized},
-		{none, requested("reconcile"), requested("interrupt"), requested("force-reconcile"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
+		{none, requested("reconcile"), requested("interrupt"), requested("abort"), requested("force-reconcile"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
 	}
 	itself := [][]option{
 		{none, sub}, {none, generations(2, 1)},

@@ -198,6 +198,7 @@ blueprint:
 `)), annotations)
 }
 
+// asked asks for a job.
 var asked = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}
 
 // setValue stores a value that Installations import.
@@ -295,68 +296,6 @@ func TestDependents(t *testing.T) {
 		request(t, skipping, v1alpha1.ReconcileOperation)
 		waitDone(t, skipping, "")
 	})
-}
-
-// nobodyServes is the template of a blueprint with an item that no deployer takes up.
-const nobodyServes = `deployItems:
-- {name: one, type: example.org/nobody, config: {kind: Nothing, apiVersion: example.org/v1}}
-`
-
-// TestForceReconcile: a job that is asked for by force does not wait for the running
-// one, and who waits can be interrupted.
-func TestForceReconcile(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
-	space := namespace(t)
-	inst := newInstallation(space, "hanging", nobodyServes)
-	inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "out-of-hanging"}}
-	create(t, inst)
-	working := func(what string, after string) *v1alpha1.Installation {
-		return waitFor(t, client.ObjectKeyFromObject(inst), what, func(inst *v1alpha1.Installation) bool {
-			return inst.Status.JobID != after && inst.Status.JobID != inst.Status.JobIDFinished && inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing
-		})
-	}
-	first := working("at work", "")
-	waiting := create(t, passingOn(t, space, "waiting", "out-of-hanging", asked))
-	waitFor(t, client.ObjectKeyFromObject(waiting), "waiting", func(inst *v1alpha1.Installation) bool { return inst.Status.LastError != nil })
-
-	request(t, inst, v1alpha1.ForceReconcileOperation)
-	second := working("at work again", first.Status.JobID)
-	if second.Status.JobIDFinished != first.Status.JobID || second.Annotations[v1alpha1.OperationAnnotation] != "" {
-		t.Errorf("job %s follows %s, annotations %v", second.Status.JobID, second.Status.JobIDFinished, second.Annotations)
-	}
-	for _, inst := range []*v1alpha1.Installation{waiting, inst} {
-		request(t, inst, v1alpha1.InterruptOperation)
-		ended := waitFor(t, client.ObjectKeyFromObject(inst), "interrupted", func(inst *v1alpha1.Installation) bool {
-			return inst.Annotations[v1alpha1.OperationAnnotation] == "" && inst.Status.JobID == inst.Status.JobIDFinished
-		})
-		if ended.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed || !strings.Contains(ended.Status.LastError.Message, "interrupted") {
-			t.Errorf("%s is %s: %+v", ended.Name, ended.Status.InstallationPhase, ended.Status.LastError)
-		}
-	}
-}
-
-// TestCircleOfRoots: roots that wait for each other say so, and can be deleted.
-func TestCircleOfRoots(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
-	space := namespace(t)
-	both := []*v1alpha1.Installation{
-		create(t, passingOn(t, space, "one", "out-of-two", nil)), create(t, passingOn(t, space, "two", "out-of-one", nil)),
-	}
-	for _, inst := range both {
-		request(t, inst, v1alpha1.ReconcileOperation)
-	}
-	for _, inst := range both {
-		done := waitFinished(t, inst, "")
-		if last := done.Status.LastError; last == nil || !strings.Contains(last.Message, "wait for each other in a circle: ") {
-			t.Errorf("%s: %+v", inst.Name, last)
-		}
-	}
-	for _, inst := range both {
-		if err := env.admin.Delete(t.Context(), inst); err != nil {
-			t.Fatal(err)
-		}
-		waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
-	}
 }
 
 // TestServerTriggers: an administrator may let changes of specs and of imports start

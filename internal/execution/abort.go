@@ -1,0 +1,93 @@
+package execution
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// patience is how long an abort waits for items that are at work.
+const patience = 5 * time.Minute
+
+// aborted reports whether nothing new is to be started.
+func aborted(s snapshot) bool {
+	return s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.AbortOperation)
+}
+
+// abortError is the error of what an abort has ended.
+func abortError(message string) error {
+	return job.NewError("AbortOperation", v1alpha1.AbortedReason, message, v1alpha1.ErrorForInfoOnly)
+}
+
+// decideAbort lets the items that are at work end, and starts none.
+func decideAbort(s snapshot) decision {
+	late, next := overdue(s)
+	if len(late) > 0 {
+		return act(expire, late...)
+	}
+	busy := working(s)
+	until := abortedAt(s).Add(patience)
+	switch {
+	case len(busy) > 0 && s.now.Before(until):
+		return decision{do: rest, wake: job.OnChange("DeployItem", busy.names()...).By(until).By(next)}
+	case len(busy) > 0:
+		return act(giveUp, busy...)
+	case finished(s):
+		// It came too late.
+		return decidePhase(s)
+	}
+	return failure(abortError("operation was aborted: what had not begun was not started"))
+}
+
+// finished reports whether nothing is left to start, and nothing was given up.
+func finished(s snapshot) bool {
+	for _, item := range s.items {
+		if last := item.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason && item.Status.JobIDFinished == s.exec.Status.JobID {
+			return false
+		}
+	}
+	if s.exec.DeletionTimestamp != nil {
+		return len(s.items) == 0
+	}
+	return s.broken == nil && len(s.templates) == len(s.items) && len(unfinishedItems(s)) == 0
+}
+
+// abortedAt returns when the abort was asked for. Who did not say so gets all the time
+// from the beginning of the job.
+func abortedAt(s snapshot) time.Time {
+	if at, err := time.Parse(time.RFC3339, s.exec.Annotations[v1alpha1.AbortTimeAnnotation]); err == nil {
+		return at
+	}
+	var begun *metav1.Time
+	if times := s.exec.Status.TransitionTimes; times != nil {
+		begun = times.TriggerTime
+	}
+	if begun == nil {
+		return time.Time{}
+	}
+	return begun.Time
+}
+
+type items []*v1alpha1.DeployItem
+
+func (i items) names() []string {
+	names := make([]string, len(i))
+	for at, item := range i {
+		names[at] = item.Name
+	}
+	return names
+}
+
+// working returns the items that have the job and have not ended it.
+func working(s snapshot) items {
+	var busy items
+	for _, item := range unfinishedItems(s) {
+		if item.Status.JobID == s.exec.Status.JobID {
+			busy = append(busy, item)
+		}
+	}
+	return busy
+}
