@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -57,9 +58,17 @@ go before the file.`,
 	flags := command.Flags()
 	flags.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the resource cluster (default: $KUBECONFIG, then ~/.kube/config, then the cluster that the program runs in)")
 	flags.StringVar(&configFile, "config", "", "file of kind LandscaperConfiguration")
-	flags.StringSliceVar(&config.Controllers, "controllers", config.Controllers, "controllers to run")
 	flags.StringToIntVar(&workers, "workers", nil, "objects in work at the same time, as CONTROLLER=NUMBER")
 	flags.StringSliceVar(&allowed, "allow-import-from", nil, "SOURCE=NAMESPACE: Installations in NAMESPACE may import Secrets and ConfigMaps from SOURCE; may be repeated")
+	flags.StringVar(&logFormat, "log-format", "text", "text or json")
+	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
+	configFlags(flags, &config)
+	return command
+}
+
+// configFlags are the flags that go before what the file says.
+func configFlags(flags *pflag.FlagSet, config *server.Config) {
+	flags.StringSliceVar(&config.Controllers, "controllers", config.Controllers, "controllers to run")
 	flags.StringVar(&config.MetricsAddress, "metrics-address", config.MetricsAddress, "address for metrics; 0 switches them off")
 	flags.BoolVar(&config.OpenMetrics, "metrics-open", config.OpenMetrics, "serve metrics without TLS to everybody who reaches the address (default: TLS, for clients that the resource cluster lets get /metrics)")
 	flags.StringSliceVar(&config.Namespaces, "namespaces", nil, "namespaces to work in; nothing is read in any other (default: all)")
@@ -74,9 +83,6 @@ go before the file.`,
 	flags.BoolVar(&config.Triggers.OnSpecChange, "reconcile-on-spec-change", false, "start a job of each root Installation that is new or whose spec was changed")
 	flags.BoolVar(&config.Triggers.OnImportChange, "reconcile-on-import-change", false, "start a job of each root Installation when a DataObject, Target, Secret or ConfigMap that it imports was changed")
 	flags.BoolVar(&config.Egress.AllowLoopback, "egress-allow-loopback", false, "let Targets, registries and template functions reach this machine; for tests and development")
-	flags.StringVar(&logFormat, "log-format", "text", "text or json")
-	flags.BoolVarP(&verbose, "verbose", "v", false, "log every step")
-	return command
 }
 
 // ownNamespace returns the namespace that the program runs in; empty outside a
