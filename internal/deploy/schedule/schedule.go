@@ -4,12 +4,10 @@ package schedule
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/robfig/cron/v3"
-
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/validation"
 )
 
 // Schedule returns the next time after another one, or zero if there is none.
@@ -52,15 +50,10 @@ func byInterval(every time.Duration) Schedule {
 }
 
 func byCron(text string) (Schedule, error) {
-	wrong := errors.New("continuousReconcile.cron is not a schedule: it has five fields, as 30 4 * * 1, or is a word such as @daily")
-	// The library breaks down on a time zone with nothing behind it.
-	if strings.Contains(text, "TZ=") && !strings.Contains(strings.TrimSpace(text), " ") {
-		return nil, wrong
-	}
-	parsed, err := cron.ParseStandard(text)
+	parsed, err := validation.Schedule(text)
 	if err != nil {
 		// The reason is dropped on purpose: it quotes the text.
-		return nil, wrong
+		return nil, errors.New("continuousReconcile.cron is not a schedule: it has five fields, as 30 4 * * 1, or is a word such as @daily")
 	}
 	return func(after time.Time) time.Time { return parsed.Next(after.UTC()) }, nil
 }
