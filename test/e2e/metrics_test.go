@@ -27,8 +27,10 @@ func TestMetricsList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open")
-	waitSucceeded(t, create(t, newInstallation(namespace(t), "counted", oneConfigMap)))
+	// What other tests have left behind is not to be counted.
+	space := namespace(t)
+	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
+	waitSucceeded(t, create(t, newInstallation(space, "counted", oneConfigMap)))
 	text := readMetrics(t, address)
 	served, listed := servedMetrics(text), listedMetrics(t)
 	for name, is := range served {
@@ -85,8 +87,8 @@ func TestWaitsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open")
 	space := namespace(t)
+	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
 	inst := create(t, newInstallation(space, "unserved", strings.ReplaceAll(oneConfigMap, "landscaper.gardener.cloud/kubernetes-manifest", "example.org/nobody")))
 	for _, want := range []string{`kind="Installation",reason="children"`, `kind="Execution",reason="children"`, `kind="DeployItem",reason="deployer"`} {
 		awaitMetric(t, address, "landscaper_jobs_waiting{"+want+"} 1")
