@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -88,6 +89,28 @@ func TestHostileNeighbours(t *testing.T) {
 		t.Errorf("credentials followed a redirect to another host %d times", betrayed)
 	}
 	scan(t, server, space)
+	abandon(t, space)
+}
+
+// abandon takes away what a server would go on with in the tests that follow.
+func abandon(t *testing.T, space string) {
+	t.Helper()
+	release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	for _, kind := range []string{"Installation", "Execution", "DeployItem"} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
+		if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range list.Items {
+			object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: list.Items[i].Name}}
+			object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+			err := errors.Join(client.IgnoreNotFound(env.admin.Delete(t.Context(), object)), client.IgnoreNotFound(env.admin.Patch(t.Context(), object, release)))
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }
 
 // hostileServer starts a server with little memory that trusts the hostile servers'
