@@ -1,0 +1,316 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// fault lets one call of a reconciler to the API server go wrong.
+type fault struct {
+	// reading says that reads are counted, and not writes.
+	reading bool
+	// at is which call goes wrong; none if it is negative.
+	at int
+	// lost says that only the answer is lost: the call has its effect.
+	lost bool
+	err  error
+
+	calls []string
+	fired bool
+}
+
+// do makes a call, unless it is its turn to go wrong.
+func (f *fault) do(reads bool, what string, object any, call func() error) error {
+	if reads != f.reading {
+		return call()
+	}
+	number := len(f.calls)
+	f.calls = append(f.calls, strings.ReplaceAll(fmt.Sprintf("%s %T", what, object), "*v1alpha1.", ""))
+	if number != f.at {
+		return call()
+	}
+	f.fired = true
+	if f.lost {
+		if err := call(); err != nil {
+			return err
+		}
+	}
+	return f.err
+}
+
+// wrap returns a client with the fault.
+func (f *fault) wrap(t *testing.T, to client.Client) client.Client {
+	t.Helper()
+	whole, ok := to.(client.WithWatch)
+	if !ok {
+		t.Fatal("the client cannot be wrapped")
+	}
+	return interceptor.NewClient(whole, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			return f.do(true, "get", object, func() error { return c.Get(ctx, key, object, options...) })
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			return f.do(true, "list", list, func() error { return c.List(ctx, list, options...) })
+		},
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			return f.do(false, "create", object, func() error { return c.Create(ctx, object, options...) })
+		},
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			return f.do(false, "update", object, func() error { return c.Update(ctx, object, options...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			return f.do(false, "patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			return f.do(false, "delete", object, func() error { return c.Delete(ctx, object, options...) })
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
+			return f.do(false, "status", object, func() error { return c.SubResource(subresource).Update(ctx, object, options...) })
+		},
+	})
+}
+
+// settle looks at all Installations, and plays the part of who carries out Executions,
+// until nothing is written any more. What goes wrong is tried again.
+func (b *bench) settle(t *testing.T) {
+	t.Helper()
+	for range 60 {
+		list := &v1alpha1.InstallationList{}
+		if err := b.api.List(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		b.writes = nil
+		busy := false
+		for i := range list.Items {
+			result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			// After a conflict, or what is only tidying up, it is looked at again soon.
+			busy = busy || err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= tidyPause
+		}
+		if played := b.play(t); !busy && !played && len(b.writes) == 0 {
+			return
+		}
+	}
+	t.Fatalf("it does not come to rest: %s", b.digest(t))
+}
+
+// play ends the job of each Execution, and lets go what is deleted. It returns whether
+// there was anything to do.
+func (b *bench) play(t *testing.T) (played bool) {
+	t.Helper()
+	list := &v1alpha1.ExecutionList{}
+	if err := b.api.List(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		exec, inst := &list.Items[i], &v1alpha1.Installation{}
+		if exec.DeletionTimestamp != nil {
+			exec.Finalizers = nil
+			if err := b.api.Update(t.Context(), exec); err != nil {
+				t.Fatal(err)
+			}
+			played = true
+			continue
+		}
+		if err := b.api.Get(t.Context(), client.ObjectKeyFromObject(exec), inst); err != nil {
+			t.Fatal(err)
+		}
+		if inst.Status.InstallationPhase != "Progressing" || exec.Status.JobIDFinished == inst.Status.JobID {
+			continue
+		}
+		played = true
+		object, change, err := wanted.ItemExports(exec, map[string]any{"web": map[string]any{"url": "https://shop"}}, nil)
+		if err != nil || change != wanted.Create {
+			t.Fatal(change, err)
+		}
+		if err := b.api.Create(t.Context(), object); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+		exec.Status.JobID, exec.Status.JobIDFinished, exec.Status.ExecutionPhase = inst.Status.JobID, inst.Status.JobID, "Succeeded"
+		if err := b.api.Status().Update(t.Context(), exec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return played
+}
+
+// digest tells all that is there, but not which attempt has made it.
+func (b *bench) digest(t *testing.T) string {
+	t.Helper()
+	installations, executions, data := &v1alpha1.InstallationList{}, &v1alpha1.ExecutionList{}, &v1alpha1.DataObjectList{}
+	targets, secrets := &v1alpha1.TargetList{}, &corev1.SecretList{}
+	for _, list := range []client.ObjectList{installations, executions, data, targets, secrets} {
+		if err := b.api.List(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var said []string
+	for i := range installations.Items {
+		inst := &installations.Items[i]
+		s := &inst.Status
+		line := fmt.Sprintf("Installation %s: %s, annotations %v, finalizers %v, %d to tell, history", inst.Name, s.InstallationPhase, slices.Sorted(maps.Keys(inst.Annotations)), inst.Finalizers, len(s.DependentsToTrigger))
+		if s.JobID != s.JobIDFinished {
+			line += " (unfinished)"
+		}
+		// A request is rather met twice than never: repeated jobs count as one.
+		last := ""
+		for _, entry := range s.History {
+			if job := fmt.Sprintf(" %s/%s", entry.Trigger, entry.Phase); job != last {
+				line, last = line+job, job
+			}
+		}
+		conditions := slices.Clone(s.Conditions)
+		slices.SortFunc(conditions, func(a, b v1alpha1.Condition) int { return strings.Compare(string(a.Type), string(b.Type)) })
+		for _, condition := range conditions {
+			line += fmt.Sprintf(", %s=%s", condition.Type, condition.Status)
+		}
+		// What a job that has succeeded met on its way is not compared.
+		if s.LastError != nil && s.InstallationPhase != "Succeeded" {
+			line += ", " + s.LastError.Message
+		}
+		said = append(said, line)
+	}
+	for i := range executions.Items {
+		said = append(said, fmt.Sprintf("Execution %s with %d items", executions.Items[i].Name, len(executions.Items[i].Spec.DeployItems)))
+	}
+	for i := range data.Items {
+		said = append(said, fmt.Sprintf("DataObject %s: %s", data.Items[i].Name, data.Items[i].Data.RawMessage))
+	}
+	for i := range targets.Items {
+		said = append(said, fmt.Sprintf("Target %s: %s", targets.Items[i].Name, targets.Items[i].Spec.Type))
+	}
+	for i := range secrets.Items {
+		said = append(said, "Secret "+secrets.Items[i].Name)
+	}
+	return strings.Join(said, "\n")
+}
+
+// scene is something that happens in a namespace, step by step; after each all comes to
+// rest.
+type scene struct {
+	reason  string
+	objects func(*testing.T) []client.Object
+	steps   []func(*testing.T, *bench)
+	// want are parts of what there is in the end.
+	want []string
+}
+
+func again(t *testing.T, b *bench) { t.Helper(); b.request(t, v1alpha1.ReconcileOperation) }
+
+// change changes the Installation and asks for a job.
+func change(by func(*testing.T, *v1alpha1.Installation)) func(*testing.T, *bench) {
+	return func(t *testing.T, b *bench) {
+		t.Helper()
+		inst := b.installation(t)
+		by(t, inst)
+		inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+		if err := b.api.Update(t.Context(), inst); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func goes(t *testing.T, b *bench) {
+	t.Helper()
+	if err := b.api.Delete(t.Context(), b.installation(t)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// followed is an Installation with exports, and one that imports them and has none.
+func followed(t *testing.T) []client.Object {
+	t.Helper()
+	follower := installationOf(t, "imports: {data: [{name: url, dataRef: shop-url}]}")
+	follower.Name, follower.UID, follower.Status = "follower", "uid-follower", v1alpha1.InstallationStatus{}
+	follower.Spec.Context = "default"
+	follower.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{}
+	describe(t, follower, "imports: [{name: url, schema: {type: string}}]\n")
+	return append(publishing(t), follower)
+}
+
+var scenes = []scene{
+	{"a job with exports, and a second one", publishing, []func(*testing.T, *bench){again},
+		[]string{"Installation shop: Succeeded", "history reconcile/Succeeded", `DataObject shop-url: "https://shop"`}},
+	{"an export gets another name", publishing, []func(*testing.T, *bench){change(func(_ *testing.T, inst *v1alpha1.Installation) {
+		inst.Spec.Exports.Data[0].DataRef = "shop-address"
+	})}, []string{"Installation shop: Succeeded", `DataObject shop-address: "https://shop"`}},
+	{"an import and the items go", publishing, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
+		t.Helper()
+		inst.Spec.Imports, inst.Spec.Exports = v1alpha1.InstallationImports{}, v1alpha1.InstallationExports{}
+		describe(t, inst, "deployExecutions: []\n")
+	})}, []string{"Installation shop: Succeeded", "Execution shop with 0 items"}},
+	{"a tree, of which one goes", nested, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
+		t.Helper()
+		describe(t, inst, subinstallations[:strings.Index(subinstallations, "- name: b")])
+	})}, []string{"Installation shop: Succeeded", "history parent/Succeeded"}},
+	{"a tree that is deleted", nested, []func(*testing.T, *bench){goes}, nil},
+	{"an Installation with exports that is deleted", publishing, []func(*testing.T, *bench){goes}, nil},
+	{"somebody follows", followed, nil, []string{"Installation follower: Succeeded, annotations [], finalizers [finalizer.landscaper.gardener.cloud], 0 to tell, history reconcile/Succeeded", "Installation shop: Succeeded"}},
+}
+
+// run plays a scene with a fault and returns what there is in the end.
+func (s scene) run(t *testing.T, f *fault) string {
+	t.Helper()
+	b := newBench(t, s.objects(t)...)
+	broken := f.wrap(t, b.api)
+	b.Client, b.Reader, b.Sources.Client = broken, broken, broken
+	b.settle(t)
+	for _, step := range s.steps {
+		step(t, b)
+		b.settle(t)
+	}
+	return b.digest(t)
+}
+
+// readsBetween leaves most reads out: there are many, and all are alike.
+const readsBetween = 13
+
+// TestEveryCallFails: whichever write goes wrong, or some read, however, the next
+// attempts end where they would have ended without it: nothing is left over, nothing is
+// done twice, and nothing is lost.
+func TestEveryCallFails(t *testing.T) {
+	resource := v1alpha1.Resource("things")
+	ways := []fault{
+		{err: errors.New("busy")},
+		{lost: true, err: errors.New("timeout")},
+		{err: apierrors.NewConflict(resource, "x", errors.New("newer"))},
+		{reading: true, err: errors.New("busy")},
+	}
+	for _, scene := range scenes {
+		t.Run(scene.reason, func(t *testing.T) {
+			for _, way := range ways {
+				smooth := way
+				smooth.at = -1
+				want := scene.run(t, &smooth)
+				for _, part := range scene.want {
+					if !strings.Contains(want, part) {
+						t.Fatalf("without a fault there is\n%s\nand not %s", want, part)
+					}
+				}
+				for at, call := range smooth.calls {
+					if way.reading && at%readsBetween != 0 {
+						continue
+					}
+					broken := way
+					broken.at = at
+					if got := scene.run(t, &broken); got != want || !broken.fired {
+						t.Errorf("call %d, %s, ends with %v (lost: %t, reached: %t): there is\n%s\nwant\n%s", at, call, way.err, way.lost, broken.fired, got, want)
+					}
+				}
+			}
+		})
+	}
+}
