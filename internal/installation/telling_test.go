@@ -1,0 +1,250 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+)
+
+// dataOf is a DataObject that anybody may import.
+func dataOf(name, value string) *v1alpha1.DataObject {
+	object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: name}}
+	object.Data = v1alpha1.NewAnyJSON([]byte(value))
+	return object
+}
+
+// importer is a root that imports the DataObject "x", after a job.
+func importer(t *testing.T, name string, change func(*v1alpha1.Installation)) *v1alpha1.Installation {
+	t.Helper()
+	inst := root(t, name, []string{"x"}, nil)
+	inst.Namespace, inst.UID = shop.Namespace, types.UID("uid-"+name)
+	inst.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{}
+	describe(t, inst, "{}")
+	ended(inst, "a", "Succeeded")
+	if change != nil {
+		change(inst)
+	}
+	return inst
+}
+
+// hashed notes the imports of an Installation as those of its last job.
+func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object) {
+	t.Helper()
+	imports, err := dataflow.Read(t.Context(), inst, newObjects(api(t, objects...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if inst.Status.ImportsHash, err = dataflow.ImportsHash(imports); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAsk: who is asked for a job, who is not, and who is later.
+func TestAsk(t *testing.T) {
+	gone := apierrors.NewNotFound(v1alpha1.Resource("installations"), "dep")
+	newer := apierrors.NewConflict(v1alpha1.Resource("installations"), "dep", errors.New("newer"))
+	x := dataOf("x", `"new"`)
+	for _, test := range []struct {
+		reason string
+		change func(*v1alpha1.Installation)
+		there  bool
+		fault  fault
+		done   bool
+		failed bool
+		asked  bool
+	}{
+		{"it has used another value", nil, true, fault{at: -1}, true, false, true},
+		{"it has used this one", func(inst *v1alpha1.Installation) { hashed(t, inst, x) }, true, fault{at: -1}, true, false, false},
+		{"it is gone", nil, false, fault{at: -1}, true, false, false},
+		{"it is not valid: its job says what is wrong", func(inst *v1alpha1.Installation) { inst.Spec.Imports.Data[0].Name = "" }, true, fault{at: -1}, true, false, true},
+		{"it works: perhaps with the old value", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }, true, fault{at: -1}, false, false, false},
+		{"it is switched off", func(inst *v1alpha1.Installation) {
+			inst.Annotations = map[string]string{v1alpha1.IgnoreAnnotation: "true"}
+		}, true, fault{at: -1}, true, false, false},
+		{"it cannot be read", nil, true, fault{reading: true, err: errors.New("busy")}, false, true, false},
+		{"its import cannot be read: it is rather asked once too often", nil, true, fault{reading: true, at: 1, err: errors.New("busy")}, true, false, true},
+		{"the request is refused", nil, true, fault{err: errors.New("busy")}, true, true, false},
+		{"somebody was faster: its change is waited for", nil, true, fault{err: newer}, false, false, false},
+		{"it has gone meanwhile", nil, true, fault{err: gone}, true, false, false},
+		{"the answer is lost: it is asked, and will be met with the request", nil, true, fault{lost: true, err: errors.New("timeout")}, true, true, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, x.DeepCopy())
+			key := types.NamespacedName{Namespace: shop.Namespace, Name: "dep"}
+			if test.there {
+				b = newBench(t, x.DeepCopy(), importer(t, "dep", test.change))
+			}
+			broken := test.fault.wrap(t, b.api)
+			b.Client, b.Reader = broken, broken
+			done, err := b.ask(t.Context(), key)
+			if done != test.done || (err != nil) != test.failed {
+				t.Errorf("done: %t, %v", done, err)
+			}
+			live := &v1alpha1.Installation{}
+			if err := b.api.Get(t.Context(), key, live); client.IgnoreNotFound(err) != nil {
+				t.Fatal(err)
+			}
+			if asked := live.Annotations[v1alpha1.OperationAnnotation] == "reconcile"; asked != test.asked {
+				t.Errorf("asked: %t", asked)
+			}
+		})
+	}
+}
+
+// TestTell: what is left to tell when some could not be asked, and when that is tried
+// again.
+func TestTell(t *testing.T) {
+	working := func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }
+	newer := apierrors.NewConflict(v1alpha1.Resource("installations"), "shop", errors.New("newer"))
+	gone := apierrors.NewNotFound(v1alpha1.Resource("installations"), "shop")
+	for _, test := range []struct {
+		reason  string
+		second  func(*v1alpha1.Installation)
+		fault   fault
+		left    []string
+		told    []string
+		again   bool
+		outcome string
+	}{
+		{"both are asked", nil, fault{at: -1}, nil, []string{}, false, ""},
+		{"one works: its end wakes us", working, fault{at: -1}, []string{"two"}, []string{"two"}, false, ""},
+		{"the first cannot be asked: the other is, all the same", nil, fault{err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
+		{"the first is changed meanwhile", nil, fault{err: newer}, []string{"one"}, []string{"one"}, false, ""},
+		{"what is left cannot be stored: they are asked again, which costs nothing", nil, fault{at: 2, err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
+		{"somebody has changed the Installation: it is read anew", nil, fault{at: 2, err: newer}, nil, []string{}, false, "newer"},
+		{"the Installation is gone", nil, fault{at: 2, err: gone}, nil, []string{}, false, job.ErrGone.Error()},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			self := root(t, "shop", nil, []string{"x"})
+			self.Namespace = shop.Namespace
+			ended(self, "a", "Succeeded")
+			tells("one", "two")(&snapshot{inst: self})
+			b := newBench(t, self, dataOf("x", "1"), importer(t, "one", nil), importer(t, "two", test.second))
+			broken := test.fault.wrap(t, b.api)
+			b.Client, b.Reader = broken, broken
+			s := snapshotOf(b.installation(t))
+			err := b.tell(t.Context(), s)
+			if (err == nil) != (test.outcome == "") || err != nil && !strings.Contains(err.Error(), test.outcome) {
+				t.Errorf("got %v", err)
+			}
+			if got := dependents(s.inst); !slices.Equal(got, test.left) {
+				t.Errorf("left to tell are %v, want %v", got, test.left)
+			}
+			if again := !s.tellAt.IsZero(); !slices.Equal(s.told, test.told) || again != test.again {
+				t.Errorf("waits for %v, again at %s", s.told, s.tellAt)
+			}
+			if stored := dependents(b.installation(t)); err == nil && !slices.Equal(stored, test.left) {
+				t.Errorf("stored are %v, want %v", stored, test.left)
+			}
+		})
+	}
+}
+
+func dependents(inst *v1alpha1.Installation) (names []string) {
+	for _, dependent := range inst.Status.DependentsToTrigger {
+		names = append(names, dependent.Name)
+	}
+	return names
+}
+
+// TestNoteDependents: whom a job concerns.
+func TestNoteDependents(t *testing.T) {
+	x := dataOf("x", `"new"`)
+	used := func(inst *v1alpha1.Installation) { hashed(t, inst, x) }
+	for _, test := range []struct {
+		reason  string
+		options []option
+		others  []*v1alpha1.Installation
+		want    []string
+	}{
+		{"who has another value", nil, []*v1alpha1.Installation{importer(t, "old", nil), importer(t, "new", used)}, []string{"old"}},
+		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{importer(t, "lacks", func(inst *v1alpha1.Installation) {
+			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
+		})}, []string{"lacks"}},
+		{"the hint that nobody imports it", []option{func(s *snapshot) { s.inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true} }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"a subinstallation: its parent hands the job to all", []option{func(s *snapshot) { s.parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"nothing is exported any more", []option{func(s *snapshot) { s.inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"those of the job before are forgotten if they have the value now", []option{tells("new")}, []*v1alpha1.Installation{importer(t, "new", used)}, nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			self := root(t, "shop", nil, []string{"x"})
+			self.Namespace = shop.Namespace
+			s := snapshotOf(self)
+			for _, option := range test.options {
+				option(s)
+			}
+			objects := []client.Object{self, x.DeepCopy()}
+			for _, other := range test.others {
+				objects = append(objects, other)
+			}
+			b := newBench(t, objects...)
+			// The cache still has the value of the job before.
+			b.Client = stale{b.api, dataOf("x", `"old"`)}
+			if err := b.noteDependents(t.Context(), s, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{x}}); err != nil {
+				t.Fatal(err)
+			}
+			if got := dependents(s.inst); !slices.Equal(got, test.want) {
+				t.Errorf("it concerns %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// stale is a cache that shows an older DataObject.
+type stale struct {
+	client.Client
+	older *v1alpha1.DataObject
+}
+
+// Get implements client.Reader.
+func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if data, ok := object.(*v1alpha1.DataObject); ok && key.Name == s.older.Name {
+		s.older.DeepCopyInto(data)
+		return nil
+	}
+	return s.Client.Get(ctx, key, object, options...)
+}
+
+// TestPublished: what the job has just written is read from the API server, once; all
+// else from the cache.
+func TestPublished(t *testing.T) {
+	c := api(t, dataOf("x", "2"), dataOf("y", "2"), targetOf("x", "example.org/new"))
+	counting := fault{reading: true, at: 0, err: errors.New("busy")}
+	p := &published{
+		cached: stale{c, dataOf("x", "1")}, live: counting.wrap(t, c), read: map[objectKey]client.Object{},
+		written: namesOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{dataOf("x", "2")}, Targets: []*v1alpha1.Target{targetOf("x", "example.org/new")}}),
+	}
+	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: shop.Namespace, Name: name} }
+	if err := p.Get(t.Context(), key("x"), &v1alpha1.DataObject{}); err == nil {
+		t.Error("an error of the API server is lost")
+	}
+	for range 3 {
+		data, target, other := &v1alpha1.DataObject{}, &v1alpha1.Target{}, &v1alpha1.DataObject{}
+		if err := errors.Join(p.Get(t.Context(), key("x"), data), p.Get(t.Context(), key("x"), target), p.Get(t.Context(), key("y"), other)); err != nil {
+			t.Fatal(err)
+		}
+		if string(data.Data.RawMessage) != "2" || target.Spec.Type != "example.org/new" || string(other.Data.RawMessage) != "2" {
+			t.Errorf("read %s, %s, %s", data.Data.RawMessage, target.Spec.Type, other.Data.RawMessage)
+		}
+		// Whoever changes what was read changes only its own.
+		data.Data, target.Spec.Type = v1alpha1.AnyJSON{}, ""
+	}
+	if len(counting.calls) != 3 {
+		t.Errorf("the API server is asked by %v", counting.calls)
+	}
+	list := &v1alpha1.TargetList{}
+	if err := p.List(t.Context(), list); err != nil || len(list.Items) != 1 {
+		t.Errorf("%d Targets, %v", len(list.Items), err)
+	}
+}
