@@ -1,0 +1,246 @@
+package installation
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// TestItemExports: what counts as the exports of deploy items, and that no error quotes
+// a value.
+func TestItemExports(t *testing.T) {
+	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "shop", UID: "uid-exec"}}
+	ours := func(value string) *v1alpha1.DataObject {
+		object, _, err := wanted.ItemExports(exec, map[string]any{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object.Data = v1alpha1.NewAnyJSON([]byte(value))
+		return object
+	}
+	foreign := ours(`{"web": 1}`)
+	foreign.OwnerReferences = []metav1.OwnerReference{owner("Installation", "other", "9")}
+	for _, test := range []struct {
+		reason string
+		exec   *v1alpha1.Execution
+		object *v1alpha1.DataObject
+		fault  fault
+		items  []string
+		want   string
+	}{
+		{"no Execution, no exports", nil, nil, fault{at: -1}, nil, ""},
+		{"some items export", exec, ours(`{"web": {"a": 1}, "db": 2}`), fault{at: -1}, []string{"db", "web"}, ""},
+		{"none does", exec, ours(`{}`), fault{at: -1}, nil, ""},
+		{"somebody has deleted it", exec, nil, fault{at: -1}, nil, "is missing: start another job"},
+		{"the object of the name is not of this Execution", exec, foreign, fault{at: -1}, nil, "is missing: start another job"},
+		{"somebody has written a list", exec, ours(`["hunter2"]`), fault{at: -1}, nil, "does not hold the exports of deploy items"},
+		{"somebody has written a text", exec, ours(`"hunter2"`), fault{at: -1}, nil, "does not hold the exports of deploy items"},
+		{"it cannot be read", exec, ours(`{}`), fault{reading: true, err: errors.New("busy")}, nil, "busy"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t)
+			if test.object != nil {
+				b = newBench(t, test.object)
+			}
+			b.Reader = test.fault.wrap(t, b.api)
+			items, err := b.itemExports(t.Context(), test.exec)
+			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2")) {
+				t.Errorf("got %v", err)
+			}
+			if names := slices.Sorted(maps.Keys(items)); !slices.Equal(names, test.items) {
+				t.Errorf("items %v, want %v", names, test.items)
+			}
+		})
+	}
+}
+
+// TestResults: what in the scope of an Installation is a result of this job.
+func TestResults(t *testing.T) {
+	scoped := func(name, value, jobID string, change func(*v1alpha1.DataObject)) *v1alpha1.DataObject {
+		object := dataOf(name, value)
+		object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectKeyLabel: name, v1alpha1.DataObjectJobIDLabel: jobID}
+		if change != nil {
+			change(object)
+		}
+		return object
+	}
+	elsewhere := scoped("elsewhere", "3", "job-2", func(o *v1alpha1.DataObject) { o.Labels[v1alpha1.DataObjectContextLabel] = "Inst.other" })
+	byHand := scoped("by-hand", "4", "", func(o *v1alpha1.DataObject) { delete(o.Labels, v1alpha1.DataObjectJobIDLabel) })
+	left := scoped("left", "5", "", func(o *v1alpha1.DataObject) {
+		delete(o.Labels, v1alpha1.DataObjectJobIDLabel)
+		o.OwnerReferences = []metav1.OwnerReference{owner("Installation", "shop", "2")}
+	})
+	objects := []client.Object{scoped("now", "1", "job-2", nil), scoped("before", "2", "job-1", nil), elsewhere, byHand, left, copyOf("target", "job-2"), copyOf("old-target", "job-1")}
+	b := newBench(t, objects...)
+	s := snapshotOf(installationOf(t, "{}"))
+	got, err := b.results(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := slices.Sorted(maps.Keys(got.DataObjects)); !slices.Equal(names, []string{"by-hand", "now"}) {
+		t.Errorf("data %v: what an earlier job has left does not count, what a user has written does", names)
+	}
+	if names := slices.Sorted(maps.Keys(got.Targets)); !slices.Equal(names, []string{"target"}) {
+		t.Errorf("Targets %v", names)
+	}
+	for at := range 2 {
+		broken := fault{reading: true, at: at, err: errors.New("busy")}
+		b.Reader = broken.wrap(t, b.api)
+		if _, err := b.results(t.Context(), s); err == nil || job.OutcomeOf(err) != job.Transient {
+			t.Errorf("when read %d fails: %v", at, err)
+		}
+	}
+	_, secret := concealed("conceals", "hunter2")
+	referring := scoped("conceals", "", "job-2", nil)
+	hidden, _ := concealed("conceals", "hunter2")
+	referring.Annotations, referring.Data = hidden.Annotations, hidden.Data
+	b = newBench(t, referring, secret)
+	broken := fault{reading: true, at: 2, err: errors.New("busy")}
+	b.Reader = broken.wrap(t, b.api)
+	if _, err := b.results(t.Context(), s); err == nil || !broken.fired {
+		t.Errorf("a value that cannot be read is not left out: %v", err)
+	}
+}
+
+// TestInherits: what a subinstallation may write over although it belongs to another
+// Installation: the name has moved within the tree.
+func TestInherits(t *testing.T) {
+	parent := parentWith("job-2", "")
+	parent.Namespace, parent.UID = shop.Namespace, "uid-parent"
+	member := sibling("member")
+	member.Namespace, member.UID = shop.Namespace, "uid-member"
+	stranger := root(t, "stranger", nil, nil)
+	stranger.Namespace, stranger.UID = shop.Namespace, "uid-stranger"
+	for _, test := range []struct {
+		reason string
+		root   bool
+		live   *v1alpha1.Target
+		at     int
+		want   bool
+		failed bool
+	}{
+		{"a sibling has left it", false, copyOf("x", "job-1", owner("Installation", "member", "member")), -1, true, false},
+		{"a sibling has written it in this job: both want the name", false, copyOf("x", "job-2", owner("Installation", "member", "member")), -1, false, false},
+		{"the parent has left it", false, copyOf("x", "job-1", owner("Installation", "parent", "parent")), -1, true, false},
+		{"who has left it is gone", false, copyOf("x", "job-1", owner("Installation", "nobody", "nobody")), -1, true, false},
+		{"a root has it", false, copyOf("x", "job-1", owner("Installation", "stranger", "stranger")), -1, false, false},
+		{"a controller has it", false, copyOf("x", "job-1", owner("Deployment", "web", "9")), -1, false, false},
+		{"a root inherits nothing", true, copyOf("x", "job-1", owner("Installation", "member", "member")), -1, false, false},
+		{"nobody knows whose it is: it is not taken", false, copyOf("x", "job-1", owner("Installation", "member", "member")), 0, false, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, parent, member, stranger)
+			broken := fault{reading: true, at: test.at, err: errors.New("busy")}
+			b.Client = broken.wrap(t, b.api)
+			s := snapshotOf(installationOf(t, "{}"))
+			if !test.root {
+				s.parent = parent
+			}
+			got, err := b.inherits(t.Context(), s, test.live)
+			if got != test.want || (err != nil) != test.failed {
+				t.Errorf("got %t, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestDropExportsFails: an export that cannot be deleted does not keep the others, and
+// what was written meanwhile stays.
+func TestDropExportsFails(t *testing.T) {
+	mine := owner("Installation", "shop", "2")
+	export := func(name string) *v1alpha1.Target {
+		target := copyOf(name, "job-1", mine)
+		target.Labels = map[string]string{v1alpha1.DataObjectSourceLabel: "Inst.shop", v1alpha1.DataObjectSourceTypeLabel: "export", v1alpha1.DataObjectJobIDLabel: "job-1"}
+		return target
+	}
+	data := dataOf("data", "1")
+	data.Labels, data.OwnerReferences = export("x").Labels, export("x").OwnerReferences
+	for _, test := range []struct {
+		reason string
+		fault  fault
+		left   int
+		failed bool
+	}{
+		{"all go", fault{at: -1}, 0, false},
+		{"one is refused, the others go", fault{err: errors.New("busy")}, 1, true},
+		{"the answer is lost: it is gone", fault{lost: true, err: errors.New("timeout")}, 0, true},
+		{"they cannot be listed: none goes", fault{reading: true, err: errors.New("busy")}, 3, true},
+		{"one of the lists cannot be read: none goes", fault{reading: true, at: 1, err: errors.New("busy")}, 3, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, export("one"), export("two"), data.DeepCopy())
+			b.Client = test.fault.wrap(t, b.api)
+			err := b.dropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{})
+			if (err != nil) != test.failed || err != nil && job.OutcomeOf(err) != job.Transient {
+				t.Errorf("got %v", err)
+			}
+			targets, objects := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}
+			if err := errors.Join(b.api.List(t.Context(), targets), b.api.List(t.Context(), objects)); err != nil {
+				t.Fatal(err)
+			}
+			if left := len(targets.Items) + len(objects.Items); left != test.left {
+				t.Errorf("%d are left, want %d", left, test.left)
+			}
+			if err := b.dropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{}); err != nil {
+				t.Errorf("the next attempt: %v", err)
+			}
+		})
+	}
+}
+
+// TestRepeat: an automatic job is counted with the write that starts it, so that a crash
+// makes no job more, and the end of retries is told by none.
+func TestRepeat(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		fault  fault
+	}{
+		{"all goes well", fault{at: -1}},
+		{"the write that starts it is refused", fault{err: errors.New("busy")}},
+		{"its answer is lost", fault{lost: true, err: errors.New("timeout")}},
+		{"the write that accepts it is refused", fault{at: 1, err: errors.New("busy")}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, installed(t, "web")...)
+			b.settle(t)
+			inst := b.installation(t)
+			every("2m", "", 2)(&snapshot{inst: inst})
+			if err := b.api.Update(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+			ended(inst, "job-1", "Failed")
+			if err := b.api.Status().Update(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+			at := noon.Add(time.Minute)
+			b.Now = func() time.Time { return at }
+			b.settle(t)
+			if s := b.installation(t).Status; s.JobID != "job-1" || s.AutomaticReconcileStatus != nil {
+				t.Fatalf("before the interval is over, there is %s", s.JobID)
+			}
+			at = noon.Add(2 * time.Minute)
+			b.Client = test.fault.wrap(t, b.api)
+			b.reports.Client = b.Client
+			_, _ = b.Reconcile(t.Context(), requestFor(inst))
+			_, _ = b.Reconcile(t.Context(), requestFor(inst))
+			s := b.installation(t).Status
+			if s.JobID != "job-2" || s.AutomaticReconcileStatus == nil || s.AutomaticReconcileStatus.NumberOfReconciles != 1 || !s.AutomaticReconcileStatus.LastReconcileTime.Time.Equal(at) {
+				t.Errorf("%s, counted %+v", s.JobID, s.AutomaticReconcileStatus)
+			}
+			if s.History[0].Trigger != v1alpha1.TriggeredBySchedule || len(s.History) != 2 {
+				t.Errorf("the history has %+v", s.History)
+			}
+		})
+	}
+}
