@@ -130,16 +130,18 @@ func (m *publisher) fail(kind, name string, reason Reason, problem string, cause
 	m.errs = append(m.errs, &Error{Path: exportPath(m.inst.Name, "exports", kind, name), Reason: reason, Problem: problem, Cause: cause})
 }
 
-// place returns where an export has its object. Two exports cannot have the same.
-func (m *publisher) place(kind, name, key string, taken func(object string) bool) (place, bool) {
-	p := place{scope: m.scope, key: key, name: v1alpha1.GenerateDataObjectName(m.scope, key), sourceType: v1alpha1.ExportDataObjectSourceType}
+// place returns where an export has its object. Two exports cannot have the same. A #
+// makes the name that of the object itself, in any scope; no label can hold it.
+func (m *publisher) place(kind, name, written string, taken func(object string) bool) (place, bool) {
+	key := strings.TrimPrefix(written, v1alpha1.NonContextifiedPrefix)
+	p := place{scope: m.scope, key: key, name: v1alpha1.GenerateDataObjectName(m.scope, written), sourceType: v1alpha1.ExportDataObjectSourceType}
 	switch {
-	case strings.HasPrefix(key, v1alpha1.NonContextifiedPrefix):
-		m.fail(kind, name, InvalidExport, fmt.Sprintf("the name %q begins with %s, which only imports can do: leave it out", key, v1alpha1.NonContextifiedPrefix), nil)
 	case len(utilvalidation.IsValidLabelValue(key)) > 0 || key == "":
-		m.fail(kind, name, InvalidExport, fmt.Sprintf("the name %q becomes a label and cannot: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends", key), nil)
+		m.fail(kind, name, InvalidExport, fmt.Sprintf("the name %q becomes a label and cannot: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends", written), nil)
+	case len(utilvalidation.IsDNS1123Subdomain(p.name)) > 0:
+		m.fail(kind, name, InvalidExport, fmt.Sprintf("the name %q becomes that of an object and cannot: behind the # use small letters, digits, - and ., with a letter or digit at both ends", written), nil)
 	case taken(p.name):
-		m.fail(kind, name, InvalidExport, fmt.Sprintf("another export has the name %q, too: choose another one", key), nil)
+		m.fail(kind, name, InvalidExport, fmt.Sprintf("another export has the name %q, too: choose another one", written), nil)
 	default:
 		return p, true
 	}

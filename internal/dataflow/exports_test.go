@@ -210,6 +210,21 @@ func TestMakeExports(t *testing.T) {
 	}
 }
 
+// TestMakeExportsByRealName: with a # an export has the name that was written, also in
+// the scope of a parent, and the label without it.
+func TestMakeExportsByRealName(t *testing.T) {
+	inst := installation(t, "parent", "blueprint: {}\nexports: {data: [{name: url, dataRef: '#shared'}], targets: [{name: edge, target: '#shared'}]}")
+	made, err := MakeExports(inst, map[string]any{"url": "u", "edge": map[string]any{"type": "a", "config": "c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range []metav1.Object{made.DataObjects[0], made.Targets[0]} {
+		if labels := object.GetLabels(); object.GetName() != "shared" || labels[v1alpha1.DataObjectKeyLabel] != "shared" || labels[v1alpha1.DataObjectContextLabel] != "Inst.parent" {
+			t.Errorf("%s with labels %v", object.GetName(), labels)
+		}
+	}
+}
+
 func TestMakeExportsErrors(t *testing.T) {
 	const values = "{url: hunter2, nothing: null, cluster: {type: a, config: hunter2}, bad: {config: hunter2}}"
 	tests := []struct {
@@ -222,8 +237,9 @@ func TestMakeExportsErrors(t *testing.T) {
 		{"null cannot be stored", "data: [{name: nothing, dataRef: a}]", InvalidExport, "(inst: inst).exports.data.nothing: the value is null, which a DataObject cannot hold"},
 		{"data is no Target", "targets: [{name: url, target: a}]", InvalidExport, "(inst: inst).exports.targets.url: exported target does not match the expected target template schema: it must be a map"},
 		{"a Target without a type, which a mapping may have made", "targets: [{name: bad, target: a}]", InvalidExport, "exports.targets.bad: exported target does not match the expected target template schema: it has no type"},
-		{"the real name of an object", "data: [{name: url, dataRef: '#a'}]", InvalidExport, `exports.data.url: the name "#a" begins with #, which only imports can do`},
-		{"the real name of a Target", "targets: [{name: cluster, target: '#a'}]", InvalidExport, `exports.targets.cluster: the name "#a" begins with #`},
+		{"a real name that is none", "data: [{name: url, dataRef: '#A_b'}]", InvalidExport, `exports.data.url: the name "#A_b" becomes that of an object and cannot: behind the # use small letters`},
+		{"a real name that is empty", "targets: [{name: cluster, target: '#'}]", InvalidExport, `exports.targets.cluster: the name "#" becomes a label and cannot`},
+		{"a real name that is the name of another export, too", "data: [{name: url, dataRef: a}, {name: cluster, dataRef: '#a'}]", InvalidExport, `exports.data.cluster: another export has the name "#a", too`},
 		{"a name that cannot be a label", "data: [{name: url, dataRef: a/b}]", InvalidExport, `exports.data.url: the name "a/b" becomes a label and cannot`},
 		{"a name that is too long for a label", "data: [{name: url, dataRef: " + strings.Repeat("a", 64) + "}]", InvalidExport, "becomes a label and cannot: use at most 63"},
 		{"no name", "targets: [{name: cluster}]", InvalidExport, `exports.targets.cluster: the name "" becomes a label and cannot`},
