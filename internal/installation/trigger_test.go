@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
@@ -252,7 +251,7 @@ func TestImportersOf(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			r := &Reconciler{Client: test.client, Now: time.Now}
-			var wakes handler.EventHandler = r.importersOf(test.kind)
+			wakes := r.importersOf(test.kind)
 			got := queued(t, func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 				wakes.Update(ctx, event.UpdateEvent{ObjectOld: data, ObjectNew: data}, queue)
 			})
