@@ -28,6 +28,9 @@ type fault struct {
 	// lost says that only the answer is lost: the call has its effect.
 	lost bool
 	err  error
+	// restarts says that the process dies by it, with all that it remembers.
+	restarts bool
+	then     func()
 
 	calls []string
 	fired bool
@@ -44,6 +47,9 @@ func (f *fault) do(reads bool, what string, object any, call func() error) error
 		return call()
 	}
 	f.fired = true
+	if f.then != nil {
+		f.then()
+	}
 	if f.lost {
 		if err := call(); err != nil {
 			return err
@@ -105,6 +111,14 @@ func (b *bench) settle(t *testing.T) {
 		}
 	}
 	t.Fatalf("it does not come to rest: %s", b.digest(t))
+}
+
+// restart begins with another process. What the old one has under way goes on.
+func (b *bench) restart() {
+	b.Reconciler = &Reconciler{
+		Client: b.Client, Reader: b.Reader, Events: b.Events, Order: b.Order, Now: b.Now, NewJobID: b.NewJobID,
+		Sources: b.Sources, Blueprints: b.Blueprints, Functions: b.Functions,
+	}
 }
 
 // play ends the job of each Execution, and lets go what is deleted. It returns whether
@@ -267,6 +281,9 @@ func (s scene) run(t *testing.T, f *fault) string {
 	b := newBench(t, s.objects(t)...)
 	broken := f.wrap(t, b.api)
 	b.Client, b.Reader, b.Sources.Client = broken, broken, broken
+	if f.restarts {
+		f.then = b.restart
+	}
 	b.settle(t)
 	for _, step := range s.steps {
 		step(t, b)
@@ -286,6 +303,7 @@ func TestEveryCallFails(t *testing.T) {
 	ways := []fault{
 		{err: errors.New("busy")},
 		{lost: true, err: errors.New("timeout")},
+		{lost: true, restarts: true, err: errors.New("timeout")},
 		{err: apierrors.NewConflict(resource, "x", errors.New("newer"))},
 		{reading: true, err: errors.New("busy")},
 	}
@@ -307,7 +325,7 @@ func TestEveryCallFails(t *testing.T) {
 					broken := way
 					broken.at = at
 					if got := scene.run(t, &broken); got != want || !broken.fired {
-						t.Errorf("call %d, %s, ends with %v (lost: %t, reached: %t): there is\n%s\nwant\n%s", at, call, way.err, way.lost, broken.fired, got, want)
+						t.Errorf("call %d, %s, ends with %v (lost: %t, restarts: %t, reached: %t): there is\n%s\nwant\n%s", at, call, way.err, way.lost, way.restarts, broken.fired, got, want)
 					}
 				}
 			}

@@ -151,6 +151,17 @@ func TestTell(t *testing.T) {
 	}
 }
 
+// TestTellNobody: as long as nobody can be asked, nothing is written.
+func TestTellNobody(t *testing.T) {
+	self := root(t, "shop", nil, []string{"x"})
+	self.Namespace = shop.Namespace
+	ended(self, "a", "Succeeded")
+	tells("one")(&snapshot{inst: self})
+	b := newBench(t, self, importer(t, "one", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }))
+	wantWrites(t, "it works", b.reconcile(t), "")
+	wantWrites(t, "it still does", b.reconcile(t), "")
+}
+
 func dependents(inst *v1alpha1.Installation) (names []string) {
 	for _, dependent := range inst.Status.DependentsToTrigger {
 		names = append(names, dependent.Name)

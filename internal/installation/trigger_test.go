@@ -130,6 +130,15 @@ func TestImportChange(t *testing.T) {
 			}
 		}, "", "job-1", v1alpha1.TriggeredByReconcile},
 		{"the job that follows fails: it is not started again for the same change", retarget, "create Execution", "job-2", v1alpha1.TriggeredByImports},
+		{"also if it fails before it has read anything", func(t *testing.T, b *bench) {
+			t.Helper()
+			retarget(t, b)
+			inst := b.installation(t)
+			inst.Spec.Context = "nowhere"
+			if err := b.api.Update(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+		}, "", "job-2", v1alpha1.TriggeredByImports},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
