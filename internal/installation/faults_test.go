@@ -191,8 +191,7 @@ func (b *bench) digest(t *testing.T) string {
 		for _, condition := range conditions {
 			line += fmt.Sprintf(", %s=%s", condition.Type, condition.Status)
 		}
-		// What a job that has succeeded met on its way is not compared.
-		if s.LastError != nil && s.InstallationPhase != "Succeeded" {
+		if s.LastError != nil {
 			line += ", " + s.LastError.Message
 		}
 		said = append(said, line)

@@ -64,8 +64,12 @@ type Reporter struct {
 
 // Enter enters a phase after a step that went well, and stores the status.
 func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
+	undo := s.keep()
 	s.enter(phase, nil, metav1.NewTime(r.Now()))
 	if err := r.store(ctx, s); err != nil {
+		// What tells of the error must not store the phase with it, the end of the job
+		// above all.
+		undo()
 		return err
 	}
 	r.tellWarnings(s)

@@ -209,6 +209,42 @@ func TestEnter(t *testing.T) {
 	}
 }
 
+// TestRefusedEnd: a job whose end could not be stored has not ended, and keeps no error
+// when it has.
+func TestRefusedEnd(t *testing.T) {
+	d := newDesk(t, installation("a", "", "Progressing"))
+	subject := Installation(read(t, d.Client))
+	d.refuse = apierrors.NewInternalError(errors.New("busy"))
+	err := d.Enter(t.Context(), subject, "Succeeded")
+	if err == nil || !subject.Status.Unfinished() || *subject.Status.Phase != "Progressing" {
+		t.Fatalf("%v, %+v", err, subject.Object)
+	}
+	d.refuse = nil
+	if _, again := d.Report(t.Context(), subject, "complete", err); again == nil {
+		t.Error("there has to be another attempt")
+	}
+	if s := read(t, d.Client).Status; s.JobIDFinished != "" || s.InstallationPhase != "Progressing" || s.LastError == nil {
+		t.Errorf("%+v", s)
+	}
+	if err := d.Enter(t.Context(), Installation(read(t, d.Client)), "Succeeded"); err != nil {
+		t.Fatal(err)
+	}
+	if s := read(t, d.Client).Status; s.JobIDFinished != "a" || s.LastError != nil || len(s.History) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if told := d.told(); len(told) != 2 || told[1] != "Normal Succeeded job a has succeeded" {
+		t.Errorf("told %q", told)
+	}
+	for _, s := range []*Subject{Execution(&v1alpha1.Execution{}), DeployItem(&v1alpha1.DeployItem{})} {
+		s.Status.Trigger("a", metav1.NewTime(noon))
+		undo := s.keep()
+		s.Status.Enter("Succeeded", nil, metav1.NewTime(noon))
+		if undo(); !s.Status.Unfinished() || *s.Status.Phase != "" {
+			t.Errorf("%T: %+v", s.Object, s.Object)
+		}
+	}
+}
+
 // TestWarningsOfAFailure: they are told with the end of the job, not with attempts.
 func TestWarningsOfAFailure(t *testing.T) {
 	d := newDesk(t, installation("a", "", "Init"))

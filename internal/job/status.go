@@ -66,6 +66,22 @@ func DeployItem(item *v1alpha1.DeployItem) *Subject {
 	}}
 }
 
+// keep returns what puts the status back to what it is now.
+func (s *Subject) keep() (undo func()) {
+	switch object := s.Object.(type) {
+	case *v1alpha1.Installation:
+		before := object.Status.DeepCopy()
+		return func() { object.Status = *before }
+	case *v1alpha1.Execution:
+		before := object.Status.DeepCopy()
+		return func() { object.Status = *before }
+	case *v1alpha1.DeployItem:
+		before := object.Status.DeepCopy()
+		return func() { object.Status = *before }
+	}
+	return func() {}
+}
+
 // Unfinished reports whether a job was handed over and has not ended yet.
 func (s Status) Unfinished() bool { return Unfinished(*s.JobID, *s.JobIDFinished) }
 
