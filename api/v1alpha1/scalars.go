@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
 // DurationNone is the text of a Duration that means "no limit".
@@ -212,4 +215,10 @@ func (o *UnstructuredTypedObject) UnmarshalJSON(data []byte) error {
 
 func isJSONNull(data []byte) bool {
 	return bytes.Equal(bytes.TrimSpace(data), []byte("null"))
+}
+
+// Whoever compares objects with equality.Semantic meets durations in them, and breaks
+// down on fields that it cannot see.
+func init() {
+	utilruntime.Must(equality.Semantic.AddFunc(func(a, b Duration) bool { return a == b }))
 }

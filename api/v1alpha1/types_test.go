@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -191,5 +192,31 @@ func TestBlueprintSetDefaults(t *testing.T) {
 	}
 	if blueprint.Exports[0].Type != ExportTypeTarget || blueprint.Exports[0].TargetType != string(KubernetesClusterTargetType) {
 		t.Errorf("export %+v", blueprint.Exports[0])
+	}
+}
+
+// TestSemanticEquality: objects with durations can be compared as the libraries of
+// Kubernetes do.
+func TestSemanticEquality(t *testing.T) {
+	with := func(text string) *Installation {
+		duration := &Duration{}
+		if err := duration.UnmarshalJSON([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		return &Installation{Status: InstallationStatus{History: []JobRecord{{JobID: "a", Running: duration}}}}
+	}
+	for _, test := range []struct {
+		reason, a, b string
+		equal        bool
+	}{
+		{"the same", `"1m"`, `"60s"`, true},
+		{"another length", `"1m"`, `"2m"`, false},
+		{"texts that are none", `"soon"`, `"later"`, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := equality.Semantic.DeepEqual(with(test.a), with(test.b)); got != test.equal {
+				t.Errorf("equal %t", got)
+			}
+		})
 	}
 }
