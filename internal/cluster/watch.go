@@ -109,8 +109,9 @@ func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *Subsc
 }
 
 // Subscribe watches an object and calls wake whenever there is news about it: at
-// the latest when its state is known, and when the watch fails. With metadataOnly
-// the object has no more than its metadata.
+// the latest when its state is known, and when the watch fails. A watch that others
+// have begun may know the state already; then nobody is woken, and State tells it.
+// With metadataOnly the object has no more than its metadata.
 func (c *Connection) Subscribe(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) *Subscription {
 	key := watchKey{resource: mapping.Resource, metadataOnly: metadataOnly}
 	object := name

@@ -3,11 +3,17 @@ package target
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/cluster"
 )
 
 // Sight is the sight of objects that somebody waits for. The first look is a
@@ -22,8 +28,10 @@ type Sight struct {
 	// selector is nil for one object.
 	selector labels.Set
 
-	looked   bool
-	last     []*unstructured.Unstructured
+	looked bool
+	last   []*unstructured.Unstructured
+	// fresh says that the watch has been seen to be as new as the last request.
+	fresh    bool
 	one      Watch
 	selected SelectedWatch
 }
@@ -42,9 +50,12 @@ func SightOfSelected(cluster Cluster, mapping *meta.RESTMapping, namespace strin
 func (s *Sight) Look(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	objects, known, err := s.followed()
 	if err == nil && known {
-		return objects, nil
-	}
-	if err == nil && s.looked && s.following() {
+		// A watch that others have begun may be behind the request, and show as ready
+		// what is gone or was replaced.
+		if s.fresh = s.fresh || !s.behind(objects); s.fresh {
+			return objects, nil
+		}
+	} else if err == nil && s.looked && s.following() {
 		// The watch has just begun; it tells when it knows more.
 		return s.last, nil
 	}
@@ -55,8 +66,28 @@ func (s *Sight) Look(ctx context.Context) ([]*unstructured.Unstructured, error) 
 	return s.last, nil
 }
 
-// Follow begins to watch. An error says that this is not possible, so that only a
-// timer can tell when to look again.
+// behind reports whether a watch may know less than the last request showed: it has
+// other objects, or older ones.
+func (s *Sight) behind(objects []*unstructured.Unstructured) bool {
+	seen := versions(s.last)
+	return len(objects) != len(seen) || slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
+		version, ok := seen[client.ObjectKeyFromObject(object)]
+		return !ok || !cluster.AtLeast(object.GetResourceVersion(), version)
+	})
+}
+
+func versions(objects []*unstructured.Unstructured) map[types.NamespacedName]string {
+	versions := make(map[types.NamespacedName]string, len(objects))
+	for _, object := range objects {
+		versions[client.ObjectKeyFromObject(object)] = object.GetResourceVersion()
+	}
+	return versions
+}
+
+// Follow begins to watch. A watch that others have begun may have shown news before
+// anybody listened here: it wakes at once if it knows anything else than the last
+// request. An error says that watching is not possible, so that only a timer can tell
+// when to look again.
 func (s *Sight) Follow() error {
 	if s.following() {
 		_, _, err := s.followed()
@@ -69,6 +100,11 @@ func (s *Sight) Follow() error {
 		s.selected = s.cluster.WatchSelected(s.mapping, s.namespace, s.selector, s.wake)
 	} else {
 		s.one = s.cluster.Watch(s.mapping, s.namespace, s.name, false, s.wake)
+	}
+	objects, known, err := s.followed()
+	s.fresh = known && !s.behind(objects)
+	if err != nil || known && !maps.Equal(versions(objects), versions(s.last)) {
+		s.wake()
 	}
 	return nil
 }

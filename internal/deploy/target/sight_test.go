@@ -1,7 +1,9 @@
 package target_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
@@ -142,5 +145,117 @@ func TestLookFails(t *testing.T) {
 		if objects, err := sights(t, cluster, func() {})[name].Look(t.Context()); !apierrors.IsForbidden(err) || objects != nil {
 			t.Errorf("%s: %v, error %v", name, objects, err)
 		}
+	}
+}
+
+// late is a cluster on which somebody else has begun to watch, so that a watch knows
+// something at once: what it shows may be older or newer than what a request sees.
+// Both are versions of an object; none for no object.
+type late struct {
+	*memory.Cluster
+	there, shows string
+	requests     int
+}
+
+func at(version string) (objects []*unstructured.Unstructured) {
+	if version != "" {
+		objects = append(objects, object("a", version))
+		objects[0].SetResourceVersion(version)
+	}
+	return objects
+}
+
+func (l *late) Get(context.Context, *meta.RESTMapping, string, string) (*unstructured.Unstructured, error) {
+	l.requests++
+	if objects := at(l.there); len(objects) > 0 {
+		return objects[0], nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "a")
+}
+
+func (l *late) List(context.Context, *meta.RESTMapping, string, labels.Set) ([]*unstructured.Unstructured, error) {
+	l.requests++
+	return at(l.there), nil
+}
+
+func (l *late) Watch(*meta.RESTMapping, string, string, bool, func()) target.Watch { return l }
+
+func (l *late) WatchSelected(*meta.RESTMapping, string, labels.Set, func()) target.SelectedWatch {
+	return l
+}
+
+func (l *late) Objects() ([]*unstructured.Unstructured, bool, error) { return at(l.shows), true, nil }
+
+func (l *late) State() (cluster.State, error) {
+	state := cluster.State{Known: true}
+	if objects := at(l.shows); len(objects) > 0 {
+		state.Object = objects[0]
+	}
+	return state, nil
+}
+
+func (l *late) Close() error { return nil }
+
+// TestJoined shows that a watch which others have begun neither hides what it showed
+// before anybody listened here, nor is believed while it is behind.
+func TestJoined(t *testing.T) {
+	tests := []struct {
+		reason string
+		// first is what the first look sees, there what there is when following begins,
+		// shows what the watch shows then.
+		first, there, shows string
+		wakes               int
+		want                string
+		// asked is how many more requests a second and a third look need.
+		asked int
+	}{
+		{"the watch shows the same: nobody needs to look again", "2", "2", "2", 0, "2", 0},
+		{"nothing is there, and the watch knows it", "", "", "", 0, "", 0},
+		{"it changed before anybody listened", "2", "3", "3", 1, "3", 0},
+		{"it came before anybody listened: once that is certain, the watch is believed", "", "3", "3", 1, "3", 1},
+		{"it went before anybody listened", "2", "", "", 1, "", 1},
+		{"the watch still shows what is gone, and is asked about until it does not", "", "", "1", 1, "", 2},
+		{"the watch still shows what was replaced", "2", "2", "1", 1, "2", 2},
+		{"the watch does not show yet what was seen", "2", "2", "", 1, "2", 2},
+	}
+	for _, test := range tests {
+		for _, selected := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s (selected: %t)", test.reason, selected), func(t *testing.T) {
+				on, wakes := &late{Cluster: memory.New(), there: test.first}, 0
+				m := mapping(t, on.Cluster)
+				sight := target.SightOf(on, m, "ns", "a", func() { wakes++ })
+				if selected {
+					sight = target.SightOfSelected(on, m, "ns", labels.Set{"app": "web"}, func() { wakes++ })
+				}
+				expectVersion(t, sight, test.first)
+				on.there, on.shows, on.requests = test.there, test.shows, 0
+				if err := sight.Follow(); err != nil {
+					t.Fatal(err)
+				}
+				if wakes != test.wakes {
+					t.Errorf("%d wakes, want %d", wakes, test.wakes)
+				}
+				expectVersion(t, sight, test.want)
+				expectVersion(t, sight, test.want)
+				if on.requests != test.asked {
+					t.Errorf("%d requests, want %d", on.requests, test.asked)
+				}
+			})
+		}
+	}
+}
+
+func expectVersion(t *testing.T, sight *target.Sight, want string) {
+	t.Helper()
+	objects, err := sight.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	for _, object := range objects {
+		got += object.GetResourceVersion()
+	}
+	if got != want {
+		t.Errorf("version %q, want %q", got, want)
 	}
 }
