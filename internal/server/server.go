@@ -28,6 +28,7 @@ import (
 	"go.landscaper.dev/internal/defaultcontext"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/job"
@@ -161,7 +162,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 
 func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Clusters, order *deployer.Order) error {
 	deployers := map[string]deployer.Options{
-		Manifests: {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(manifest.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
+		Manifests: {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
 		Mocks:     {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
 	}
 	record := func(context.Context, string) error { return nil }

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,11 +15,7 @@ import (
 	manifest "go.landscaper.dev/api/manifest/v1alpha2"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/deletion"
-	"go.landscaper.dev/internal/deploy/export"
-	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
-	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/yamltext"
@@ -74,70 +69,47 @@ func configError(reason string, err error) error {
 	return job.Wrap(err, initOperation, reason, "spec.config", v1alpha1.ErrorConfigurationProblem)
 }
 
-var (
-	policies   = []deployer.ManifestPolicy{"", deployer.ManagePolicy, deployer.FallbackPolicy, deployer.KeepPolicy, deployer.IgnorePolicy, deployer.ImmutablePolicy}
-	strategies = []deployer.UpdateStrategy{"", deployer.UpdateStrategyUpdate, deployer.UpdateStrategyPatch, deployer.UpdateStrategyMerge, deployer.UpdateStrategyMergeOverwrite, deployer.UpdateStrategyApply}
-)
+var policies = []deployer.ManifestPolicy{"", deployer.ManagePolicy, deployer.FallbackPolicy, deployer.KeepPolicy, deployer.IgnorePolicy, deployer.ImmutablePolicy}
 
-// validate checks what can be checked without a cluster.
-func (s source) validate(config *manifest.ProviderConfiguration) error {
-	var problems []error
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if !slices.Contains(strategies, config.UpdateStrategy) {
-		problem("updateStrategy has a value that does not exist: use apply, update, patch, merge or mergeOverwrite")
+// settingsOf returns the part of a configuration that all deployers have.
+func settingsOf(config *manifest.ProviderConfiguration) rollout.Settings {
+	return rollout.Settings{
+		UpdateStrategy: config.UpdateStrategy, ReadinessChecks: config.ReadinessChecks,
+		Exports: config.Exports, ContinuousReconcile: config.ContinuousReconcile,
+		DeletionGroups: config.DeletionGroups, DeletionGroupsDuringUpdate: config.DeletionGroupsDuringUpdate,
 	}
-	if _, err := schedule.Compile(config.ContinuousReconcile); err != nil {
-		problem("%w", err)
-	}
-	if !config.ReadinessChecks.Mode.Known() {
-		problem("readinessChecks.mode does not exist: use legacy or kstatus")
-	}
-	if _, err := readiness.Compile(config.ReadinessChecks.CustomReadinessChecks); err != nil {
-		problem("readinessChecks.%w", err)
-	}
-	if _, err := export.Compile(config.Exports); err != nil {
-		problem("%w", err)
-	}
-	for name, definitions := range map[string][]deployer.DeletionGroupDefinition{"deletionGroups": config.DeletionGroups, "deletionGroupsDuringUpdate": config.DeletionGroupsDuringUpdate} {
-		if _, err := deletion.Compile(definitions, s.Protected); err != nil {
-			problem("%s%w", name, err)
-		}
-	}
-	for i, entry := range config.Manifests {
-		if !slices.Contains(policies, entry.Policy) {
-			problem("manifests[%d].policy has a value that does not exist: use manage, fallback, keep, ignore or immutable", i)
-		}
-		if _, err := extras(entry); err != nil {
-			problem("manifests[%d].%w", i, err)
-		}
-		if entry.Manifest == nil || len(entry.Manifest.Raw) == 0 || string(entry.Manifest.Raw) == "null" {
-			problem("manifests[%d].manifest is missing: put the object there", i)
-		}
-	}
-	return configError(validateConfiguration, several.Errors(problems).OrNil())
 }
 
-// wish returns what a configuration that was validated asks for.
+// wish returns what a configuration asks for. Everything is checked that can be checked
+// without a cluster.
 func (s source) wish(config *manifest.ProviderConfiguration) (rollout.Wish, error) {
-	objects, err := entries(config)
+	var problems several.Errors
+	wish, err := settingsOf(config).Wish(s.Options)
 	if err != nil {
-		return rollout.Wish{}, err
+		problems = append(problems, err)
 	}
-	w := rollout.Wish{Objects: objects, Strategy: config.UpdateStrategy, Readiness: cmp.Or(config.ReadinessChecks.Mode, s.Readiness), SkipReadiness: config.ReadinessChecks.DisableDefault}
-	if w.Checks, err = readiness.Compile(config.ReadinessChecks.CustomReadinessChecks); err != nil {
-		return rollout.Wish{}, configError(validateConfiguration, err)
+	for i, entry := range config.Manifests {
+		problems = append(problems, mistakes(i, entry)...)
 	}
-	if w.Exports, err = export.Compile(config.Exports); err != nil {
-		return rollout.Wish{}, configError(validateConfiguration, err)
+	if len(problems) > 0 {
+		return rollout.Wish{}, configError(validateConfiguration, problems)
 	}
-	if w.OrphanGroups, err = deletion.Compile(config.DeletionGroupsDuringUpdate, s.Protected); err != nil {
-		return rollout.Wish{}, configError(validateConfiguration, err)
+	wish.Objects, err = entries(config)
+	return wish, err
+}
+
+// mistakes returns what is wrong with an entry.
+func mistakes(i int, entry manifest.Manifest) (problems []error) {
+	if !slices.Contains(policies, entry.Policy) {
+		problems = append(problems, fmt.Errorf("manifests[%d].policy has a value that does not exist: use manage, fallback, keep, ignore or immutable", i))
 	}
-	if config.Exports != nil && w.Exports == nil {
-		// No value is a value, too: whoever imports it gets an empty map.
-		w.Exports = []export.Value{}
+	if _, err := extras(entry); err != nil {
+		problems = append(problems, fmt.Errorf("manifests[%d].%w", i, err))
 	}
-	return w, nil
+	if entry.Manifest == nil || len(entry.Manifest.Raw) == 0 || string(entry.Manifest.Raw) == "null" {
+		problems = append(problems, fmt.Errorf("manifests[%d].manifest is missing: put the object there", i))
+	}
+	return problems
 }
 
 // entries returns the objects of a configuration.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	libdeployer "go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -36,10 +36,8 @@ func read(t *testing.T, text string) ([]apply.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (source{}).validate(config); err != nil {
-		return nil, err
-	}
-	return entries(config)
+	wish, err := (source{}).wish(config)
+	return wish.Objects, err
 }
 
 func TestWrongConfiguration(t *testing.T) {
@@ -163,7 +161,7 @@ exports: {exports: [{key: k, jsonPath: .a, targetName: edge, fromResource: {apiV
 
 // TestOptions shows that the rules of the process count where an item says nothing.
 func TestOptions(t *testing.T) {
-	s := source{Options{Readiness: deployer.ReadinessModeKstatus, Protected: []string{"kube-system"}}}
+	s := source{rollout.Options{Readiness: deployer.ReadinessModeKstatus, Protected: []string{"kube-system"}}}
 	for text, want := range map[string]deployer.ReadinessMode{"": "kstatus", "readinessChecks: {mode: legacy}": "legacy"} {
 		config, err := parseConfig(raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+text))
 		if err != nil {
@@ -186,40 +184,27 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestRepetition shows which items are looked at again, and that a configuration that is
-// wrong asks for nothing.
+// TestRepetition shows that what a configuration asks for is read from it, and that one
+// that cannot be read asks for nothing.
 func TestRepetition(t *testing.T) {
-	at := time.Unix(1000, 0)
 	tests := []struct {
-		reason, config   string
-		repeats          bool
-		compare, correct bool
+		reason, config string
+		repeats, watch bool
 	}{
-		{"nothing is said", "", false, false, false},
-		{"nothing is meant", "continuousReconcile: {}", false, false, false},
-		{"it is deployed again", "continuousReconcile: {every: 1m}", true, false, false},
-		{"it is compared", "continuousReconcile: {every: 1m, drift: report}", true, true, false},
-		{"it is compared and corrected", "continuousReconcile: {cron: '* * * * *', drift: correct}", true, true, true},
-		{"values are watched", "exports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: A, name: a}}]}", false, false, false},
-		{"no values are no reason to watch", "exports: {watch: true}", false, false, false},
-		{"a schedule that is none", "continuousReconcile: {cron: soon}", false, false, false},
-		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nmanifests: 1", false, false, false},
+		{"nothing is said", "", false, false},
+		{"it is deployed again", "continuousReconcile: {every: 1m}", true, false},
+		{"values are watched", "exports: {watch: true, exports: [{key: a, jsonPath: .b, fromResource: {apiVersion: v1, kind: A, name: a}}]}", false, true},
+		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nmanifests: 1", false, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			item := &v1alpha1.DeployItem{}
 			item.Spec.Configuration = raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+test.config)
-			got := New(Options{}).Repetition(item)
-			if (got.Next != nil) != test.repeats || got.Compare != test.compare || got.Correct != test.correct || got.Watch != (test.reason == "values are watched") {
+			got := New(rollout.Options{}).Repetition(item)
+			if (got.Next != nil) != test.repeats || got.Watch != test.watch {
 				t.Errorf("%+v", got)
 			}
-			if got.Next != nil && got.Next(at).Sub(at) > time.Minute {
-				t.Errorf("next at %s", got.Next(at))
-			}
 		})
-	}
-	if got := New(Options{}).Repetition(&v1alpha1.DeployItem{}); got.Next != nil {
-		t.Errorf("an item without a configuration: %+v", got)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestDocumentedConfigurations(t *testing.T) {
 		}
 		config, err := parseConfig(raw(t, example))
 		if err == nil {
-			err = (source{}).validate(config)
+			_, err = (source{}).wish(config)
 		}
 		if err != nil {
 			t.Errorf("%v\n%s", err, example)

@@ -4,11 +4,8 @@
 package manifest
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 
-	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
@@ -28,19 +25,11 @@ const (
 	fieldManager = "landscaper-manifest-deployer"
 )
 
-// Options are the rules of a process for all its items.
-type Options struct {
-	// Readiness is the mode of the default readiness check of items that name none.
-	Readiness apideployer.ReadinessMode
-	// Protected are namespaces that no deletion group may empty.
-	Protected []string
-}
-
 // Deployer deploys manifests.
 type Deployer struct{ source }
 
 // New returns the deployer.
-func New(options Options) Deployer { return Deployer{source{options}} }
+func New(options rollout.Options) Deployer { return Deployer{source{options}} }
 
 // Reconcile applies the objects of an item, removes those that are no longer
 // listed, and waits until all are ready.
@@ -55,27 +44,14 @@ func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Res
 
 // Repetition implements deployer.Repeating.
 func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repetition) {
-	// Most items ask for nothing, and this is asked often.
-	if item.Spec.Configuration == nil || !asksForMore(item.Spec.Configuration.Raw) {
+	if !schedule.Asks(item.Spec.Configuration) {
 		return repetition
 	}
 	config, err := parseConfig(item.Spec.Configuration)
 	if err != nil {
 		return repetition
 	}
-	repetition.Watch = config.Exports != nil && config.Exports.Watch && len(config.Exports.Exports) > 0
-	next, err := schedule.Compile(config.ContinuousReconcile)
-	if err != nil || next == nil {
-		return repetition
-	}
-	drift := config.ContinuousReconcile.Drift
-	repetition.Next, repetition.Compare, repetition.Correct = next, drift != "", drift == apideployer.DriftCorrect
-	return repetition
-}
-
-// asksForMore reports whether a configuration may ask for more than a deployment.
-func asksForMore(config []byte) bool {
-	return bytes.Contains(config, []byte(`"continuousReconcile"`)) || bytes.Contains(config, []byte(`"watch"`))
+	return schedule.Repetition(config.ContinuousReconcile, config.Exports)
 }
 
 // Lookout implements deployer.Repeating.
@@ -89,7 +65,7 @@ func (d Deployer) Drift(ctx context.Context, item *deployer.Item) ([]string, err
 }
 
 // source reads items for the roll-out.
-type source struct{ Options }
+type source struct{ rollout.Options }
 
 // Name implements rollout.Source.
 func (source) Name() string { return "manifest deployer" }
@@ -105,9 +81,6 @@ func (s source) Wish(_ context.Context, item *deployer.Item) (rollout.Wish, erro
 	if err != nil {
 		return rollout.Wish{}, err
 	}
-	if err := s.validate(config); err != nil {
-		return rollout.Wish{}, err
-	}
 	return s.wish(config)
 }
 
@@ -120,11 +93,8 @@ func (s source) Groups(item *deployer.Item) ([]deletion.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, err := deletion.Compile(config.DeletionGroups, s.Protected)
-	if err != nil {
-		return nil, configError(validateConfiguration, fmt.Errorf("deletionGroups%w", err))
-	}
-	return groups, nil
+	groups, err := settingsOf(config).Groups(s.Options)
+	return groups, configError(validateConfiguration, err)
 }
 
 // Recorded implements rollout.Source.

@@ -23,6 +23,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/test/lab"
 )
@@ -148,7 +149,7 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 		return nil, err
 	}
 	clusters := deployer.NewClusters(mgr, "test", deployer.Egress{AllowLoopback: true})
-	err = deployer.Add(mgr, deployer.Options{Type: manifest.Type, Name: manifest.Name, Version: "test", Identity: "test-deployer", Deployer: manifest.New(manifest.Options{Protected: []string{"kube-system"}}), Clusters: clusters})
+	err = deployer.Add(mgr, deployer.Options{Type: manifest.Type, Name: manifest.Name, Version: "test", Identity: "test-deployer", Deployer: manifest.New(rollout.Options{Protected: []string{"kube-system"}}), Clusters: clusters})
 	if err == nil {
 		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
 	}
