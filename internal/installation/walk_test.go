@@ -15,7 +15,7 @@ import (
 // controller watches.
 func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
-	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}}
+	running, ended := [][2]string{{"a", ""}, {"b", "a"}}, [][2]string{{"", ""}, {"a", "a"}}
 	none := option(func(*snapshot) {})
 	common := [][]option{
 		{none, deleting}, {none, finalized},
@@ -36,7 +36,8 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, looked(nil), looked(func(in *inputs) { in.turn.waits = []string{"s"} })},
 	}
 	afterwards := [][]option{
-		{none, sub, below("b", "", "Progressing")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
+		// Whatever children there are, the job is over.
+		{none, sub, withoutParent, below("b", "", "Progressing")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
 		{none, every("1h", "1h", 1), func(s *snapshot) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
 		{none, tells("d"), func(s *snapshot) { tells("d")(s); told("d")(s) }},
 		{none, triggered(Triggers{OnSpecChange: true, OnImportChange: true}), importing("a", "b")},
@@ -80,9 +81,11 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		}
 	}
 	for _, phase := range phases {
-		for _, id := range ids {
+		for _, id := range running {
 			visit(slices.Concat(common, itself), []option{jobs(id[0], id[1], phase)})
 			visit(slices.Concat(common, family), []option{jobs(id[0], id[1], phase)})
+		}
+		for _, id := range ended {
 			visit(slices.Concat(common, afterwards), []option{jobs(id[0], id[1], phase)})
 		}
 	}
