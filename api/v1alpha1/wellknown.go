@@ -50,6 +50,9 @@ const (
 	SubinstallationNameAnnotation = GroupName + "/subinstallation-name"
 	// ExecutionDependsOnAnnotation lists the items that a DeployItem depends on.
 	ExecutionDependsOnAnnotation = "execution." + GroupName + "/dependsOn"
+	// ExecutionTemplateLabelsAnnotation lists the labels that a DeployItem has from its
+	// template.
+	ExecutionTemplateLabelsAnnotation = "execution." + GroupName + "/template-labels"
 	// DataObjectHashAnnotation identifies the value of a DataObject or Target.
 	DataObjectHashAnnotation = "data." + GroupName + "/hash"
 	// DataObjectSecretAnnotation names the Secret that holds the value of a DataObject,

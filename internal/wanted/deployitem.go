@@ -2,6 +2,7 @@ package wanted
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,12 +52,12 @@ func fill(item *v1alpha1.DeployItem, exec *v1alpha1.Execution, template *v1alpha
 	if item.Labels == nil {
 		item.Labels = map[string]string{}
 	}
-	maps.Copy(item.Labels, template.Labels)
-	item.Labels[v1alpha1.ExecutionManagedByLabel] = exec.Name
-	item.Labels[v1alpha1.ExecutionManagedNameLabel] = template.Name
 	if item.Annotations == nil {
 		item.Annotations = map[string]string{}
 	}
+	takeLabels(item, template.Labels)
+	item.Labels[v1alpha1.ExecutionManagedByLabel] = exec.Name
+	item.Labels[v1alpha1.ExecutionManagedNameLabel] = template.Name
 	target := v1alpha1.NoTargetNameValue
 	if template.Target != nil {
 		target = template.Target.Name
@@ -65,4 +66,19 @@ func fill(item *v1alpha1.DeployItem, exec *v1alpha1.Execution, template *v1alpha
 	item.Annotations[v1alpha1.DeployerTypeAnnotation] = string(template.Type)
 	item.Annotations[v1alpha1.DeployerTargetNameAnnotation] = target
 	mirror(item.Annotations, exec.Annotations, v1alpha1.CacheHelmChartsAnnotation)
+}
+
+// takeLabels gives a DeployItem the labels of its template. Those that an earlier
+// template had and this one does not have go; an annotation tells which these are, so
+// that labels of others stay.
+func takeLabels(item *v1alpha1.DeployItem, labels map[string]string) {
+	for name := range strings.SplitSeq(item.Annotations[v1alpha1.ExecutionTemplateLabelsAnnotation], ",") {
+		delete(item.Labels, name)
+	}
+	maps.Copy(item.Labels, labels)
+	if len(labels) == 0 {
+		delete(item.Annotations, v1alpha1.ExecutionTemplateLabelsAnnotation)
+		return
+	}
+	item.Annotations[v1alpha1.ExecutionTemplateLabelsAnnotation] = strings.Join(slices.Sorted(maps.Keys(labels)), ",")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -184,6 +185,51 @@ func TestDeployItem(t *testing.T) {
 	}
 	if live.Spec.Type != "example.org/x" {
 		t.Error("what is there is not touched")
+	}
+}
+
+// TestLabelsOfDeployItem: which labels stay when the template has others.
+func TestLabelsOfDeployItem(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		before map[string]string
+		// theirs are labels and annotations that others have changed meanwhile.
+		theirs func(*v1alpha1.DeployItem)
+		after  map[string]string
+		want   string
+	}{
+		{"the first ones", nil, nil, map[string]string{"team": "a"}, "team=a"},
+		{"one that the template no longer has goes", map[string]string{"team": "a", "tier": "web"}, nil, map[string]string{"tier": "db"}, "tier=db"},
+		{"all of them go", map[string]string{"team": "a"}, nil, nil, ""},
+		{"those of others stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) { i.Labels["theirs"] = "l" }, nil, "theirs=l"},
+		{"the public system does not say whose they are, so that they stay", map[string]string{"team": "a"}, func(i *v1alpha1.DeployItem) {
+			delete(i.Annotations, v1alpha1.ExecutionTemplateLabelsAnnotation)
+		}, nil, "team=a"},
+		{"ours stay, whatever a template has written over them", map[string]string{v1alpha1.ExecutionManagedByLabel: "x"}, nil, nil, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			template := &v1alpha1.DeployItemTemplate{Name: "web", Type: "example.org/x", Labels: test.before}
+			live, _, err := DeployItem(execution(), template, nil, 0, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.theirs != nil {
+				test.theirs(live)
+			}
+			template.Labels = test.after
+			item, _, err := DeployItem(execution(), template, stored(t, live), 0, noon)
+			if err != nil || item.Labels[v1alpha1.ExecutionManagedByLabel] != "shop" || item.Labels[v1alpha1.ExecutionManagedNameLabel] != "web" {
+				t.Fatalf("%v, labels %v", err, item.Labels)
+			}
+			if _, change, err := DeployItem(execution(), template, stored(t, item), 0, noon); err != nil || change != None {
+				t.Errorf("once more: %s, %v", change, err)
+			}
+			delete(item.Labels, v1alpha1.ExecutionManagedByLabel)
+			delete(item.Labels, v1alpha1.ExecutionManagedNameLabel)
+			if got := labels.Set(item.Labels).String(); got != test.want {
+				t.Errorf("got %s", got)
+			}
+		})
 	}
 }
 
