@@ -185,6 +185,10 @@ func (r *Reconciler) itemExports(ctx context.Context, exec *v1alpha1.Execution) 
 	case err != nil:
 		return nil, &sources.ReadError{Object: "DataObject " + name, Cause: err}
 	}
+	if len(object.Data.RawMessage) == 0 {
+		// An API server drops a field that is null.
+		return nil, nil
+	}
 	value, err := plain.FromJSON(object.Data.RawMessage)
 	items, isMap := value.(map[string]any)
 	if err != nil || !isMap && value != nil {

@@ -42,6 +42,8 @@ func TestItemExports(t *testing.T) {
 		{"no Execution, no exports", nil, nil, fault{at: -1}, nil, ""},
 		{"some items export", exec, ours(`{"web": {"a": 1}, "db": 2}`), fault{at: -1}, []string{"db", "web"}, ""},
 		{"none does", exec, ours(`{}`), fault{at: -1}, nil, ""},
+		{"the public system stores null for that, which an API server drops", exec, ours(``), fault{at: -1}, nil, ""},
+		{"or keeps", exec, ours(`null`), fault{at: -1}, nil, ""},
 		{"somebody has deleted it", exec, nil, fault{at: -1}, nil, "is missing: start another job"},
 		{"the object of the name is not of this Execution", exec, foreign, fault{at: -1}, nil, "is missing: start another job"},
 		{"somebody has written a list", exec, ours(`["hunter2"]`), fault{at: -1}, nil, "does not hold the exports of deploy items"},
