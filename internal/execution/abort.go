@@ -1,20 +1,14 @@
 package execution
 
 import (
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 )
 
-// patience is how long an abort waits for items that are at work.
-const patience = 5 * time.Minute
-
 // aborted reports whether nothing new is to be started.
 func aborted(s snapshot) bool {
-	return s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.AbortOperation)
+	_, asked := job.AbortedAt(s.exec)
+	return asked
 }
 
 // abortError is the error of what an abort has ended.
@@ -29,7 +23,8 @@ func decideAbort(s snapshot) decision {
 		return act(expire, late...)
 	}
 	busy := working(s)
-	until := abortedAt(s).Add(patience)
+	at, _ := job.AbortedAt(s.exec)
+	until := at.Add(job.AbortPatience)
 	switch {
 	case len(busy) > 0 && s.now.Before(until):
 		return decision{do: rest, wake: job.OnChange("DeployItem", busy.names()...).By(until).By(next)}
@@ -53,22 +48,6 @@ func finished(s snapshot) bool {
 		return len(s.items) == 0
 	}
 	return s.broken == nil && len(s.templates) == len(s.items) && len(unfinishedItems(s)) == 0
-}
-
-// abortedAt returns when the abort was asked for. Who did not say so gets all the time
-// from the beginning of the job.
-func abortedAt(s snapshot) time.Time {
-	if at, err := time.Parse(time.RFC3339, s.exec.Annotations[v1alpha1.AbortTimeAnnotation]); err == nil {
-		return at
-	}
-	var begun *metav1.Time
-	if times := s.exec.Status.TransitionTimes; times != nil {
-		begun = times.TriggerTime
-	}
-	if begun == nil {
-		return time.Time{}
-	}
-	return begun.Time
 }
 
 type items []*v1alpha1.DeployItem

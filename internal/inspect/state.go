@@ -2,10 +2,12 @@ package inspect
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // waitingReason is the reason of the condition Reconciling while a job waits for
@@ -21,6 +23,8 @@ type facts struct {
 	conditions           []v1alpha1.Condition
 	lastError            *v1alpha1.Error
 	times                *v1alpha1.TransitionTimes
+	// aborting says until when an abort waits for what is at work.
+	aborting string
 }
 
 func installationFacts(i *v1alpha1.Installation) facts {
@@ -36,6 +40,9 @@ func executionFacts(e *v1alpha1.Execution) facts {
 		phase: v1alpha1.InstallationPhase(e.Status.ExecutionPhase), jobID: e.Status.JobID, jobIDFinished: e.Status.JobIDFinished,
 		generation: e.Generation, observed: e.Status.ObservedGeneration, deleting: e.DeletionTimestamp != nil,
 		conditions: e.Status.Conditions, lastError: e.Status.LastError, times: e.Status.TransitionTimes,
+	}
+	if at, asked := job.AbortedAt(e); asked {
+		f.aborting = "nothing new is started, and what is at work has until " + at.Add(job.AbortPatience).UTC().Format(time.TimeOnly) + " UTC to end"
 	}
 	// The public controller never writes it for Executions.
 	if f.observed == 0 {
@@ -97,6 +104,9 @@ func (f facts) waits() bool {
 
 // blocker returns what the object publishes about why it is not ready.
 func (f facts) blocker() (reason, message string) {
+	if f.aborting != "" && f.jobID != f.jobIDFinished {
+		return v1alpha1.AbortedReason, f.aborting
+	}
 	if waits := f.condition(v1alpha1.ReconcilingCondition); waits != nil && waits.Reason == waitingReason && waits.Message != "" {
 		// The other conditions say the same, but not that it is a wait.
 		return waits.Reason, waits.Message

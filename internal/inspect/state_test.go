@@ -180,3 +180,18 @@ func TestWaitIsNoError(t *testing.T) {
 		t.Errorf("%+v", node)
 	}
 }
+
+// TestAbortedExecution: a job that is being aborted tells how long it may still take.
+func TestAbortedExecution(t *testing.T) {
+	execution := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", Annotations: map[string]string{
+		v1alpha1.OperationAnnotation: "abort", v1alpha1.AbortTimeAnnotation: "2030-01-02T12:00:30Z",
+	}}}
+	execution.Status = v1alpha1.ExecutionStatus{ExecutionPhase: "Progressing", JobID: "j"}
+	if _, got := executionFacts(execution).blocker(); got != "nothing new is started, and what is at work has until 12:05:30 UTC to end" {
+		t.Errorf("it says %q", got)
+	}
+	execution.Status.JobIDFinished = "j"
+	if _, got := executionFacts(execution).blocker(); got != "" {
+		t.Errorf("one that has ended says %q", got)
+	}
+}

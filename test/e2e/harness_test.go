@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -296,8 +297,18 @@ func waitSucceeded(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installa
 // request asks for an operation.
 func request(t *testing.T, inst *v1alpha1.Installation, operation v1alpha1.Operation) {
 	t.Helper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.OperationAnnotation, operation)
-	if err := env.admin.Patch(t.Context(), inst.DeepCopy(), client.RawPatch("application/merge-patch+json", patch)); err != nil {
+	annotate(t, inst, map[string]string{v1alpha1.OperationAnnotation: string(operation)})
+}
+
+// annotate sets annotations of an object.
+func annotate(t *testing.T, object client.Object, annotations map[string]string) {
+	t.Helper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, _ = object.DeepCopyObject().(client.Object)
+	if err := env.admin.Patch(t.Context(), object, client.RawPatch("application/merge-patch+json", patch)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -76,9 +77,24 @@ func TestAbort(t *testing.T) {
 	}
 	// The next job is as any other.
 	request(t, inst, v1alpha1.ReconcileOperation)
-	if again := waitFinished(t, inst, done.Status.JobID); again.Status.LastError.Reason == v1alpha1.AbortedReason {
+	again := waitFinished(t, inst, done.Status.JobID)
+	if again.Status.LastError.Reason == v1alpha1.AbortedReason {
 		t.Errorf("%+v", again.Status.LastError)
 	}
+	t.Run("what has not ended five minutes after the request is given up", func(t *testing.T) {
+		request(t, inst, v1alpha1.ReconcileOperation)
+		waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: space}}, "has the job", func(item *v1alpha1.DeployItem) bool {
+			return item.Status.JobID != again.Status.JobID && item.Status.JobID != done.Status.JobID && item.Status.JobID != ""
+		})
+		early := time.Now().Add(-5 * time.Minute).UTC().Format(time.RFC3339)
+		annotate(t, inst, map[string]string{v1alpha1.AbortTimeAnnotation: early, v1alpha1.OperationAnnotation: string(v1alpha1.AbortOperation)})
+		if last := waitFinished(t, inst, again.Status.JobID).Status.LastError; last == nil || last.Reason != v1alpha1.AbortedReason {
+			t.Errorf("%+v", last)
+		}
+		if last := itemsByName(t, space)["one"].Status.LastError; last == nil || last.Reason != v1alpha1.AbortedReason {
+			t.Errorf("the item: %+v", last)
+		}
+	})
 }
 
 // TestCircleOfRoots: roots that wait for each other say so, and can be deleted.
