@@ -118,6 +118,8 @@ const (
 	remove step = "remove"
 	// confirm asks the API server whether the children are gone.
 	confirm step = "confirm"
+	// explain tells users that a deletion waits for a job.
+	explain step = "explain"
 	// tidy deletes what the job had stored for its end.
 	tidy step = "tidy"
 	// release removes the finalizer.
@@ -147,7 +149,8 @@ func decide(s snapshot) decision {
 	switch {
 	case !unfinished && handsOver(s):
 		return act(adopt)
-	case endsEarly(s.inst, unfinished):
+	case endsEarly(s.inst, unfinished) && (unfinished || !awaited(s)):
+		// Otherwise it is for the job that the parent is about to hand over.
 		return decideInterruption(s, unfinished)
 	case !s.orphaned && inVain(s.inst):
 		return act(dismiss)
@@ -179,6 +182,8 @@ func decideAfterwards(s snapshot) decision {
 		return act(follow)
 	case s.leftover && s.tidyAt.IsZero():
 		return act(tidy)
+	case staysUntilNext(s) && !explained(s):
+		return act(explain)
 	}
 	wake := job.OnChange("Installation", s.told...).By(s.tellAt).By(due)
 	if s.leftover {

@@ -57,6 +57,11 @@ func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option 
 	}
 }
 
+// saidSo lets the status tell what a deletion waits for.
+func saidSo(s *snapshot) {
+	s.inst.Status.Conditions = append(s.inst.Status.Conditions, explanation(*s))
+}
+
 func withoutParent(s *snapshot) { sub(s); s.orphaned = true }
 
 // withSub adds a subinstallation; one that is written like (this) is being deleted.
@@ -219,6 +224,9 @@ func TestDecide(t *testing.T) {
 		{"a job that has ended is not handed over", []option{below("b", "b", "Progressing"), finalized, jobs("a", "a", "Succeeded")}, rest, settled},
 		{"the job before has to end", []option{below("b", "", "Progressing"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
 		{"an interruption is for the job that comes", []option{below("a", "", "Progressing"), requested("interrupt"), finalized}, adopt, itself},
+		{"also one that comes before the job does", []option{below("a", "", "Init"), requested("interrupt"), finalized}, rest, "Installation parent"},
+		{"and an abort, of one that has ended an earlier job", []option{below("b", "a", "CleanupOrphaned"), requested("abort"), finalized, jobs("a", "a", "Succeeded")}, rest, "Installation parent"},
+		{"the job that was to come has ended without it", []option{below("b", "b", "Failed"), requested("interrupt"), finalized, jobs("a", "a", "Succeeded")}, interrupt, itself},
 		{"a sibling has to be done before", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.waits = []string{"b", "c"} })}, await, "Installation b, Installation c"},
 		{"a sibling will never be done", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.never = errors.New("x"); in.turn.waits = []string{"c"} })}, fail, itself},
 		{"a subinstallation works", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Succeeded"), withSub("c", "a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Installation c"},
@@ -296,7 +304,10 @@ func TestDecide(t *testing.T) {
 		{"a subinstallation is deleted with its parent", []option{below("b", "a", "Deleting"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
 		{"when the parent has deleted all", []option{below("b", "a", "InitDelete"), deleting, finalized, jobs("a", "a", "Succeeded")}, rest, "Installation parent"},
 		{"one that is no longer wanted goes before the others", []option{below("b", "a", "CleanupOrphaned"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
-		{"one that a user deletes waits for a job of the parent", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded")}, rest, settled},
+		{"one that a user deletes waits for a job of the parent, and says so", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded")}, explain, itself},
+		{"once", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded"), saidSo}, rest, settled},
+		{"not if its deletion has failed, which it says instead", []option{below("a", "a", "DeleteFailed"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
+		{"nor if nothing holds it", []option{below("a", "a", "Succeeded"), deleting, jobs("a", "a", "Succeeded")}, rest, settled},
 		{"without its parent it deletes itself", []option{withoutParent, deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
 		{"once", []option{withoutParent, deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
 		{"and again on request", []option{withoutParent, requested("reconcile"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, admit, itself},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -98,6 +99,32 @@ func handsOver(s snapshot) bool {
 		return hasFinalizer(s.inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
 	}
 	return phase == phases.Progressing
+}
+
+// staysUntilNext reports whether somebody has deleted a subinstallation, which goes with
+// the next job of its parent.
+func staysUntilNext(s snapshot) bool {
+	return s.parent != nil && deleted(s.inst) && hasFinalizer(s.inst) && !awaited(s) && !s.inst.Status.InstallationPhase.Current().IsDeletion()
+}
+
+// explanation is what a deleted subinstallation waits for.
+func explanation(s snapshot) v1alpha1.Condition {
+	return v1alpha1.Condition{
+		Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: "Waiting", ObservedGeneration: s.inst.Status.ObservedGeneration,
+		Message: fmt.Sprintf("the deletion begins with the next job of Installation %s: ask its root for one with the annotation %s: reconcile", s.parent.Name, v1alpha1.OperationAnnotation),
+	}
+}
+
+// explained reports whether the status tells what a deleted subinstallation waits for.
+func explained(s snapshot) bool {
+	condition := job.GetCondition(s.inst.Status.Conditions, v1alpha1.ReconcilingCondition)
+	return condition != nil && condition.Message == explanation(s).Message
+}
+
+// explain writes into the status what a deleted subinstallation waits for.
+func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
+	job.SetCondition(&s.inst.Status.Conditions, explanation(*s), metav1.NewTime(r.Now()))
+	return r.reporter().Save(ctx, s.subject) //nolint:wrapcheck // says what was written
 }
 
 // leaving returns the subinstallations that are being deleted.

@@ -173,7 +173,7 @@ var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
 	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,
 	handOver: (*Reconciler).handOver, complete: (*Reconciler).complete, tidy: (*Reconciler).tidy,
 	survey: (*Reconciler).survey, remove: (*Reconciler).remove, confirm: (*Reconciler).confirm,
-	release: (*Reconciler).release,
+	release: (*Reconciler).release, explain: (*Reconciler).explain,
 }
 
 // apply carries a step out.

@@ -116,7 +116,7 @@ func imports(inst *v1alpha1.Installation) bool {
 }
 
 // waitingChildren returns the subinstallations that an Installation has a job for, and
-// those that still work for one that has ended.
+// those that still work for one that has ended, or were to be interrupted in it.
 func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
 	children, err := r.childrenOf(ctx, inst.Namespace, inst.Name)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Install
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if handsOver(snapshot{inst: child, parent: inst}) || ended && job.Unfinished(child.Status.JobID, child.Status.JobIDFinished) {
+		if handsOver(snapshot{inst: child, parent: inst}) || ended && (endsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
 			requests = append(requests, requestFor(child))
 		}
 	}

@@ -19,7 +19,9 @@ func TestWoken(t *testing.T) {
 	goes.Finalizers = []string{v1alpha1.Finalizer}
 	fresh := sibling("fresh")
 	fresh.Status.JobID = ""
-	r := &Reconciler{Client: api(t, parent, waits, works, other, goes, fresh)}
+	held := ended(sibling("held"), "z", "Succeeded")
+	held.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
+	r := &Reconciler{Client: api(t, parent, waits, works, other, goes, fresh, held)}
 	exporter := sibling("self => x")
 	done := ended(exporter.DeepCopy(), "a", "Succeeded")
 	importer := sibling("(self) z")
@@ -34,9 +36,9 @@ func TestWoken(t *testing.T) {
 		{"an exporter ends", exporter, done, "parent waits"},
 		{"an exporter goes on", exporter, exporter, "waits"},
 		{"an importer is gone", importer, nil, "goes parent"},
-		{"a parent is ready", ready, parent, "fresh"},
+		{"a parent is ready", ready, parent, "fresh held"},
 		{"a parent is not ready", nil, ready, ""},
-		{"a job of the parent has ended before that of its children", parent, ended(parent.DeepCopy(), "a", "Failed"), "goes other waits works"},
+		{"a job of the parent has ended before that of its children", parent, ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
 	} {
 		var got []string
 		for _, request := range r.Woken(t.Context(), test.before, test.after) {

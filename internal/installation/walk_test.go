@@ -37,7 +37,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	}
 	afterwards := [][]option{
 		// Whatever children there are, the job is over.
-		{none, sub, withoutParent, below("b", "", "Progressing")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
+		{none, sub, withoutParent, below("b", "", "Progressing"), below("a", "a", "Succeeded")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
 		{none, every("1h", "1h", 1), func(s *snapshot) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
 		{none, tells("d"), func(s *snapshot) { tells("d")(s); told("d")(s) }},
 		{none, triggered(Triggers{OnSpecChange: true, OnImportChange: true}), importing("a", "b")},

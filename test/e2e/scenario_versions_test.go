@@ -1,12 +1,14 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/inspect"
 )
 
 // fleetConstructor has two versions of a component: the second one has another version
@@ -133,7 +135,22 @@ func TestScenarioDeletedByHand(t *testing.T) {
 		if err := env.admin.Delete(t.Context(), take); err != nil {
 			t.Fatal(err)
 		}
-		// Without a job of its parent nothing becomes of it.
+		// Without a job of its parent nothing becomes of it, and it says so.
+		said := "the deletion begins with the next job of Installation root"
+		waitFor(t, client.ObjectKeyFromObject(take), "explained", func(inst *v1alpha1.Installation) bool {
+			return slices.ContainsFunc(inst.Status.Conditions, func(c v1alpha1.Condition) bool {
+				return c.Type == v1alpha1.ReconcilingCondition && c.Reason == "Waiting" && strings.HasPrefix(c.Message, said)
+			})
+		})
+		snapshot, err := inspect.Collect(t.Context(), env.admin, space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inspect.Tree(snapshot, space, "root").Walk(func(node *inspect.Node) {
+			if node.TemplateName == "take" && !strings.HasPrefix(node.Why(), said) {
+				t.Errorf("inspect says %q", node.Why())
+			}
+		})
 		root = again(t, root, root.Spec, v1alpha1.InstallationPhases.Succeeded)
 		wantNotes(t, space, "note-give=from-give", "note-take=of-give")
 		if now := subsOf(t, root)["take"]; now == nil || now.UID == take.UID || now.DeletionTimestamp != nil {
