@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -66,6 +69,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 		enqueue:   func(types.NamespacedName) {},
 		runs:      runs{byKey: make(map[types.NamespacedName]*run)},
 	}
+	r.followContexts = r.follow(mgr.GetCache(), &v1alpha1.Context{}, contextKind)
 	if err := r.watch(mgr); err != nil {
 		return fmt.Errorf("add deployer %s: %w", options.Name, err)
 	}
@@ -115,6 +119,33 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
+// follow returns a function that begins to watch a kind when it is called first. A new
+// object wakes the items that have asked for it.
+func (r *reconciler) follow(informers cache.Informers, kind client.Object, name string) func(context.Context) error {
+	var mutex sync.Mutex
+	var begun bool
+	return func(ctx context.Context) error {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if begun {
+			return nil
+		}
+		informer, err := informers.GetInformer(ctx, kind)
+		if err != nil {
+			return err
+		}
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
+			if came, ok := object.(client.Object); ok {
+				for _, key := range r.runs.users(need{name, client.ObjectKeyFromObject(came)}) {
+					r.wake(key)
+				}
+			}
+		}})
+		begun = err == nil
+		return err
+	}
+}
+
 // atWork tells whether an item of ours has a job. The job has the name of the
 // Execution, so that all items of an older job go first.
 func (r *reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
@@ -154,7 +185,7 @@ func secretsOf(object client.Object) []string {
 // on at once.
 func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
 	var requests []reconcile.Request
-	for _, key := range r.runs.users(client.ObjectKeyFromObject(target)) {
+	for _, key := range r.runs.users(need{targetKind, client.ObjectKeyFromObject(target)}) {
 		r.runs.wake(key)
 		requests = append(requests, reconcile.Request{NamespacedName: key})
 	}

@@ -43,8 +43,8 @@ const (
 	work action = "work"
 	// finishUnchanged means that the job is done because nothing has changed.
 	finishUnchanged action = "finish unchanged"
-	// failWithoutTarget means that the job fails because its Target is missing.
-	failWithoutTarget action = "fail without target"
+	// awaitTarget means that the job waits for its Target, which is missing.
+	awaitTarget action = "await the target"
 	// failSuperseded means that the job fails because the item is being deleted.
 	failSuperseded action = "fail superseded"
 	// release means that the item may go without that anything is removed.
@@ -107,16 +107,19 @@ func decideDeletion(s snapshot, start bool) action {
 		// Who deletes an item hands it a job of its own when its turn has come, so the
 		// job that still runs must neither go on deploying nor begin to remove.
 		return failSuperseded
+	case !start && s.now.Before(s.notBefore):
+		return sleep
 	}
-	return decideWork(s, start)
+	// Where nothing was deployed, the deployer needs no Target.
+	return work
 }
 
 func decideWork(s snapshot, start bool) action {
 	switch {
-	case s.target == nil && hasTarget(s.item):
-		return failWithoutTarget
 	case !start && s.now.Before(s.notBefore):
 		return sleep
+	case s.target == nil && hasTarget(s.item):
+		return awaitTarget
 	}
 	return work
 }

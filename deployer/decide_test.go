@@ -37,8 +37,9 @@ func TestDecide(t *testing.T) {
 		{reason: "a job that waits sleeps", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.notBefore = now.Add(time.Second) }, want: decision{do: sleep}},
 		{reason: "its time has come", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.notBefore = now }, want: decision{do: work}},
 		{reason: "a new job was handed over while another one ran: the times are reset", status: status{JobID: "b", Phase: "Progressing", TransitionTimes: handedOver}, change: func(s *snapshot) { s.notBefore = now.Add(time.Hour) }, want: decision{do: work, start: true}},
-		{reason: "the target is missing", status: status{JobID: "a"}, change: func(s *snapshot) { s.target = nil }, want: decision{do: failWithoutTarget, start: true}},
-		{reason: "the target went while the job ran", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.target = nil }, want: decision{do: failWithoutTarget}},
+		{reason: "the target is missing", status: status{JobID: "a"}, change: func(s *snapshot) { s.target = nil }, want: decision{do: awaitTarget, start: true}},
+		{reason: "the target went while the job ran", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.target = nil }, want: decision{do: awaitTarget}},
+		{reason: "a job that waits for its target sleeps", status: status{JobID: "a", Phase: "Progressing", TransitionTimes: taken}, change: func(s *snapshot) { s.target, s.notBefore = nil, now.Add(time.Second) }, want: decision{do: sleep}},
 		{reason: "an item without a target needs none", status: status{JobID: "a"}, change: func(s *snapshot) { s.target, s.item.Spec.Target = nil, nil }, want: decision{do: work, start: true}},
 
 		{reason: "nothing has changed since the last success", status: status{JobID: "b", JobIDFinished: "a", Phase: "Succeeded", ObservedGeneration: 3}, change: onChangeOnly, want: decision{do: finishUnchanged, start: true}},
@@ -62,7 +63,8 @@ func TestDecide(t *testing.T) {
 		{reason: "nothing is to be uninstalled", status: status{JobID: "b"}, deleted: true, annotations: keep, want: decision{do: release, start: true}},
 		{reason: "nothing is to be uninstalled, with or without a target", status: status{JobID: "b"}, deleted: true, annotations: keep, change: func(s *snapshot) { s.target = nil }, want: decision{do: release, start: true}},
 		{reason: "nothing is to be uninstalled, but nobody deletes", status: status{JobID: "b"}, annotations: keep, want: decision{do: work, start: true}},
-		{reason: "the target of a deletion is missing", status: status{JobID: "b"}, deleted: true, change: func(s *snapshot) { s.target = nil }, want: decision{do: failWithoutTarget, start: true}},
+		{reason: "the target of a deletion is missing: the deployer knows whether it needs it", status: status{JobID: "b"}, deleted: true, change: func(s *snapshot) { s.target = nil }, want: decision{do: work, start: true}},
+		{reason: "a deletion that waits sleeps", status: status{JobID: "b", Phase: "Deleting", TransitionTimes: taken}, deleted: true, change: func(s *snapshot) { s.target, s.notBefore = nil, now.Add(time.Second) }, want: decision{do: sleep}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

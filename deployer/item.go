@@ -1,6 +1,7 @@
 package deployer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,9 @@ const validateTarget = "ValidateTarget"
 type Item struct {
 	// DeployItem is a copy of the object. The status is ahead of the stored one.
 	*v1alpha1.DeployItem
-	// Target is the Target of the item, or nil if it has none.
+	// Target is the Target of the item, or nil if it has none. An item is deployed only
+	// when its Target exists, but may be deleted when that is gone; Cluster says what is
+	// missing then.
 	Target *v1alpha1.Target
 
 	reconciler *reconciler
@@ -38,8 +41,12 @@ type Item struct {
 }
 
 // Cluster returns the connection to the cluster of the item's Target. A cluster
-// that does not answer is a wait that ends by itself.
+// that does not answer is a wait that ends by itself, and so is a Target or its Secret
+// that does not exist.
 func (i *Item) Cluster(ctx context.Context) (*Connection, error) {
+	if i.Target == nil && hasTarget(i.DeployItem) {
+		return nil, i.noTarget()
+	}
 	if i.Target == nil {
 		return nil, job.NewError(i.operation(), validateTarget, "the item has no target, but its deployer works on a cluster: set spec.target", v1alpha1.ErrorConfigurationProblem)
 	}
@@ -52,6 +59,21 @@ func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (*Connectio
 		return nil, i.validation(err)
 	}
 	return connection, connection.Contact(ctx, i.Wake)
+}
+
+// noTarget says that the Target of the item is missing. That is a wait until the time of
+// the job is over.
+func (i *Item) noTarget() error {
+	const operation, reason = "reconcilePrivate", "NoTargetFound"
+	missing := fmt.Sprintf("Target %s/%s does not exist", i.Namespace, i.Spec.Target.Name)
+	remedy := "create it"
+	if i.DeletionTimestamp != nil {
+		remedy += ", or annotate the item with " + v1alpha1.DeleteWithoutUninstallAnnotation + "=true to leave what it has deployed"
+	}
+	if i.Expired() {
+		return job.Terminally(job.NewError(operation, reason, "the time is over and "+missing+": "+remedy+", and start the job again", v1alpha1.ErrorTimeout))
+	}
+	return job.NewWaiting(operation, reason, missing+": "+remedy)
 }
 
 // validation names the operation of a Target that cannot work as it was always named.
@@ -76,7 +98,7 @@ func (i *Item) operation() string {
 // that ends when it is there.
 func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, error) {
 	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
-	i.reconciler.runs.uses(i.key, key)
+	i.reconciler.runs.uses(i.key, need{targetKind, key})
 	target, err := i.reconciler.target(ctx, key)
 	if err != nil {
 		return nil, err
@@ -92,17 +114,26 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, e
 }
 
 // Context returns the Context of the item. It is read when it is asked for: an
-// item that needs none works without.
+// item that needs none works without. One that does not exist is a wait that ends when it
+// is there.
 func (i *Item) Context(ctx context.Context) (*v1alpha1.Context, error) {
-	name := i.Spec.Context
-	if name == "" {
-		name = v1alpha1.DefaultContextName
-	}
+	const reason = "GetLandscaperContext"
+	key := types.NamespacedName{Namespace: i.Namespace, Name: cmp.Or(i.Spec.Context, v1alpha1.DefaultContextName)}
 	found := &v1alpha1.Context{}
-	err := i.reconciler.client.Get(ctx, client.ObjectKey{Namespace: i.Namespace, Name: name}, found)
-	if err != nil {
-		return nil, job.Wrap(err, "reconcile", "GetLandscaperContext",
-			fmt.Sprintf("this item needs Context %s/%s: create it, or name another one in spec.context", i.Namespace, name))
+	err := i.reconciler.client.Get(ctx, key, found)
+	if apierrors.IsNotFound(err) {
+		// Most deployers need no Contexts, so they are followed only now; it may have come
+		// before that.
+		i.reconciler.runs.uses(i.key, need{contextKind, key})
+		if err = i.reconciler.followContexts(ctx); err == nil {
+			err = i.reconciler.client.Get(ctx, key, found)
+		}
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, job.NewWaiting(i.operation(), reason, fmt.Sprintf("Context %s does not exist: create it, or name another one in spec.context", key))
+	case err != nil:
+		return nil, job.Wrap(err, i.operation(), reason, "read Context "+key.String())
 	}
 	return found, nil
 }

@@ -107,7 +107,7 @@ func TestContext(t *testing.T) {
 		if found != want {
 			t.Errorf("Context %q: found %q", name, found)
 		}
-		if last := s.item().Status.LastError; want == "" && (last.Reason != "GetLandscaperContext" || !strings.Contains(last.Message, "Context ns/missing: create it")) {
+		if last := s.item().Status.LastError; want == "" && (last.Reason != "GetLandscaperContext" || !strings.Contains(last.Message, "Context ns/missing does not exist: create it")) {
 			t.Errorf("last error %+v", last)
 		}
 	}

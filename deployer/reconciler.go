@@ -35,6 +35,8 @@ type reconciler struct {
 	now    func() time.Time
 	// enqueue puts an item into the queue.
 	enqueue func(types.NamespacedName)
+	// followContexts begins to watch Contexts.
+	followContexts func(context.Context) error
 
 	written job.Written
 	runs    runs
@@ -111,7 +113,8 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 		return nil, nil
 	}
 	seen.item, seen.responsible = item, true
-	if run := r.runs.find(item); run != nil {
+	run := r.runs.find(item)
+	if run != nil {
 		seen.notBefore = run.wait()
 	}
 	var err error
@@ -127,11 +130,15 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 		return nil, err
 	}
 	seen.target, seen.responsible = target, responsible(r.selectors, target)
+	if run != nil && run.target != versionOf(target) {
+		// It came or changed after the last attempt had looked, before that went to sleep.
+		seen.notBefore = time.Time{}
+	}
 	return seen, nil
 }
 
-// target reads a Target, nil if there is none. Because a missing Target ends a
-// job, the API server has the last word on that: the cache may be behind.
+// target reads a Target, nil if there is none. Because people are told that a Target is
+// missing, the API server has the last word on that: the cache may be behind.
 func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha1.Target, error) {
 	target := &v1alpha1.Target{}
 	err := r.client.Get(ctx, key, target)
@@ -155,6 +162,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	}
 	item.run = r.runs.begin(item.DeployItem)
 	item.run.woken.Store(false)
+	item.run.target = versionOf(seen.target)
 	result, err := r.carryOut(ctx, item, decision)
 	switch {
 	case errors.Is(err, errOutdated):
@@ -194,8 +202,6 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 		return Done(), nil
 	case failSuperseded:
 		return Result{}, job.Terminally(job.NewError("reconcile", "Deleted", "the item was deleted while this job ran; a job for the deletion follows"))
-	case failWithoutTarget:
-		return Result{}, r.noTarget(item.DeployItem)
 	}
 	if decision.consumeOperation {
 		if err := r.consumeOperation(ctx, item); err != nil {
@@ -217,6 +223,9 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	if item.Spec.Configuration == nil {
 		return Result{}, job.NewError("reconcile", "ProviderConfigurationMissing", "the item has no configuration: set spec.config", v1alpha1.ErrorConfigurationProblem)
 	}
+	if decision.do == awaitTarget {
+		return Result{}, item.noTarget()
+	}
 	return r.protect(ctx, item, r.options.Deployer.Reconcile)
 }
 
@@ -228,12 +237,6 @@ func invalid(item *v1alpha1.DeployItem) error {
 		return nil
 	}
 	return job.Wrap(errs.ToAggregate(), "reconcile", "InvalidDeployItem", "the item is not valid", v1alpha1.ErrorConfigurationProblem)
-}
-
-// noTarget says that the Target of an item is missing.
-func (r *reconciler) noTarget(item *v1alpha1.DeployItem) error {
-	return job.Terminally(job.NewError("reconcilePrivate", "NoTargetFound",
-		fmt.Sprintf("Target %s/%s does not exist: create it and start the job again", item.Namespace, item.Spec.Target.Name)))
 }
 
 // consumeOperation stores the job first and removes the annotation then, so that

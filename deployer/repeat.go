@@ -104,7 +104,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	var drift []string
 	err := job.Protect(func() (err error) {
 		if item.Target == nil && hasTarget(item.DeployItem) {
-			return r.noTarget(item.DeployItem)
+			return item.noTarget()
 		}
 		repeating, _ := r.options.Deployer.(Repeating) // only then an item is due
 		drift, err = repeating.Drift(ctx, item)

@@ -55,7 +55,10 @@ func judge(result Result, err error, expired bool, checkpoint string) (verdict, 
 
 // timeoutError says that the time of a job is over, where, and what was missing.
 func timeoutError(checkpoint string, cause error) error {
-	message := fmt.Sprintf("timeout at: %q", checkpoint)
+	message := "timeout before the work could begin"
+	if checkpoint != "" {
+		message = fmt.Sprintf("timeout at: %q", checkpoint)
+	}
 	var shown error
 	if cause != nil {
 		// Only the text: the codes of a wait say that it is no failure.

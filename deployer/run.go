@@ -38,8 +38,11 @@ type run struct {
 	// so last.
 	told   int
 	toldAt time.Time
-	// targets are the second Targets that the work has asked for.
-	targets map[types.NamespacedName]struct{}
+	// target is the version of the Target that the last attempt has seen, if it has seen
+	// one.
+	target string
+	// needs are other objects that the work has asked for.
+	needs map[need]struct{}
 }
 
 // backoff returns the pause after another failure; each is longer than the one
@@ -89,6 +92,17 @@ func (r *run) forget() {
 		r.memory = nil
 	}
 }
+
+// need is an object besides the Target of an item that its work asks for.
+type need struct {
+	kind string
+	key  types.NamespacedName
+}
+
+const (
+	targetKind  = "Target"
+	contextKind = "Context"
+)
 
 // runs are the runs of all items in work.
 type runs struct {
@@ -149,31 +163,39 @@ func (r *runs) wake(key types.NamespacedName) {
 	}
 }
 
-// uses notes that the run of an item has asked for a Target.
-func (r *runs) uses(item, target types.NamespacedName) {
+// uses notes that the run of an item has asked for an object.
+func (r *runs) uses(item types.NamespacedName, object need) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	found := r.byKey[item]
 	if found == nil {
 		return
 	}
-	if found.targets == nil {
-		found.targets = make(map[types.NamespacedName]struct{})
+	if found.needs == nil {
+		found.needs = make(map[need]struct{})
 	}
-	found.targets[target] = struct{}{}
+	found.needs[object] = struct{}{}
 }
 
-// users returns the items whose runs have asked for a Target.
-func (r *runs) users(target types.NamespacedName) []types.NamespacedName {
+// users returns the items whose runs have asked for an object.
+func (r *runs) users(object need) []types.NamespacedName {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	var users []types.NamespacedName
 	for item, run := range r.byKey {
-		if _, ok := run.targets[target]; ok {
+		if _, ok := run.needs[object]; ok {
 			users = append(users, item)
 		}
 	}
 	return users
+}
+
+// versionOf identifies what a Target says; empty if there is none.
+func versionOf(target *v1alpha1.Target) string {
+	if target == nil {
+		return ""
+	}
+	return string(target.UID) + "/" + target.ResourceVersion
 }
 
 func keyOf(item *v1alpha1.DeployItem) types.NamespacedName {

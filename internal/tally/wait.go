@@ -42,6 +42,7 @@ var told = map[string]Reason{
 	"SiblingImport":           Sibling,
 	"ImportsSatisfied":        Import,
 	"CalculateContext":        Context,
+	"GetLandscaperContext":    Context,
 	"NoTargetFound":           Target,
 	"SecretNotFound":          Target,
 	"SecretKeyNotFound":       Target,
@@ -58,7 +59,7 @@ var unreachable = []string{
 var possible = map[string][]Reason{
 	"Installation": {Import, Sibling, Context, Children, Retry, Other},
 	"Execution":    {Children, Retry, Other},
-	"DeployItem":   {Deployer, Target, Readiness, Retry, Other},
+	"DeployItem":   {Deployer, Target, Context, Readiness, Retry, Other},
 }
 
 // waitsFor returns what the unfinished job of an object waits for.

@@ -37,6 +37,7 @@ func TestWaitsFor(t *testing.T) {
 		{"an item that nobody has taken up", job.DeployItem(item), "", nil, Deployer},
 		{"an item that nobody has taken up since its last job", job.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
 		{"no Target", job.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
+		{"no Context of an item", job.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
 		{"no Secret of the Target", job.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
 		{"a cluster that refuses", job.DeployItem(item), "Progressing", job.NewError("op", cluster.ReasonRefused, "m"), Target},
 		{"another error", job.DeployItem(item), "Progressing", errors.New("m"), Retry},

@@ -63,7 +63,8 @@ func catalogue(t *testing.T) []failure {
 	noFinalizer := func(t *testing.T, item *v1alpha1.DeployItem) { item.Finalizers = nil }
 	const c, u, timeout = v1alpha1.ErrorConfigurationProblem, v1alpha1.ErrorUnauthorized, v1alpha1.ErrorTimeout
 	return []failure{
-		{row: "the Target is missing", operation: "reconcilePrivate", reason: "NoTargetFound", noTarget: true, message: "create it"},
+		{row: "the Target is missing", operation: "reconcilePrivate", reason: "NoTargetFound", noTarget: true, code: timeout, message: "create it, and start the job again"},
+		{row: "the second Target is missing until the time is over", operation: "StandardTimeoutChecker.TimeoutExceeded", reason: "ProgressingTimeout", code: timeout, config: "readinessChecks: {custom: [{name: c, targetName: nowhere, resourceSelector: " + elsehow + ", requirements: [" + checked + "]}]}", message: "nowhere does not exist: create it, or correct targetName"},
 		{row: "the finalizer cannot be added", operation: "reconcile", reason: "AddFinalizer", prepare: noFinalizer, on: resource, rules: rule("patch", "deployitems.landscaper.gardener.cloud", "status", 500)},
 		{row: "the finalizer cannot be removed", operation: "delete", reason: "RemoveFinalizer", remove: true, on: resource, rules: rule("patch", "deployitems.landscaper.gardener.cloud", "status", 500)},
 		{row: "the kubeconfig is refused", operation: "reconcile", reason: "ValidateTarget", code: c, target: []byte("{}")},
@@ -183,7 +184,7 @@ func TestCatalogue(t *testing.T) {
 				}
 			})
 			failing := awaitItem(t, item, "the error", func(found *v1alpha1.DeployItem) bool {
-				return found.Status.LastError != nil && found.Status.LastError.Operation == row.operation && found.Status.LastError.Reason == row.reason
+				return found.Status.LastError != nil && found.Status.LastError.Operation == row.operation && found.Status.LastError.Reason == row.reason && hasCode(found.Status.LastError, row.code)
 			})
 			last := failing.Status.LastError
 			if row.code != "" && (!hasCode(last, row.code) || !failing.Status.Phase.IsFinal()) {

@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -310,55 +309,5 @@ spec:
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	if ended.Status.LastError != nil || ended.Status.FirstError == nil {
 		t.Errorf("a success clears the last error only: %+v", ended.Status)
-	}
-}
-
-// TestNoTarget fails an item at once whose Target does not exist.
-func TestNoTarget(t *testing.T) {
-	namespace := namespaces(t)
-	item := newItem(t, namespace, "item", oneConfigMap)
-	create(t, item)
-	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed)
-	if last := ended.Status.LastError; last.Operation != "reconcilePrivate" || last.Reason != "NoTargetFound" {
-		t.Errorf("last error %+v", last)
-	}
-	createTarget(t, namespace, "cluster", access)
-	handOver(t, ended)
-	awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
-}
-
-// TestSecretAppearsLater waits for the Secret of a Target.
-func TestSecretAppearsLater(t *testing.T) {
-	namespace := namespaces(t)
-	late := &v1alpha1.Target{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cluster"},
-		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, SecretRef: &v1alpha1.LocalSecretReference{Name: "late", Key: "access"}},
-	}
-	if err := items.Create(t.Context(), late); err != nil {
-		t.Fatal(err)
-	}
-	item := newItem(t, namespace, "item", oneConfigMap)
-	create(t, item)
-	waiting := awaitItem(t, item, "the wait", func(item *v1alpha1.DeployItem) bool { return item.Status.LastError != nil })
-	if last := waiting.Status.LastError; last.Reason != "SecretNotFound" || !hasCode(last, v1alpha1.ErrorForInfoOnly) || !strings.Contains(last.Message, namespace+"/late") {
-		t.Errorf("last error %+v", last)
-	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "late"}, Data: map[string][]byte{"other": access}}
-	if err := items.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
-	awaitItem(t, item, "the missing key is named", func(item *v1alpha1.DeployItem) bool {
-		return item.Status.LastError != nil && strings.Contains(item.Status.LastError.Message, "no key access")
-	})
-	secret.Data["access"] = access
-	if err := items.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
-	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	before := mark(t, resource)
-	again(t, item, oneConfigMap)
-	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	if got := count(t, resource, before); got["get secrets"] != 0 {
-		t.Errorf("the same version of a Secret is read again: %v", got)
 	}
 }

@@ -225,8 +225,9 @@ func unstructuredFrom(t *testing.T, text string) *unstructured.Unstructured {
 	return object
 }
 
+// hasCode reports whether an error has a code. Without a code every error does.
 func hasCode(e *v1alpha1.Error, code v1alpha1.ErrorCode) bool {
-	return e != nil && slices.Contains(e.Codes, code)
+	return e != nil && (code == "" || slices.Contains(e.Codes, code))
 }
 
 // duration returns the Duration of a text.

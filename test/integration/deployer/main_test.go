@@ -153,6 +153,9 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 	if err == nil {
 		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
 	}
+	if err == nil {
+		err = deployer.Add(mgr, deployer.Options{Type: contextType, Name: contextType, Deployer: contextDeployer{}, Clusters: clusters})
+	}
 	if err != nil {
 		return nil, err
 	}

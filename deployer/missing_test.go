@@ -1,0 +1,168 @@
+package deployer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// onEdge lets an item have a Target, which need not exist.
+func onEdge(item *v1alpha1.DeployItem) {
+	item.Spec.Target = &v1alpha1.ObjectReference{Namespace: "ns", Name: "edge"}
+}
+
+func edge() *v1alpha1.Target {
+	return &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "edge"}}
+}
+
+func (s *stage) create(object client.Object) {
+	s.Helper()
+	if err := s.reconciler.client.Create(s.Context(), object); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// TestMissingTarget waits for the Target, once told, and goes on when it is there: also
+// if it comes in the moment between the look for it and the sleep, when nobody can be
+// woken yet.
+func TestMissingTarget(t *testing.T) {
+	s := onStage(t, &script{}, newItem(onEdge))
+	s.look()
+	s.expect("Progressing", false, "Target ns/edge does not exist: create it")
+	if last := s.item().Status.LastError; last.Operation != "reconcilePrivate" || last.Reason != "NoTargetFound" || !slices.Contains(last.Codes, v1alpha1.ErrorForInfoOnly) {
+		t.Errorf("last error %+v", last)
+	}
+	s.clock = s.clock.Add(time.Minute)
+	version := s.item().ResourceVersion
+	if s.look(); s.item().ResourceVersion != version || len(s.told()) != 1 {
+		t.Error("it is told again although nothing has changed")
+	}
+	s.create(edge())
+	s.look()
+	s.expect("Succeeded", true, "")
+}
+
+// TestMissingTargetTooLong ends with the error that the published deployers have, and
+// says that the time is over.
+func TestMissingTargetTooLong(t *testing.T) {
+	s := onStage(t, &script{}, newItem(onEdge))
+	s.look()
+	s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout)
+	s.look()
+	s.expect("Failed", true, "the time is over and Target ns/edge does not exist: create it, and start the job again")
+	if last := s.item().Status.LastError; last.Operation != "reconcilePrivate" || last.Reason != "NoTargetFound" || !slices.Contains(last.Codes, v1alpha1.ErrorTimeout) {
+		t.Errorf("last error %+v", last)
+	}
+}
+
+// TestTargetGoes waits in the middle of a job, too.
+func TestTargetGoes(t *testing.T) {
+	s := onStage(t, &script{reconcile: func(context.Context, *Item) (Result, error) { return WaitFor("a"), nil }}, newItem(onEdge), edge())
+	s.look()
+	s.expect("Progressing", false, "")
+	if err := s.reconciler.client.Delete(t.Context(), edge()); err != nil {
+		t.Fatal(err)
+	}
+	s.look()
+	s.expect("Progressing", false, "Target ns/edge does not exist")
+	s.create(edge())
+	s.look()
+	s.expect("Progressing", false, "")
+	if len(s.script.calls) != 2 {
+		t.Errorf("calls %v", s.script.calls)
+	}
+}
+
+// TestDeletionWithoutTarget leaves it to the deployer whether it needs the Target: where
+// nothing was deployed the item goes; otherwise it waits, and the message tells the way
+// out.
+func TestDeletionWithoutTarget(t *testing.T) {
+	deleted := func(item *v1alpha1.DeployItem) {
+		onEdge(item)
+		item.DeletionTimestamp = &metav1.Time{Time: time.Unix(998, 0)}
+	}
+	tests := []struct {
+		reason string
+		needs  bool
+	}{{"the deployer has nothing to remove", false}, {"it has", true}}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s := onStage(t, &script{remove: func(ctx context.Context, item *Item) (Result, error) {
+				if !test.needs {
+					return Done(), nil
+				}
+				_, err := item.Cluster(ctx)
+				return Done(), err
+			}}, newItem(deleted))
+			s.look()
+			if !test.needs {
+				if err := s.reconciler.client.Get(t.Context(), key, &v1alpha1.DeployItem{}); client.IgnoreNotFound(err) != nil || err == nil {
+					t.Errorf("the item is still there: %v", err)
+				}
+				return
+			}
+			s.expect("Deleting", false, "Target ns/edge does not exist: create it, or annotate the item with "+v1alpha1.DeleteWithoutUninstallAnnotation+"=true")
+			s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout)
+			s.look()
+			s.expect("DeleteFailed", true, "to leave what it has deployed, and start the job again")
+		})
+	}
+}
+
+// TestMissingContext waits for the Context, and is woken by it: those that come while
+// nobody follows Contexts yet are found at once.
+func TestMissingContext(t *testing.T) {
+	needy := func() *script {
+		return &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+			_, err := item.Context(ctx)
+			return Done(), err
+		}}
+	}
+	named := func(item *v1alpha1.DeployItem) { item.Spec.Context = "late" }
+	late := func() *v1alpha1.Context {
+		return &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "late"}}
+	}
+	t.Run("it comes later", func(t *testing.T) {
+		s := onStage(t, needy(), newItem(named))
+		s.look()
+		s.expect("Progressing", false, "Context ns/late does not exist: create it")
+		if users := s.reconciler.runs.users(need{contextKind, client.ObjectKeyFromObject(late())}); !slices.Contains(users, key) {
+			t.Errorf("it would wake %v", users)
+		}
+		s.create(late())
+		s.reconciler.wake(key)
+		s.look()
+		s.expect("Succeeded", true, "")
+	})
+	t.Run("it comes in between", func(t *testing.T) {
+		s := onStage(t, needy(), newItem(named))
+		s.reconciler.followContexts = func(context.Context) error { s.create(late()); return nil }
+		s.look()
+		s.expect("Succeeded", true, "")
+	})
+	t.Run("it never comes", func(t *testing.T) {
+		s := onStage(t, needy(), newItem(named))
+		s.look()
+		s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout)
+		s.look()
+		s.expect("Failed", true, "timeout before the work could begin: Context ns/late does not exist: create it")
+		if last := s.item().Status.LastError; !slices.Contains(last.Codes, v1alpha1.ErrorTimeout) {
+			t.Errorf("last error %+v", last)
+		}
+	})
+	t.Run("Contexts cannot be followed", func(t *testing.T) {
+		s := onStage(t, needy(), newItem(named))
+		s.reconciler.followContexts = func(context.Context) error { return errors.New("forbidden") }
+		if result := s.look(); result.RequeueAfter != firstBackoff || !strings.Contains(s.item().Status.LastError.Message, "read Context ns/late: forbidden") {
+			t.Errorf("again after %s: %+v", result.RequeueAfter, s.item().Status.LastError)
+		}
+	})
+}
