@@ -15,6 +15,7 @@ import (
 	mockv1alpha1 "go.landscaper.dev/api/mock/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -55,6 +56,28 @@ func (Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Re
 // Delete has nothing to remove: the export Secret goes with the item.
 func (Deployer) Delete(context.Context, *deployer.Item) (deployer.Result, error) {
 	return deployer.Done(), nil
+}
+
+// Repetition implements deployer.Repeating.
+func (Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repetition) {
+	if !schedule.Asks(item.Spec.Configuration) {
+		return repetition
+	}
+	config, err := parse(item.Spec.Configuration)
+	if err != nil {
+		return repetition
+	}
+	return schedule.Repetition(config.ContinuousReconcile, nil)
+}
+
+// Drift implements deployer.Repeating. There is no cluster on which anybody could have
+// changed something.
+func (Deployer) Drift(context.Context, *deployer.Item) ([]string, error) { return nil, nil }
+
+// Lookout implements deployer.Repeating. What a mock hands on changes with its
+// configuration only, so it never asks for one.
+func (Deployer) Lookout(context.Context, *deployer.Item) (deployer.Lookout, error) {
+	return nil, errors.New("a mock has no values that could be watched")
 }
 
 // config is a configuration that was read.

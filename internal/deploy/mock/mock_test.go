@@ -87,6 +87,36 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestRepetition does again what an item says, if it can be read.
+func TestRepetition(t *testing.T) {
+	tests := []struct {
+		reason, config string
+		want           bool
+	}{
+		{"nothing is said", "", false},
+		{"a schedule", "continuousReconcile: {every: 1m, drift: report}", true},
+		{"a schedule that is none", "continuousReconcile: {cron: soon}", false},
+		{"a configuration that cannot be read", "continuousReconcile: {every: 1m}\nphase: 7", false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			content, err := yaml.YAMLToJSON([]byte("apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1\nkind: ProviderConfiguration\n" + test.config))
+			if err != nil {
+				t.Fatal(err)
+			}
+			item := &v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Configuration: &runtime.RawExtension{Raw: content}}}
+			var repeating deployer.Repeating = New()
+			got := repeating.Repetition(item)
+			if (got.Next != nil) != test.want || got.Watch {
+				t.Errorf("%+v", got)
+			}
+			if drift, err := repeating.Drift(t.Context(), &deployer.Item{DeployItem: item}); err != nil || drift != nil {
+				t.Errorf("drift %v, error %v", drift, err)
+			}
+		})
+	}
+}
+
 func TestNote(t *testing.T) {
 	now := metav1.NewTime(time.Unix(100, 0))
 	for _, test := range []struct {

@@ -1,6 +1,7 @@
 package deployer_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,6 +36,17 @@ func TestMock(t *testing.T) {
 	awaitItem(t, running, "the wait", func(item *v1alpha1.DeployItem) bool {
 		return item.Status.Phase == v1alpha1.DeployItemPhases.Progressing
 	})
+	again := mocked("again", "export: {a: 1}\ncontinuousReconcile: {every: 1s}")
+	t.Cleanup(func() {
+		if err := switchOff(context.Background(), again); err != nil {
+			t.Error(err)
+		}
+	})
+	first := awaitEnd(t, again, v1alpha1.DeployItemPhases.Succeeded)
+	secret, _ := exported(t, first)
+	if same, _ := exported(t, awaitJobAfter(t, first)); same.ResourceVersion != secret.ResourceVersion {
+		t.Error("the export Secret was written although no value has changed")
+	}
 	remove(t, ended)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
 }
