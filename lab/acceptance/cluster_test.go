@@ -241,6 +241,35 @@ func TestServiceAccountTokenWorksAndCarriesTheAuthority(t *testing.T) {
 	})
 }
 
+func TestServiceAccountsOfTheIssuerAreTrusted(t *testing.T) {
+	issuer := clientset(t, shared.Clusters["plain"].Kubeconfig)
+	namespace := newNamespace(t, issuer)
+	if _, err := issuer.CoreV1().ServiceAccounts(namespace).Create(t.Context(),
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	at := shared.Clusters["nodes"]
+	authority, err := os.ReadFile(at.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// with returns a client for cluster nodes that has a token for an audience.
+	with := func(audience string) kubernetes.Interface {
+		request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{audience}}}
+		issued, err := issuer.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), "robot", request, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return clientsetFor(t, &rest.Config{Host: at.Server, BearerToken: issued.Status.Token, TLSClientConfig: rest.TLSClientConfig{CAData: authority}})
+	}
+	if who := whoAmI(t, with("nodes")); who.Username != "plain:system:serviceaccount:"+namespace+":robot" {
+		t.Errorf("the token is for %s", who.Username)
+	}
+	if _, err := with("flux").CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+		t.Errorf("a token for another cluster: %v, want unauthorized", err)
+	}
+}
+
 func TestDependentsAreCollected(t *testing.T) {
 	admin := clientset(t, shared.Clusters["plain"].Kubeconfig)
 	maps := admin.CoreV1().ConfigMaps(newNamespace(t, admin))

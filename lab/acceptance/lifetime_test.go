@@ -263,6 +263,8 @@ func TestWrongRequestsAreExplained(t *testing.T) {
 		{[]string{"up", "--with", "helm"}, []string{"helm", "registry-tls"}, "the known options are named"},
 		{[]string{"up", "--with", "flux=other"}, []string{"flux=CLUSTER", "cluster"}, "the option needs a cluster of this lab"},
 		{[]string{"up", "--with", "kwok"}, []string{"kwok=CLUSTER"}, "the option needs a cluster"},
+		{[]string{"up", "--clusters", "a,b", "--with", "issuer=a,issuer=b"}, []string{"issuer=b", "a already"}, "one cluster is the issuer"},
+		{[]string{"up", "--with", "issuer=other"}, []string{"issuer=CLUSTER"}, "the issuer is a cluster of this lab"},
 		{[]string{"up", "--kwok-nodes", "0", "--with", "kwok=cluster"}, []string{"--kwok-nodes"}, "no node is no use"},
 		{[]string{"up", "--owner-pid", "999999999"}, []string{"owner"}, "the owner must live"},
 		{[]string{"status"}, []string{"lab up", "--name"}, "there is no lab of the name"},

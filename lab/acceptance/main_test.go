@@ -19,7 +19,8 @@ import (
 )
 
 // shared is a lab with everything, for tests that do not disturb each other.
-// Cluster flux has the Flux controllers, nodes has KWOK, plain has neither.
+// Cluster flux has the Flux controllers, nodes has KWOK, plain has neither; both others
+// trust its ServiceAccounts.
 var shared *lab
 
 // ownerVariable makes the test binary play the owner of a lab; see lifetime_test.go.
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 func runWithLab(m *testing.M) int {
 	var err error
 	shared, err = up(context.Background(), fmt.Sprintf("shared-%d", os.Getpid()),
-		"--clusters", "plain,flux,nodes", "--with", "registry-auth,registry-tls,git-auth,flux=flux,kwok=nodes")
+		"--clusters", "plain,flux,nodes", "--with", "registry-auth,registry-tls,git-auth,flux=flux,kwok=nodes,issuer=plain")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

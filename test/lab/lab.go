@@ -24,7 +24,7 @@ type Options struct {
 	// Clusters are the names of the clusters; one called "cluster" if empty.
 	Clusters []string
 	// With are the options of "lab up --with": registry, registry-auth,
-	// registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER.
+	// registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER, issuer=CLUSTER.
 	With []string
 	// KwokNodes is the number of nodes of each cluster with kwok; 0 is the default.
 	KwokNodes int

@@ -35,7 +35,7 @@ func newUp(s *settings) *cobra.Command {
 		RunE: func(command *cobra.Command, _ []string) error { return up(command, s, flags) },
 	}
 	command.Flags().StringSliceVar(&flags.clusters, "clusters", []string{"cluster"}, "names of the clusters")
-	command.Flags().StringSliceVar(&flags.with, "with", nil, "options: registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER")
+	command.Flags().StringSliceVar(&flags.with, "with", nil, "options: registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER, issuer=CLUSTER")
 	command.Flags().IntVar(&flags.nodes, "kwok-nodes", 2, "number of nodes of clusters with kwok")
 	command.Flags().BoolVar(&flags.profiling, "profiling", false, "let the API servers serve profiles below /debug/pprof")
 	command.Flags().IntVar(&flags.owner, "owner-pid", 0, "take the lab down when this process ends; without it, the lab stays until \"lab down\"")
@@ -130,10 +130,14 @@ func (f *upFlags) add(option string, config *instance.Config) error {
 		config.Flux = append(config.Flux, cluster)
 	case name == "kwok" && slices.Contains(f.clusters, cluster):
 		config.Kwok = append(config.Kwok, cluster)
-	case name == "flux" || name == "kwok":
+	case name == "issuer" && config.Issuer != "":
+		return fmt.Errorf("--with %s: the issuer is %s already; choose one", option, config.Issuer)
+	case name == "issuer" && slices.Contains(f.clusters, cluster):
+		config.Issuer = cluster
+	case name == "flux" || name == "kwok" || name == "issuer":
 		return fmt.Errorf("--with %s: say which cluster, as in %s=CLUSTER; the clusters are %q", option, name, f.clusters)
 	default:
-		return fmt.Errorf("--with %s: unknown; use registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER or kwok=CLUSTER", option)
+		return fmt.Errorf("--with %s: unknown; use registry, registry-auth, registry-tls, git, git-auth, flux=CLUSTER, kwok=CLUSTER or issuer=CLUSTER", option)
 	}
 	return nil
 }

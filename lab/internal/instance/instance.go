@@ -24,17 +24,19 @@ type Config struct {
 	Name     string   `json:"name"`
 	Clusters []string `json:"clusters"`
 	// Flux and Kwok name the clusters that get them.
-	Flux          []string `json:"flux,omitempty"`
-	Kwok          []string `json:"kwok,omitempty"`
-	Registry      bool     `json:"registry,omitempty"`
-	RegistryAuth  bool     `json:"registryAuth,omitempty"`
-	RegistryTLS   bool     `json:"registryTLS,omitempty"`
-	Git           bool     `json:"git,omitempty"`
-	GitAuth       bool     `json:"gitAuth,omitempty"`
-	KwokNodes     int      `json:"kwokNodes,omitempty"`
-	Profiling     bool     `json:"profiling,omitempty"`
-	Sources       string   `json:"sources"`
-	ToolDirectory string   `json:"toolDirectory"`
+	Flux []string `json:"flux,omitempty"`
+	Kwok []string `json:"kwok,omitempty"`
+	// Issuer names the cluster whose ServiceAccounts the others trust.
+	Issuer        string `json:"issuer,omitempty"`
+	Registry      bool   `json:"registry,omitempty"`
+	RegistryAuth  bool   `json:"registryAuth,omitempty"`
+	RegistryTLS   bool   `json:"registryTLS,omitempty"`
+	Git           bool   `json:"git,omitempty"`
+	GitAuth       bool   `json:"gitAuth,omitempty"`
+	KwokNodes     int    `json:"kwokNodes,omitempty"`
+	Profiling     bool   `json:"profiling,omitempty"`
+	Sources       string `json:"sources"`
+	ToolDirectory string `json:"toolDirectory"`
 }
 
 // Contact is how commands reach a lab's supervisor.

@@ -36,6 +36,11 @@ type Cluster struct {
 	authority  *pki.Authority
 	frontProxy *pki.Authority
 	tokens     map[string]string
+
+	// issues says that others may trust the cluster's ServiceAccounts.
+	issues bool
+	// authentication is the file that says whose ServiceAccounts the cluster trusts.
+	authentication string
 }
 
 // New makes a cluster's ports, certificates and files in the directory.

@@ -39,35 +39,34 @@ func (c *Cluster) EtcdArgs() []string {
 // kubeconfig for the webhook that knows the users made at run time; profiling
 // serves the API server's profiles below /debug/pprof.
 func (c *Cluster) APIServerArgs(tokenWebhook string, profiling bool) []string {
-	return []string{
+	return append(c.issuerArgs(),
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", c.serverPort),
 		"--advertise-address=127.0.0.1",
-		"--tls-cert-file=" + c.path("pki", "apiserver.crt"),
-		"--tls-private-key-file=" + c.path("pki", "apiserver.key"),
-		"--etcd-servers=https://" + ports.Address(c.etcdPort),
-		"--etcd-cafile=" + c.path("pki", "etcd-ca.crt"),
-		"--etcd-certfile=" + c.path("pki", "etcd-client.crt"),
-		"--etcd-keyfile=" + c.path("pki", "etcd-client.key"),
-		"--client-ca-file=" + c.CAFile(),
-		"--token-auth-file=" + c.path("pki", "tokens.csv"),
-		"--authentication-token-webhook-config-file=" + tokenWebhook,
+		"--tls-cert-file="+c.path("pki", "apiserver.crt"),
+		"--tls-private-key-file="+c.path("pki", "apiserver.key"),
+		"--etcd-servers=https://"+ports.Address(c.etcdPort),
+		"--etcd-cafile="+c.path("pki", "etcd-ca.crt"),
+		"--etcd-certfile="+c.path("pki", "etcd-client.crt"),
+		"--etcd-keyfile="+c.path("pki", "etcd-client.key"),
+		"--client-ca-file="+c.CAFile(),
+		"--token-auth-file="+c.path("pki", "tokens.csv"),
+		"--authentication-token-webhook-config-file="+tokenWebhook,
 		"--authentication-token-webhook-version=v1",
 		"--authentication-token-webhook-cache-ttl=1s",
-		"--requestheader-client-ca-file=" + c.path("pki", "front-proxy-ca.crt"),
+		"--requestheader-client-ca-file="+c.path("pki", "front-proxy-ca.crt"),
 		"--requestheader-allowed-names=front-proxy-client",
 		"--requestheader-username-headers=X-Remote-User",
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-		"--service-account-key-file=" + c.path("pki", "sa.pub"),
-		"--service-account-signing-key-file=" + c.path("pki", "sa.key"),
+		"--service-account-key-file="+c.path("pki", "sa.pub"),
+		"--service-account-signing-key-file="+c.path("pki", "sa.key"),
 		"--authorization-mode=Node,RBAC",
 		"--allow-privileged",
-		"--service-cluster-ip-range=" + serviceClusterIPs,
+		"--service-cluster-ip-range="+serviceClusterIPs,
 		"--endpoint-reconciler-type=none",
-		"--audit-policy-file=" + c.path("pki", "audit-policy.yaml"),
-		"--audit-log-path=" + c.AuditLog(),
+		"--audit-policy-file="+c.path("pki", "audit-policy.yaml"),
+		"--audit-log-path="+c.AuditLog(),
 		"--audit-log-format=json",
 		// Written before the response ends, so that a client that has its
 		// answer finds its request in the log.
@@ -75,7 +74,7 @@ func (c *Cluster) APIServerArgs(tokenWebhook string, profiling bool) []string {
 		"--audit-log-maxsize=1000000",
 		"--shutdown-delay-duration=0s",
 		fmt.Sprintf("--profiling=%t", profiling),
-	}
+	)
 }
 
 // controllers are those that make a cluster behave as users expect; those that

@@ -39,12 +39,20 @@ func (s *Supervisor) upCluster(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.connectIssuer(c); err != nil {
+		return err
+	}
 	specs, err := s.controlPlane(ctx, c)
 	if err != nil {
 		return err
 	}
 	if err := s.bringUp(ctx, specs...); err != nil {
 		return fmt.Errorf("bring up cluster %s: %w", name, err)
+	}
+	if name == s.config.Issuer {
+		if err := c.objects.Apply(ctx, []byte(kube.IssuerManifest)); err != nil {
+			return fmt.Errorf("let others trust the ServiceAccounts of cluster %s: %w", name, err)
+		}
 	}
 	if err := s.runPods(ctx, c); err != nil {
 		return err
@@ -65,6 +73,22 @@ func (s *Supervisor) upCluster(ctx context.Context, name string) error {
 	s.clusters[name] = c
 	s.mu.Unlock()
 	return nil
+}
+
+// connectIssuer makes a cluster the issuer of the lab, or lets it trust that.
+func (s *Supervisor) connectIssuer(c *cluster) error {
+	switch s.config.Issuer {
+	case "":
+		return nil
+	case c.Name:
+		c.Issue()
+		return nil
+	}
+	issuer, err := s.cluster(s.config.Issuer)
+	if err != nil {
+		return err
+	}
+	return c.Trust(issuer.Cluster)
 }
 
 func (s *Supervisor) newCluster(name string) (*cluster, error) {

@@ -88,10 +88,19 @@ func (s *Supervisor) Run(ctx context.Context, started func(error)) (err error) {
 	return nil
 }
 
-// up starts everything that was asked for at the same time.
+// up starts everything that was asked for at the same time, but an issuer before those
+// who trust it: they ask for its keys when they start, and then not so soon again.
 func (s *Supervisor) up(ctx context.Context) error {
+	if s.config.Issuer != "" {
+		if err := s.upCluster(ctx, s.config.Issuer); err != nil {
+			return err
+		}
+	}
 	var tasks []func() error
 	for _, name := range s.config.Clusters {
+		if name == s.config.Issuer {
+			continue
+		}
 		tasks = append(tasks, func() error { return s.upCluster(ctx, name) })
 	}
 	if s.config.Registry {
