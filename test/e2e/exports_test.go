@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -162,18 +163,22 @@ func wantDeployed(t *testing.T, space, name, key, want string) {
 // waitTidy returns when no stored plan is left in a namespace.
 func waitTidy(t *testing.T, space string) {
 	t.Helper()
-	selector := client.HasLabels{v1alpha1.GroupName + "/plan-of"}
-	list := &corev1.SecretList{}
-	events, err := env.admin.Watch(t.Context(), &corev1.SecretList{}, client.InNamespace(space), selector)
+	waitNone(t, &corev1.SecretList{}, client.InNamespace(space), client.HasLabels{v1alpha1.GroupName + "/plan-of"})
+}
+
+// waitNone returns when no object of a kind is left on the resource cluster.
+func waitNone(t *testing.T, list client.ObjectList, options ...client.ListOption) {
+	t.Helper()
+	events, err := env.admin.Watch(t.Context(), list, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer events.Stop()
 	for {
-		if err := env.admin.List(t.Context(), list, client.InNamespace(space), selector); err != nil {
+		if err := env.admin.List(t.Context(), list, options...); err != nil {
 			t.Fatal(err)
 		}
-		if len(list.Items) == 0 {
+		if meta.LenList(list) == 0 {
 			return
 		}
 		<-events.ResultChan()

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -60,7 +61,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() {
-		if err := started.Down(context.Background()); err != nil {
+		if err := errors.Join(started.Down(context.Background()), endFluxLab()); err != nil {
 			fmt.Fprintln(os.Stderr, "end the lab:", err)
 		}
 	}()

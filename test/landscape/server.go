@@ -230,19 +230,27 @@ func FreeAddress() (string, error) {
 
 // Program finds a program in bin of the repository that the working directory is in.
 func Program(name string) (string, error) {
-	directory, err := os.Getwd()
+	root, err := Root()
 	if err != nil {
 		return "", fmt.Errorf("find %s: %w", name, err)
 	}
-	for ; directory != filepath.Dir(directory); directory = filepath.Dir(directory) {
-		if _, err := os.Stat(filepath.Join(directory, "lab", "go.mod")); err != nil {
-			continue
-		}
-		program := filepath.Join(directory, "bin", name)
-		if _, err := os.Stat(program); err != nil {
-			return "", fmt.Errorf("%s is missing: build it with \"make build\": %w", program, err)
-		}
-		return program, nil
+	program := filepath.Join(root, "bin", name)
+	if _, err := os.Stat(program); err != nil {
+		return "", fmt.Errorf("%s is missing: build it with \"make build\": %w", program, err)
 	}
-	return "", fmt.Errorf("find %s: the working directory is not in this repository", name)
+	return program, nil
+}
+
+// Root finds the repository that the working directory is in.
+func Root() (string, error) {
+	directory, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; directory != filepath.Dir(directory); directory = filepath.Dir(directory) {
+		if _, err := os.Stat(filepath.Join(directory, "lab", "go.mod")); err == nil {
+			return directory, nil
+		}
+	}
+	return "", errors.New("the working directory is not in this repository")
 }

@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/showcase"
+)
+
+// fluxLab is what the tests with Flux have besides the lab of all tests, whose resource
+// cluster they use. It starts with the first of them.
+var fluxLab struct {
+	once sync.Once
+	// repositories is how many repositories were made.
+	repositories int
+	lab          *lab.Lab
+	err          error
+}
+
+// endFluxLab ends it, if it has started.
+func endFluxLab() error {
+	if fluxLab.lab == nil {
+		return nil
+	}
+	return fluxLab.lab.Down(context.Background())
+}
+
+// fluxStage is a stage with Flux on one cluster and the workload on another one, and a
+// repository with the examples.
+func fluxStage(t *testing.T) *showcase.Stage {
+	t.Helper()
+	fluxLab.once.Do(func() {
+		fluxLab.lab, fluxLab.err = lab.Start(context.Background(), lab.Options{Clusters: []string{"flux", "workload"}, With: []string{"flux=flux", "git", "registry"}})
+	})
+	if fluxLab.err != nil {
+		t.Fatal(fluxLab.err)
+	}
+	fluxLab.repositories++
+	name := fmt.Sprintf("repository-%d", fluxLab.repositories)
+	created, err := fluxLab.lab.CreateRepository(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository, err := showcase.NewRepository(t.Context(), created.HTTP, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &showcase.Stage{
+		Resource: env.resource.Kubeconfig, Flux: fluxLab.lab.Clusters["flux"].Kubeconfig, Workload: fluxLab.lab.Clusters["workload"].Kubeconfig,
+		Registry: fluxLab.lab.Registry.URL + "/" + name, Repository: repository,
+	}
+}
+
+// fluxServer starts the server, when the namespaces of an example are there.
+func fluxServer(t *testing.T, stage *showcase.Stage, workloadNamespace string) *serverProcess {
+	t.Helper()
+	if err := stage.Prepare(t.Context(), workloadNamespace); err != nil {
+		t.Fatal(err)
+	}
+	server := startServer(t, env.serverKubeconfig)
+	waitForContext(t, showcase.InstallationNamespace)
+	return server
+}
+
+// play runs scripts of an example.
+func play(t *testing.T, stage *showcase.Stage, example string, scripts ...string) {
+	t.Helper()
+	for _, script := range scripts {
+		if err := stage.Script(t.Context(), example, script, t.Output()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// volatile are kinds whose objects come and go by themselves.
+var volatile = []string{"Event", "Lease", "Endpoints", "EndpointSlice", "Pod", "ReplicaSet", "ComponentStatus"}
+
+// stock is what is on the clusters of a stage.
+func stock(t *testing.T, stage *showcase.Stage) []string {
+	t.Helper()
+	var all []string
+	for _, kubeconfig := range stage.Clusters() {
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster, err := landscape.Connect(kubeconfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, group := range found {
+			for _, resource := range group.APIResources {
+				if !slices.Contains(resource.Verbs, "list") || slices.Contains(volatile, resource.Kind) {
+					continue
+				}
+				list := &metav1.PartialObjectMetadataList{}
+				list.SetGroupVersionKind(schema.FromAPIVersionAndKind(group.GroupVersion, resource.Kind))
+				if err := cluster.List(t.Context(), list); err != nil {
+					t.Fatal(err)
+				}
+				for _, object := range list.Items {
+					all = append(all, fmt.Sprintf("%s %s %s/%s", config.Host, resource.Kind, object.Namespace, object.Name))
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// waitCollected returns when Kubernetes has collected what belonged to Installations.
+func waitCollected(t *testing.T) {
+	t.Helper()
+	for _, list := range []client.ObjectList{&v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}} {
+		waitNone(t, list, client.InNamespace(showcase.InstallationNamespace))
+	}
+}
+
+// TestDataflowExample plays the data flow example: three control planes, Flux between
+// them, and a token that comes from the last one.
+func TestDataflowExample(t *testing.T) {
+	stage := fluxStage(t)
+	together := *stage
+	together.Workload = stage.Flux
+	for _, test := range []struct {
+		reason string
+		stage  *showcase.Stage
+	}{
+		{"with a cluster for Flux and one for the workload", stage},
+		{"with one cluster for both", &together},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			fluxServer(t, test.stage, "cu-dataflow")
+			before := stock(t, test.stage)
+			play(t, test.stage, "dataflow", "push-component.sh", "deploy-k8s-resources.sh")
+			if err := test.stage.Wait(t.Context(), t.Output(), "dataflow-secret", "dataflow-gitrepository", "dataflow-root"); err != nil {
+				t.Fatal(err)
+			}
+			shown, err := test.stage.ShowDataflow(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if differences := showcase.CompareDataflow(shown); len(differences) > 0 {
+				t.Errorf("the example shows something else:\n%s", strings.Join(differences, "\n"))
+			}
+			if err := test.stage.CheckToken(t.Context()); err != nil {
+				t.Error(err)
+			}
+			play(t, test.stage, "dataflow", "delete-installation.sh", "delete-other-k8s-resources.sh")
+			waitCollected(t)
+			if diff := cmp.Diff(before, stock(t, test.stage)); diff != "" {
+				t.Errorf("the clusters are not as before, -before +after\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package showcase
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"go.landscaper.dev/test/landscape"
+)
+
+// Repository is a Git repository with the examples, and a working copy of it.
+type Repository struct {
+	// URL is where Flux finds it.
+	URL string
+	// Commit and Tag are the last state that was pushed.
+	Commit, Tag string
+
+	directory string
+	pushes    int
+}
+
+// NewRepository publishes the examples in an empty repository. The working copy is made
+// in a directory.
+func NewRepository(ctx context.Context, url, directory string) (*Repository, error) {
+	root, err := landscape.Root()
+	if err != nil {
+		return nil, err
+	}
+	r := &Repository{URL: url, directory: directory}
+	if err := os.CopyFS(filepath.Join(directory, "examples", "kustomize"), os.DirFS(filepath.Join(root, "examples", "kustomize"))); err != nil {
+		return nil, fmt.Errorf("copy the examples: %w", err)
+	}
+	if _, err := r.git(ctx, "init", "--quiet", "--initial-branch", "main"); err != nil {
+		return nil, err
+	}
+	return r, r.push(ctx)
+}
+
+// Write changes a file below examples/kustomize, and pushes it as a new commit with a
+// new tag.
+func (r *Repository) Write(ctx context.Context, file, content string) error {
+	if err := os.WriteFile(filepath.Join(r.directory, "examples", "kustomize", file), []byte(content), 0o600); err != nil {
+		return fmt.Errorf("change the repository: %w", err)
+	}
+	return r.push(ctx)
+}
+
+func (r *Repository) push(ctx context.Context) error {
+	r.pushes++
+	r.Tag = fmt.Sprintf("1.%d.0", r.pushes)
+	for _, args := range [][]string{
+		{"add", "--all"},
+		{"-c", "user.name=showcase", "-c", "user.email=showcase@example.org", "commit", "--quiet", "--message", "state " + r.Tag},
+		{"tag", r.Tag},
+		{"push", "--quiet", r.URL, "main", r.Tag},
+	} {
+		if _, err := r.git(ctx, args...); err != nil {
+			return err
+		}
+	}
+	commit, err := r.git(ctx, "rev-parse", "HEAD")
+	r.Commit = strings.TrimSpace(commit)
+	return err
+}
+
+// git runs git without the configuration of whoever runs this.
+func (r *Repository) git(ctx context.Context, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "git", args...)
+	command.Dir = r.directory
+	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_TERMINAL_PROMPT=0")
+	output, err := command.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(output)))
+	}
+	return string(output), nil
+}
