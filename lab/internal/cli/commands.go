@@ -244,24 +244,46 @@ func newRestart(s *settings) *cobra.Command {
 func newBuild() *cobra.Command {
 	var prune bool
 	command := &cobra.Command{
-		Use:   "build",
-		Short: "Build all programs that labs need, as far as they are missing",
-		Args:  cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
+		Use:   "build [PROGRAM...]",
+		Short: "Build all programs that labs need, or those that are named, as far as they are missing",
+		Example: `  lab build
+  $(lab build kubectl) version --client   # prints where the program is`,
+		RunE: func(command *cobra.Command, names []string) error {
 			shop := workshop(command.ErrOrStderr())
-			for _, tool := range tools.All() {
-				if _, err := shop.Ensure(command.Context(), tool); err != nil {
-					return err
-				}
+			wanted, err := tools.Named(names)
+			if err != nil {
+				return err
+			}
+			if len(names) == 0 {
+				wanted = tools.All()
+			}
+			if err := shop.EnsureAll(command.Context(), wanted); err != nil {
+				return err
 			}
 			if prune {
 				return shop.Prune()
 			}
-			return nil
+			return where(command, shop, names)
 		},
 	}
 	command.Flags().BoolVar(&prune, "prune", false, "remove programs of earlier versions")
 	return command
+}
+
+// where prints the paths of programs.
+func where(command *cobra.Command, shop tools.Workshop, names []string) error {
+	wanted, err := tools.Named(names)
+	if err != nil {
+		return err
+	}
+	for _, tool := range wanted {
+		built, err := shop.Ensure(command.Context(), tool)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(command.OutOrStdout(), built.Program(tool.Name))
+	}
+	return nil
 }
 
 func newSupervise(s *settings) *cobra.Command {

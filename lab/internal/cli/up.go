@@ -53,10 +53,8 @@ func up(command *cobra.Command, s *settings, flags *upFlags) error {
 	}
 	shop := workshop(command.ErrOrStderr())
 	config.Sources, config.ToolDirectory = shop.Sources, shop.Directory
-	for _, tool := range needed(config) {
-		if _, err := shop.Ensure(command.Context(), tool); err != nil {
-			return err
-		}
+	if err := shop.EnsureAll(command.Context(), needed(config)); err != nil {
+		return err
 	}
 	var owner *os.File
 	if flags.owner > 0 {

@@ -11,13 +11,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // Tool is a program that is built from a module below the lab's sources.
@@ -72,11 +71,31 @@ var (
 		Assets:     []Asset{{Module: "github.com/fluxcd/kustomize-controller", Directory: "config/crd/bases", As: "crds"}},
 		FirstBuild: "1 minute",
 	}
+	// Kubectl is for machines that have none. No lab needs it.
+	Kubectl = Tool{Name: "kubectl", Module: "kubectl", Package: ".", Flags: versionFlags("1", "36", "3"), FirstBuild: "1 minute"}
 )
 
 // All are the programs of a lab with every option.
 func All() []Tool {
 	return []Tool{ControlPlane, Kwok, Registry, SourceController, KustomizeController}
+}
+
+// Named returns the programs with these names.
+func Named(names []string) ([]Tool, error) {
+	var named []Tool
+	known := append(All(), Kubectl)
+	for _, name := range names {
+		at := slices.IndexFunc(known, func(tool Tool) bool { return tool.Name == name })
+		if at < 0 {
+			var all []string
+			for _, tool := range known {
+				all = append(all, tool.Name)
+			}
+			return nil, fmt.Errorf("there is no program %q; there are %s", name, strings.Join(all, ", "))
+		}
+		named = append(named, known[at])
+	}
+	return named, nil
 }
 
 // versionFlags make the Kubernetes programs report the version they are.
@@ -93,8 +112,10 @@ type Workshop struct {
 	Sources string
 	// Directory receives the tools, a sub-directory for each version of each.
 	Directory string
-	// Report is told what is built and how long it took.
+	// Report is told what is built, how far it is, and how long it took.
 	Report func(message string)
+	// AtOnce is how many modules are built at the same time; by the number of cores if 0.
+	AtOnce int
 }
 
 // Built is where a built tool lies.
@@ -131,40 +152,8 @@ func (w Workshop) Ensure(ctx context.Context, tool Tool) (Built, error) {
 	return Built(place), nil
 }
 
-func (w Workshop) build(ctx context.Context, tool Tool, place string) error {
-	w.Report(fmt.Sprintf("building %s (about %s the first time, seconds when Go's build cache has its packages)", tool.Name, tool.FirstBuild))
-	started := time.Now()
-	partial, err := os.MkdirTemp(w.Directory, ".building-"+tool.Name+"-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(partial)
-	if _, err := w.run(ctx, tool, "go", "build", "-trimpath", "-ldflags", "-s -w"+tool.Flags,
-		"-o", filepath.Join(partial, tool.Name), tool.Package); err != nil {
-		return err
-	}
-	for _, link := range tool.Links {
-		if err := os.Symlink(tool.Name, filepath.Join(partial, link)); err != nil {
-			return err
-		}
-	}
-	for _, asset := range tool.Assets {
-		if err := w.copyAsset(ctx, tool, asset, partial); err != nil {
-			return err
-		}
-	}
-	if err := os.Chmod(partial, 0o755); err != nil {
-		return err
-	}
-	if err := os.Rename(partial, place); err != nil {
-		return err
-	}
-	w.Report(fmt.Sprintf("built %s in %s", tool.Name, time.Since(started).Round(time.Second)))
-	return nil
-}
-
 func (w Workshop) copyAsset(ctx context.Context, tool Tool, asset Asset, into string) error {
-	output, err := w.run(ctx, tool, "go", "list", "-m", "-f", "{{.Dir}}", asset.Module)
+	output, err := w.run(ctx, tool, "list", "-m", "-f", "{{.Dir}}", asset.Module)
 	if err != nil {
 		return err
 	}
@@ -173,23 +162,6 @@ func (w Workshop) copyAsset(ctx context.Context, tool Tool, asset Asset, into st
 		return fmt.Errorf("copy %s of %s: %w", asset.Directory, asset.Module, err)
 	}
 	return nil
-}
-
-// run runs a go command in the tool's module and returns what it prints.
-func (w Workshop) run(ctx context.Context, tool Tool, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = filepath.Join(w.Sources, tool.Module)
-	// The modules are complete in themselves, whatever surrounds them.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=readonly -buildvcs=false")
-	output, err := cmd.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
-			return "", fmt.Errorf("%s %s: %w\n%s", name, args[0], err, exit.Stderr)
-		}
-		return "", fmt.Errorf("%s %s: %w", name, args[0], err)
-	}
-	return string(output), nil
 }
 
 // key is a hash of everything that decides what the built tool is.
@@ -247,7 +219,7 @@ func (w Workshop) lock(tool Tool) (unlock func(), err error) {
 // Prune removes the versions of tools that the present sources do not ask for.
 func (w Workshop) Prune() error {
 	wanted := map[string]bool{}
-	for _, tool := range All() {
+	for _, tool := range append(All(), Kubectl) {
 		key, err := w.key(tool)
 		if err != nil {
 			return err

@@ -109,3 +109,69 @@ func TestMissingSourcesAreExplained(t *testing.T) {
 		t.Errorf("%v, want an error that says what to set", err)
 	}
 }
+
+// TestModulesAtOnce holds the build of one module until that of another one has begun.
+func TestModulesAtOnce(t *testing.T) {
+	shop, _ := newWorkshop(t)
+	other := Tool{Name: "other", Module: "other", Package: "."}
+	write(t, filepath.Join(shop.Sources, "other", "go.mod"), "module example.com/other\n\ngo 1.26\n")
+	write(t, filepath.Join(shop.Sources, "other", "main.go"), "package main\n\nfunc main() { println(\"other\") }\n")
+	begun := map[string]chan struct{}{"tiny": make(chan struct{}), "other": make(chan struct{})}
+	meet := map[string]string{"tiny": "other", "other": "tiny"}
+	shop.AtOnce = 2
+	shop.Report = func(message string) {
+		for name := range begun {
+			if strings.HasPrefix(message, "building "+name+" (") {
+				close(begun[name])
+				select {
+				case <-begun[meet[name]]:
+				case <-t.Context().Done():
+				}
+			}
+		}
+	}
+	if err := shop.EnsureAll(t.Context(), []Tool{tiny, other}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBuildTellsHowFarItIs also shows that a build goes on where one that was killed has
+// stopped: what is compiled stays, and what was not finished goes.
+func TestBuildTellsHowFarItIs(t *testing.T) {
+	shop, said := newWorkshop(t)
+	// A text that no other run has compiled.
+	write(t, filepath.Join(shop.Sources, "tiny", "part", "part.go"), "package part\n\nconst Text = \""+t.TempDir()+"\"\n")
+	write(t, filepath.Join(shop.Sources, "tiny", "main.go"), "package main\n\nimport \"example.com/tiny/part\"\n\nfunc main() { println(part.Text) }\n")
+	killed := filepath.Join(shop.Directory, ".building-tiny-1")
+	if err := os.MkdirAll(killed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	built, err := shop.Ensure(t.Context(), tiny)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said(), "building tiny: 2 of 2 packages after") {
+		t.Errorf("nobody was told how far the build is:\n%s", said())
+	}
+	if exists(killed) {
+		t.Error("a build that was killed has left something")
+	}
+	if err := os.RemoveAll(string(built)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shop.Ensure(t.Context(), tiny); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(said(), "of 2 packages") != 2 {
+		t.Errorf("what was compiled was compiled again:\n%s", said())
+	}
+}
+
+func TestNamed(t *testing.T) {
+	if named, err := Named([]string{"kubectl", "registry"}); err != nil || len(named) != 2 || named[0].Name != "kubectl" {
+		t.Errorf("%v (%v)", named, err)
+	}
+	if _, err := Named([]string{"helm"}); err == nil || !strings.Contains(err.Error(), "controlplane") {
+		t.Errorf("%v, want an error that says what there is", err)
+	}
+}
