@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
 )
 
 type inspectFlags struct {
-	connectionFlags
+	connection.Flags
 	output         outputFlags
 	allNamespaces  bool
 	failed         bool
@@ -61,13 +62,13 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 			}
 			return f.run(command.Context(), streams, name)
 		},
-		ValidArgsFunction: completeInstallations(&f.connectionFlags, 1),
+		ValidArgsFunction: connection.CompleteInstallations(&f.Flags, 1),
 	}
 	if form == shortForm {
 		// The root already has the alias i.
 		command.Aliases = []string{"status"}
 	}
-	f.add(command)
+	f.Add(command)
 	flags := command.Flags()
 	f.output.add(flags)
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "show the Installations of all namespaces")
@@ -91,23 +92,23 @@ func (f *inspectFlags) run(ctx context.Context, streams terminal.Streams, name s
 	if err := f.check(name); err != nil {
 		return terminal.Usage(err)
 	}
-	connection, err := f.connect()
+	on, err := f.Connect()
 	if err != nil {
 		return err
 	}
 	if f.watch {
-		return f.follow(ctx, streams, connection, name)
+		return f.follow(ctx, streams, on, name)
 	}
-	snapshot, err := inspect.Collect(ctx, connection.client, f.scope(connection))
+	snapshot, err := inspect.Collect(ctx, on.Client, f.scope(on))
 	if err != nil {
-		return connection.explain(fmt.Errorf("cannot collect installation: %w", err))
+		return on.Explain(fmt.Errorf("cannot collect installation: %w", err))
 	}
-	trees, err := f.trees(snapshot, connection, name)
+	trees, err := f.trees(snapshot, on, name)
 	if err != nil {
 		return err
 	}
 	if len(trees) == 0 && !f.failed {
-		f.sayNothingFound(streams, connection)
+		f.sayNothingFound(streams, on)
 	}
 	for _, unreadable := range snapshot.Unreadable {
 		fmt.Fprintf(streams.Err, "Warning: the tree is not complete: %v\n", unreadable)
@@ -141,21 +142,21 @@ func (f *inspectFlags) check(name string) error {
 }
 
 // scope is the namespace to read; empty means all.
-func (f *inspectFlags) scope(connection *connection) string {
+func (f *inspectFlags) scope(on *connection.Connection) string {
 	if f.allNamespaces {
 		return ""
 	}
-	return connection.namespace
+	return on.Namespace
 }
 
-func (f *inspectFlags) trees(snapshot inspect.Snapshot, connection *connection, name string) ([]*inspect.Node, error) {
+func (f *inspectFlags) trees(snapshot inspect.Snapshot, on *connection.Connection, name string) ([]*inspect.Node, error) {
 	var trees []*inspect.Node
 	if name == "" {
 		trees = inspect.Forest(snapshot)
 	} else {
-		found := inspect.Tree(snapshot, connection.namespace, name)
+		found := inspect.Tree(snapshot, on.Namespace, name)
 		if found == nil {
-			return nil, terminal.Exitf(terminal.ExitNotFound, "cannot collect installation: there is no Installation %s in namespace %s: see what exists with landscaper-cli installations inspect -A", name, connection.namespace)
+			return nil, fmt.Errorf("cannot collect installation: %w", on.Missing(name))
 		}
 		trees = []*inspect.Node{found}
 	}
@@ -165,12 +166,12 @@ func (f *inspectFlags) trees(snapshot inspect.Snapshot, connection *connection, 
 	return trees, nil
 }
 
-func (f *inspectFlags) sayNothingFound(streams terminal.Streams, connection *connection) {
+func (f *inspectFlags) sayNothingFound(streams terminal.Streams, on *connection.Connection) {
 	if f.allNamespaces {
 		fmt.Fprintln(streams.Err, "No installations found in any namespace.")
 		return
 	}
-	fmt.Fprintf(streams.Err, "No installations found in namespace %s.\n", connection.namespace)
+	fmt.Fprintf(streams.Err, "No installations found in namespace %s.\n", on.Namespace)
 }
 
 func (f *inspectFlags) print(streams terminal.Streams, trees []*inspect.Node) error {

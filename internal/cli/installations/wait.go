@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
 )
@@ -31,7 +32,7 @@ func (f *waitFlags) addLimits(command *cobra.Command) {
 }
 
 func newWaitCommand(streams terminal.Streams) *cobra.Command {
-	f := &connectionFlags{}
+	f := &connection.Flags{}
 	w := waitFlags{}
 	command := &cobra.Command{
 		Use:   "wait NAME...",
@@ -50,7 +51,7 @@ not exist, and with 5 when the time is over.`,
 			if !slices.Contains(inspect.Goals, inspect.Goal(w.goal)) {
 				return terminal.Usage(fmt.Errorf("invalid option for '--for' flag: %q: use one of %s", w.goal, goals()))
 			}
-			connection, err := f.connect()
+			on, err := f.Connect()
 			if err != nil {
 				return err
 			}
@@ -58,11 +59,11 @@ not exist, and with 5 when the time is over.`,
 			for _, name := range args {
 				starts[name] = inspect.Start{}
 			}
-			return newWait(streams, connection, w, starts).run(command.Context())
+			return newWait(streams, on, w, starts).run(command.Context())
 		},
-		ValidArgsFunction: completeInstallations(f, -1),
+		ValidArgsFunction: connection.CompleteInstallations(f, -1),
 	}
-	f.add(command)
+	f.Add(command)
 	command.Flags().StringVar(&w.goal, "for", string(inspect.GoalSucceeded), "what to wait for: "+goals())
 	terminal.CompleteWith(command, "for", strings.Split(goals(), ", ")...)
 	w.addLimits(command)
@@ -80,10 +81,10 @@ func goals() string {
 
 // wait waits for Installations and tells about it.
 type wait struct {
-	streams    terminal.Streams
-	connection *connection
-	flags      waitFlags
-	began      time.Time
+	streams terminal.Streams
+	on      *connection.Connection
+	flags   waitFlags
+	began   time.Time
 	// starts are the Installations that are still waited for.
 	starts map[string]inspect.Start
 	// said is the last progress about each of them.
@@ -92,8 +93,8 @@ type wait struct {
 	lost string
 }
 
-func newWait(streams terminal.Streams, connection *connection, flags waitFlags, starts map[string]inspect.Start) *wait {
-	return &wait{streams: streams, connection: connection, flags: flags, began: time.Now(), starts: starts, said: map[string]string{}}
+func newWait(streams terminal.Streams, on *connection.Connection, flags waitFlags, starts map[string]inspect.Start) *wait {
+	return &wait{streams: streams, on: on, flags: flags, began: time.Now(), starts: starts, said: map[string]string{}}
 }
 
 func (w *wait) run(ctx context.Context) error {
@@ -110,9 +111,9 @@ func (w *wait) run(ctx context.Context) error {
 }
 
 func (w *wait) follow(ctx context.Context) error {
-	live, err := inspect.Follow(ctx, w.connection.watches, w.connection.namespace)
+	live, err := inspect.Follow(ctx, w.on.Watches, w.on.Namespace)
 	if err != nil {
-		return w.connection.explain(err)
+		return w.on.Explain(err)
 	}
 	defer live.Close()
 	if err := w.begin(live.Snapshot()); err != nil {
@@ -134,14 +135,14 @@ func (w *wait) follow(ctx context.Context) error {
 // begin notes which Installations are meant, and complains if one is missing.
 func (w *wait) begin(snapshot inspect.Snapshot) error {
 	for _, name := range w.names() {
-		installation := find(snapshot, w.connection.namespace, name)
+		installation := find(snapshot, w.on.Namespace, name)
 		start := w.starts[name]
 		switch {
 		case installation != nil && start.UID == "":
 			start.UID = installation.UID
 			w.starts[name] = start
 		case installation == nil && start.UID == "" && inspect.Goal(w.flags.goal) != inspect.GoalDeleted:
-			return terminal.Exitf(terminal.ExitNotFound, "there is no Installation %s in namespace %s: see what exists with landscaper-cli installations inspect -A", name, w.connection.namespace)
+			return w.on.Missing(name)
 		}
 	}
 	return nil
@@ -150,7 +151,7 @@ func (w *wait) begin(snapshot inspect.Snapshot) error {
 // look judges each Installation that is still waited for.
 func (w *wait) look(snapshot inspect.Snapshot) error {
 	for _, name := range w.names() {
-		installation := find(snapshot, w.connection.namespace, name)
+		installation := find(snapshot, w.on.Namespace, name)
 		verdict := inspect.Judge(installation, inspect.Goal(w.flags.goal), w.starts[name])
 		switch verdict.Result {
 		case inspect.Pending:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
@@ -21,16 +22,16 @@ const (
 
 // follow shows the trees again after every change: on a terminal in place, else
 // as a line for each object whose phase has changed.
-func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, connection *connection, name string) error {
-	live, err := inspect.Follow(ctx, connection.watches, f.scope(connection))
+func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
+	live, err := inspect.Follow(ctx, on.Watches, f.scope(on))
 	if err != nil {
-		return connection.explain(fmt.Errorf("cannot collect installation: %w", err))
+		return on.Explain(fmt.Errorf("cannot collect installation: %w", err))
 	}
 	defer live.Close()
 	changes := changeLog{began: time.Now(), phases: map[string]string{}}
 	for {
 		snapshot := live.Snapshot()
-		trees, err := f.trees(snapshot, connection, name)
+		trees, err := f.trees(snapshot, on, name)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package installations
+package connection
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 // completionTimeout is how long a user waits for a proposal after pressing tab.
 const completionTimeout = 3 * time.Second
 
-// completeInstallations proposes names of Installations for up to limit
+// CompleteInstallations proposes names of Installations for up to limit
 // arguments, or any number if it is negative.
-func completeInstallations(f *connectionFlags, limit int) cobra.CompletionFunc {
+func CompleteInstallations(f *Flags, limit int) cobra.CompletionFunc {
 	return func(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if limit >= 0 && len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -28,13 +28,13 @@ func completeInstallations(f *connectionFlags, limit int) cobra.CompletionFunc {
 	}
 }
 
-func completeNamespaces(f *connectionFlags) cobra.CompletionFunc {
+func completeNamespaces(f *Flags) cobra.CompletionFunc {
 	return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return f.names(command.Context(), schema.GroupVersionKind{Version: "v1", Kind: "NamespaceList"}), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-func completeContexts(f *connectionFlags) cobra.CompletionFunc {
+func completeContexts(f *Flags) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string
 		if raw, err := f.clientConfig().RawConfig(); err == nil {
@@ -49,8 +49,8 @@ func completeContexts(f *connectionFlags) cobra.CompletionFunc {
 
 // names lists the names of objects. Whatever goes wrong means no proposals: a
 // shell has no place for an error.
-func (f *connectionFlags) names(ctx context.Context, kind schema.GroupVersionKind) []string {
-	connection, err := f.connect()
+func (f *Flags) names(ctx context.Context, kind schema.GroupVersionKind) []string {
+	connection, err := f.Connect()
 	if err != nil {
 		return nil
 	}
@@ -60,9 +60,9 @@ func (f *connectionFlags) names(ctx context.Context, kind schema.GroupVersionKin
 	list.SetGroupVersionKind(kind)
 	options := &client.ListOptions{}
 	if kind.Group != "" {
-		options.Namespace = connection.namespace
+		options.Namespace = connection.Namespace
 	}
-	if err := connection.client.List(ctx, list, options); err != nil {
+	if err := connection.Client.List(ctx, list, options); err != nil {
 		return nil
 	}
 	names := make([]string, 0, len(list.Items))

@@ -1,0 +1,193 @@
+// Package connection is how commands reach the resource cluster: which one, as whom,
+// and in which namespace.
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/inspect"
+)
+
+// Flags choose the cluster, the user and the namespace. They are those of kubectl.
+type Flags struct {
+	kubeconfig, namespace string
+	overrides             clientcmd.ConfigOverrides
+	requestTimeout        time.Duration
+}
+
+// Add adds the flags to a command.
+func (f *Flags) Add(command *cobra.Command) {
+	flags := command.Flags()
+	o := &f.overrides
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the cluster that the program runs in)")
+	flags.StringVar(&o.CurrentContext, "context", "", "context of the kubeconfig (default: its current context)")
+	flags.StringVar(&o.Context.Cluster, "cluster", "", "cluster of the kubeconfig")
+	flags.StringVar(&o.Context.AuthInfo, "user", "", "user of the kubeconfig")
+	flags.StringVar(&o.ClusterInfo.Server, "server", "", "address of the API server")
+	flags.StringVar(&o.ClusterInfo.TLSServerName, "tls-server-name", "", "name that the certificate of the API server must have")
+	flags.StringVar(&o.ClusterInfo.CertificateAuthority, "certificate-authority", "", "`file` with the authority of the API server's certificate")
+	flags.BoolVar(&o.ClusterInfo.InsecureSkipTLSVerify, "insecure-skip-tls-verify", false, "do not check the API server's certificate")
+	flags.BoolVar(&o.ClusterInfo.DisableCompression, "disable-compression", false, "do not ask for compressed answers")
+	flags.StringVar(&o.AuthInfo.Token, "token", "", "bearer token for the API server")
+	flags.StringVar(&o.AuthInfo.ClientCertificate, "client-certificate", "", "`file` with a client certificate")
+	flags.StringVar(&o.AuthInfo.ClientKey, "client-key", "", "`file` with the key of the client certificate")
+	flags.StringVar(&o.AuthInfo.Impersonate, "as", "", "user to act as")
+	flags.StringVar(&o.AuthInfo.ImpersonateUID, "as-uid", "", "UID to act as")
+	flags.StringArrayVar(&o.AuthInfo.ImpersonateGroups, "as-group", nil, "group to act as; may be repeated")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace (default: that of the context, or default)")
+	flags.DurationVar(&f.requestTimeout, "request-timeout", 0, "limit for a single request, such as 10s; 0 means none")
+	// The flags exist: they were just defined.
+	_ = command.RegisterFlagCompletionFunc("namespace", completeNamespaces(f))
+	_ = command.RegisterFlagCompletionFunc("context", completeContexts(f))
+}
+
+// Connection is a cluster and a namespace.
+type Connection struct {
+	// Client reads and writes, each request within the time limit.
+	Client client.Client
+	// Watches have no time limit.
+	Watches client.WithWatch
+	// Namespace is the one that is worked in.
+	Namespace string
+	// Where names the cluster for messages.
+	Where string
+	// Config is how the cluster is reached.
+	Config *rest.Config
+}
+
+func (f *Flags) clientConfig() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	overrides := f.overrides
+	overrides.Context.Namespace = f.namespace
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
+}
+
+// Connect makes the clients. It makes no request.
+func (f *Flags) Connect() (*Connection, error) {
+	loader := f.clientConfig()
+	config, err := loader.ClientConfig()
+	if err != nil {
+		if clientcmd.IsEmptyConfig(err) {
+			return nil, errors.New("no cluster to talk to: name a kubeconfig with --kubeconfig or $KUBECONFIG")
+		}
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+	}
+	config.UserAgent = "landscaper-cli"
+	// The API server's own fairness decides; a client-side limit would only add
+	// waiting on top of it.
+	config.QPS = -1
+	watches, err := newClient(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	limited := rest.CopyConfig(config)
+	limited.Timeout = f.requestTimeout
+	requests, err := newClient(limited)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	return &Connection{Client: requests, Watches: watches, Namespace: namespace, Where: f.where(loader, config), Config: limited}, nil
+}
+
+func (f *Flags) where(loader clientcmd.ClientConfig, config *rest.Config) string {
+	name := f.overrides.CurrentContext
+	if raw, err := loader.RawConfig(); name == "" && err == nil {
+		name = raw.CurrentContext
+	}
+	if name == "" {
+		return "the cluster " + config.Host
+	}
+	return fmt.Sprintf("the cluster %s (context %s)", config.Host, name)
+}
+
+// kinds are those that commands work with, by their scope.
+var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
+	meta.RESTScopeNamespace: append(ours(
+		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync",
+	), theirs("Secret", "ConfigMap", "Event")...),
+	meta.RESTScopeRoot: theirs("Namespace"),
+}
+
+func ours(names ...string) []schema.GroupVersionKind {
+	return versioned(v1alpha1.GroupVersion, names)
+}
+
+func theirs(names ...string) []schema.GroupVersionKind {
+	return versioned(corev1.SchemeGroupVersion, names)
+}
+
+func versioned(version schema.GroupVersion, names []string) []schema.GroupVersionKind {
+	all := make([]schema.GroupVersionKind, len(names))
+	for i, name := range names {
+		all[i] = version.WithKind(name)
+	}
+	return all
+}
+
+// newClient returns a client that knows our kinds by itself: asking the API
+// server for them would cost more requests than the work.
+func newClient(config *rest.Config) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	utilruntime.Must(corev1.AddToScheme(scheme))
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1alpha1.GroupVersion, corev1.SchemeGroupVersion})
+	for scope, all := range kinds {
+		for _, kind := range all {
+			mapper.Add(kind, scope)
+		}
+	}
+	return client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+}
+
+// Installation reads an Installation of the namespace.
+func (c *Connection) Installation(ctx context.Context, name string) (*v1alpha1.Installation, error) {
+	installation := &v1alpha1.Installation{}
+	err := c.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, installation)
+	return installation, err
+}
+
+// Explain adds to an error of the API server what to do about it.
+func (c *Connection) Explain(err error) error {
+	switch {
+	case apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return terminal.Exitf(terminal.ExitNotFound, "the CustomResourceDefinition %s is not installed in %s: choose another cluster with --context or --kubeconfig, or install it with landscaper install", missingResource(err), c.Where)
+	case apierrors.IsUnauthorized(err):
+		return terminal.Exitf(terminal.ExitForbidden, "%s does not accept the credentials of the kubeconfig: %w", c.Where, err)
+	}
+	return err
+}
+
+// Missing says that there is no Installation of a name.
+func (c *Connection) Missing(name string) error {
+	return terminal.Exitf(terminal.ExitNotFound, "there is no Installation %s in namespace %s: see what exists with landscaper-cli installations inspect -A", name, c.Namespace)
+}
+
+func missingResource(err error) string {
+	var read *inspect.ReadError
+	if errors.As(err, &read) {
+		return read.Resource.String()
+	}
+	return v1alpha1.Resource("installations").String()
+}
