@@ -13,7 +13,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Run(ctx, terminal.Standard(), os.Args[1:])
+	code := cli.Run(ctx, terminal.Standard(), os.Args[0], os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -47,7 +47,7 @@ func TestCommandLine(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			c := &terminaltest.Console{Environment: test.environment}
-			code := Run(t.Context(), c.Streams(), terminaltest.Fields(test.args))
+			code := Run(t.Context(), c.Streams(), programName, terminaltest.Fields(test.args))
 			if code != test.code {
 				t.Errorf("exit code %d, want %d", code, test.code)
 			}

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cli/components"
 	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/spiff"
+	"go.landscaper.dev/internal/cli/targets"
 	"go.landscaper.dev/internal/cli/terminal"
 )
 
@@ -20,7 +21,7 @@ import (
 // one line each.
 func NewCommand(streams terminal.Streams) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "landscaper-cli",
+		Use:   programName,
 		Short: "Show and drive Landscaper's Installations, and work with blueprints and components",
 		Long: `landscaper-cli shows how Installations stand, starts and interrupts their jobs, and
 waits for them. Without a cluster, it renders and checks blueprints, and reads and
@@ -40,6 +41,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		newCompletionCommand(),
 		blueprints.NewCommand(streams),
 		components.NewCommand(streams),
+		targets.NewCommand(streams),
 		spiff.NewCommand(),
 	)
 	// The short forms of what is used most.
@@ -47,9 +49,13 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 	return root
 }
 
-// Run runs the command line and returns its exit code.
-func Run(ctx context.Context, streams terminal.Streams, args []string) int {
-	return terminal.Run(ctx, NewCommand(streams), streams, args)
+// Run runs the command line and returns its exit code. The program is the name of the
+// file that was started: under another one, it is a plugin of kubectl.
+func Run(ctx context.Context, streams terminal.Streams, program string, args []string) int {
+	name, args := invoked(program, args)
+	root := NewCommand(streams)
+	call(root, name)
+	return terminal.Run(ctx, root, streams, args)
 }
 
 func addGlobalFlags(root *cobra.Command) {

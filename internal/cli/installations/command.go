@@ -27,26 +27,26 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Args:    terminal.Arguments(cobra.NoArgs),
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(commands(streams, groupForm)...)
+	command.AddCommand(used(streams, groupForm)...)
+	command.AddCommand(newForceDeleteCommand(streams))
 	return command
 }
 
 // ShortCommands returns the short forms of what is used most, for the root.
 func ShortCommands(streams terminal.Streams) []*cobra.Command {
-	return commands(streams, shortForm)
+	all := used(streams, shortForm)
+	for _, command := range all {
+		command.Short += " (short for installations " + command.Name() + ")"
+	}
+	return all
 }
 
-func commands(streams terminal.Streams, form form) []*cobra.Command {
-	all := []*cobra.Command{
+// used are the commands that also have a short form.
+func used(streams terminal.Streams, form form) []*cobra.Command {
+	return []*cobra.Command{
 		newInspectCommand(streams, form),
 		newReconcileCommand(streams),
 		newInterruptCommand(),
 		newWaitCommand(streams),
 	}
-	for _, command := range all {
-		if form == shortForm {
-			command.Short += " (short for installations " + command.Name() + ")"
-		}
-	}
-	return all
 }

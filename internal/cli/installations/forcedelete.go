@@ -1,0 +1,71 @@
+package installations
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/operation"
+)
+
+func newForceDeleteCommand(streams terminal.Streams) *cobra.Command {
+	f := &connection.Flags{}
+	yes, dryRun := false, false
+	command := &cobra.Command{
+		Use:     "force-delete NAME",
+		Aliases: []string{"fd"},
+		Short:   "Delete an Installation and its tree without uninstalling anything",
+		Long: `Delete an Installation with its subinstallations, Executions and DeployItems by
+removing their finalizers. Nobody uninstalls anything: what was deployed stays on its
+clusters, and nobody looks after it any more. It is the last resort; the gentle way is
+delete, or delete --without-uninstall.
+
+On a terminal, the command asks before it begins.`,
+		Example: `  # what would go?
+  landscaper-cli installations force-delete shop --dry-run
+
+  landscaper-cli inst force-delete shop --yes`,
+		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		RunE: func(command *cobra.Command, args []string) error {
+			on, err := f.Connect()
+			if err != nil {
+				return err
+			}
+			snapshot, err := inspect.Collect(command.Context(), on.Client, on.Namespace)
+			if err != nil {
+				return on.Explain(fmt.Errorf("cannot collect installation: %w", err))
+			}
+			if len(snapshot.Unreadable) > 0 {
+				return fmt.Errorf("the tree is not complete: %w", snapshot.Unreadable[0])
+			}
+			tree := inspect.Tree(snapshot, on.Namespace, args[0])
+			if tree == nil {
+				return fmt.Errorf("cannot collect installation: %w", on.Missing(args[0]))
+			}
+			steps := operation.ForcedRemovals(tree)
+			if dryRun {
+				for _, step := range steps {
+					fmt.Fprintf(streams.Out, "- would delete %s %s\n", step.Kind, step.Object.GetName())
+				}
+				return nil
+			}
+			question := fmt.Sprintf("Delete %d objects without uninstalling what they have deployed?", len(steps))
+			if err := streams.Confirm(question, yes); err != nil {
+				return err
+			}
+			if err := operation.ForceDelete(command.Context(), on.Client, steps, func(line string) { fmt.Fprintln(streams.Out, line) }); err != nil {
+				return on.Explain(err)
+			}
+			fmt.Fprintln(streams.Out, "All objects deleted")
+			return nil
+		},
+		ValidArgsFunction: connection.CompleteInstallations(f, 1),
+	}
+	f.Add(command)
+	command.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would be deleted")
+	return command
+}

@@ -1,0 +1,89 @@
+// Package targets has the commands that write manifests of Targets.
+package targets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/cli/terminal"
+)
+
+// NewCommand returns the command with its subcommands.
+func NewCommand(streams terminal.Streams) *cobra.Command {
+	command := &cobra.Command{
+		Use:     "targets",
+		Aliases: []string{"target", "t"},
+		Short:   "Write manifests of Targets",
+		Args:    terminal.Arguments(cobra.NoArgs),
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	create := &cobra.Command{
+		Use:     "create",
+		Aliases: []string{"c"},
+		Short:   "Write the manifest of a Target; nothing is sent to a cluster",
+		Args:    terminal.Arguments(cobra.NoArgs),
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	create.AddCommand(newKubernetesClusterCommand(streams), newSelfCommand(streams), newOIDCCommand(streams))
+	command.AddCommand(create)
+	return command
+}
+
+// manifestFlags are what all Targets have in common.
+type manifestFlags struct {
+	name, namespace, output string
+}
+
+func (f *manifestFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.name, "name", "", "name of the Target (required)")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the Target in the manifest")
+	flags.StringVarP(&f.output, "output-file", "o", "", "`file` to write (default: the standard output)")
+}
+
+func (f *manifestFlags) check() error {
+	if f.name == "" {
+		return terminal.Usage(errors.New(`required flag(s) "name" not set: name the Target with --name`))
+	}
+	return nil
+}
+
+// metadata is that of an object in the namespace of the Target.
+func (f *manifestFlags) metadata(name string) map[string]any {
+	metadata := map[string]any{"name": name}
+	if f.namespace != "" {
+		metadata["namespace"] = f.namespace
+	}
+	return metadata
+}
+
+// write prints documents, or writes them into a file that only its owner may read: it
+// opens a cluster.
+func (f *manifestFlags) write(out io.Writer, documents ...map[string]any) error {
+	var text bytes.Buffer
+	for i, document := range documents {
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		raw, err := yaml.Marshal(document)
+		if err != nil {
+			return fmt.Errorf("print %s: %w", document["kind"], err)
+		}
+		text.Write(raw)
+	}
+	if f.output == "" {
+		_, err := fmt.Fprintln(out, text.String())
+		return err
+	}
+	if err := os.WriteFile(f.output, text.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write target: %w", err)
+	}
+	fmt.Fprintf(out, "Wrote target to %s\n", f.output)
+	return nil
+}

@@ -1,0 +1,147 @@
+package targets
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/terminal"
+)
+
+// contentKey is the key of a Secret with the whole content of a Target.
+const contentKey = "config"
+
+type kubeconfigFlags struct {
+	manifestFlags
+	file, context string
+	flatten       bool
+	secret, key   string
+}
+
+func newKubernetesClusterCommand(streams terminal.Streams) *cobra.Command {
+	f := &kubeconfigFlags{}
+	command := &cobra.Command{
+		Use:     "kubernetes-cluster",
+		Aliases: []string{"k8s-cluster"},
+		Short:   "Write the manifest of a Target with a kubeconfig",
+		Long: `Write the manifest of a Target of type ` + string(v1alpha1.KubernetesClusterTargetType) + `.
+
+A kubeconfig that runs programs or reads files works nowhere but here: files are
+embedded with --flatten, and for a program (exec) a kubeconfig with a token or a
+certificate is needed.`,
+		Example: `  landscaper-cli targets create kubernetes-cluster --name edge -n shop --target-kubeconfig edge.kubeconfig
+
+  # one context of a larger kubeconfig, in a Secret
+  landscaper-cli targets create k8s-cluster --name edge -n shop --target-kubeconfig ~/.kube/config --context edge --flatten -s edge-access | kubectl apply -f -`,
+		Args: terminal.Arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error { return f.run(streams) },
+	}
+	f.add(command)
+	flags := command.Flags()
+	flags.StringVar(&f.file, "target-kubeconfig", "", "`file` with the kubeconfig of the target cluster (required)")
+	flags.StringVar(&f.context, "context", "", "take only this context of the kubeconfig (default: the file as it is)")
+	flags.BoolVar(&f.flatten, "flatten", false, "embed the files that the kubeconfig refers to")
+	flags.StringVarP(&f.secret, "secret", "s", "", "put the content into a Secret of this name")
+	flags.StringVar(&f.key, "key", contentKey, "key in the Secret; under any other than "+contentKey+" the kubeconfig is stored as it is")
+	return command
+}
+
+func (f *kubeconfigFlags) run(streams terminal.Streams) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.file == "" {
+		return terminal.Usage(errors.New(`required flag(s) "target-kubeconfig" not set: name the file with --target-kubeconfig`))
+	}
+	if f.key == "" || f.key != contentKey && f.secret == "" {
+		return terminal.Usage(errors.New("--key is the key in a Secret: name the Secret with --secret"))
+	}
+	text, err := f.kubeconfig()
+	if err != nil {
+		return fmt.Errorf("kubeconfig %s: %w", f.file, err)
+	}
+	spec := map[string]any{"type": string(v1alpha1.KubernetesClusterTargetType)}
+	content := map[string]any{"kubeconfig": text}
+	if f.secret == "" {
+		spec["config"] = content
+		return f.write(streams.Out, f.target(spec))
+	}
+	raw := []byte(text)
+	if f.key == contentKey {
+		if raw, err = json.Marshal(content); err != nil {
+			return err
+		}
+	}
+	spec["secretRef"] = map[string]any{"name": f.secret, "key": f.key}
+	secret := map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": f.metadata(f.secret),
+		"data": map[string]any{f.key: base64.StdEncoding.EncodeToString(raw)},
+	}
+	return f.write(streams.Out, secret, f.target(spec))
+}
+
+func (f *manifestFlags) target(spec map[string]any) map[string]any {
+	return map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "Target", "metadata": f.metadata(f.name), "spec": spec,
+	}
+}
+
+// kubeconfig returns the text of the kubeconfig, as it was or reduced to what is needed.
+func (f *kubeconfigFlags) kubeconfig() (string, error) {
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return "", err
+	}
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: f.file}
+	config, err := rules.Load()
+	if err != nil {
+		return "", err
+	}
+	if f.context != "" {
+		if config.Contexts[f.context] == nil {
+			return "", fmt.Errorf("there is no context %q", f.context)
+		}
+		config.CurrentContext = f.context
+		if err := clientcmdapi.MinifyConfig(config); err != nil {
+			return "", err
+		}
+	}
+	if f.flatten {
+		if err := clientcmdapi.FlattenConfig(config); err != nil {
+			return "", err
+		}
+	}
+	if err := worksElsewhere(config); err != nil {
+		return "", err
+	}
+	if f.context == "" && !f.flatten {
+		return string(text), nil
+	}
+	text, err = clientcmd.Write(*config)
+	return string(text), err
+}
+
+// worksElsewhere refuses what only works on this machine, or that Targets may not have.
+func worksElsewhere(config *clientcmdapi.Config) error {
+	for name, cluster := range config.Clusters {
+		if cluster.CertificateAuthority != "" {
+			return fmt.Errorf("cluster %q refers to a file (certificate-authority): embed it with --flatten", name)
+		}
+	}
+	for name, user := range config.AuthInfos {
+		switch {
+		case user.ClientCertificate != "", user.ClientKey != "", user.TokenFile != "":
+			return fmt.Errorf("user %q refers to a file (client-certificate, client-key or tokenFile): embed it with --flatten", name)
+		case user.Exec != nil, user.AuthProvider != nil:
+			return fmt.Errorf("user %q runs a program (exec or auth-provider), which a Target may not: use a kubeconfig with a token or a client certificate, or choose another context with --context", name)
+		}
+	}
+	return nil
+}

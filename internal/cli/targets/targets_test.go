@@ -1,0 +1,119 @@
+package targets_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/targets"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/yamltext"
+)
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: edge
+clusters:
+- {name: edge, cluster: {server: https://edge.example.org, certificate-authority: ca.crt}}
+- {name: plain, cluster: {server: https://plain.example.org}}
+users:
+- {name: admin, user: {token: secret}}
+- {name: program, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: login}}}
+contexts:
+- {name: edge, context: {cluster: edge, user: admin}}
+- {name: plain, context: {cluster: plain, user: admin}}
+- {name: login, context: {cluster: plain, user: program}}
+`
+
+func run(t *testing.T, line string) (int, *terminaltest.Console) {
+	t.Helper()
+	c := &terminaltest.Console{Environment: map[string]string{terminal.ExitCodesVariable: "2"}}
+	return terminal.Run(t.Context(), targets.NewCommand(c.Streams()), c.Streams(), terminaltest.Fields(line)), c
+}
+
+func files(t *testing.T) {
+	t.Helper()
+	terminaltest.WriteFiles(t, map[string]string{
+		"all.kubeconfig": kubeconfig, "ca.crt": "CERTIFICATE",
+		"one.kubeconfig": "apiVersion: v1\nkind: Config\n# as it was written\n",
+	})
+}
+
+func TestCreate(t *testing.T) {
+	files(t)
+	const head = "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Target\nmetadata:\n  name: edge\n  namespace: shop\nspec:\n"
+	const kind = "  type: landscaper.gardener.cloud/kubernetes-cluster\n"
+	for _, test := range []struct{ reason, args, want string }{
+		{"in the Target, as it was written", "create kubernetes-cluster --name edge -n shop --target-kubeconfig one.kubeconfig",
+			head + "  config:\n    kubeconfig: |\n      apiVersion: v1\n      kind: Config\n      # as it was written\n" + kind + "\n"},
+		{"in a Secret, with all of the Target's content", "c k8s-cluster --name edge -n shop --target-kubeconfig one.kubeconfig -s access",
+			"apiVersion: v1\ndata:\n  config: eyJrdWJlY29uZmlnIjoiYXBpVmVyc2lvbjogdjFcbmtpbmQ6IENvbmZpZ1xuIyBhcyBpdCB3YXMgd3JpdHRlblxuIn0=\nkind: Secret\nmetadata:\n  name: access\n  namespace: shop\n---\n" +
+				head + "  secretRef:\n    key: config\n    name: access\n" + kind + "\n"},
+		{"in a Secret as it is", "c k8s-cluster --name edge -n shop --target-kubeconfig one.kubeconfig -s access --key kubeconfig",
+			"apiVersion: v1\ndata:\n  kubeconfig: YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnCiMgYXMgaXQgd2FzIHdyaXR0ZW4K\nkind: Secret\nmetadata:\n  name: access\n  namespace: shop\n---\n" +
+				head + "  secretRef:\n    key: kubeconfig\n    name: access\n" + kind + "\n"},
+		{"the resource cluster itself", "create self --name edge -n shop --service-account deployer",
+			head + "  config:\n    selfConfig:\n      serviceAccount:\n        name: deployer\n" + kind + "\n"},
+		{"a cluster that trusts this one", "create oidc --name edge -n shop --service-account deployer --server https://edge --audience a --ca-file ca.crt --expiration-seconds 600",
+			head + "  config:\n    oidcConfig:\n      audience:\n      - a\n      caData: Q0VSVElGSUNBVEU=\n      expirationSeconds: 600\n      server: https://edge\n      serviceAccount:\n        name: deployer\n" + kind + "\n"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			code, c := run(t, test.args)
+			if code != 0 || c.Out.String() != test.want {
+				t.Errorf("code %d, %s\n%s", code, c.Err.String(), c.Out.String())
+			}
+		})
+	}
+}
+
+// TestCreateReduced: what is left of a larger kubeconfig works on any machine.
+func TestCreateReduced(t *testing.T) {
+	files(t)
+	code, c := run(t, "create k8s-cluster --name edge --target-kubeconfig all.kubeconfig --context edge --flatten -o edge.yaml")
+	if code != 0 || c.Out.String() != "Wrote target to edge.yaml\n" {
+		t.Fatalf("code %d: %s%s", code, c.Out.String(), c.Err.String())
+	}
+	written, err := os.ReadFile("edge.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := &v1alpha1.Target{}
+	if err := yamltext.Unmarshal(written, yamltext.Lenient(), target); err != nil {
+		t.Fatal(err)
+	}
+	content, err := cluster.ParseContent(target.Spec.Configuration.RawMessage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := *content.Kubeconfig.StrVal
+	if !strings.Contains(text, "certificate-authority-data: Q0VSVElGSUNBVEU=") || strings.Contains(text, "plain") || strings.Contains(text, "exec") {
+		t.Errorf("%s", text)
+	}
+	if info, err := os.Stat("edge.yaml"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v %v", info.Mode(), err)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	files(t)
+	for _, test := range []struct{ reason, args, want string }{
+		{"no name", "create kubernetes-cluster --target-kubeconfig one.kubeconfig", `required flag(s) "name" not set`},
+		{"no kubeconfig", "create kubernetes-cluster --name edge", `required flag(s) "target-kubeconfig" not set`},
+		{"no such file", "create kubernetes-cluster --name edge --target-kubeconfig none", "no such file"},
+		{"a file beside it", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context edge", "embed it with --flatten"},
+		{"a program", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context login", "runs a program"},
+		{"no such context", "create kubernetes-cluster --name edge --target-kubeconfig all.kubeconfig --context x", `there is no context "x"`},
+		{"a key without a Secret", "create kubernetes-cluster --name edge --target-kubeconfig one.kubeconfig --key kubeconfig", "name the Secret with --secret"},
+		{"no account", "create self --name edge", "name the ServiceAccount"},
+		{"no audience", "create oidc --name edge --service-account a --server https://edge", "name the address of the cluster"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if code, c := run(t, test.args); code == 0 || !strings.Contains(c.Err.String(), test.want) || c.Out.Len() > 0 {
+				t.Errorf("code %d, %q", code, c.Err.String())
+			}
+		})
+	}
+}
