@@ -1,0 +1,229 @@
+package chart
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	loading "helm.sh/helm/v4/pkg/chart/loader/archive"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+
+	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/yamltext"
+)
+
+// Limits of a chart with all charts that it holds. Those of an archive, in
+// internal/component/archive, count for all archives together.
+const (
+	// maxPacked is how large the archive of a chart may be.
+	maxPacked = 32 << 20
+	// maxCharts is how many charts there may be.
+	maxCharts = 500
+	// maxNesting is how deep charts may be in each other.
+	maxNesting = 16
+)
+
+// unpack reads the archive of a chart and of the charts in it.
+func unpack(ctx context.Context, packed []byte) (*helmchart.Chart, error) {
+	if len(packed) > maxPacked {
+		return nil, &archive.TooLargeError{What: "the number of bytes of the archive", Limit: maxPacked}
+	}
+	limits := archive.DefaultLimits()
+	u := &unpacking{ctx: ctx, left: limits, tar: 2 * limits.Bytes, charts: maxCharts}
+	return u.archive(packed, 0)
+}
+
+// unpacking counts what all archives of a chart have together.
+type unpacking struct {
+	ctx context.Context //nolint:containedctx // lives for one call
+	// left is what may still come out; tar counts headers and padding as well.
+	left   archive.Limits
+	tar    int64
+	charts int
+}
+
+func (u *unpacking) archive(packed []byte, depth int) (*helmchart.Chart, error) {
+	files, err := u.files(packed)
+	if err != nil {
+		return nil, err
+	}
+	return u.chart(files, depth)
+}
+
+// files reads the files of an archive, without the directory around them.
+func (u *unpacking) files(packed []byte) (*files, error) {
+	if start := bytes.TrimSpace(packed[:min(len(packed), 512)]); bytes.HasPrefix(start, []byte("<")) {
+		return nil, errors.New("it is a page of HTML or XML and no archive: check the address, which may ask for a login or not exist")
+	}
+	most := archive.DefaultLimits()
+	most.Bytes = u.tar
+	plain, err := archive.Inflate(bytes.NewReader(packed), most)
+	if err != nil {
+		return nil, u.known(err)
+	}
+	u.tar -= int64(len(plain))
+	found := &files{at: map[string]int{}}
+	err = archive.Walk(bytes.NewReader(plain), u.left, func(entry archive.Entry) error {
+		if err := u.ctx.Err(); err != nil {
+			return err //nolint:wrapcheck // whoever asked gave up
+		}
+		u.left.Files--
+		u.left.Bytes -= entry.Size
+		data, err := archive.ReadAll(entry.Content, entry.Size)
+		if err != nil {
+			return err //nolint:wrapcheck // tells what it did
+		}
+		found.add(entry.Path, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, u.known(err)
+	case len(found.all) == 0:
+		return nil, errors.New("it is no archive, or one without files")
+	}
+	return found.inside()
+}
+
+// known puts the limit in the words of this package: what is left is of no interest.
+func (u *unpacking) known(err error) error {
+	var large *archive.TooLargeError
+	if errors.As(err, &large) {
+		return fmt.Errorf("it is too large: with all charts that it holds it may have %d MiB in %d files, unpacked from not less than a thousandth: %w", archive.DefaultLimits().Bytes>>20, archive.DefaultLimits().Files, err)
+	}
+	return err
+}
+
+// files are files in the order of their archive. A file that comes again replaces
+// the first one.
+type files struct {
+	all []*loading.BufferedFile
+	at  map[string]int
+}
+
+func (f *files) add(name string, data []byte) {
+	file := &loading.BufferedFile{Name: name, Data: data}
+	if i, exists := f.at[name]; exists {
+		f.all[i] = file
+		return
+	}
+	f.at[name] = len(f.all)
+	f.all = append(f.all, file)
+}
+
+const chartFile = "Chart.yaml"
+
+// inside returns the files without the directory around them, if there is one.
+func (f *files) inside() (*files, error) {
+	if _, bare := f.at[chartFile]; bare {
+		return f, nil
+	}
+	within := &files{at: map[string]int{}}
+	for _, file := range f.all {
+		_, name, found := strings.Cut(file.Name, "/")
+		if !found {
+			return nil, fmt.Errorf("it has the file %q beside the directory of the chart", file.Name)
+		}
+		within.add(name, file.Data)
+	}
+	return within, nil
+}
+
+// chart makes a chart of its files and of the charts in it.
+func (u *unpacking) chart(from *files, depth int) (*helmchart.Chart, error) {
+	if depth > maxNesting {
+		return nil, &archive.TooLargeError{What: "the depth of charts in charts", Limit: maxNesting}
+	}
+	if u.charts--; u.charts < 0 {
+		return nil, &archive.TooLargeError{What: "the number of charts in the chart", Limit: maxCharts}
+	}
+	var own []*loading.BufferedFile
+	held := map[string]*files{}
+	for _, file := range from.all {
+		rest, below := strings.CutPrefix(file.Name, "charts/")
+		if !below || path.Ext(file.Name) == ".prov" {
+			own = append(own, file)
+			continue
+		}
+		name, inside, _ := strings.Cut(rest, "/")
+		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") {
+			continue
+		}
+		if held[name] == nil {
+			held[name] = &files{at: map[string]int{}}
+		}
+		held[name].add(inside, file.Data)
+	}
+	if err := checkTexts(own); err != nil {
+		return nil, err
+	}
+	made, err := loader.LoadFiles(own)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the file
+	}
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		below, err := u.below(name, held[name], depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("charts/%s: %w", name, err)
+		}
+		made.AddDependency(below)
+	}
+	return made, nil
+}
+
+// below makes a chart that is held by another one: an archive or a directory.
+func (u *unpacking) below(name string, from *files, depth int) (*helmchart.Chart, error) {
+	_, isFile := from.at[""]
+	switch {
+	case isFile && path.Ext(name) == ".tgz":
+		return u.archive(from.all[from.at[""]].Data, depth)
+	case isFile:
+		return nil, errors.New("it is neither a directory nor an archive of type .tgz: charts holds charts alone")
+	}
+	return u.chart(from, depth)
+}
+
+// checkTexts refuses YAML that becomes a document which fits into no memory. Helm
+// reads it without such limits.
+func checkTexts(own []*loading.BufferedFile) error {
+	for _, file := range own {
+		switch file.Name {
+		case chartFile, "Chart.lock", "values.yaml", "requirements.yaml", "requirements.lock":
+		default:
+			continue
+		}
+		documents, err := yamltext.Documents(file.Data, yamltext.Lenient())
+		for _, document := range documents {
+			if err == nil {
+				_, err = document.JSON()
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file.Name, err)
+		}
+	}
+	return nil
+}
+
+// missing tells which charts a chart depends on and does not hold. Nothing is
+// fetched for it.
+func missing(loaded *helmchart.Chart) []string {
+	var warnings []string
+	held := map[string]bool{}
+	for _, below := range loaded.Dependencies() {
+		held[below.Name()] = true
+		warnings = append(warnings, missing(below)...)
+	}
+	for _, wanted := range loaded.Metadata.Dependencies {
+		if !held[wanted.Name] {
+			warnings = append(warnings, fmt.Sprintf("chart %s depends on chart %s, which it does not hold: pack it again after helm dependency update", loaded.ChartFullPath(), wanted.Name))
+		}
+	}
+	return warnings
+}
