@@ -73,6 +73,8 @@ type tagKey struct {
 type answer struct {
 	manifest ocispec.Descriptor
 	until    time.Time
+	// validator is what a server calls the state of a document.
+	validator string
 }
 
 // New returns a cache of at most max bytes. What a registry said to a tenant is

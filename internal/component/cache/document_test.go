@@ -1,0 +1,135 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// page is a server of one document.
+type page struct {
+	text, validator string
+	err             error
+	// asked and sent count questions and whole answers.
+	asked, sent atomic.Int64
+}
+
+func (p *page) ask(_ context.Context, validator string) (Document, error) {
+	p.asked.Add(1)
+	switch {
+	case p.err != nil:
+		return Document{}, p.err
+	case p.validator != "" && p.validator == validator:
+		return Document{Unchanged: true}, nil
+	}
+	p.sent.Add(1)
+	return Document{Data: []byte(p.text), Validator: p.validator}, nil
+}
+
+func TestDocument(t *testing.T) {
+	const address = "https://example.org/index.yaml"
+	for _, test := range []struct {
+		reason      string
+		validator   string
+		tenant      string
+		later       time.Duration
+		change      func(*page)
+		want        string
+		asked, sent int64
+	}{
+		{"within the validity nobody is asked", `"1"`, "a", time.Second, nil, "one", 1, 1},
+		{"then the server is asked whether it is the same", `"1"`, "a", time.Minute, nil, "one", 2, 1},
+		{"a server that has no name for the state sends it again", "", "a", time.Minute, nil, "one", 2, 2},
+		{"what has changed is sent", `"1"`, "a", time.Minute, func(p *page) { p.text, p.validator = "two", `"2"` }, "two", 2, 2},
+		{"another tenant has to get it with his own credentials", `"1"`, "b", time.Second, nil, "one", 2, 2},
+		{"who is refused later gets nothing", `"1"`, "a", time.Minute, func(p *page) { p.err = errRefused }, "", 2, 1},
+		{"another tenant who is refused gets nothing", `"1"`, "b", time.Second, func(p *page) { p.err = errRefused }, "", 2, 1},
+	} {
+		now := &clock{time.Unix(1000, 0)}
+		cache := New(1<<20, time.Minute, now.now)
+		server := &page{text: "one", validator: test.validator}
+		if _, err := cache.Document(t.Context(), "a", address, server.ask); err != nil {
+			t.Fatal(err)
+		}
+		now.at = now.at.Add(test.later)
+		if test.change != nil {
+			test.change(server)
+		}
+		got, err := cache.Document(t.Context(), test.tenant, address, server.ask)
+		if string(got) != test.want || (test.want == "") != (err != nil) || server.asked.Load() != test.asked || server.sent.Load() != test.sent {
+			t.Errorf("%s: got %q, %v after %d questions and %d answers", test.reason, got, err, server.asked.Load(), server.sent.Load())
+		}
+	}
+}
+
+// TestUnchangedWithoutAQuestion is about a server that withholds a document.
+func TestUnchangedWithoutAQuestion(t *testing.T) {
+	cache := New(1<<20, time.Minute, time.Now)
+	got, err := cache.Document(t.Context(), "a", "https://example.org/x", func(context.Context, string) (Document, error) {
+		return Document{Unchanged: true}, nil
+	})
+	if err == nil || got != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestPagesOpenNoRepositories tells that a page of a host gives no access to the
+// repository of the same address.
+func TestPagesOpenNoRepositories(t *testing.T) {
+	data := []byte("secret chart")
+	behind, d := newStore("private", "1", data)
+	cache := New(1<<20, time.Minute, time.Now)
+	if _, err := read(t, cache.Store(behind, "https://example.org", "a"), "private", d); err != nil {
+		t.Fatal(err)
+	}
+	open := &page{text: "welcome"}
+	if _, err := cache.Document(t.Context(), "b", "https://example.org/private", open.ask); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, cache.Store(&counting{refuse: true}, "https://example.org", "b"), "private", d); !errors.Is(err, errRefused) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	same := &page{text: string(data)}
+	if _, err := cache.Document(t.Context(), "b", "https://example.org/same", same.ask); err != nil {
+		t.Fatal(err)
+	}
+	if cache.Used() != int64(len(data)+len("welcome"))+2*entryOverhead {
+		t.Errorf("equal contents are kept twice: %d bytes", cache.Used())
+	}
+}
+
+// TestDocumentIsFetchedOnce has many ask at the same time.
+func TestDocumentIsFetchedOnce(t *testing.T) {
+	cache := New(1<<20, time.Minute, time.Now)
+	server := &page{text: "one"}
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() {
+			if got, err := cache.Document(t.Context(), "a", "https://example.org/x", server.ask); err != nil || string(got) != "one" {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if server.asked.Load() != 1 {
+		t.Errorf("%d questions", server.asked.Load())
+	}
+}
+
+// TestLargeDocumentsAreNotKept tells that one document does not drive out all others.
+func TestLargeDocumentsAreNotKept(t *testing.T) {
+	cache := New(4<<10, time.Minute, time.Now)
+	server := &page{text: strings.Repeat("x", 2<<10), validator: "1"}
+	for range 2 {
+		if got, err := cache.Document(t.Context(), "a", "https://example.org/x", server.ask); err != nil || len(got) != len(server.text) {
+			t.Errorf("got %d bytes, %v", len(got), err)
+		}
+	}
+	if server.sent.Load() != 2 || cache.Used() != 0 {
+		t.Errorf("sent %d times, %d bytes kept", server.sent.Load(), cache.Used())
+	}
+}
