@@ -29,6 +29,9 @@ import (
 type Shared struct {
 	Cache *cache.Cache
 	Pool  *registry.Pool
+	// Indexes remembers what is in the indexes of chart repositories; nil reads them
+	// each time.
+	Indexes *access.Indexes
 	// HTTP fetches what is not in a registry; nil refuses it.
 	HTTP *http.Client
 	// MaxContent is the size of the largest content of a resource that is handed
@@ -51,9 +54,10 @@ func NewSharedWith(policy egress.Policy) *Shared {
 	// Without further authorities there is nothing that could go wrong.
 	client, _ := access.NewHTTPClient(access.HTTPOptions{Egress: policy, Timeouts: timeouts})
 	return &Shared{
-		Cache: cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now),
-		Pool:  registry.NewPool(policy, timeouts),
-		HTTP:  client,
+		Cache:   cache.New(cache.DefaultBytes, cache.DefaultValidity, time.Now),
+		Pool:    registry.NewPool(policy, timeouts),
+		Indexes: access.NewIndexes(),
+		HTTP:    client,
 
 		MaxContent: DefaultMaxContent,
 	}
@@ -117,7 +121,10 @@ func NewSession(shared *Shared, options Options) *Session {
 	}
 	s.reader = &access.Reader{
 		Registry: s.store, HTTP: shared.HTTP, Tenant: options.Tenant, Credentials: credentials, Lookup: s.lookupFor,
-		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint,
+		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint, Indexes: shared.Indexes,
+		Documents: func(ctx context.Context, address string, ask cache.Ask) ([]byte, error) {
+			return shared.Cache.Document(ctx, s.tenant, address, ask) //nolint:wrapcheck // what was asked tells what it did
+		},
 	}
 	return s
 }

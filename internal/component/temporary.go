@@ -10,6 +10,7 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
+	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/egress"
@@ -33,6 +34,10 @@ func IsTemporary(err error) bool {
 	var answer *errcode.ErrorResponse
 	if errors.As(err, &answer) {
 		return answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests
+	}
+	var status *access.StatusError
+	if errors.As(err, &status) {
+		return status.Temporary()
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {

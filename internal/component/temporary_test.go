@@ -12,6 +12,7 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
+	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
 )
@@ -29,6 +30,10 @@ func TestIsTemporary(t *testing.T) {
 		{"the registry is overloaded", status(503), true},
 		{"the registry asks to slow down", status(429), true},
 		{"the registry does not like the request", status(400), false},
+		{"a web server is overloaded", &access.StatusError{Code: 503}, true},
+		{"a web server asks to slow down", &access.StatusError{Code: 429}, true},
+		{"a web server denies access", &access.StatusError{Code: 403}, false},
+		{"a web server does not have it", &access.StatusError{Code: 404}, false},
 		{"the version does not exist", oci.ErrNotFound, false},
 		{"the credentials are wrong, whatever the status", errors.Join(registry.ErrDenied, status(500)), false},
 		{"nobody listens", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},

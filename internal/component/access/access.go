@@ -12,6 +12,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
@@ -32,6 +33,12 @@ type Reader struct {
 	Tenant string
 	// Credentials are for what is not in a registry.
 	Credentials *credential.Store
+	// Documents keeps what addresses deliver to whoever has these credentials; nil
+	// keeps nothing.
+	Documents func(ctx context.Context, address string, ask cache.Ask) ([]byte, error)
+	// Indexes remembers what is in the indexes of chart repositories; nil reads them
+	// each time.
+	Indexes *Indexes
 	// Lookup finds another component version, for accesses of type ocm.
 	Lookup func(ctx context.Context, context descriptor.Typed, name, version string) (*repository.Version, error)
 	// MaxBytes is the size of the largest content that is handed out; zero allows

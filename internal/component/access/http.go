@@ -189,7 +189,7 @@ func (r *Reader) send(sent *http.Request, authorities string, noRedirect bool) (
 		return fail(err)
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		_, err := fail(fmt.Errorf("the server answers %s", answer.Status))
+		_, err := fail(&StatusError{Code: answer.StatusCode})
 		return nil, errors.Join(err, answer.Body.Close())
 	}
 	return &response{ReadCloser: answer.Body, header: answer.Header, size: max(answer.ContentLength, 0)}, nil
@@ -205,7 +205,14 @@ func follow(next *http.Request, via []*http.Request) error {
 	case first.Scheme == "https" && next.URL.Scheme != "https":
 		return errors.New("redirected to a connection that is not encrypted")
 	case next.URL.Host != first.Host || next.URL.Scheme != first.Scheme:
-		next.Header = http.Header{}
+		// What is asked goes along, but nothing about who asks.
+		kept := http.Header{}
+		for _, name := range []string{headerEncoding, headerValidator} {
+			if value := next.Header.Get(name); value != "" {
+				kept.Set(name, value)
+			}
+		}
+		next.Header = kept
 	}
 	return nil
 }

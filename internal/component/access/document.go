@@ -1,0 +1,93 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/opencontainers/go-digest"
+
+	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/component/cache"
+	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/component/registry"
+)
+
+// StatusError tells that a server has answered, but not with what was asked for.
+type StatusError struct{ Code int }
+
+// Error implements error. What the server says beside the code is of no interest.
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("the server answers %d %s", e.Code, http.StatusText(e.Code))
+	if e.Is(registry.ErrDenied) {
+		text += ": check the credentials for this address"
+	}
+	return text
+}
+
+// Is sorts the codes into the errors that callers tell apart.
+func (e *StatusError) Is(target error) bool {
+	switch e.Code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return target == registry.ErrDenied //nolint:errorlint // it is a value to compare with
+	case http.StatusNotFound, http.StatusGone:
+		return target == oci.ErrNotFound //nolint:errorlint // it is a value to compare with
+	}
+	return false
+}
+
+// Temporary reports whether another attempt may go better.
+func (e *StatusError) Temporary() bool {
+	return e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests || e.Code == http.StatusRequestTimeout
+}
+
+const (
+	headerEncoding  = "Accept-Encoding"
+	headerValidator = "If-None-Match"
+	// maxValidator bounds the name of a state that is remembered.
+	maxValidator = 512
+)
+
+// Download reads what an address delivers, of at most limit bytes. Nobody's
+// credentials are sent but those for downloads from this address.
+func (r *Reader) Download(ctx context.Context, address string, limit int64) ([]byte, error) {
+	return r.document(ctx, request{consumer: credential.TypeWget, url: address}, limit)
+}
+
+// document reads what an address delivers, or takes it from what is kept.
+func (r *Reader) document(ctx context.Context, wanted request, limit int64) ([]byte, error) {
+	ask := func(ctx context.Context, validator string) (cache.Document, error) {
+		asked := wanted
+		// An archive comes as it is: its digest is taken.
+		asked.header = map[string][]string{headerEncoding: {"identity"}}
+		if validator != "" {
+			asked.header[headerValidator] = []string{validator}
+		}
+		found, err := r.fetch(ctx, asked)
+		var status *StatusError
+		if errors.As(err, &status) && status.Code == http.StatusNotModified {
+			return cache.Document{Unchanged: true}, nil
+		}
+		if err != nil {
+			return cache.Document{}, err
+		}
+		defer found.Close() //nolint:errcheck // nothing is written
+		data, err := archive.ReadAll(found, limit)
+		if err != nil {
+			return cache.Document{}, err //nolint:wrapcheck // the caller tells what was read
+		}
+		validator = found.header.Get("ETag")
+		if len(validator) > maxValidator {
+			validator = ""
+		}
+		return cache.Document{Data: data, Validator: validator}, nil
+	}
+	if r.Documents == nil {
+		found, err := ask(ctx, "")
+		return found.Data, err
+	}
+	// Who trusts other authorities asks somebody else.
+	return r.Documents(ctx, wanted.url+" "+digest.FromString(wanted.authorities).Encoded(), ask)
+}
