@@ -15,6 +15,7 @@ import (
 // would end the same way. A job for the deletion starts anew, so an item that could
 // not be deployed can still be deleted.
 func (r *reconciler) protect(ctx context.Context, item *Item, call func(context.Context, *Item) (Result, error)) (result Result, err error) {
+	ctx = job.WithWork(ctx, job.Work{JobID: item.Status.JobID, UID: item.UID})
 	err = job.Protect(func() (err error) {
 		result, err = call(ctx, item)
 		return err

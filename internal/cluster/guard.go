@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -59,8 +60,9 @@ func (g *guard) WrappedRoundTripper() http.RoundTripper { return g.next }
 
 // RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
+	began := time.Now()
 	response, err := g.roundTrip(request)
-	count(request, response, err)
+	count(request, began, response, err)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -33,9 +35,23 @@ func newRequests() *prometheus.CounterVec {
 	return counts
 }
 
+// Request is one to a target cluster that has ended: no path, and no address.
+type Request struct {
+	Verb, Result string
+	Began, Ended time.Time
+}
+
+// Told hears of each request, with its context; nil if nobody wants to know. It is set
+// before the first request and must not wait.
+var Told func(context.Context, Request)
+
 // count notes how a request has ended. Refused is why we do not accept the answer.
-func count(request *http.Request, response *http.Response, refused error) {
-	Requests.WithLabelValues(verbOf(request), resultOf(response, refused)).Inc()
+func count(request *http.Request, began time.Time, response *http.Response, refused error) {
+	verb, result := verbOf(request), resultOf(response, refused)
+	Requests.WithLabelValues(verb, result).Inc()
+	if Told != nil {
+		Told(request.Context(), Request{verb, result, began, time.Now()})
+	}
 }
 
 func verbOf(request *http.Request) string {

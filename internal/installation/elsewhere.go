@@ -78,6 +78,7 @@ type work func(ctx context.Context, s *snapshot, reach reach) (*planned, error)
 // elsewhere, and the worker is told to come back.
 func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*planned, error) {
 	functions := r.Functions(s.inst.Namespace, s.imported())
+	ctx = job.WithWork(ctx, job.Work{JobID: s.inst.Status.JobID, UID: s.inst.UID})
 	if r.plans == nil {
 		return do(ctx, s, reach{functions: functions})
 	}
@@ -99,10 +100,11 @@ func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, d
 func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version offload.Version, do work) (*planned, error) {
 	own := s.apart()
 	logger := log.FromContext(ctx)
+	work, _ := job.WorkOf(ctx)
 	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planned, error) {
 		result := &planned{}
 		err := job.Protect(func() error {
-			done, err := do(log.IntoContext(ctx, logger), own, reach{functions: r.Functions(own.inst.Namespace, own.imported())})
+			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, reach{functions: r.Functions(own.inst.Namespace, own.imported())})
 			if done != nil {
 				result = done
 			}

@@ -28,7 +28,7 @@ func addTally(ctx context.Context, to manager.Manager, config Config) error {
 		if err != nil {
 			return err
 		}
-		jobs.Ended = tracer.Tell
+		jobs.Ended, cluster.Told = tracer.Tell, tracer.Request
 		if err := to.Add(manager.RunnableFunc(tracer.Run)); err != nil {
 			return fmt.Errorf("send traces: %w", err)
 		}

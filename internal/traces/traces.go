@@ -7,8 +7,10 @@ package traces
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"time"
@@ -23,6 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
 
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
 )
@@ -90,6 +93,24 @@ func (t *Tracer) Tell(ended tally.Job) {
 		within.End(trace.WithTimestamp(stage.to))
 	}
 	span.End(trace.WithTimestamp(ended.Ended))
+}
+
+// Request tells of a request to a target cluster that was made for a job.
+func (t *Tracer) Request(ctx context.Context, request cluster.Request) {
+	work, ok := job.WorkOf(ctx)
+	if !ok || work.JobID == "" {
+		return
+	}
+	id := TraceID(work.JobID)
+	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: spanID(work.JobID, work.UID, ""), TraceFlags: trace.FlagsSampled, Remote: true})
+	var own trace.SpanID
+	binary.BigEndian.PutUint64(own[:], rand.Uint64()|1) // zero is no ID
+	_, span := t.start(trace.ContextWithSpanContext(context.WithoutCancel(ctx), parent), id, own, "request", request.Began)
+	span.SetAttributes(attribute.String("landscaper.job", work.JobID), attribute.String("landscaper.verb", request.Verb), attribute.String("landscaper.result", request.Result))
+	if request.Result != "ok" {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End(trace.WithTimestamp(request.Ended))
 }
 
 func (t *Tracer) start(ctx context.Context, id trace.TraceID, span trace.SpanID, name string, at time.Time) (context.Context, trace.Span) {

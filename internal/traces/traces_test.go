@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
 )
 
@@ -134,5 +137,33 @@ func TestSent(t *testing.T) {
 	}
 	if path := <-asked; path != "/v1/traces" {
 		t.Errorf("sent to %s", path)
+	}
+}
+
+// TestRequest: a request for a job is below the object that it was made for, and tells
+// nothing of where it went.
+func TestRequest(t *testing.T) {
+	exporter := tracetest.NewInMemoryExporter()
+	tracer := newTracer(sdktrace.WithSyncer(exporter), "1.0")
+	item := family()[0]
+	ctx := job.WithWork(t.Context(), job.Work{JobID: jobID, UID: item.Object.GetUID()})
+	for _, result := range []string{"ok", "conflict"} {
+		tracer.Request(ctx, cluster.Request{Verb: "patch", Result: result, Began: moment(5), Ended: moment(6)})
+	}
+	tracer.Request(t.Context(), cluster.Request{Verb: "watch", Result: "ok", Began: moment(5), Ended: moment(6)})
+	spans := exporter.GetSpans()
+	if len(spans) != 2 {
+		t.Fatalf("%d spans: a request for no job belongs to no trace", len(spans))
+	}
+	for i, span := range spans {
+		if span.SpanContext.TraceID() != TraceID(jobID) || span.Parent.SpanID() != spanID(jobID, item.Object.GetUID(), "") {
+			t.Errorf("%+v is below %+v", span.SpanContext, span.Parent)
+		}
+		if want := []codes.Code{codes.Unset, codes.Error}[i]; span.Status.Code != want || span.Name != "request" || !span.StartTime.Equal(moment(5)) || len(span.Attributes) != 3 {
+			t.Errorf("%s %s from %s: %v", span.Name, span.Status.Code, span.StartTime, span.Attributes)
+		}
+	}
+	if spans[0].SpanContext.SpanID() == spans[1].SpanContext.SpanID() {
+		t.Error("two requests are one")
 	}
 }

@@ -30,9 +30,9 @@ func TestTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	// IDs and texts are in an OTLP message as they are. There are three objects with at
-	// least two stages each.
-	const spans = 3 * (1 + 2)
-	wanted := []string{"Installation", "Execution", "DeployItem", "preparing", "succeeded", "traced"}
+	// least two stages each, and the request that creates the ConfigMap.
+	const spans = 3*(1+2) + 1
+	wanted := []string{"Installation", "Execution", "DeployItem", "preparing", "succeeded", "traced", "request", "create"}
 	var all string
 	missing := func(text string) bool { return !strings.Contains(all, text) }
 	late := time.After(patience)
