@@ -93,10 +93,16 @@ func (b *bench) stop() {
 	}
 }
 
-func (b *bench) startServer(ctx context.Context) error {
+// startServer starts the server, or ends the running one and starts another.
+func (b *bench) startServer(ctx context.Context, env ...string) error {
+	if b.server != nil {
+		if err := b.server.Stop(); err != nil {
+			return err
+		}
+	}
 	var err error
 	b.server, err = landscape.Start(ctx, landscape.Options{
-		Kubeconfig: b.serverKubeconfig, Quiet: true, Log: filepath.Join(b.lab.Directory, "landscaper.log"),
+		Kubeconfig: b.serverKubeconfig, Quiet: true, Log: filepath.Join(b.lab.Directory, "landscaper.log"), Env: env,
 	})
 	return err
 }
@@ -195,6 +201,15 @@ func (b *bench) latency(ctx context.Context, count int) (Latency, error) {
 	return Latency{Count: count, Median: times[count/2], P90: times[count*9/10], Max: times[count-1]}, nil
 }
 
+// total is how many requests there were.
+func total(counts map[string]int) int {
+	sum := 0
+	for _, count := range counts {
+		sum += count
+	}
+	return sum
+}
+
 // idle counts the requests of a server that has nothing to do.
 func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, error) {
 	counted, err := b.count(ctx)
@@ -207,91 +222,7 @@ func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, erro
 	case <-time.After(duration):
 	}
 	counts, err := b.requests(ctx, counted)
-	if err != nil {
-		return 0, err
-	}
-	total := 0
-	for _, count := range counts {
-		total += count
-	}
-	return float64(total) / duration.Minutes(), nil
-}
-
-// many brings up Installations at once in one namespace.
-func (b *bench) many(ctx context.Context, count int) (*Run, error) {
-	space, err := b.namespace(ctx)
-	if err != nil {
-		return nil, err
-	}
-	counted, err := b.count(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cpu, err := b.server.CPU()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
-	defer cancel()
-	events, err := b.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(space))
-	if err != nil {
-		return nil, err
-	}
-	defer events.Stop()
-	began := time.Now()
-	created := make(chan error, 1)
-	go func() {
-		created <- inParallel(count, creators, func(i int) error {
-			return b.admin.Create(ctx, newInstallation(space, fmt.Sprintf("unit-%04d", i)))
-		})
-	}()
-	finished := map[string]time.Duration{}
-	for len(finished) < count {
-		event, open := <-events.ResultChan()
-		if !open {
-			return nil, fmt.Errorf("the watch ended after %d of %d Installations", len(finished), count)
-		}
-		inst, ok := event.Object.(*v1alpha1.Installation)
-		if !ok || inst.Status.JobID == "" || inst.Status.JobIDFinished != inst.Status.JobID {
-			continue
-		}
-		if inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
-			return nil, fmt.Errorf("installation %s: %+v", inst.Name, inst.Status.LastError)
-		}
-		if _, known := finished[inst.Name]; !known {
-			finished[inst.Name] = time.Since(began)
-		}
-	}
-	if err := <-created; err != nil {
-		return nil, err
-	}
-	return b.summarize(ctx, count, counted, cpu, slices.Sorted(maps.Values(finished)))
-}
-
-func (b *bench) summarize(ctx context.Context, count int, counted *landscape.Count, cpuBefore time.Duration, finished []time.Duration) (*Run, error) {
-	cpu, err := b.server.CPU()
-	if err != nil {
-		return nil, err
-	}
-	counts, err := b.requests(ctx, counted)
-	if err != nil {
-		return nil, err
-	}
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	memory, err := b.server.PeakMemory()
-	if err != nil {
-		return nil, err
-	}
-	last := finished[count-1]
-	return &Run{
-		Installations: count, Seconds: last.Seconds(), PerSecond: float64(count) / last.Seconds(),
-		CPUMillis:    float64((cpu - cpuBefore).Microseconds()) / 1000 / float64(count),
-		RequestsEach: float64(total) / float64(count), FirstHalfAt: finished[count/2-1].Seconds() / last.Seconds(),
-		MaxMemoryMBytes: float64(memory) / (1 << 20),
-	}, nil
+	return float64(total(counts)) / duration.Minutes(), err
 }
 
 // namespace makes a namespace on both clusters with a Target.
@@ -343,8 +274,8 @@ func inParallel(count, workers int, do func(int) error) error {
 
 // exponent says how a total grows between two runs, given the cost of each part.
 func exponent(small, big Run, each func(Run) float64) float64 {
-	total := func(r Run) float64 { return each(r) * float64(r.Installations) }
-	return math.Log(total(big)/total(small)) / math.Log(float64(big.Installations)/float64(small.Installations))
+	all := func(r Run) float64 { return each(r) * float64(r.Installations) }
+	return math.Log(all(big)/all(small)) / math.Log(float64(big.Installations)/float64(small.Installations))
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

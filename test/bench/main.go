@@ -36,6 +36,8 @@ type Report struct {
 	// Wide have nothing to do with each other.
 	Chain Tree `json:"chain"`
 	Wide  Tree `json:"wide"`
+	// Trouble are Installations that get nowhere.
+	Trouble Trouble `json:"trouble"`
 	// IdleRequestsPerMinute counts requests of an idle server beyond watches and
 	// leases.
 	IdleRequestsPerMinute float64 `json:"idleRequestsPerMinute"`
@@ -47,18 +49,6 @@ type Latency struct {
 	Median float64 `json:"medianMs"`
 	P90    float64 `json:"p90Ms"`
 	Max    float64 `json:"maxMs"`
-}
-
-// Run is a measurement with many Installations at once.
-type Run struct {
-	Installations   int     `json:"installations"`
-	Seconds         float64 `json:"seconds"`
-	PerSecond       float64 `json:"perSecond"`
-	ShareOfLimit    float64 `json:"shareOfCalibratedLimit"`
-	CPUMillis       float64 `json:"cpuMsPerInstallation"`
-	RequestsEach    float64 `json:"requestsPerInstallation"`
-	FirstHalfAt     float64 `json:"firstHalfFinishedAtShare"`
-	MaxMemoryMBytes float64 `json:"serverMemoryMB"`
 }
 
 func main() {
@@ -125,7 +115,7 @@ func measure(ctx context.Context, large int) (*Report, error) {
 	}
 	report.Chain, report.Wide = *chain, *wide
 	say("idle")
-	if report.IdleRequestsPerMinute, err = bench.idle(ctx, 20*time.Second); err != nil {
+	if report.IdleRequestsPerMinute, err = bench.idle(ctx, idleTime); err != nil {
 		return nil, err
 	}
 	for _, n := range []int{large / 10, large} {
@@ -134,12 +124,17 @@ func measure(ctx context.Context, large int) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		run.ShareOfLimit = run.PerSecond / report.CalibratedLimit
+		run.ShareOfLimit = run.Flat.PerSecond / report.CalibratedLimit
 		report.Runs = append(report.Runs, *run)
 	}
 	small, big := report.Runs[0], report.Runs[1]
-	report.RequestsExponent = exponent(small, big, func(r Run) float64 { return r.RequestsEach })
-	report.CPUExponent = exponent(small, big, func(r Run) float64 { return r.CPUMillis })
+	report.RequestsExponent = exponent(small, big, func(r Run) float64 { return r.Flat.RequestsEach })
+	report.CPUExponent = exponent(small, big, func(r Run) float64 { return r.Flat.CPUMillis })
+	trouble, err := bench.trouble(ctx, large, large/10)
+	if err != nil {
+		return nil, err
+	}
+	report.Trouble = *trouble
 	return report, nil
 }
 
@@ -164,14 +159,9 @@ func (r *Report) print() {
 	row(wide+"server CPU of each", fmt.Sprintf("%.1f ms", r.Wide.CPUMillis), "")
 	row("calibrated limit", fmt.Sprintf("%.1f /s", r.CalibratedLimit), "")
 	for _, run := range r.Runs {
-		name := fmt.Sprintf("N=%d: ", run.Installations)
-		row(name+"installations per second", fmt.Sprintf("%.1f", run.PerSecond), "")
-		row(name+"share of the calibrated limit", fmt.Sprintf("%.0f %%", 100*run.ShareOfLimit), "60 %")
-		row(name+"server CPU per installation", fmt.Sprintf("%.1f ms", run.CPUMillis), "15 ms")
-		row(name+"requests per installation", fmt.Sprintf("%.1f", run.RequestsEach), "")
-		row(name+"first half finished at", fmt.Sprintf("%.0f %%", 100*run.FirstHalfAt), "50 %")
-		row(name+"server memory", fmt.Sprintf("%.0f MB", run.MaxMemoryMBytes), "")
+		run.print(row)
 	}
+	r.Trouble.print(row, r.Runs[0].Flat)
 	row("growth of requests (exponent)", fmt.Sprintf("%.2f", r.RequestsExponent), "1.05")
 	row("growth of CPU (exponent)", fmt.Sprintf("%.2f", r.CPUExponent), "1.05")
 	row("idle requests per minute", fmt.Sprintf("%.0f", r.IdleRequestsPerMinute), "0")

@@ -126,14 +126,10 @@ func (b *bench) grown(ctx context.Context, size int, took, trip time.Duration, c
 	if err != nil {
 		return nil, err
 	}
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
 	each := took / time.Duration(size)
 	return &Tree{
 		Subinstallations: size, Seconds: took.Seconds(), MillisEach: float64(each.Microseconds()) / 1000,
-		RoundTrips: float64(each) / float64(trip), RequestsEach: float64(total) / float64(size),
+		RoundTrips: float64(each) / float64(trip), RequestsEach: float64(total(counts)) / float64(size),
 		CPUMillis: float64((cpu - cpuBefore).Microseconds()) / 1000 / float64(size),
 	}, nil
 }
