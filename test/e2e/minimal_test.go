@@ -2,17 +2,14 @@ package e2e
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/test/landscape"
 )
 
 // TestMinimal is the walking path: one Installation becomes a ConfigMap on another
@@ -126,58 +123,6 @@ func checkStatus(t *testing.T, inst *v1alpha1.Installation) {
 	copied := &v1alpha1.Target{}
 	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: v1alpha1.GenerateDataObjectName("Inst.smallest", "cluster")}, copied); err != nil || copied.Labels[v1alpha1.DataObjectKeyLabel] != "cluster" || copied.Labels[v1alpha1.DataObjectJobIDLabel] != status.JobID {
 		t.Errorf("the copy of the Target %+v, %v", copied.Labels, err)
-	}
-}
-
-// The budget of the smallest case: all requests of our users on both clusters,
-// without watches and leases.
-const (
-	maxWrites = 14
-	maxEvents = 2
-	maxReads  = 2
-)
-
-// TestBudget counts the requests of the smallest case in the audit logs.
-func TestBudget(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
-	space := namespace(t)
-	// The default Context and what the start costs are not part of the case.
-	waitForContext(t, space)
-	count, err := landscape.StartCount(t.Context(),
-		landscape.Caller{Cluster: env.resource, User: serverUser}, landscape.Caller{Cluster: env.target, User: "landscaper-deployer"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
-	// A server that ends sends what it still has to say, so that nothing is missed.
-	server.signal(syscall.SIGTERM)
-
-	list, err := count.Requests(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	requests := map[string]int{}
-	writes, events, reads := 0, 0, 0
-	for _, request := range list {
-		if request.Namespace != "" && request.Namespace != space {
-			continue // another namespace gets its default Context, for example
-		}
-		requests[request.Key()+" "+request.Path]++
-		switch {
-		case strings.HasPrefix(request.Resource, "events"):
-			events++
-		case request.Verb == "get" || request.Verb == "list":
-			reads++
-		default:
-			writes++
-		}
-	}
-	t.Logf("%d writes, %d events, %d reads", writes, events, reads)
-	if writes > maxWrites || events > maxEvents || reads > maxReads || writes == 0 {
-		for _, key := range slices.Sorted(maps.Keys(requests)) {
-			t.Logf("%3d %s", requests[key], key)
-		}
-		t.Errorf("%d writes (at most %d), %d events (%d), %d reads (%d)", writes, maxWrites, events, maxEvents, reads, maxReads)
 	}
 }
 

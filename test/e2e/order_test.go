@@ -1,12 +1,9 @@
 package e2e
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -105,39 +102,4 @@ func waitItem(t *testing.T, item *v1alpha1.DeployItem, what string, condition fu
 		}
 	}
 	t.Fatalf("%s is not %s", item.Name, what)
-}
-
-// TestWaitingMakesNoRequests lets an Installation wait for a deployer that does not
-// exist while others do their work, and shows that it costs nothing meanwhile.
-func TestWaitingMakesNoRequests(t *testing.T) {
-	startServer(t, env.serverKubeconfig, "--pickup-timeout", "0")
-	space := namespace(t)
-	inst := create(t, newInstallation(space, "patient", "deployItems:\n- name: a\n  type: acme.example/unknown\n  config: {apiVersion: v1, kind: Any}\n"))
-	waitFor(t, client.ObjectKeyFromObject(inst), "waiting", func(inst *v1alpha1.Installation) bool {
-		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing
-	})
-	waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: space}}, "triggered", func(item *v1alpha1.DeployItem) bool {
-		return item.Status.JobID != ""
-	})
-	mark, err := env.resource.Mark(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	others := namespace(t)
-	waitForContext(t, others)
-	for i := range 5 {
-		waitSucceeded(t, create(t, newInstallation(others, fmt.Sprintf("busy-%d", i), oneConfigMap)))
-	}
-	requests, err := env.resource.Requests(t.Context(), mark, serverUser)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(requests) < 50 {
-		t.Errorf("only %d requests of the others: this shows nothing", len(requests))
-	}
-	for _, request := range requests {
-		if request.Namespace == space || strings.Contains(request.Path, "/"+space+"/") {
-			t.Errorf("a request although nothing has changed: %s %s", request.Verb, request.Path)
-		}
-	}
 }
