@@ -55,7 +55,7 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error
-	environment, err = lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"kwok=target"}, KwokNodes: 1})
+	environment, err = lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"kwok=target", "issuer=resource"}, KwokNodes: 1})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the lab:", err)
 		return 1

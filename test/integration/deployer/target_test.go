@@ -2,7 +2,6 @@ package deployer_test
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
 )
 
 // TestTargetForms deploys through each form in which a Target can hold a
@@ -125,13 +125,9 @@ func TestSelfTarget(t *testing.T) {
 }
 
 // TestOIDCTarget requests a token of a ServiceAccount for the audience of the target
-// cluster, and sends it only if the resource cluster would not accept it itself. No
-// cluster of the lab trusts the issuer of another one, so that the way ends there.
+// cluster, and sends it only if the resource cluster would not accept it itself. The
+// target cluster trusts the issuer.
 func TestOIDCTarget(t *testing.T) {
-	authority, err := os.ReadFile(target.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
 	tests := []struct {
 		reason   string
 		audience []string
@@ -140,37 +136,40 @@ func TestOIDCTarget(t *testing.T) {
 	}{
 		{"without an audience the token would open the resource cluster", nil, v1alpha1.ErrorConfigurationProblem, "oidcConfig.audience is missing"},
 		{"that of the resource cluster opens it, too", []string{"https://kubernetes.default.svc.cluster.local"}, v1alpha1.ErrorConfigurationProblem, "it is not sent to another one"},
-		{"that of another cluster is sent there", []string{"edge"}, v1alpha1.ErrorUnauthorized, "it does not accept the credentials (401)"},
+		{"so does its address, as it is the issuer", []string{"target", resource.Server}, v1alpha1.ErrorConfigurationProblem, "it is not sent to another one"},
+		{"that of a third cluster is sent, and not accepted", []string{"edge"}, v1alpha1.ErrorUnauthorized, "it does not accept the credentials (401)"},
+		{"that of the target cluster opens it", []string{"target"}, "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			namespace := namespaces(t)
-			content, err := json.Marshal(map[string]any{"oidcConfig": map[string]any{
-				"server": target.Server, "caData": authority, "audience": test.audience, "serviceAccount": map[string]any{"name": "writer"}, "expirationSeconds": 3600,
-			}})
+			oidc, err := landscape.OIDCTarget(namespace, "cluster", resource, target, test.audience...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, object := range []client.Object{
-				&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "writer"}},
-				&v1alpha1.Target{
-					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cluster"},
-					Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(content)},
-				},
-			} {
-				if err := items.Create(t.Context(), object); err != nil {
-					t.Fatal(err)
+			for cluster, objects := range map[client.Client][]client.Object{items: {oidc.Target, oidc.ServiceAccount}, deployed: {oidc.Rights}} {
+				for _, object := range objects {
+					if err := cluster.Create(t.Context(), object); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 			before := mark(t, resource)
 			item := newItem(t, namespace, "item", oneConfigMap)
 			create(t, item)
-			last := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed).Status.LastError
-			if !hasCode(last, test.code) || !strings.Contains(last.Message, test.want) {
+			if test.want == "" {
+				ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+				remove(t, ended)
+				awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
+			} else if last := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed).Status.LastError; !hasCode(last, test.code) || !strings.Contains(last.Message, test.want) {
 				t.Errorf("last error %+v", last)
 			}
-			if got := count(t, resource, before)["create serviceaccounts/token"]; (got > 0) != (test.audience != nil) {
-				t.Errorf("%d tokens were requested", got)
+			want := 1
+			if test.audience == nil {
+				want = 0
+			}
+			if got := count(t, resource, before)["create serviceaccounts/token"]; got != want {
+				t.Errorf("%d tokens were requested, want %d", got, want)
 			}
 		})
 	}
