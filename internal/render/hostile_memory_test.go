@@ -14,9 +14,15 @@ import (
 	"go.landscaper.dev/internal/render/memory"
 )
 
-// keptMemory is what a rendering with 64 MiB may use: the same again may be garbage
-// that was not collected yet, and the rest is of the test.
-const keptMemory = 256 << 20
+const (
+	// produced is what a rendering may make in these tests: the less, the sooner they
+	// are over.
+	produced = 8 << 20
+	// keptMemory is what the process may use then: some of it is garbage that was not
+	// collected yet, and the rest is of the tests. Without a limit each of the templates
+	// takes a multiple.
+	keptMemory = 96 << 20
+)
 
 // TestHostileMemory keeps what functions make, in variables, lists and maps. Each
 // result is small by itself or large in its depth only.
@@ -24,7 +30,7 @@ func TestHostileMemory(t *testing.T) {
 	const (
 		deep  = `{{ $text := printf "[%s{}]" (repeat 100000 "{},") }}`
 		keep  = `{{ $kept := list }}{{ range until 400 }}{{ $kept = append $kept (%s) }}{{ end }}`
-		limit = "makes more than 67108864 bytes"
+		limit = "makes more than 8388608 bytes"
 	)
 	tests := []struct{ reason, template, want string }{
 		{"values of JSON", deep + fmt.Sprintf(keep, `fromJson $text`), limit},
@@ -39,7 +45,7 @@ func TestHostileMemory(t *testing.T) {
 		{"small maps", `{{ $kept := list }}{{ range until 20000 }}{{ $kept = prepend (list $kept) (dict "a" 1) }}{{ range until 20 }}{{ $kept = list (dict "a" $kept) }}{{ end }}{{ end }}`, limit},
 		{"a map that grows key by key", `{{ $d := dict }}{{ range until 900000 }}{{ $o := . }}{{ range until 9 }}{{ $_ := set $d (printf "%d-%d" $o .) $o }}{{ end }}{{ end }}`, limit},
 		{"a map that grows by merging", `{{ $d := dict }}{{ $v := dict }}{{ range until 1000 }}{{ $_ := set $v (toString .) . }}{{ end }}{{ range until 10000 }}{{ $_ := merge $d (dict (toString .) (merge (dict) $v)) }}{{ end }}`, limit},
-		{"templates that templates make", `{{ range until 20000 }}{{ $x := tpl (printf "%d{{ 1 | add 2 | quote }}" .) $ }}{{ end }}{{ fail "end" }}`, "end"},
+		{"templates that templates make", `{{ range until 5000 }}{{ $x := tpl (printf "%d{{ 1 | add 2 | quote }}" .) $ }}{{ end }}{{ fail "end" }}`, "end"},
 		{"a long template", strings.Repeat(`{{1}}`, 100_000), limit},
 		{"a long action", `{{ $x := list ` + strings.Repeat(`1 `, 600_000) + `}}`, limit},
 	}
@@ -50,7 +56,7 @@ func TestHostileMemory(t *testing.T) {
 		}
 		return list, nil
 	}
-	e := &Engine{produced: 64 << 20, Functions: Functions{GoTemplate: map[string]Function{"large": large}}}
+	e := &Engine{produced: produced, Functions: Functions{GoTemplate: map[string]Function{"large": large}}}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			measured(t, test.want, func() error {
@@ -70,7 +76,7 @@ func TestHostileSpiffMemory(t *testing.T) {
 		}
 		return out.String()
 	}
-	const limit = "evaluation makes more than 67108864 bytes"
+	const limit = "evaluation makes more than 8388608 bytes"
 	tests := []struct{ reason, template, want string }{
 		{"values of JSON", `l: (( &temporary( "[" sum[[1..17]|"{},"|s,i|->s s] "1]" ) ))` + "\n" + many("parse(l)"), limit},
 		{"lists of numbers", many("[1..1000000]"), limit},
@@ -78,13 +84,13 @@ func TestHostileSpiffMemory(t *testing.T) {
 		{"results of a function of the caller", many("large()"), limit},
 	}
 	large := func(context.Context, []any) (any, error) {
-		list := make([]any, 200_000)
+		list := make([]any, 20_000)
 		for i := range list {
 			list[i] = map[string]any{"a": int64(i)}
 		}
 		return list, nil
 	}
-	e := &Engine{produced: 64 << 20, Functions: Functions{Spiff: map[string]Function{"large": large}}}
+	e := &Engine{produced: produced, Functions: Functions{Spiff: map[string]Function{"large": large}}}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			measured(t, test.want, func() error {
