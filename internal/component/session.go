@@ -154,6 +154,21 @@ func (s *Session) SetInline(top *descriptor.Descriptor, blobs fs.FS) (Reference,
 	return Reference{Context: top.EffectiveContext(), Name: top.Name, Version: top.Version}, nil
 }
 
+// OpenInline finds the component version of a descriptor that is part of an object,
+// and returns the reference to it.
+func (s *Session) OpenInline(ctx context.Context, raw []byte) (*repository.Version, Reference, error) {
+	top, err := descriptor.DecodeInline(raw)
+	if err != nil {
+		return nil, Reference{}, fmt.Errorf("inline: %w", err)
+	}
+	reference, err := s.SetInline(top, nil)
+	if err != nil {
+		return nil, Reference{}, err
+	}
+	version, err := s.Resolve(ctx, reference)
+	return version, reference, err
+}
+
 // Know adds descriptors that go before all repositories, but behind those of
 // SetInline.
 func (s *Session) Know(more ...*descriptor.Descriptor) {

@@ -34,15 +34,7 @@ func OpenComponent(ctx context.Context, session *component.Session, definition *
 }
 
 func openInline(ctx context.Context, session *component.Session, inline *v1alpha1.AnyJSON) (*Component, error) {
-	top, err := descriptor.DecodeInline(inline.RawMessage)
-	if err != nil {
-		return nil, fmt.Errorf("inline: %w", err)
-	}
-	reference, err := session.SetInline(top, nil)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // names the component version
-	}
-	version, err := session.Resolve(ctx, reference)
+	version, reference, err := session.OpenInline(ctx, inline.RawMessage)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the component version
 	}

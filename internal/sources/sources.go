@@ -161,6 +161,12 @@ func (s *Sources) contextTrust(ctx context.Context, name string, references v1al
 	return trust, nil
 }
 
+// Secret returns the content of a key of a Secret in the namespace of the Context.
+func (s *Sources) Secret(ctx context.Context, name, key string) ([]byte, error) {
+	reference := &v1alpha1.SecretReference{ObjectReference: v1alpha1.ObjectReference{Name: name}, Key: key}
+	return s.reader.secretKey(ctx, s.Context.Namespace, reference)
+}
+
 func (r *Reader) secretKey(ctx context.Context, namespace string, reference *v1alpha1.SecretReference) ([]byte, error) {
 	if !r.Foreign.Allows(reference.Namespace, namespace) {
 		return nil, &NotFoundError{fmt.Sprintf("Secret %s is in namespace %s: put it into namespace %s of the Context, or ask the administrator to permit it (importNamespaces)", reference.Name, reference.Namespace, namespace)}

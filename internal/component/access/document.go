@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/opencontainers/go-digest"
 
@@ -76,7 +77,7 @@ func (r *Reader) document(ctx context.Context, wanted request, limit int64) ([]b
 		defer found.Close() //nolint:errcheck // nothing is written
 		data, err := archive.ReadAll(found, limit)
 		if err != nil {
-			return cache.Document{}, err //nolint:wrapcheck // the caller tells what was read
+			return cache.Document{}, fmt.Errorf("fetch from %s: %w", hostOf(wanted.url), err)
 		}
 		validator = found.header.Get("ETag")
 		if len(validator) > maxValidator {
@@ -90,4 +91,13 @@ func (r *Reader) document(ctx context.Context, wanted request, limit int64) ([]b
 	}
 	// Who trusts other authorities asks somebody else.
 	return r.Documents(ctx, wanted.url+" "+digest.FromString(wanted.authorities).Encoded(), ask)
+}
+
+// hostOf returns the host of an address that was asked.
+func hostOf(address string) string {
+	at, err := url.Parse(address)
+	if err != nil {
+		return "the address"
+	}
+	return at.Host
 }

@@ -105,6 +105,9 @@ func (c ChartRepository) String() string {
 	return repository.Redact(strings.TrimSuffix(c.address.String(), "/"))
 }
 
+// URL returns the address.
+func (c ChartRepository) URL() url.URL { return *c.address }
+
 // owns reports whether an address is on the host of the repository.
 func (c ChartRepository) owns(at *url.URL) bool {
 	return at.Scheme == c.address.Scheme && strings.EqualFold(at.Host, c.address.Host)

@@ -150,6 +150,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 		request = request.Clone(ctx)
 		request.Header.Del("Authorization")
 		request.Header.Del("Cookie")
+		request.Header.Del("Referer")
 		return g.send(request)
 	}
 	// An address that the registry named: the server of its tokens, or the place

@@ -54,7 +54,7 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *he
 	}
 	found, err := kind.fetch(l, ctx, item, source)
 	if err != nil {
-		return nil, explain(ctx, kind.field, err)
+		return nil, explain(ctx, kind, err)
 	}
 	loaded, err := unpack(ctx, found.packed)
 	if err != nil {

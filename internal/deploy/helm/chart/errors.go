@@ -20,7 +20,7 @@ const (
 
 // explain says what follows from an error. What is wrong stays wrong; but the API
 // server, or whoever has the chart, may answer soon.
-func explain(ctx context.Context, field string, err error) error {
+func explain(ctx context.Context, from kind, err error) error {
 	var known *job.Error
 	if errors.As(err, &known) {
 		return err
@@ -28,8 +28,9 @@ func explain(ctx context.Context, field string, err error) error {
 	var codes []v1alpha1.ErrorCode
 	if errors.Is(err, registry.ErrDenied) {
 		codes = append(codes, v1alpha1.ErrorUnauthorized)
+		err = fmt.Errorf("%w (%s)", err, from.credentials)
 	}
-	wrapped := job.Wrap(err, operation, reason, field, codes...)
+	wrapped := job.Wrap(err, operation, reason, from.field, codes...)
 	var unread *sources.ReadError
 	if ctx.Err() != nil || errors.As(err, &unread) || component.IsTemporary(err) {
 		return wrapped

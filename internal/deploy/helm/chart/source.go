@@ -30,13 +30,29 @@ func newPacked(data []byte, origin string) *packed {
 type kind struct {
 	// field is the field of the item.
 	field string
-	given func(*helmv1alpha1.Chart) bool
-	fetch func(*Loader, context.Context, *v1alpha1.DeployItem, *helmv1alpha1.Chart) (*packed, error)
+	// credentials says where those for it come from.
+	credentials string
+	given       func(*helmv1alpha1.Chart) bool
+	fetch       func(*Loader, context.Context, *v1alpha1.DeployItem, *helmv1alpha1.Chart) (*packed, error)
 }
+
+const (
+	noCredentials = "none are sent there: a registry or a chart repository takes some"
+	pullSecrets   = "they come from registryPullSecrets of the Context"
+	repositories  = "they come from configurations." + credentialsKey + " of the Context"
+	bothSources   = pullSecrets + ", and for chart repositories from configurations." + credentialsKey
+)
 
 func kinds() []kind {
 	return []kind{
-		{"chart.archive.raw", func(c *helmv1alpha1.Chart) bool { return c.Archive != nil && c.Archive.Raw != "" }, (*Loader).raw},
+		{"chart.archive.raw", noCredentials, func(c *helmv1alpha1.Chart) bool { return c.Archive != nil && c.Archive.Raw != "" }, (*Loader).raw},
+		{"chart.archive.remote.url", noCredentials, func(c *helmv1alpha1.Chart) bool {
+			return c.Archive != nil && c.Archive.Remote != nil && c.Archive.Remote.URL != ""
+		}, (*Loader).remote},
+		{"chart.ref", pullSecrets, func(c *helmv1alpha1.Chart) bool { return c.Ref != "" }, (*Loader).registry},
+		{"chart.helmChartRepo", repositories, func(c *helmv1alpha1.Chart) bool { return c.HelmChartRepo != nil }, (*Loader).repository},
+		{"chart.fromResource", bothSources, func(c *helmv1alpha1.Chart) bool { return c.FromResource != nil }, (*Loader).fromResource},
+		{"chart.resourceRef", bothSources, func(c *helmv1alpha1.Chart) bool { return c.ResourceRef != "" }, (*Loader).resourceKey},
 	}
 }
 

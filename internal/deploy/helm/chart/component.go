@@ -1,0 +1,113 @@
+package chart
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/yamltext"
+)
+
+// key is what the template function getResourceKey returns, decoded.
+type key struct {
+	Component struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	} `json:"component"`
+	Resource descriptor.Identity `json:"resource"`
+}
+
+// resourceKey reads a chart that is a resource of a component, named by a key.
+func (l *Loader) resourceKey(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
+	key, err := parseKey(source.ResourceRef)
+	if err != nil {
+		return nil, err
+	}
+	reference := component.Reference{Name: key.Component.Name, Version: key.Component.Version}
+	return l.resource(ctx, item, key.Resource, func(ctx context.Context, session *component.Session) (*repository.Version, error) {
+		return session.Resolve(ctx, reference)
+	})
+}
+
+func parseKey(text string) (*key, error) {
+	wrong := func(why string) error {
+		return fmt.Errorf("it is no key of a resource: %s: use what the template function getResourceKey returns", why)
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, wrong("it is not base64")
+	}
+	parsed := &key{}
+	if err := yamltext.Unmarshal(decoded, yamltext.Lenient(), parsed); err != nil {
+		return nil, wrong(err.Error())
+	}
+	if parsed.Component.Name == "" || parsed.Component.Version == "" || parsed.Resource["name"] == "" {
+		return nil, wrong("component.name, component.version and resource.name must be set")
+	}
+	return parsed, nil
+}
+
+// fromResource reads a chart that is a resource of a component, which the item names
+// or brings along.
+func (l *Loader) fromResource(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
+	wanted := source.FromResource
+	switch {
+	case wanted.ResourceName == "":
+		return nil, deployer.ConfigurationError("chart.fromResource.resourceName", "must be set")
+	case (wanted.Inline == nil) == (wanted.Reference == nil):
+		return nil, deployer.ConfigurationError("chart.fromResource", "set either ref or inline")
+	case wanted.Reference != nil && (wanted.Reference.ComponentName == "" || wanted.Reference.Version == ""):
+		return nil, deployer.ConfigurationError("chart.fromResource.ref", "componentName and version must be set")
+	}
+	return l.resource(ctx, item, descriptor.Named(wanted.ResourceName), func(ctx context.Context, session *component.Session) (*repository.Version, error) {
+		if wanted.Inline != nil {
+			version, _, err := session.OpenInline(ctx, wanted.Inline.RawMessage)
+			return version, err //nolint:wrapcheck // tells what it did
+		}
+		return session.Resolve(ctx, component.Reference{
+			Context: component.Context(wanted.Reference.RepositoryContext), Name: wanted.Reference.ComponentName, Version: wanted.Reference.Version,
+		})
+	})
+}
+
+// resource reads a chart that is a resource of the component version that open finds.
+func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identity descriptor.Identity,
+	open func(context.Context, *component.Session) (*repository.Version, error),
+) (*packed, error) {
+	from, err := l.repositorySources(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	session := component.NewSession(l.options.Components, from.Options)
+	defer session.Close() //nolint:errcheck // nothing is written
+	version, err := open(ctx, session)
+	if errors.Is(err, component.ErrNoRepository) {
+		return nil, fmt.Errorf("Context %s names no repository: %w", from.Context.Name, err) //nolint:staticcheck // the name of a kind
+	}
+	if err != nil {
+		return nil, err
+	}
+	resource, err := version.Resource(identity)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells what is missing
+	}
+	data, mediaType, err := session.Reader().Read(ctx, version, resource, maxPacked)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells the resource
+	}
+	found, err := unset(ctx, data, mediaType)
+	if err != nil {
+		return nil, fmt.Errorf("resource %q of component version %s:%s: %w", resource.Name, version.Name, version.Version, err)
+	}
+	found.origin = fmt.Sprintf("resource %s of component version %s:%s", resource.Name, version.Name, version.Version)
+	found.warnings = from.Warnings
+	return found, nil
+}

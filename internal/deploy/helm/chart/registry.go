@@ -1,0 +1,114 @@
+package chart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/access"
+	"go.landscaper.dev/internal/component/oci"
+)
+
+// Media types of charts in registries.
+const (
+	configType = "application/vnd.cncf.helm.config.v1+json"
+	layerType  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+	// oldLayerType is what the first tools wrote.
+	oldLayerType = "application/tar+gzip"
+)
+
+// registry reads a chart that is an artifact in a registry.
+func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
+	reference, err := parseReference(source.Ref)
+	if err != nil {
+		return nil, err
+	}
+	from, err := l.sources(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	session := component.NewSession(l.options.Components, from.Options)
+	defer session.Close() //nolint:errcheck // nothing is written
+	store := session.Reader().Registry(reference.Scheme, reference.Host)
+	name := reference.Tag
+	if reference.Digest != "" {
+		name = reference.Digest.String()
+	}
+	at, err := store.Resolve(ctx, reference.Repository, name)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells what it did
+	}
+	found, err := artifact(ctx, store, reference.Repository, at)
+	if err != nil {
+		return nil, err
+	}
+	found.origin, found.warnings = "registry reference "+source.Ref, from.Warnings
+	return found, nil
+}
+
+// parseReference reads a reference with a tag, a digest, or both.
+func parseReference(text string) (access.Reference, error) {
+	text = strings.TrimSpace(text)
+	path, digest, pinned := strings.Cut(text, "@")
+	colon := strings.LastIndex(path, ":")
+	tagged := colon > strings.LastIndex(path, "/")
+	if !tagged && !pinned {
+		return access.Reference{}, fmt.Errorf("no tag specified in reference %.200s: add the version of the chart", text)
+	}
+	if tagged {
+		// Helm writes versions so, because tags have no +.
+		path = path[:colon] + strings.ReplaceAll(path[colon:], "+", "_")
+	}
+	if pinned {
+		path += "@" + digest
+	}
+	return access.ParseReference(path) //nolint:wrapcheck // tells what is wrong
+}
+
+// artifact reads the layer with the chart.
+func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor) (*packed, error) {
+	manifest, err := oci.ReadManifest(ctx, store, repository, at)
+	if err == nil && manifest.Index && len(manifest.Manifests) == 1 && !oci.IsIndex(manifest.Manifests[0].MediaType) {
+		manifest, err = oci.ReadManifest(ctx, store, repository, manifest.Manifests[0])
+	}
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells what it did
+	}
+	layer, err := chartLayer(manifest)
+	if err != nil {
+		return nil, err
+	}
+	data, err := oci.Read(ctx, store, repository, layer, maxPacked)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // tells what it did
+	}
+	return newPacked(data, ""), nil
+}
+
+// chartLayer returns the layer that is the archive of a chart.
+func chartLayer(manifest *oci.Manifest) (ocispec.Descriptor, error) {
+	if manifest.Index {
+		return ocispec.Descriptor{}, fmt.Errorf("the artifact is no chart but an index of %d manifests", len(manifest.Manifests))
+	}
+	for _, kind := range []string{layerType, oldLayerType} {
+		for _, layer := range manifest.Layers {
+			if layer.MediaType == kind {
+				return layer, nil
+			}
+		}
+	}
+	if manifest.Config.MediaType == configType && len(manifest.Layers) == 1 {
+		return manifest.Layers[0], nil
+	}
+	if len(manifest.Layers) == 0 {
+		return ocispec.Descriptor{}, errors.New("the artifact is no chart: it has no layers")
+	}
+	return ocispec.Descriptor{}, fmt.Errorf("the artifact is no chart: it has config type %.100q and %d layers, the first of type %.100q; a chart has a layer of type %s",
+		manifest.Config.MediaType, len(manifest.Layers), manifest.Layers[0].MediaType, layerType)
+}
