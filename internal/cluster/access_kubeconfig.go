@@ -2,27 +2,14 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
-)
-
-var (
-	serviceAccounts = corev1.SchemeGroupVersion.WithResource("serviceaccounts")
-	shoots          = schema.GroupVersionResource{Group: "core.gardener.cloud", Version: "v1beta1", Resource: "shoots"}
-	adminRequest    = schema.GroupVersionKind{Group: "authentication.gardener.cloud", Version: "v1alpha1", Kind: "AdminKubeconfigRequest"}
-	tokenRequest    = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 )
 
 // Kubeconfigs makes kubeconfigs through the Targets that an Installation imports.
@@ -47,20 +34,11 @@ func (k *Kubeconfigs) ShootAdminKubeconfig(ctx context.Context, target *v1alpha1
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	var answer struct {
-		Status struct {
-			Kubeconfig          []byte      `json:"kubeconfig"`
-			ExpirationTimestamp metav1.Time `json:"expirationTimestamp"`
-		} `json:"status"`
-	}
-	err = from.request(ctx, shoots, namespace, shoot, "adminkubeconfig", adminRequest, expiration, &answer)
-	if err == nil && len(answer.Status.Kubeconfig) == 0 {
-		err = errors.New("the answer has no kubeconfig")
-	}
+	kubeconfig, expires, err := from.connection.ShootAdminKubeconfig(ctx, namespace, shoot, expiration)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("request a kubeconfig for a shoot from the cluster of Target %s: %w", from.title, err)
 	}
-	return answer.Status.Kubeconfig, answer.Status.ExpirationTimestamp.Time, nil
+	return kubeconfig, expires, nil
 }
 
 // ServiceAccountKubeconfig requests a token of a ServiceAccount and returns the
@@ -70,16 +48,12 @@ func (k *Kubeconfigs) ServiceAccountKubeconfig(ctx context.Context, target *v1al
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	var answer authenticationv1.TokenRequest
-	err = from.request(ctx, serviceAccounts, namespace, name, "token", tokenRequest, expiration, &answer)
-	if err == nil && answer.Status.Token == "" {
-		err = errors.New("the answer has no token")
-	}
+	token, expires, err := from.connection.ServiceAccountToken(ctx, namespace, name, expiration)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("request a token of a ServiceAccount from the cluster of Target %s: %w", from.title, err)
 	}
-	kubeconfig, err := from.withUser(name, &clientcmdapi.AuthInfo{Token: answer.Status.Token})
-	return kubeconfig, answer.Status.ExpirationTimestamp.Time, err
+	kubeconfig, err := from.withUser(name, &clientcmdapi.AuthInfo{Token: token})
+	return kubeconfig, expires, err
 }
 
 // OIDCKubeconfig returns the Target's kubeconfig with a user who logs in at an
@@ -151,32 +125,4 @@ func (s *source) withUser(name string, user *clientcmdapi.AuthInfo) ([]byte, err
 		return nil, fmt.Errorf("encode a kubeconfig for the cluster of Target %s: %w", s.title, err)
 	}
 	return text, nil
-}
-
-// request creates a request for credentials at a subresource of an object, and
-// reads the answer.
-func (s *source) request(ctx context.Context, resource schema.GroupVersionResource, namespace, name, subresource string, kind schema.GroupVersionKind, expiration time.Duration, answer any) error {
-	if namespace == "" {
-		return errors.New("the namespace is missing")
-	}
-	request := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"expirationSeconds": int64(expiration.Seconds())}}}
-	request.SetGroupVersionKind(kind)
-	request.SetName(name)
-	var made *unstructured.Unstructured
-	err := s.connection.try(ctx, func(ctx context.Context) (err error) {
-		made, err = s.connection.dynamic.Resource(resource).Namespace(namespace).Create(ctx, request, metav1.CreateOptions{}, subresource)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	raw, err := made.MarshalJSON()
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
-	if err := json.Unmarshal(raw, answer); err != nil {
-		// The reason is dropped on purpose: the answer holds credentials.
-		return errors.New("the answer has not the expected form")
-	}
-	return nil
 }

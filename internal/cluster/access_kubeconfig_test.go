@@ -72,7 +72,7 @@ func TestShootAdminKubeconfig(t *testing.T) {
 	}
 	want := map[string]any{
 		"apiVersion": "authentication.gardener.cloud/v1alpha1", "kind": "AdminKubeconfigRequest",
-		"metadata": map[string]any{"name": "blue"}, "spec": map[string]any{"expirationSeconds": 3600.0},
+		"metadata": map[string]any{"name": "blue", "namespace": "garden-shop"}, "spec": map[string]any{"expirationSeconds": 3600.0},
 	}
 	if diff := cmp.Diff(want, got.Body); diff != "" {
 		t.Error(diff)

@@ -227,7 +227,7 @@ func (c *Connection) Delete(ctx context.Context, mapping *meta.RESTMapping, name
 	}
 	var answer []byte
 	err = c.try(ctx, func(ctx context.Context) error {
-		answer, err = c.rest.Delete().AbsPath(objectPath(mapping, namespace, name)...).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Raw()
+		answer, err = c.rest.Delete().AbsPath(objectPath(mapping, namespace, name)).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Raw()
 		return withStatus(err, answer)
 	})
 	if apierrors.IsNotFound(err) {
@@ -253,13 +253,21 @@ func withStatus(err error, answer []byte) error {
 	return status
 }
 
-func objectPath(mapping *meta.RESTMapping, namespace, name string) []string {
-	path := []string{"apis", mapping.Resource.Group, mapping.Resource.Version}
-	if mapping.Resource.Group == "" {
-		path = []string{"api", mapping.Resource.Version}
+func objectPath(mapping *meta.RESTMapping, namespace, name string) string {
+	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
+		namespace = ""
 	}
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+	return resourcePath(mapping.Resource, namespace, name)
+}
+
+// resourcePath is the path of an object, without a namespace of a cluster-scoped one.
+func resourcePath(resource schema.GroupVersionResource, namespace, name string) string {
+	path := []string{"apis", resource.Group, resource.Version}
+	if resource.Group == "" {
+		path = []string{"api", resource.Version}
+	}
+	if namespace != "" {
 		path = append(path, "namespaces", namespace)
 	}
-	return []string{strings.Join(append(path, mapping.Resource.Resource, name), "/")}
+	return strings.Join(append(path, resource.Resource, name), "/")
 }

@@ -93,8 +93,8 @@ func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCod
 		return ReasonTooLarge, large.Error(), "check that the address in the Target is that of an API server", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
 	case errors.As(err, &busy{}):
 		return ReasonBusy, busy{}.Error(), "this will be tried again", nil
-	case errors.Is(err, errUnreadable):
-		return ReasonUnreadable, errUnreadable.Error(), "check that the address in the Target is that of an API server", nil
+	case errors.Is(err, errUnreadable), errors.Is(err, errIncomplete):
+		return ReasonUnreadable, unreadableText(err), "check that the address in the Target is that of an API server", nil
 	case notAllowed(err) != nil:
 		return ReasonNotAllowed, notAllowed(err).Error(), "put the address of an API server that answers itself into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
 	case errors.As(err, &token):
@@ -109,6 +109,13 @@ func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCod
 		return ReasonUnreachable, networkText(err), "check the address in the Target and the network between this deployer and the cluster", nil
 	}
 	return "", "", "", nil
+}
+
+func unreadableText(err error) string {
+	if errors.Is(err, errIncomplete) {
+		return errIncomplete.Error()
+	}
+	return errUnreadable.Error()
 }
 
 // notAllowed returns why this process does not connect, if that is the failure.

@@ -98,6 +98,20 @@ func (p *Pool) Connect(ctx context.Context, target *v1alpha1.Target) (*Connectio
 	return p.connection(access)
 }
 
+// ConnectKubeconfig returns the connection for a kubeconfig that is in no Target. No
+// request is made.
+func (p *Pool) ConnectKubeconfig(text []byte) (*Connection, error) {
+	kubeconfig, err := loadKubeconfig(text)
+	if err != nil {
+		return nil, err
+	}
+	access, err := kubeconfigAccess(kubeconfig, string(text), p.terms())
+	if err != nil {
+		return nil, err
+	}
+	return p.connection(access)
+}
+
 func (p *Pool) terms() terms {
 	return terms{self: p.options.Self, denyInsecure: p.options.Egress.DenyInsecureTLS}
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	validpath "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -126,6 +128,69 @@ func pages(now func() time.Time, read func(metav1.ListOptions) ([]*unstructured.
 		options.Continue = next
 	}
 	return nil, fmt.Errorf("the list has more than %d pages: check that the address in the Target is that of an API server", maxPages)
+}
+
+// Listing is a list of objects that is complete.
+type Listing[T any] struct {
+	Objects []T
+	// Version is the version of the last page.
+	Version string
+}
+
+// ListReduced reads all objects of a kind in a namespace, and keeps of each what
+// reduce makes of it: what is left out may be as large as it likes. A list that is not
+// complete, or not of what was asked for, is an error. No discovery is needed.
+func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVersionKind, resource schema.GroupVersionResource, namespace string, reduce func(*unstructured.Unstructured) (T, error)) (*Listing[T], error) {
+	if problems := validpath.IsValidPathSegmentName(namespace); namespace == "" || len(problems) > 0 {
+		return nil, errors.New("the namespace has no valid name")
+	}
+	listing, count := &Listing[T]{}, 0
+	_, err := pages(time.Now, func(options metav1.ListOptions) (none []*unstructured.Unstructured, next string, err error) {
+		err = c.try(ctx, func(ctx context.Context) error {
+			list, err := c.dynamic.Resource(resource).Namespace(namespace).List(ctx, options)
+			if err != nil {
+				return err
+			}
+			if count += len(list.Items); count > maxListed {
+				return &tooLarge{"the list of " + resource.Resource}
+			}
+			next, listing.Version = list.GetContinue(), list.GetResourceVersion()
+			if err := plausible(list, kind, namespace); err != nil {
+				return err
+			}
+			for i := range list.Items {
+				reduced, err := reduce(&list.Items[i])
+				if err != nil {
+					return err
+				}
+				listing.Objects = append(listing.Objects, reduced)
+			}
+			return nil
+		})
+		return nil, next, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return listing, nil
+}
+
+// errIncomplete says that a list is none that an API server would send.
+var errIncomplete = errors.New("its list is not complete, or is not of what was asked for")
+
+// plausible says whether a page of a list can be believed: whoever takes it for all
+// there is would delete what is missing in it.
+func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind, namespace string) error {
+	left := list.GetRemainingItemCount()
+	if list.GroupVersionKind() != kind.GroupVersion().WithKind(kind.Kind+"List") || list.GetResourceVersion() == "" || list.GetContinue() == "" && left != nil && *left > 0 {
+		return errIncomplete
+	}
+	for i := range list.Items {
+		if item := &list.Items[i]; item.GetName() == "" || item.GetUID() == "" || item.GetNamespace() != namespace {
+			return errIncomplete
+		}
+	}
+	return nil
 }
 
 // ApplyOptions say how an object is applied.

@@ -102,6 +102,12 @@ func (c *Connection) SubscribeSelected(mapping *meta.RESTMapping, namespace stri
 	return c.subscribe(key, anyObject, wake)
 }
 
+// SubscribeNamespace calls wake whenever there is news about any object of a kind in a
+// namespace. Only metadata is watched, and no discovery is needed.
+func (c *Connection) SubscribeNamespace(resource schema.GroupVersionResource, namespace string, wake func()) *Subscription {
+	return c.subscribe(watchKey{resource: resource, namespace: namespace, metadataOnly: true}, anyObject, wake)
+}
+
 // SubscribeAny calls wake whenever there is news about any object of a
 // cluster-scoped kind.
 func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *Subscription {
@@ -308,6 +314,22 @@ func (s *Subscription) State() (State, error) {
 		state.Object = &unstructured.Unstructured{Object: content}
 	}
 	return state, nil
+}
+
+// Versions returns the versions of all objects that a watch of metadata sees, by their
+// names, how far it has come, and whether it has begun.
+func (s *Subscription) Versions() (versions map[string]string, version string, known bool, err error) {
+	state, err := s.State()
+	if err != nil || !state.Known {
+		return nil, "", false, err
+	}
+	versions = map[string]string{}
+	for _, stored := range s.watch.informer.GetStore().List() {
+		if object, ok := stored.(*metav1.PartialObjectMetadata); ok {
+			versions[object.Name] = object.ResourceVersion
+		}
+	}
+	return versions, state.Version, true, nil
 }
 
 // Objects returns all objects that the watch sees, and whether it has begun. They
