@@ -60,6 +60,24 @@ const (
 	DataObjectSecretAnnotation = "data." + GroupName + "/secret"
 	// LastTargetSyncAnnotation tells when a Target was synchronised.
 	LastTargetSyncAnnotation = GroupName + "/lasttargetsync"
+	// TargetSyncNameAnnotation is the TargetSync that made a Target or its Secret.
+	TargetSyncNameAnnotation = GroupName + "/targetsync-name"
+	// ShootNameAnnotation is the shoot behind a Target, or behind its Secret.
+	ShootNameAnnotation = GroupName + "/shoot-name"
+	// ShootNamespaceAnnotation is the namespace of that shoot in the garden.
+	ShootNamespaceAnnotation = GroupName + "/shoot-namespace"
+	// ShootUIDAnnotation tells that shoot from a later one with the same name.
+	ShootUIDAnnotation = GroupName + "/shoot-uid"
+	// ShootAuthoritiesAnnotation tells how far the rotation of the shoot's certificate
+	// authorities was when its credentials were requested.
+	ShootAuthoritiesAnnotation = GroupName + "/shoot-authorities"
+	// KubeconfigIssuedAnnotation is when the credentials in a Secret were requested.
+	KubeconfigIssuedAnnotation = GroupName + "/kubeconfig-issued"
+	// KubeconfigExpirationAnnotation is when they end.
+	KubeconfigExpirationAnnotation = GroupName + "/kubeconfig-expiration"
+	// TokenRotatedAnnotation is when the token in the Secret of a TargetSync was
+	// renewed. It is written together with the token.
+	TokenRotatedAnnotation = GroupName + "/token-rotated"
 )
 
 // NoTargetNameValue is the value of DeployerTargetNameAnnotation on items
@@ -88,7 +106,7 @@ const (
 	DataObjectTargetMapKeyLabel = "data." + GroupName + "/targetmapkey"
 	// DataObjectJobIDLabel is the job that wrote it.
 	DataObjectJobIDLabel = "data." + GroupName + "/jobid"
-	// TargetSyncLabel marks what a TargetSync made.
+	// TargetSyncLabel marks what a TargetSync made, with TargetSyncLabelValue.
 	TargetSyncLabel = GroupName + "/targetsync"
 	// SkipValidationLabel switches admission off for an object.
 	SkipValidationLabel = "validation." + GroupName + "/skip-validation"
@@ -96,6 +114,9 @@ const (
 	// nested component descriptor.
 	ComponentDescriptorLabel = GroupName + "/component-descriptor"
 )
+
+// TargetSyncLabelValue is the value of TargetSyncLabel.
+const TargetSyncLabelValue = "ok"
 
 // Operation is a value of OperationAnnotation.
 type Operation string
