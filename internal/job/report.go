@@ -188,12 +188,12 @@ func (r *Reporter) tellWarnings(s *Subject) {
 
 func (r *Reporter) event(s *Subject, eventType, reason, message string) {
 	if r.Events != nil {
-		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", note(message))
+		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", Note(message))
 	}
 }
 
-// note cuts a message to what an event can hold.
-func note(message string) string {
+// Note cuts a message to what an event can hold.
+func Note(message string) string {
 	const limit = 1000
 	if len(message) <= limit {
 		return message

@@ -296,10 +296,10 @@ func TestPauses(t *testing.T) {
 }
 
 func TestNote(t *testing.T) {
-	if got := note(strings.Repeat("ä", 1000)); len(got) > 1010 || !strings.HasSuffix(got, "ä ...") {
+	if got := Note(strings.Repeat("ä", 1000)); len(got) > 1010 || !strings.HasSuffix(got, "ä ...") {
 		t.Errorf("%d: %q", len(got), got[len(got)-10:])
 	}
-	if note("short") != "short" {
+	if Note("short") != "short" {
 		t.Error("what fits stays")
 	}
 }

@@ -30,6 +30,8 @@ const (
 	Executions = "execution"
 	// Contexts keeps the default Contexts.
 	Contexts = "context"
+	// TargetSyncs makes Targets from shoots or Secrets of other clusters.
+	TargetSyncs = "targetsync"
 	// Manifests is the manifest deployer.
 	Manifests = "manifest"
 	// Mocks is the mock deployer, for tests and demos. It runs only where it is chosen.
@@ -37,7 +39,9 @@ const (
 )
 
 // Controllers lists the controllers that a process can run.
-func Controllers() []string { return []string{Installations, Executions, Contexts, Manifests} }
+func Controllers() []string {
+	return []string{Installations, Executions, Contexts, TargetSyncs, Manifests}
+}
 
 // Config says what a process runs and how.
 type Config struct {
@@ -109,7 +113,7 @@ type DeployersConfig struct {
 func Default() Config {
 	return Config{
 		Controllers:     Controllers(),
-		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, Manifests: 32},
+		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, TargetSyncs: 2, Manifests: 32},
 		MetricsAddress:  "127.0.0.1:8080",
 		HealthAddress:   "127.0.0.1:8081",
 		UnreadyAfter:    30 * time.Second,
@@ -316,7 +320,7 @@ func (c *Config) disabledFunctions() map[string]bool {
 // kinds are those that the controllers cannot do without.
 func (c *Config) kinds() []string {
 	var kinds []string
-	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", Manifests: "DeployItem"} {
+	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem"} {
 		if c.runs(name) {
 			kinds = append(kinds, kind)
 		}

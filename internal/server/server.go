@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"time"
@@ -36,6 +37,7 @@ import (
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/targetsync"
 	"go.landscaper.dev/internal/version"
 )
 
@@ -77,7 +79,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 
 // checkInstalled finds out early whether the cluster serves our kinds.
 func checkInstalled(mapper meta.RESTMapper) error {
-	for _, kind := range []string{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context"} {
+	for _, kind := range []string{"Installation", "Execution", "DeployItem", "Target", "DataObject", "Context", "TargetSync"} {
 		_, err := mapper.RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.GroupVersion.Version)
 		if meta.IsNoMatchError(err) {
 			return fmt.Errorf("the cluster does not serve kind %s: run \"landscaper install\" with the same kubeconfig first", kind)
@@ -155,6 +157,15 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 		}).SetupWithManager(manager, options(Contexts))
 		if err != nil {
 			return fmt.Errorf("set up the Context controller: %w", err)
+		}
+	}
+	if config.runs(TargetSyncs) {
+		err := (&targetsync.Reconciler{
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+			Pool: clusters, Problems: problems(manager, config), Now: time.Now, Spread: rand.Float64,
+		}).SetupWithManager(ctx, manager, options(TargetSyncs))
+		if err != nil {
+			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
 	return addDeployers(manager, config, clusters, order)

@@ -69,8 +69,8 @@ func TestRights(t *testing.T) {
 		refused []right
 	}{
 		{"without namespaces, all are its own", nil,
-			[]right{{"*", "installations", "watch"}, {"*", "secrets", "create"}, {"*", "namespaces", "watch"}},
-			[]right{token("*")}},
+			[]right{{"*", "installations", "watch"}, {"*", "secrets", "create"}, {"*", "namespaces", "watch"}, {"*", "targetsyncs", "patch"}, {"*", "targetsyncs/status", "update"}},
+			[]right{token("*"), {"*", "targetsyncs", "create"}, {"*", "targetsyncs", "delete"}}},
 		{"tokens where asked for", with(nil, "serviceAccountTokens", tokensInA), []right{token("team-a")}, []right{token("*")}},
 		{"tokens everywhere if asked for", with(nil, "serviceAccountTokens", map[string]any{"everywhere": true}), []right{token("*")}, nil},
 		{"confined, it has the same in its namespaces, and sees no other", confined,

@@ -83,13 +83,20 @@ subjects:
 - apiGroups: [landscaper.gardener.cloud]
   resources: [contexts]
   verbs: [get, list, watch, create, patch]
+# TargetSyncs belong to the users: we set finalizers, take requests away, and report.
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [targetsyncs]
+  verbs: [get, list, watch, patch]
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [targetsyncs/status]
+  verbs: [update]
 # A Context may name overwrites.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [componentversionoverwrites]
   verbs: [get]
 # The access to target clusters may be in Secrets; their metadata is watched.
 # Executors of blueprints keep their state in Secrets, and a job what its exports need
-# until it ends.
+# until it ends. TargetSyncs make Secrets for their Targets.
 - apiGroups: [""]
   resources: [secrets]
   verbs: [get, list, watch, create, update, delete]

@@ -1,0 +1,81 @@
+package targetsync
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// delete removes what a TargetSync has made, and lets it go. The source is not needed.
+func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.removeAll(ctx, sync); err != nil {
+		return ctrl.Result{}, fmt.Errorf("remove what the TargetSync has made: %w", err)
+	}
+	if err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) { controllerutil.RemoveFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
+		return ctrl.Result{}, fmt.Errorf("remove the finalizer: %w", client.IgnoreNotFound(err))
+	}
+	return ctrl.Result{}, nil
+}
+
+// removeAll removes the Targets and then their Secrets. It asks the API server: a cache
+// may not know yet what was made last.
+func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) error {
+	all := &v1alpha1.TargetSyncList{}
+	if err := r.Client.List(ctx, all, client.InNamespace(sync.Namespace)); err != nil {
+		return fmt.Errorf("list TargetSyncs: %w", err)
+	}
+	others := map[string]bool{}
+	for i := range all.Items {
+		if other := &all.Items[i]; other.Name != sync.Name {
+			others[other.Name] = true
+		}
+	}
+	targets, secrets := &v1alpha1.TargetList{}, metadataOfSecrets()
+	for _, list := range []client.ObjectList{targets, secrets} {
+		if err := r.Reader.List(ctx, list, client.InNamespace(sync.Namespace), client.MatchingLabels{v1alpha1.TargetSyncLabel: v1alpha1.TargetSyncLabelValue}); err != nil {
+			return fmt.Errorf("list what it has made: %w", err)
+		}
+	}
+	var made []client.Object
+	for i := range targets.Items {
+		made = append(made, &targets.Items[i])
+	}
+	for i := range secrets.Items {
+		if secrets.Items[i].Name != sync.Spec.SecretRef.Name {
+			made = append(made, &secrets.Items[i])
+		}
+	}
+	for _, object := range made {
+		if !attributed(object, sync.Name, others) {
+			continue
+		}
+		uid := object.GetUID()
+		if err := r.Client.Delete(ctx, object, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete %s: %w", object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// attributed reports whether an object goes with a TargetSync of this name. What tells
+// no maker, or one that is gone, goes with the last one.
+func attributed(object metav1.Object, name string, others map[string]bool) bool {
+	maker := object.GetAnnotations()[v1alpha1.TargetSyncNameAnnotation]
+	return maker == name || !others[maker] && len(others) == 0
+}
+
+func metadataOfSecrets() *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	return list
+}

@@ -1,0 +1,285 @@
+package targetsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/parallel"
+)
+
+// How a run asks for credentials: a garden signs a certificate for each, and has others
+// to serve.
+const (
+	requestsAtOnce    = 5
+	requestsPerSecond = 20
+)
+
+// gate lets requests for credentials through, a few at the same time and not too fast.
+type gate struct {
+	slots chan struct{}
+	pace  *rate.Limiter
+}
+
+func newGate() *gate {
+	return &gate{slots: make(chan struct{}, requestsAtOnce), pace: rate.NewLimiter(requestsPerSecond, requestsPerSecond)}
+}
+
+// pass calls a function when its turn has come.
+func (g *gate) pass(ctx context.Context, call func() error) error {
+	select {
+	case g.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-g.slots }()
+	if err := g.pace.Wait(ctx); err != nil {
+		return err //nolint:wrapcheck // only the end of the context
+	}
+	return call()
+}
+
+// result is how a step has ended.
+type result struct {
+	state   v1alpha1.TargetSyncItemState
+	message string
+	created bool
+	wrote   bool
+}
+
+func failed(format string, args ...any) result {
+	return result{state: v1alpha1.TargetSyncItemFailed, message: fmt.Sprintf(format, args...)}
+}
+
+// carryOut does what is planned. One failure is none for the others.
+func (r *run) carryOut(ctx context.Context, w world, p plan, o *outcome) {
+	var mutex sync.Mutex
+	parallel.Do(len(p.steps), func(index int) {
+		s := p.steps[index]
+		done := r.step(ctx, w, s)
+		mutex.Lock()
+		defer mutex.Unlock()
+		o.wrote = o.wrote || done.wrote
+		if done.created {
+			o.created = append(o.created, s.name)
+		}
+		switch done.state {
+		case v1alpha1.TargetSyncItemFailed:
+			o.failed++
+		case v1alpha1.TargetSyncItemSkipped:
+			o.skipped++
+		default:
+			o.synced++
+			return
+		}
+		o.items = append(o.items, v1alpha1.TargetSyncItem{Name: s.name, State: done.state, Message: done.message})
+	})
+	slices.Sort(o.created)
+	slices.SortFunc(o.items, func(a, b v1alpha1.TargetSyncItem) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func (r *run) step(ctx context.Context, w world, s step) result {
+	switch s.do {
+	case skip:
+		return result{state: v1alpha1.TargetSyncItemSkipped, message: s.why}
+	case refuse:
+		return failed("%s", s.why)
+	case requestCredentials:
+		return r.credentials(ctx, w, s)
+	case copySecret:
+		return r.both(ctx, w, s, s.of.copied.data, time.Time{}, time.Time{})
+	case writeTarget:
+		return r.target(ctx, w, s, w.secrets[s.name].issued)
+	}
+	return result{}
+}
+
+// credentials gets credentials for a shoot and stores them.
+func (r *run) credentials(ctx context.Context, w world, s step) result {
+	var kubeconfig []byte
+	var issued, expires time.Time
+	err := r.gate.pass(ctx, func() (err error) {
+		issued = r.Now()
+		kubeconfig, expires, err = r.source.ShootAdminKubeconfig(ctx, r.sync.Spec.SourceNamespace, s.name, credentialLifetime)
+		return err
+	})
+	if err != nil {
+		return r.notGranted(ctx, s, err)
+	}
+	if err := cluster.CheckKubeconfig(kubeconfig); err != nil {
+		return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: what the source has granted cannot be used: %v", s.name, err)
+	}
+	if !expires.IsZero() && !expires.After(issued) {
+		return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: what the source has granted has expired already: check the clocks", s.name)
+	}
+	return r.both(ctx, w, s, map[string][]byte{credentialKey: kubeconfig}, issued, expires)
+}
+
+// notGranted says what follows from a refused request for credentials.
+func (r *run) notGranted(ctx context.Context, s step, err error) result {
+	if apierrors.IsNotFound(err) {
+		// It may have gone since it was listed. That it is not served says nothing.
+		if _, goneErr := r.source.Shoot(ctx, r.sync.Spec.SourceNamespace, s.name); apierrors.IsNotFound(goneErr) {
+			return result{state: v1alpha1.TargetSyncItemSkipped, message: "the shoot has gone since it was listed"}
+		}
+	}
+	if why := waits(s.of.shoot, err); why != "" {
+		return result{state: v1alpha1.TargetSyncItemSkipped, message: why}
+	}
+	return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: %v", s.name, err)
+}
+
+// waits says why a refused request is no error, if it is none.
+func waits(of *shoot, err error) string {
+	switch {
+	case of.creating && (apierrors.IsInvalid(err) || apierrors.IsInternalError(err)):
+		return "the shoot is being created"
+	case of.hibernated && !cluster.IsConnection(err) && !apierrors.IsForbidden(err):
+		return "the shoot is hibernated, and the source grants no credentials for it now"
+	}
+	return ""
+}
+
+// both writes the Secret and then the Target, so that a Target never names a Secret
+// that is missing.
+func (r *run) both(ctx context.Context, w world, s step, data map[string][]byte, issued, expires time.Time) result {
+	if err := r.writeSecret(ctx, w, s, data, issued, expires); err != nil {
+		return failed("targetsync failed: could not create or update secret; target: %s, error: %v", s.name, err)
+	}
+	done := r.target(ctx, w, s, issued)
+	done.wrote = true
+	return done
+}
+
+func (r *run) writeSecret(ctx context.Context, w world, s step, data map[string][]byte, issued, expires time.Time) error {
+	if _, exists := w.secrets[s.name]; !exists {
+		return r.createSecret(ctx, wantedSecret(r.sync, s, nil, data, issued, expires))
+	}
+	existing := &corev1.Secret{}
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.name}, existing)
+	switch {
+	case apierrors.IsNotFound(err):
+		return r.createSecret(ctx, wantedSecret(r.sync, s, nil, data, issued, expires))
+	case err != nil:
+		return err //nolint:wrapcheck // the caller tells what was done
+	case !ours(existing):
+		return fmt.Errorf("%s", collision("Secret", r.sync.Namespace, s.name))
+	case existing.Type != corev1.SecretTypeOpaque:
+		// The type of a Secret cannot be changed.
+		if err := r.deleteSecret(ctx, s.name, existing.ResourceVersion); err != nil {
+			return err
+		}
+		return r.createSecret(ctx, wantedSecret(r.sync, s, nil, data, issued, expires))
+	}
+	wanted := wantedSecret(r.sync, s, existing, data, issued, expires)
+	if err := r.Client.Update(ctx, wanted); err != nil {
+		return refusal(err)
+	}
+	r.memory.wroteSecret(wanted)
+	return nil
+}
+
+func (r *run) createSecret(ctx context.Context, wanted *corev1.Secret) error {
+	err := r.Client.Create(ctx, wanted)
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("%s", collision("Secret", wanted.Namespace, wanted.Name))
+	}
+	if err != nil {
+		return refusal(err)
+	}
+	r.memory.wroteSecret(wanted)
+	return nil
+}
+
+// refusal tells that a Secret could not be written, without anything that it holds.
+func refusal(err error) error {
+	var said apierrors.APIStatus
+	if errors.As(err, &said) {
+		return fmt.Errorf("the API server answers %s (%d)", said.Status().Reason, said.Status().Code)
+	}
+	return err
+}
+
+// target writes the Target. A cache may be behind: then the API server has the last
+// word.
+func (r *run) target(ctx context.Context, w world, s step, issued time.Time) result {
+	existing := w.targets[s.name]
+	done, err := r.writeTarget(ctx, s, existing, issued)
+	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
+		live := &v1alpha1.Target{}
+		if err = r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.name}, live); err == nil {
+			if !ours(live) {
+				return failed("%s", collision("Target", r.sync.Namespace, s.name))
+			}
+			done, err = r.writeTarget(ctx, s, live, issued)
+		}
+	}
+	if err != nil {
+		return failed("targetsync failed: could not create or update target; target: %s, error: %v", s.name, err)
+	}
+	return done
+}
+
+func (r *run) writeTarget(ctx context.Context, s step, existing *v1alpha1.Target, issued time.Time) (result, error) {
+	wanted, changed := wantedTarget(r.sync, s, existing, issued)
+	if !changed {
+		return result{}, nil
+	}
+	var err error
+	if existing == nil {
+		err = r.Client.Create(ctx, wanted)
+	} else {
+		err = r.Client.Update(ctx, wanted)
+	}
+	if err != nil {
+		return result{}, err //nolint:wrapcheck // the caller tells what was done
+	}
+	r.memory.wroteTarget(wanted)
+	return result{created: existing == nil, wrote: true}, nil
+}
+
+// remove removes what is no longer wanted: the Target first, so that it never names a
+// Secret that is missing.
+func (r *run) remove(ctx context.Context, w world, names []string, o *outcome) {
+	for _, name := range names {
+		if err := r.removeOne(ctx, w, name); err != nil {
+			o.removal = append(o.removal, fmt.Sprintf("remove Target %s and its Secret, which the source no longer has: %v", name, err))
+			continue
+		}
+		o.wrote = true
+		o.removed = append(o.removed, name)
+	}
+}
+
+func (r *run) removeOne(ctx context.Context, w world, name string) error {
+	if target := w.targets[name]; target != nil && ours(target) {
+		r.memory.removes(subject{targetSubject, name})
+		if err := r.Client.Delete(ctx, target, client.Preconditions{UID: &target.UID}); client.IgnoreNotFound(err) != nil {
+			return err //nolint:wrapcheck // the caller tells what was done
+		}
+	}
+	if existing := w.secrets[name]; existing.ours && name != r.sync.Spec.SecretRef.Name {
+		return r.deleteSecret(ctx, name, existing.version)
+	}
+	return nil
+}
+
+// deleteSecret deletes a Secret in a version that we have seen.
+func (r *run) deleteSecret(ctx context.Context, name, version string) error {
+	r.memory.removes(subject{secretSubject, name})
+	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: r.sync.Namespace, Name: name}}
+	err := r.Client.Delete(ctx, object, client.Preconditions{ResourceVersion: &version})
+	return client.IgnoreNotFound(err)
+}

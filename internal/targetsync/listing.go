@@ -1,0 +1,146 @@
+package targetsync
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/cluster"
+)
+
+var (
+	shootKind      = schema.GroupVersionKind{Group: "core.gardener.cloud", Version: "v1beta1", Kind: "Shoot"}
+	shootResource  = schema.GroupVersionResource{Group: "core.gardener.cloud", Version: "v1beta1", Resource: "shoots"}
+	secretKind     = corev1.SchemeGroupVersion.WithKind("Secret")
+	secretResource = corev1.SchemeGroupVersion.WithResource("secrets")
+)
+
+// credentialKey is the key of the kubeconfig in all Secrets that are made here.
+const credentialKey = "kubeconfig"
+
+// item is a shoot or a Secret of the source.
+type item struct {
+	name, uid, version string
+	// selected says that the expression fits the name.
+	selected bool
+	// deleting says that the source is removing it.
+	deleting bool
+	// shoot has what counts of a shoot, copied what counts of a Secret.
+	shoot  *shoot
+	copied *copied
+}
+
+// shoot is what counts of a shoot.
+type shoot struct {
+	// reachable says that it has an address for its API server.
+	reachable bool
+	// creating says that it is not complete for the first time.
+	creating bool
+	// hibernated says that it sleeps.
+	hibernated bool
+	// authorities tells how far the rotation of its certificate authorities is. With
+	// each step, older credentials may end.
+	authorities string
+	// authoritiesDone is when such a rotation last ended.
+	authoritiesDone time.Time
+}
+
+// copied is what counts of a Secret.
+type copied struct {
+	data map[string][]byte
+	// hash identifies the data.
+	hash string
+	// problem says why it must not become a Target.
+	problem error
+}
+
+// names returns a function that tells whether an expression selects a name.
+func names(expression string) (func(string) bool, error) {
+	switch expression {
+	case "":
+		return func(string) bool { return false }, nil
+	case "*":
+		expression = ".*"
+	}
+	compiled, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, fmt.Errorf("invalid regular expression to filter names: %w", err)
+	}
+	return compiled.MatchString, nil
+}
+
+// issuer is the name of an advertised address that is none of an API server.
+const issuer = "service-account-issuer"
+
+// readShoot takes from a shoot what counts.
+func readShoot(object *unstructured.Unstructured, selects func(string) bool) item {
+	read := newItem(object, selects)
+	text := func(path ...string) string {
+		found, _, _ := unstructured.NestedString(object.Object, path...) // what is of another type counts as missing
+		return found
+	}
+	flag := func(path ...string) bool {
+		found, _, _ := unstructured.NestedBool(object.Object, path...)
+		return found
+	}
+	rotation := []string{"status", "credentials", "rotation", "certificateAuthorities"}
+	done := text(append(rotation, "lastCompletionTime")...)
+	read.shoot = &shoot{
+		hibernated:  flag("status", "hibernated") || flag("spec", "hibernation", "enabled"),
+		creating:    text("status", "lastOperation", "type") == "Create" && text("status", "lastOperation", "state") != "Succeeded",
+		authorities: strings.Trim(text(append(rotation, "phase")...)+" "+done, " "),
+	}
+	read.shoot.authoritiesDone, _ = time.Parse(time.RFC3339, done)
+	addresses, _, _ := unstructured.NestedSlice(object.Object, "status", "advertisedAddresses")
+	for _, address := range addresses {
+		fields, ok := address.(map[string]any)
+		url, hasURL := fields["url"].(string)
+		read.shoot.reachable = read.shoot.reachable || ok && hasURL && url != "" && fields["name"] != issuer
+	}
+	return read
+}
+
+// readSecret takes from a Secret what counts. Of what is not selected, nothing is kept
+// but the name.
+func readSecret(object *unstructured.Unstructured, selects func(string) bool) (item, error) {
+	read := newItem(object, selects)
+	if !read.selected {
+		return read, nil
+	}
+	secret := &corev1.Secret{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, secret); err != nil {
+		return item{}, err
+	}
+	read.copied = &copied{data: secret.Data, hash: hashOf(secret.Data)}
+	if content, ok := secret.Data[credentialKey]; !ok {
+		read.copied.problem = fmt.Errorf("the Secret has no key %s: put the kubeconfig of the cluster there", credentialKey)
+	} else {
+		read.copied.problem = cluster.CheckKubeconfig(content)
+	}
+	return read, nil
+}
+
+func newItem(object *unstructured.Unstructured, selects func(string) bool) item {
+	return item{
+		name: object.GetName(), uid: string(object.GetUID()), version: object.GetResourceVersion(),
+		selected: selects(object.GetName()), deleting: object.GetDeletionTimestamp() != nil,
+	}
+}
+
+// hashOf identifies what a Secret holds.
+func hashOf(data map[string][]byte) string {
+	sum := sha256.New()
+	if err := json.NewEncoder(sum).Encode(data); err != nil {
+		panic(fmt.Sprintf("encode for a hash: %v", err)) // a map of bytes can always be encoded
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

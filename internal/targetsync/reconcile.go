@@ -1,0 +1,267 @@
+package targetsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/offload"
+)
+
+// Reconciler keeps the Targets of TargetSyncs up to date.
+type Reconciler struct {
+	// Client reads from caches and writes to the resource cluster, Reader reads from its
+	// API server.
+	Client client.Client
+	Reader client.Reader
+	// Events tells users what happened.
+	Events events.EventRecorder
+	// Pool has the connections to sources.
+	Pool *cluster.Pool
+	// Problems records that we break down; nil records nothing.
+	Problems *job.Problems
+	// Now is the clock, Spread a random number between 0 and 1.
+	Now    func() time.Time
+	Spread func() float64
+
+	memories memories
+	written  job.Written
+	runs     *offload.Pool[*outcome]
+	// wake lets a TargetSync be looked at.
+	wake func(types.NamespacedName)
+}
+
+// Reconcile looks at a TargetSync, lets it be synchronised if that is due, and reports.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (result ctrl.Result, err error) {
+	err = job.Protect(func() (err error) {
+		result, err = r.reconcile(ctx, request.NamespacedName)
+		return err
+	})
+	var broken *job.Panic
+	if errors.As(err, &broken) {
+		r.broken(ctx, request.NamespacedName, broken.Problem, broken.Stack)
+		return ctrl.Result{RequeueAfter: interval}, nil
+	}
+	if job.OutcomeOf(err) == job.Conflict {
+		return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+	}
+	return result, err
+}
+
+func (r *Reconciler) broken(ctx context.Context, key types.NamespacedName, problem, stack string) {
+	logger := log.FromContext(ctx)
+	logger.Error(errors.New(problem), "a step broke down", "stack", stack)
+	if r.Problems == nil {
+		return
+	}
+	if err := r.Problems.Record(ctx, "SynchronizeTargets of "+key.String()+": "+problem); err != nil {
+		logger.Error(err, "the problem could not be recorded")
+	}
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	sync := &v1alpha1.TargetSync{}
+	if err := r.Client.Get(ctx, key, sync); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.runs.Forget(key)
+			r.memories.forget(key)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !r.written.Fresh(sync) {
+		// What we have written is on its way here. A status wakes nobody.
+		return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+	}
+	known := r.memories.of(key, sync.UID)
+	if sync.DeletionTimestamp != nil {
+		if r.givesUp(key, known) {
+			return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+		}
+		return r.delete(ctx, sync)
+	}
+	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
+		if err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) { controllerutil.AddFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
+			return ctrl.Result{}, fmt.Errorf("add the finalizer: %w", err)
+		}
+	}
+	several, err := r.several(ctx, sync)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if several {
+		r.givesUp(key, known)
+		known.starts(sync)
+		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonSeveral, errSeveral))
+		// Its end wakes us, and is reason enough for a run.
+		known.next = time.Time{}
+		return ctrl.Result{RequeueAfter: interval}, err
+	}
+	return r.synchronise(ctx, key, sync, known)
+}
+
+// synchronise lets a run be made elsewhere if it is due, and reports one that has ended.
+func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
+	now := r.Now()
+	version := offload.Version{UID: sync.UID, Generation: sync.Generation}
+	if !r.runs.Knows(key, version) {
+		if r.givesUp(key, known) {
+			return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+		}
+		if !known.due(sync, now) {
+			return ctrl.Result{RequeueAfter: max(known.next.Sub(now), time.Millisecond)}, nil
+		}
+		known.starts(sync)
+	}
+	own, logger := sync.DeepCopy(), log.FromContext(ctx)
+	o, err := r.runs.Fetch(key, version, func(ctx context.Context) (*outcome, error) {
+		known.running.Add(1)
+		defer known.running.Add(-1)
+		var done *outcome
+		err := job.Protect(func() error {
+			work := &run{Reconciler: r, sync: own, memory: known, gate: newGate()}
+			done = work.do(log.IntoContext(ctx, logger))
+			return ctx.Err()
+		})
+		return done, err
+	})
+	var broken *job.Panic
+	switch {
+	case errors.Is(err, offload.ErrPending):
+		return ctrl.Result{}, nil
+	case errors.As(err, &broken):
+		r.broken(ctx, key, broken.Problem, broken.Stack)
+		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, err)
+	case err != nil && o == nil:
+		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, errNoRest)
+	}
+	pause, err := r.report(ctx, sync, known, o)
+	if err == nil && known.due(sync, now) {
+		pause = time.Millisecond
+	}
+	return ctrl.Result{RequeueAfter: pause}, err
+}
+
+// givesUp ends a run that is of no use any more. It reports whether it still goes on:
+// then nothing else may be done.
+func (r *Reconciler) givesUp(key types.NamespacedName, known *memory) bool {
+	r.runs.Forget(key)
+	return known.running.Load() > 0
+}
+
+// several reports whether there is another TargetSync in the namespace.
+func (r *Reconciler) several(ctx context.Context, sync *v1alpha1.TargetSync) (bool, error) {
+	all := &v1alpha1.TargetSyncList{}
+	if err := r.Client.List(ctx, all, client.InNamespace(sync.Namespace)); err != nil {
+		return false, fmt.Errorf("list TargetSyncs: %w", err)
+	}
+	return len(all.Items) > 1, nil
+}
+
+// report stores how a run has gone, and says how long to wait for the next one.
+func (r *Reconciler) report(ctx context.Context, sync *v1alpha1.TargetSync, known *memory, o *outcome) (time.Duration, error) {
+	now := r.Now()
+	known.suspects = o.suspects
+	if o.ok() {
+		known.failures, known.success = 0, now
+	} else {
+		known.failures++
+	}
+	pause := nextRun(o, known.failures, now, r.Spread())
+	known.next = now.Add(pause)
+	status, changed := statusAfter(sync, o, known.success, now)
+	if changed {
+		updated := sync.DeepCopy()
+		updated.Status = status
+		if err := r.Client.Status().Update(ctx, updated); err != nil {
+			known.next = now
+			return 0, fmt.Errorf("update the status: %w", err)
+		}
+		r.written.Record(updated)
+		r.tell(ctx, sync, updated, o)
+		*sync = *updated
+	}
+	return pause, r.answer(ctx, sync, known, o)
+}
+
+// answer takes the requests away that the run has served. One that came later stays.
+func (r *Reconciler) answer(ctx context.Context, sync *v1alpha1.TargetSync, known *memory, o *outcome) error {
+	reconciled, rotated := known.sawReconcile && wantsRun(sync), known.sawRotation && o.rotatedNow
+	if !reconciled && !rotated {
+		return nil
+	}
+	err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) {
+		if reconciled {
+			delete(changed.Annotations, v1alpha1.OperationAnnotation)
+		}
+		if rotated {
+			delete(changed.Annotations, v1alpha1.RotateTokenAnnotation)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("remove the annotations that were served: %w", err)
+	}
+	known.sawReconcile = false
+	if rotated {
+		known.sawRotation = false
+	}
+	return nil
+}
+
+// patch changes the metadata of a TargetSync in the version that we have seen.
+func (r *Reconciler) patch(ctx context.Context, sync *v1alpha1.TargetSync, change func(*v1alpha1.TargetSync)) error {
+	changed := sync.DeepCopy()
+	change(changed)
+	if err := r.Client.Patch(ctx, changed, client.MergeFromWithOptions(sync, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err //nolint:wrapcheck // the caller tells what was done
+	}
+	r.written.Record(changed)
+	*sync = *changed
+	return nil
+}
+
+// tell tells users about what has changed.
+func (r *Reconciler) tell(ctx context.Context, before, after *v1alpha1.TargetSync, o *outcome) {
+	event := func(kind, reason, message string) {
+		r.Events.Eventf(after, nil, kind, reason, "SynchronizeTargets", "%s", job.Note(message))
+	}
+	ready := readiness(o)
+	was := conditionOf(before.Status.Conditions, v1alpha1.TargetSyncReady)
+	if was.Status != ready.Status || was.Reason != ready.Reason || was.Message != ready.Message {
+		kind := corev1.EventTypeNormal
+		if ready.Status != v1alpha1.ConditionTrue {
+			kind = corev1.EventTypeWarning
+			log.FromContext(ctx).Info("a synchronisation did not succeed", "reason", ready.Reason, "message", ready.Message)
+		}
+		event(kind, ready.Reason, ready.Message)
+	}
+	if len(o.created) > 0 {
+		event(corev1.EventTypeNormal, reasonCreated, fmt.Sprintf("created %d Targets: %s", len(o.created), named(o.created)))
+	}
+	if len(o.removed) > 0 {
+		event(corev1.EventTypeNormal, reasonRemoved, fmt.Sprintf("removed %d Targets that the source no longer has: %s", len(o.removed), named(o.removed)))
+	}
+	if o.rotatedNow {
+		event(corev1.EventTypeNormal, reasonRotated, "the token of the source was renewed")
+	}
+}
+
+func conditionOf(conditions []v1alpha1.Condition, kind v1alpha1.ConditionType) v1alpha1.Condition {
+	for _, condition := range conditions {
+		if condition.Type == kind {
+			return condition
+		}
+	}
+	return v1alpha1.Condition{}
+}
