@@ -20,6 +20,7 @@ type Cluster struct {
 	Kubeconfig     string  `json:"kubeconfig"`
 	CertKubeconfig string  `json:"certKubeconfig"`
 	CAFile         string  `json:"caFile"`
+	CAKeyFile      string  `json:"caKeyFile"`
 	Token          string  `json:"token"`
 	AuditLog       string  `json:"auditLog"`
 	ReadySeconds   float64 `json:"readySeconds"`

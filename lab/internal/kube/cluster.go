@@ -24,6 +24,9 @@ const (
 // Masters is the group that may do everything.
 const Masters = "system:masters"
 
+// frontProxyClient is the name of who may vouch for users.
+const frontProxyClient = "front-proxy-client"
+
 const serviceClusterIPs = "10.96.0.0/16"
 
 // Cluster is one cluster's identity: ports, certificates and tokens.
@@ -83,6 +86,10 @@ func (c *Cluster) KubeconfigOf(user string) string {
 // CAFile holds the authority that signed the API server's certificate and that
 // the API server believes about clients.
 func (c *Cluster) CAFile() string { return c.path("pki", "ca.crt") }
+
+// CAKeyFile holds the key of that authority, for equipment that signs certificates of
+// its own, which end when it likes.
+func (c *Cluster) CAKeyFile() string { return c.path("pki", "ca.key") }
 
 // AuditLog is where the API server records every request.
 func (c *Cluster) AuditLog() string { return c.path("audit.log") }

@@ -25,17 +25,28 @@ func (c *Cluster) writeCertificates() error {
 	if err != nil {
 		return err
 	}
+	authorityKey, err := c.authority.KeyPEM()
+	if err != nil {
+		return err
+	}
+	vouching, err := c.frontProxy.Issue(pki.Subject{Name: frontProxyClient})
+	if err != nil {
+		return err
+	}
 	private, public, err := pki.NewSigningKey()
 	if err != nil {
 		return err
 	}
 	return c.writeFiles(map[string][]byte{
-		"ca.crt":             c.authority.CertPEM,
-		"front-proxy-ca.crt": c.frontProxy.CertPEM,
-		"apiserver.crt":      serving.Cert,
-		"apiserver.key":      serving.Key,
-		"sa.key":             private,
-		"sa.pub":             public,
+		"ca.crt":                 c.authority.CertPEM,
+		"ca.key":                 authorityKey,
+		"front-proxy-ca.crt":     c.frontProxy.CertPEM,
+		"front-proxy-client.crt": vouching.Cert,
+		"front-proxy-client.key": vouching.Key,
+		"apiserver.crt":          serving.Cert,
+		"apiserver.key":          serving.Key,
+		"sa.key":                 private,
+		"sa.pub":                 public,
 	})
 }
 

@@ -28,6 +28,15 @@ type Authority struct {
 	CertPEM []byte
 }
 
+// KeyPEM is the authority's key, for who signs in its place.
+func (a *Authority) KeyPEM() ([]byte, error) {
+	key, err := encodeKey(a.key)
+	if err != nil {
+		return nil, fmt.Errorf("encode the key of an authority: %w", err)
+	}
+	return key, nil
+}
+
 // Pair is a certificate and its private key, PEM-encoded.
 type Pair struct {
 	Cert []byte

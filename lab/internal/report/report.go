@@ -23,9 +23,12 @@ type Cluster struct {
 	// CertKubeconfig with a client certificate.
 	Kubeconfig     string `json:"kubeconfig"`
 	CertKubeconfig string `json:"certKubeconfig"`
-	CAFile         string `json:"caFile"`
-	Token          string `json:"token"`
-	AuditLog       string `json:"auditLog"`
+	// CAFile is the authority that signed the server's certificate, and that the
+	// server believes about clients; CAKeyFile is its key.
+	CAFile    string `json:"caFile"`
+	CAKeyFile string `json:"caKeyFile"`
+	Token     string `json:"token"`
+	AuditLog  string `json:"auditLog"`
 	// ReadySeconds is the time from the first process to a usable cluster.
 	ReadySeconds float64 `json:"readySeconds"`
 	DiskBytes    int64   `json:"diskBytes"`

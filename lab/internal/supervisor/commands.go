@@ -58,7 +58,7 @@ func (s *Supervisor) restart(r *http.Request, request RestartRequest) (report.Co
 func (c *cluster) report() report.Cluster {
 	return report.Cluster{
 		Server: c.Server(), Kubeconfig: c.Kubeconfig(), CertKubeconfig: c.CertKubeconfig(),
-		CAFile: c.CAFile(), Token: c.Token(kube.AdminUser), AuditLog: c.AuditLog(),
+		CAFile: c.CAFile(), CAKeyFile: c.CAKeyFile(), Token: c.Token(kube.AdminUser), AuditLog: c.AuditLog(),
 		ReadySeconds: c.ready.Seconds(), DiskBytes: diskUsage(c.Directory), Proxy: c.proxy,
 	}
 }
