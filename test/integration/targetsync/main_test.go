@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/targetsync"
+	"go.landscaper.dev/test/garden"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
@@ -37,6 +38,8 @@ var (
 	resource, source *lab.Cluster
 	// here and there are administrators' clients for both.
 	here, there client.WithWatch
+	// shoots is the garden that the source is.
+	shoots *garden.Garden
 	// clock is that of the controller.
 	clock shiftedClock
 )
@@ -81,6 +84,9 @@ func start(ctx context.Context, directory string) (stop func(), err error) {
 		return nil, err
 	}
 	if there, err = landscape.Connect(source.Kubeconfig); err != nil {
+		return nil, err
+	}
+	if shoots, err = garden.Start(ctx, source); err != nil {
 		return nil, err
 	}
 	if err := install.Run(ctx, here, install.Options{SkipPolicies: true}, &bytes.Buffer{}); err != nil {
