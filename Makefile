@@ -31,9 +31,12 @@ $(BIN)/landscaper $(BIN)/landscaper-cli: $(SOURCES)
 lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15 minutes).
 	@$(MAKE) --no-print-directory -C lab build
 
+DEMO ?=
+
 .PHONY: demo
-demo: build lab ## Bring up the lab and run the main job.
-	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo
+demo: build ## Bring up the data flow example in a lab, and check it (DEMO=-one-target for one target cluster).
+	@$(MAKE) --no-print-directory -C lab program
+	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo $(DEMO)
 
 # The parts of the whole test. What only compares files comes first.
 PARTS := verify lint test-unit test-lab test-integration test-e2e

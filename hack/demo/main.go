@@ -1,145 +1,128 @@
-// Command demo shows Landscaper at work: it starts two clusters, runs the server,
-// brings up an example, and says how to look further. "make demo" runs it.
+// Command demo shows Landscaper at work: it starts three clusters, Flux, a Git server and
+// a registry, runs the server, brings up the data flow example, shows and checks what it
+// has brought up, and cleans up. "make demo" runs it.
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
-	"sigs.k8s.io/yaml"
 
-	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/test/lab"
-	"go.landscaper.dev/test/landscape"
-)
-
-const (
-	example   = "examples/first-installation/installation.yaml"
-	namespace = "default"
+	"go.landscaper.dev/test/showcase"
 )
 
 func main() {
+	one := flag.Bool("one-target", false, "let Flux deploy to the cluster that it runs on, instead of a second one")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "demo:", err)
+	if err := run(ctx, *one); err != nil {
+		fmt.Fprintln(os.Stderr, "\ndemo:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
-	say("Starting two clusters: resource (Landscaper's objects) and target (what it deploys to)")
+func run(ctx context.Context, one bool) (err error) {
+	world, err := open(ctx, one)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, world.close()) }()
+	if err := bringUp(ctx, world.stage); err != nil {
+		return err
+	}
+	if err := check(ctx, world.stage); err != nil {
+		return err
+	}
+	return end(ctx, world)
+}
+
+// bringUp publishes the example and deploys it.
+func bringUp(ctx context.Context, stage *showcase.Stage) error {
+	say("Publishing the example's blueprints in the registry (its files are in the Git repository)")
+	if err := stage.Script(ctx, "dataflow", "push-component.sh", os.Stdout); err != nil {
+		return err
+	}
+	say("Creating the Installations")
 	began := time.Now()
-	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}})
-	if err != nil {
+	if err := stage.Script(ctx, "dataflow", "deploy-k8s-resources.sh", os.Stdout); err != nil {
 		return err
 	}
-	defer func() {
-		say("Cleaning up")
-		if err := started.Down(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, "demo:", err)
-		}
-	}()
-	resource, target := started.Clusters["resource"], started.Clusters["target"]
-	fmt.Printf("  ready after %.1f s\n", time.Since(began).Seconds())
-
-	say("Installing the CRDs and admission policies, starting the server")
-	if err := command(ctx, "bin/landscaper", "install", "--kubeconfig", resource.Kubeconfig).Run(); err != nil {
-		return fmt.Errorf("install: %w", err)
-	}
-	server, err := landscape.Start(ctx, landscape.Options{
-		Kubeconfig: resource.Kubeconfig, Quiet: true, Group: true, Log: filepath.Join(started.Directory, "landscaper.log"),
-	})
-	if err != nil {
+	if err := stage.Wait(ctx, os.Stdout, "dataflow-secret", "dataflow-gitrepository", "dataflow-root"); err != nil {
 		return err
-	}
-	defer func() {
-		if err := server.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "demo:", err)
-		}
-	}()
-
-	say("Creating a Target for the cluster, and the Installation of " + example)
-	began = time.Now()
-	if err := apply(ctx, resource, target); err != nil {
-		return err
-	}
-	wait := command(ctx, "bin/landscaper-cli", "installations", "wait", "first", "-n", namespace, "--for", "succeeded", "--timeout", "2m", "--kubeconfig", resource.Kubeconfig)
-	wait.Stdout, wait.Stderr = os.Stdout, os.Stderr
-	if err := wait.Run(); err != nil {
-		return fmt.Errorf("wait for the Installation: %w", err)
 	}
 	fmt.Printf("  succeeded after %.1f s\n", time.Since(began).Seconds())
-
-	say("The tree of what was brought up")
-	inspect := command(ctx, "bin/landscaper-cli", "installations", "inspect", "-n", namespace, "--kubeconfig", resource.Kubeconfig)
-	inspect.Stdout, inspect.Stderr = os.Stdout, os.Stderr
-	if err := inspect.Run(); err != nil {
-		return fmt.Errorf("inspect: %w", err)
-	}
-	return look(ctx, started, resource, target)
-}
-
-// look says how to look further, and waits for Ctrl-C if a person is there.
-func look(ctx context.Context, started *lab.Lab, resource, target *lab.Cluster) error {
-	say("Look further, in another terminal")
-	fmt.Printf(`  export KUBECONFIG=%s
-  kubectl get installations,executions,deployitems
-  bin/landscaper-cli installations inspect -n %s -o wide
-  kubectl --kubeconfig %s get configmap greeting -o yaml
-  tail -f %s
-`, resource.Kubeconfig, namespace, target.Kubeconfig, filepath.Join(started.Directory, "landscaper.log"))
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return nil
-	}
-	say("Press Ctrl-C to end")
-	<-ctx.Done()
-	fmt.Println()
 	return nil
 }
 
-// apply creates the Target and the Installation.
-func apply(ctx context.Context, resource, target *lab.Cluster) error {
-	cluster, err := landscape.Connect(resource.Kubeconfig)
-	if err != nil {
-		return fmt.Errorf("connect to the resource cluster: %w", err)
-	}
-	kubeconfig, err := os.ReadFile(target.Kubeconfig)
-	if err != nil {
-		return fmt.Errorf("read the target's kubeconfig: %w", err)
-	}
-	made, err := landscape.Target(namespace, "first-cluster", string(kubeconfig))
+// check shows what is on the clusters, and compares it with what should be there.
+func check(ctx context.Context, stage *showcase.Stage) error {
+	say("What was brought up: the Installations, the objects of Flux, the workload on the second cluster")
+	shown, err := stage.ShowDataflow(ctx)
 	if err != nil {
 		return err
 	}
-	if err := cluster.Create(ctx, made); err != nil {
-		return fmt.Errorf("create the Target: %w", err)
+	shown.Print(os.Stdout)
+	if differences := showcase.CompareDataflow(shown); len(differences) > 0 {
+		return fmt.Errorf("the example has brought up something else than expected:\n%s", strings.Join(differences, "\n"))
 	}
-	content, err := os.ReadFile(example)
-	if err != nil {
-		return fmt.Errorf("read the example: %w", err)
+	if err := stage.CheckToken(ctx); err != nil {
+		return err
 	}
-	inst := &v1alpha1.Installation{}
-	if err := yaml.UnmarshalStrict(content, inst); err != nil {
-		return fmt.Errorf("decode %s: %w", example, err)
-	}
-	inst.Namespace = namespace
-	if err := cluster.Create(ctx, inst); err != nil {
-		return fmt.Errorf("create the Installation: %w", err)
-	}
+	fmt.Println("The token in ConfigMap test-configmap is that of Secret test-secret: it has travelled through Landscaper.")
 	return nil
 }
 
-func command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, name, args...)
+// end offers to clean up, and says how to look further until then.
+func end(ctx context.Context, world *world) error {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		say("Look further, in another terminal")
+		fmt.Printf(`  export KUBECONFIG=%s
+  kubectl get installations,executions,deployitems -n cu-example
+  bin/landscaper-cli installations inspect -n cu-example -o wide
+  kubectl --kubeconfig %s get kustomizations -n flux-system -o yaml
+  kubectl --kubeconfig %s get all,configmaps -n cu-dataflow
+  tail -f %s
+`, world.stage.Resource, world.stage.Flux, world.stage.Workload, filepath.Join(world.lab.Directory, "landscaper.log"))
+		say("Press Enter to delete the Installations and to end")
+		if err := enter(ctx); err != nil {
+			return err
+		}
+	}
+	say("Deleting the Installations, and with them what they have brought up")
+	began := time.Now()
+	for _, script := range []string{"delete-installation.sh", "delete-other-k8s-resources.sh"} {
+		if err := world.stage.Script(ctx, "dataflow", script, os.Stdout); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("  gone after %.1f s\n", time.Since(began).Seconds())
+	return nil
+}
+
+// enter returns when somebody presses Enter, or wants to end at once.
+func enter(ctx context.Context) error {
+	pressed := make(chan struct{})
+	go func() {
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+		close(pressed)
+	}()
+	select {
+	case <-pressed:
+		return nil
+	case <-ctx.Done():
+		return errors.New("interrupted")
+	}
 }
 
 func say(what string) { fmt.Printf("\n── %s\n", what) }

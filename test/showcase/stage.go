@@ -77,16 +77,20 @@ func (s *Stage) Wait(ctx context.Context, progress io.Writer, installations ...s
 // run runs a program with the environment of the stage. What it says is part of the
 // error.
 func (s *Stage) run(ctx context.Context, output io.Writer, program string, args ...string) error {
-	root, err := landscape.Root()
+	clients, err := clients()
 	if err != nil {
 		return err
 	}
-	if program == "landscaper-cli" {
-		program = filepath.Join(root, "bin", program)
+	if found := clients[program]; found != "" {
+		program = found
+	}
+	path := []string{"PATH=" + os.Getenv("PATH")}
+	for _, found := range clients {
+		path[0] += string(os.PathListSeparator) + filepath.Dir(found)
 	}
 	var said strings.Builder
 	command := exec.CommandContext(ctx, program, args...)
-	command.Env = append(slices.Concat(os.Environ(), s.settings()), "PATH="+filepath.Join(root, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	command.Env = slices.Concat(os.Environ(), s.settings(), path)
 	command.Stdout, command.Stderr = io.MultiWriter(output, &said), io.MultiWriter(output, &said)
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("%s: %w: %s", filepath.Base(program), err, strings.TrimSpace(said.String()))

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/showcase"
+)
+
+// demo runs the demo without a terminal, with a directory before all others in its
+// PATH, and returns what it says and its exit code.
+func demo(t *testing.T, directory string, args ...string) (output string, code int) {
+	t.Helper()
+	root, err := landscape.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "demo")
+	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "go.landscaper.dev/hack/demo").CombinedOutput(); err != nil {
+		t.Fatalf("build the demo: %v\n%s", err, output)
+	}
+	var said bytes.Buffer
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Dir, command.Stdout, command.Stderr = root, &said, &said
+	command.Env = append(os.Environ(), "LAB_DIR="+filepath.Join(t.TempDir(), "labs"), "PATH="+directory+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var exit *exec.ExitError
+	if err := command.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return said.String(), command.ProcessState.ExitCode()
+}
+
+// TestDemo runs what a newcomer runs first.
+func TestDemo(t *testing.T) {
+	t.Run("it shows what it has brought up, and cleans up", func(t *testing.T) {
+		said, code := demo(t, "/nowhere")
+		for _, want := range []string{"Starting 3 clusters", "succeeded after", "[✅ Succeeded] Installation dataflow-root", "cluster2   Opaque", "test-configmap   1", "is that of Secret test-secret", "gone after"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%q is not said", want)
+			}
+		}
+		if code != 0 || t.Failed() {
+			t.Errorf("exit code %d:\n%s", code, said)
+		}
+	})
+	t.Run("it says what is off", func(t *testing.T) {
+		// This kubectl does not see one of the Kustomizations.
+		directory := t.TempDir()
+		kubectl, err := showcase.Client("kubectl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := "#!/bin/sh\ncase \"$*\" in \"get kustomizations\"*) " + kubectl + " \"$@\" | grep -v tokenconsumer ;; *) exec " + kubectl + " \"$@\" ;; esac\n"
+		if err := os.WriteFile(filepath.Join(directory, "kubectl"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		said, code := demo(t, directory, "-one-target")
+		if code != 1 || !strings.Contains(said, "demo: the example has brought up something else than expected:\nkubectl get kustomizations -n flux-system: got") {
+			t.Errorf("exit code %d:\n%s", code, said)
+		}
+	})
+}
