@@ -3,9 +3,11 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,7 +28,7 @@ import (
 var fluxLab struct {
 	once sync.Once
 	// repositories is how many repositories were made.
-	repositories int
+	repositories atomic.Int32
 	lab          *lab.Lab
 	err          error
 }
@@ -39,9 +41,8 @@ func endFluxLab() error {
 	return fluxLab.lab.Down(context.Background())
 }
 
-// fluxStage is a stage with Flux on one cluster and the workload on another one, and a
-// repository with the examples.
-func fluxStage(t *testing.T) *showcase.Stage {
+// startFluxLab starts it, unless it has started.
+func startFluxLab(t *testing.T) *lab.Lab {
 	t.Helper()
 	fluxLab.once.Do(func() {
 		fluxLab.lab, fluxLab.err = lab.Start(context.Background(), lab.Options{Clusters: []string{"flux", "workload"}, With: []string{"flux=flux", "git", "registry"}})
@@ -49,9 +50,13 @@ func fluxStage(t *testing.T) *showcase.Stage {
 	if fluxLab.err != nil {
 		t.Fatal(fluxLab.err)
 	}
-	fluxLab.repositories++
-	name := fmt.Sprintf("repository-%d", fluxLab.repositories)
-	created, err := fluxLab.lab.CreateRepository(t.Context(), name)
+	return fluxLab.lab
+}
+
+// newRepository makes a repository with the examples.
+func newRepository(t *testing.T) *showcase.Repository {
+	t.Helper()
+	created, err := startFluxLab(t).CreateRepository(t.Context(), fmt.Sprintf("repository-%d", fluxLab.repositories.Add(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +64,17 @@ func fluxStage(t *testing.T) *showcase.Stage {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return repository
+}
+
+// fluxStage is a stage with Flux on one cluster and the workload on another one, and a
+// repository with the examples.
+func fluxStage(t *testing.T) *showcase.Stage {
+	t.Helper()
+	world, repository := startFluxLab(t), newRepository(t)
 	return &showcase.Stage{
-		Resource: env.resource.Kubeconfig, Flux: fluxLab.lab.Clusters["flux"].Kubeconfig, Workload: fluxLab.lab.Clusters["workload"].Kubeconfig,
-		Registry: fluxLab.lab.Registry.URL + "/" + name, Repository: repository,
+		Resource: env.resource.Kubeconfig, Flux: world.Clusters["flux"].Kubeconfig, Workload: world.Clusters["workload"].Kubeconfig,
+		Registry: world.Registry.URL + "/" + filepath.Base(repository.URL), Repository: repository,
 	}
 }
 

@@ -2,6 +2,7 @@ package showcase
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,7 +43,8 @@ func NewRepository(ctx context.Context, url, directory string) (*Repository, err
 // Write changes a file below examples/kustomize, and pushes it as a new commit with a
 // new tag.
 func (r *Repository) Write(ctx context.Context, file, content string) error {
-	if err := os.WriteFile(filepath.Join(r.directory, "examples", "kustomize", file), []byte(content), 0o600); err != nil {
+	path := filepath.Join(r.directory, "examples", "kustomize", file)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
 		return fmt.Errorf("change the repository: %w", err)
 	}
 	return r.push(ctx)

@@ -18,6 +18,8 @@ type Check struct {
 	rule    Rule
 	wake    func()
 	waiting []*waiting
+	// sources are what the answers to requests depend on; nil for other checks.
+	sources *sources
 }
 
 // waiting is an object that was not ready when it was looked at last.
@@ -68,6 +70,9 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 		unready = append(unready, unfinished(w.object, w.finding))
 	}
 	c.waiting = left
+	if len(left) == 0 && c.sources != nil {
+		c.sources.close()
+	}
 	return unready, nil
 }
 
@@ -84,11 +89,20 @@ func (c *Check) look(ctx context.Context, w *waiting) error {
 	case !state.Known:
 	case state.Object != nil && cluster.AtLeast(state.Object.GetResourceVersion(), w.object.GetResourceVersion()):
 		// An older state than the one that we wrote could look ready.
-		w.finding = c.rule(state.Object)
+		w.finding, err = c.judge(ctx, w, state.Object)
+		return err
 	case state.Object == nil && cluster.AtLeast(state.Version, w.object.GetResourceVersion()):
 		w.finding = vanished(w.object)
 	}
 	return nil
+}
+
+// judge says how far an object has come.
+func (c *Check) judge(ctx context.Context, w *waiting, now *unstructured.Unstructured) (Finding, error) {
+	if c.sources != nil {
+		return c.sources.judge(ctx, w.object, now)
+	}
+	return c.rule(now), nil
 }
 
 // vanished says what it means that an object does not exist any more. A Job may go by
@@ -110,7 +124,9 @@ func (c *Check) ask(ctx context.Context, w *waiting) error {
 	case err != nil:
 		return err
 	default:
-		w.finding = c.rule(object)
+		if w.finding, err = c.judge(ctx, w, object); err != nil {
+			return err
+		}
 	}
 	if !w.finding.Ready() && !w.finding.Hopeless {
 		return notWatchable{w.object, w.finding.Why}
@@ -138,4 +154,7 @@ func (c *Check) Close() {
 		}
 	}
 	c.waiting = nil
+	if c.sources != nil {
+		c.sources.close()
+	}
 }

@@ -41,7 +41,8 @@ func (r *Rollout) uses(definition *unstructured.Unstructured) bool {
 	})
 }
 
-// awaitReadiness waits until all objects are ready.
+// awaitReadiness waits until Flux has done what objects ask it for, and until all objects
+// are ready. What was asked for counts also where nobody wants to check the objects.
 func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	if r.readiness.check == nil {
 		for _, name := range []string{": before readiness check", ": default readiness checks"} {
@@ -50,11 +51,23 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	unready, err := r.look(ctx, &r.readiness, readiness.RuleOf(r.wish.Readiness), func(result) bool { return !r.wish.SkipReadiness })
+	if r.answers.check == nil {
+		r.answers.check = readiness.NewAnswers(r.cluster, r.job.Wake)
+		for _, result := range r.stored {
+			if readiness.Requests(result.Object.Object) {
+				r.answers.check.Add(result.Mapping, result.stored)
+			}
+		}
+	}
+	unready, err := r.answers.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.waitFor(unready, nil)
+	others, err := r.look(ctx, &r.readiness, readiness.RuleOf(r.wish.Readiness), func(result) bool { return !r.wish.SkipReadiness })
+	if err != nil {
+		return nil, err
+	}
+	return r.waitFor(append(unready, others...), nil)
 }
 
 // waitFor says what is waited for, unless the time is over or waiting does not help.
@@ -81,6 +94,11 @@ func (r *Rollout) look(ctx context.Context, w *wait, rule readiness.Rule, about 
 			}
 		}
 	}
+	return w.look(ctx)
+}
+
+// look looks at the objects of a wait that has begun.
+func (w *wait) look(ctx context.Context) ([]readiness.Unfinished, error) {
 	unready, err := w.check.Look(ctx)
 	w.over = err == nil && len(unready) == 0
 	return unready, err

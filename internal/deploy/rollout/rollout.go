@@ -112,6 +112,7 @@ type Rollout struct {
 	definitions wait
 	orphans     *deletion.Deletion
 	cleaned     bool
+	answers     wait
 	readiness   wait
 	custom      customChecks
 	exports     exports
@@ -174,7 +175,7 @@ func (r *Rollout) Continue(ctx context.Context) ([]string, error) {
 func (r *Rollout) progress() progress {
 	p := progress{
 		pending: map[apply.Stage]int{}, ending: r.ending.Left(),
-		served: r.definitions.over, cleaned: r.cleaned, ready: r.readiness.over,
+		served: r.definitions.over, cleaned: r.cleaned, ready: r.answers.over && r.readiness.over,
 		checks: len(r.wish.Checks) - r.custom.over, exportsRead: r.exports.read, exportsStored: r.exports.stored, patched: r.patched,
 	}
 	for i, object := range r.objects {
@@ -334,7 +335,7 @@ func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 
 // Close ends all watches.
 func (r *Rollout) Close() error {
-	for _, wait := range []wait{r.definitions, r.readiness} {
+	for _, wait := range []wait{r.definitions, r.answers, r.readiness} {
 		if wait.check != nil {
 			wait.check.Close()
 		}

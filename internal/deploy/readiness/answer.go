@@ -1,0 +1,223 @@
+package readiness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/deploy/target"
+)
+
+const (
+	// requestAnnotation asks Flux to work on an object now. Its value says which request
+	// it is; Flux repeats it in the status when it has done so, with or without success.
+	requestAnnotation = "reconcile.fluxcd.io/requestedAt"
+	// fluxFinalizer is that of Flux. Without it, the first thing that Flux does with an
+	// object is to add it, and to answer the request without any work.
+	fluxFinalizer = "finalizers.fluxcd.io"
+
+	sourceGroup        = "source.toolkit.fluxcd.io"
+	kustomizationGroup = "kustomize.toolkit.fluxcd.io"
+)
+
+// answering are the groups of Flux whose objects answer requests.
+var answering = map[string]bool{sourceGroup: true, kustomizationGroup: true, "helm.toolkit.fluxcd.io": true, "image.toolkit.fluxcd.io": true}
+
+// Requests reports whether a manifest asks Flux for something. Then the object is not
+// ready before Flux has done it, whatever else is checked.
+func Requests(manifest *unstructured.Unstructured) bool {
+	suspended, _, _ := unstructured.NestedBool(manifest.Object, "spec", "suspend")
+	return manifest.GetAnnotations()[requestAnnotation] != "" && !suspended && answering[manifest.GroupVersionKind().Group]
+}
+
+// NewAnswers returns a check that waits until Flux has done what objects ask it for.
+func NewAnswers(on target.Cluster, wake func()) *Check {
+	return &Check{
+		target: on, wake: wake,
+		// It takes at least one look at the source.
+		rule:    func(*unstructured.Unstructured) Finding { return Finding{Why: "Flux has not answered the request yet"} },
+		sources: &sources{cluster: on, wake: wake, watches: map[string]target.Watch{}},
+	}
+}
+
+// answer says what Flux has made of a request. Settled says that it has done what it
+// could with the source that it had.
+func answer(before, now *unstructured.Unstructured) (finding Finding, settled bool) {
+	suspended, _, _ := unstructured.NestedBool(now.Object, "spec", "suspend")
+	ready, stalled := condition(now, "Ready"), condition(now, "Stalled")
+	switch {
+	case now.GetDeletionTimestamp() != nil:
+		return Finding{Why: "somebody is deleting it"}, false
+	case suspended:
+		return Finding{Why: "somebody has suspended it, so that Flux leaves it alone"}, false
+	case stalled != nil && stalled["status"] == "True" && of(stalled, now):
+		return Finding{Why: oneLine(conceal(detail("Flux has given up", stalled), now)), Hopeless: true}, false
+	case text(now, "status", "lastHandledReconcileAt") != now.GetAnnotations()[requestAnnotation]:
+		return Finding{Why: "Flux has not answered the request yet"}, false
+	case ready == nil || !of(ready, now):
+		return Finding{Why: "Flux has not worked on its present generation yet"}, false
+	case ready["status"] == "False":
+		reason, _ := ready["reason"].(string)
+		return Finding{Why: oneLine(conceal(detail(reason, ready), now))}, reason == buildFailed
+	case ready["status"] != "True":
+		return Finding{Why: "Flux is at work"}, false
+	case number(now, now.GetGeneration(), "status", "observedGeneration") != now.GetGeneration():
+		return Finding{Why: "Flux has not seen its present generation yet"}, false
+	case withoutWork(before, now):
+		return Finding{Why: "Flux has answered the request before it has done anything"}, false
+	}
+	return Finding{}, true
+}
+
+// buildFailed is the reason of a failure that another attempt with the same files would
+// only repeat.
+const buildFailed = "BuildFailed"
+
+// of reports whether a condition is about the present generation of an object.
+func of(condition map[string]any, object *unstructured.Unstructured) bool {
+	observed, there := condition["observedGeneration"].(int64)
+	return !there || observed == object.GetGeneration()
+}
+
+// withoutWork reports whether an answer may be the one that Flux gives when it adds its
+// finalizer: then nothing in its history is new.
+func withoutWork(before, now *unstructured.Unstructured) bool {
+	for _, finalizer := range before.GetFinalizers() {
+		if finalizer == fluxFinalizer {
+			return false
+		}
+	}
+	was, _, _ := unstructured.NestedSlice(before.Object, "status", "history")
+	is, _, _ := unstructured.NestedSlice(now.Object, "status", "history")
+	return len(was) > 0 && fmt.Sprint(was) == fmt.Sprint(is)
+}
+
+// minSecret is the length from which a part of a value is worth hiding.
+const minSecret = 8
+
+// conceal takes out of what Flux says what may be a value of an import: Flux quotes the
+// patches that it cannot apply.
+func conceal(message string, object *unstructured.Unstructured) string {
+	var texts []string
+	patches, _, _ := unstructured.NestedSlice(object.Object, "spec", "patches")
+	for _, entry := range patches {
+		if patch, ok := entry.(map[string]any); ok {
+			patchText, _ := patch["patch"].(string)
+			texts = append(texts, patchText)
+		}
+	}
+	substitutes, _, _ := unstructured.NestedStringMap(object.Object, "spec", "postBuild", "substitute")
+	for _, value := range substitutes {
+		texts = append(texts, value)
+	}
+	for _, value := range texts {
+		for _, word := range strings.FieldsFunc(value, func(char rune) bool { return strings.ContainsRune(" \t\n\"'\\{}[],", char) }) {
+			if len(word) >= minSecret {
+				message = strings.ReplaceAll(message, word, "…")
+			}
+		}
+	}
+	return message
+}
+
+// sources are the sources of Kustomizations. What Flux has applied counts only if it is
+// what the source has now: the controller of Kustomizations may have seen it late.
+type sources struct {
+	cluster target.Cluster
+	wake    func()
+	watches map[string]target.Watch
+}
+
+// judge says what Flux has made of a request, with regard to the source.
+func (s *sources) judge(ctx context.Context, before, now *unstructured.Unstructured) (Finding, error) {
+	finding, settled := answer(before, now)
+	if !settled || now.GroupVersionKind().Group != kustomizationGroup {
+		return finding, nil
+	}
+	from := sourceOf(now)
+	mapping, err := s.cluster.Mapping(ctx, from.kind)
+	if err != nil {
+		return finding, fmt.Errorf("find kind %s of the source: %w", from.kind.Kind, err)
+	}
+	// A watch may be behind what the controller of Kustomizations has seen.
+	live, err := s.cluster.Get(ctx, mapping, from.namespace, from.name)
+	switch {
+	case apierrors.IsForbidden(err):
+		// Who may not see the source has to believe Flux.
+		return finding, nil
+	case apierrors.IsNotFound(err):
+		live = nil
+	case err != nil:
+		return finding, err
+	}
+	if finding = compare(finding, now, from, live); !finding.Ready() && s.watches[from.String()] == nil {
+		s.watches[from.String()] = s.cluster.Watch(mapping, from.namespace, from.name, false, s.wake)
+	}
+	return finding, nil
+}
+
+// close ends all watches.
+func (s *sources) close() {
+	for key, watch := range s.watches {
+		_ = watch.Close()
+		delete(s.watches, key)
+	}
+}
+
+// source is where a Kustomization has its files from.
+type source struct {
+	kind            schema.GroupVersionKind
+	namespace, name string
+}
+
+// String is how people call it.
+func (s source) String() string { return s.kind.Kind + " " + s.namespace + "/" + s.name }
+
+func sourceOf(kustomization *unstructured.Unstructured) source {
+	version := text(kustomization, "spec", "sourceRef", "apiVersion")
+	if version == "" {
+		version = sourceGroup + "/v1"
+	}
+	namespace := text(kustomization, "spec", "sourceRef", "namespace")
+	if namespace == "" {
+		namespace = kustomization.GetNamespace()
+	}
+	kind := schema.FromAPIVersionAndKind(version, text(kustomization, "spec", "sourceRef", "kind"))
+	return source{kind: kind, namespace: namespace, name: text(kustomization, "spec", "sourceRef", "name")}
+}
+
+// compare says what an answer is worth with the source as it is.
+func compare(finding Finding, kustomization *unstructured.Unstructured, from source, live *unstructured.Unstructured) Finding {
+	revision, why := artifact(live)
+	switch tried := text(kustomization, "status", "lastAttemptedRevision"); {
+	case why != "":
+		return Finding{Why: fmt.Sprintf("its source %s: %s", from, why)}
+	case !finding.Ready():
+		// Another revision may be better.
+		finding.Hopeless = tried == revision
+		return finding
+	case text(kustomization, "status", "lastAppliedRevision") != revision:
+		return Finding{Why: fmt.Sprintf("its source %s has revision %s, which Flux has not applied yet", from, revision)}
+	}
+	return Finding{}
+}
+
+// artifact returns the revision that a source has, or why it has none yet that counts.
+func artifact(source *unstructured.Unstructured) (revision, why string) {
+	if source == nil {
+		return "", "it does not exist"
+	}
+	if Requests(source) {
+		if finding, _ := answer(source, source); !finding.Ready() {
+			return "", finding.Why
+		}
+	}
+	if revision = text(source, "status", "artifact", "revision"); revision == "" {
+		return "", "Flux has not fetched it yet"
+	}
+	return revision, ""
+}

@@ -1,0 +1,176 @@
+package readiness
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/deploy/target/memory"
+)
+
+const (
+	// answered is a Kustomization whose second request was answered with revision two.
+	answered = `
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: shop, namespace: flux, generation: 3, finalizers: [finalizers.fluxcd.io], annotations: {reconcile.fluxcd.io/requestedAt: second}}
+spec:
+  sourceRef: {kind: GitRepository, name: files}
+  suspend: false
+  patches: [{patch: "data: {token: hidden-hidden}"}]
+  postBuild: {substitute: {password: hunter2hunter2}}
+status:
+  observedGeneration: 3
+  lastHandledReconcileAt: second
+  lastAttemptedRevision: two
+  lastAppliedRevision: two
+  history: [{digest: a, totalReconciliations: 2}]
+  conditions: [{type: Ready, status: "True", reason: ReconciliationSucceeded, observedGeneration: 3}]
+`
+	fetched = `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: files, namespace: flux, generation: 1, annotations: {reconcile.fluxcd.io/requestedAt: second}}
+status:
+  observedGeneration: 1
+  lastHandledReconcileAt: second
+  artifact: {revision: two}
+  conditions: [{type: Ready, status: "True", observedGeneration: 1}]
+`
+)
+
+func TestAnswers(t *testing.T) {
+	failing := []string{`status: "True", reason: ReconciliationSucceeded`, `status: "False", reason: BuildFailed, message: "no path with hidden-hidden and hunter2hunter2"`}
+	tests := []struct {
+		reason string
+		// change and source are pairs of texts to replace.
+		change, source []string
+		want           string
+		hopeless       bool
+	}{
+		{"everything is as it was asked for", nil, nil, "", false},
+		{"the answer to an earlier request", []string{"lastHandledReconcileAt: second", "lastHandledReconcileAt: first"}, nil, "Flux has not answered the request yet", false},
+		{"nothing was answered yet", []string{"lastHandledReconcileAt: second", "other: 1"}, nil, "Flux has not answered the request yet", false},
+		{"an answer of the status alone, before the condition", []string{"conditions: [", "nothing: ["}, nil, "has not worked on its present generation", false},
+		{"the condition is about an earlier generation", []string{"Succeeded, observedGeneration: 3", "Succeeded, observedGeneration: 2"}, nil, "has not worked on its present generation", false},
+		{"the object is about an earlier generation", []string{"status:\n  observedGeneration: 3", "status:\n  observedGeneration: 2"}, nil, "has not seen its present generation", false},
+		{"Flux is applying", []string{`status: "True"`, "status: Unknown"}, nil, "Flux is at work", false},
+		{"somebody has suspended it", []string{"suspend: false", "suspend: true"}, nil, "suspended", false},
+		{"somebody deletes it", []string{"generation: 3,", "generation: 3, deletionTimestamp: '2026-01-01T00:00:00Z',"}, nil, "deleting", false},
+		{"a failure says why, but no value; the same files cannot do better", failing, nil, "BuildFailed: no path with … and …", true},
+		{"with newer files it may do better", failing, []string{"revision: two", "revision: three"}, "BuildFailed", false},
+		{"it was tried when there were no files", append([]string{"lastAttemptedRevision: two", "other: two"}, failing...), nil, "BuildFailed", false},
+		{"a failure that may pass", []string{`status: "True", reason: ReconciliationSucceeded`, `status: "False", reason: ReconciliationFailed, message: timeout`}, nil, "ReconciliationFailed: timeout", false},
+		{"Flux has given up", []string{"conditions: [", `conditions: [{type: Stalled, status: "True", message: access denied, observedGeneration: 3}, `}, nil, "Flux has given up: access denied", true},
+		{"the source has a newer revision than was applied", nil, []string{"revision: two", "revision: three"}, "has revision three, which Flux has not applied yet", false},
+		{"the source has not answered its request", nil, []string{"lastHandledReconcileAt: second", "lastHandledReconcileAt: first"}, "its source GitRepository flux/files: Flux has not answered", false},
+		{"the source cannot be fetched", nil, []string{`status: "True"`, `status: "False", reason: GitOperationFailed, message: no such commit`}, "its source GitRepository flux/files: GitOperationFailed: no such commit", false},
+		{"the source was never fetched", nil, []string{"artifact: {revision: two}", "other: 1", "requestedAt: second", "other: second"}, "has not fetched it yet", false},
+		{"nobody has asked the source for anything", nil, []string{"requestedAt: second", "other: second"}, "", false},
+		{"there is no source", nil, []string{"name: files", "name: others"}, "its source GitRepository flux/files: it does not exist", false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			cluster := memory.New()
+			mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
+			cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
+			cluster.Put(parse(t, strings.NewReplacer(test.source...).Replace(fetched)))
+			stored := cluster.Put(parse(t, strings.NewReplacer(test.change...).Replace(answered)))
+			check := NewAnswers(cluster, func() {})
+			check.Add(mapping, stored)
+			unready, err := check.Look(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got Finding
+			if len(unready) > 0 {
+				got = unready[0].Finding
+			}
+			if (got.Why == "") != (test.want == "") || !strings.Contains(got.Why, test.want) || got.Hopeless != test.hopeless {
+				t.Errorf("%+v, want %q, hopeless %t", got, test.want, test.hopeless)
+			}
+			check.Close()
+			if cluster.Watched() != 0 {
+				t.Errorf("%d watches are left", cluster.Watched())
+			}
+		})
+	}
+}
+
+// TestAnswerWithoutWork: an object that has lost Flux's finalizer gets it back, and with
+// it an answer to the request, before Flux does anything.
+func TestAnswerWithoutWork(t *testing.T) {
+	before := parse(t, strings.Replace(answered, "finalizers: [finalizers.fluxcd.io], ", "", 1))
+	now := parse(t, answered)
+	if finding, _ := answer(before, now); !strings.Contains(finding.Why, "before it has done anything") {
+		t.Errorf("%+v", finding)
+	}
+	now = parse(t, strings.Replace(answered, "totalReconciliations: 2", "totalReconciliations: 3", 1))
+	if finding, _ := answer(before, now); !finding.Ready() {
+		t.Errorf("%+v", finding)
+	}
+}
+
+// TestSourceThatNobodyMaySee: whoever may not read the source has to believe Flux.
+func TestSourceThatNobodyMaySee(t *testing.T) {
+	cluster := memory.New()
+	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
+	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
+	cluster.Fault = func(request memory.Request) memory.Fault {
+		if request.Kind == "GitRepository" {
+			return memory.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "gitrepositories"}, "files", nil)}
+		}
+		return memory.Fault{}
+	}
+	check := NewAnswers(cluster, func() {})
+	check.Add(mapping, cluster.Put(parse(t, answered)))
+	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
+		t.Errorf("%v (%v)", unready, err)
+	}
+}
+
+// TestNewsOfTheSource: whoever waits for the source is woken by it.
+func TestNewsOfTheSource(t *testing.T) {
+	cluster := memory.New()
+	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
+	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
+	cluster.Put(parse(t, strings.Replace(fetched, "lastHandledReconcileAt: second", "lastHandledReconcileAt: first", 1)))
+	woken := 0
+	check := NewAnswers(cluster, func() { woken++ })
+	check.Add(mapping, cluster.Put(parse(t, answered)))
+	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 {
+		t.Fatalf("%v (%v)", unready, err)
+	}
+	before := woken
+	cluster.Put(parse(t, fetched))
+	if woken == before {
+		t.Error("nobody was woken")
+	}
+	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 || cluster.Watched() != 0 {
+		t.Errorf("%v (%v), %d watches", unready, err, cluster.Watched())
+	}
+}
+
+func TestRequests(t *testing.T) {
+	tests := []struct {
+		reason   string
+		old, new string
+		want     bool
+	}{
+		{"a request to Flux", "", "", true},
+		{"no request", "requestedAt", "other", false},
+		{"who suspends an object asks for nothing", "suspend: false", "suspend: true", false},
+		{"another program with the same annotation", "kustomize.toolkit.fluxcd.io/v1", "acme.example/v1", false},
+		{"a kind of Flux that does not answer", "kustomize.toolkit.fluxcd.io/v1", "notification.toolkit.fluxcd.io/v1", false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := Requests(parse(t, strings.Replace(answered, test.old, test.new, 1))); got != test.want {
+				t.Errorf("%t, want %t", got, test.want)
+			}
+		})
+	}
+}
