@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"go.landscaper.dev/api/v1alpha1"
 )
 
 // firstAttempts is how many requests for a kind may fail before the first snapshot.
@@ -24,6 +23,7 @@ const firstAttempts = 5
 // up again where it was, or begins anew, also across a restart of the API server.
 type Live struct {
 	namespace string
+	sources   []Source
 	informers []cache.SharedIndexInformer
 	changed   chan struct{}
 	stop      context.CancelFunc
@@ -37,9 +37,10 @@ type Live struct {
 // Follow begins to follow a namespace, or all if it is empty, until the context
 // ends or Close is called. It returns when the first snapshot is complete, or with the error that
 // makes one impossible.
-func Follow(ctx context.Context, reader client.WithWatch, namespace string) (*Live, error) {
-	l := &Live{namespace: namespace, changed: make(chan struct{}, 1), failures: make([]error, len(sources)), attempts: make([]int, len(sources))}
-	for i, source := range sources {
+func Follow(ctx context.Context, reader client.WithWatch, namespace string, more ...Source) (*Live, error) {
+	l := &Live{namespace: namespace, sources: slices.Concat(sources, more), changed: make(chan struct{}, 1)}
+	l.failures, l.attempts = make([]error, len(l.sources)), make([]int, len(l.sources))
+	for i, source := range l.sources {
 		informer, err := l.newInformer(reader, i, source)
 		if err != nil {
 			return nil, fmt.Errorf("watch %s: %w", source.resource, err)
@@ -90,7 +91,7 @@ func (l *Live) Snapshot() Snapshot {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for i, err := range l.failures {
-		if hidden(i, err) {
+		if l.hidden(i, err) {
 			snapshot.Unreadable = append(snapshot.Unreadable, l.readError(i))
 		}
 	}
@@ -103,14 +104,14 @@ func (l *Live) Disconnected() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for i, err := range l.failures {
-		if err != nil && !hidden(i, err) {
+		if err != nil && !l.hidden(i, err) {
 			return l.readError(i)
 		}
 	}
 	return nil
 }
 
-func (l *Live) newInformer(reader client.WithWatch, number int, source source) (cache.SharedIndexInformer, error) {
+func (l *Live) newInformer(reader client.WithWatch, number int, source Source) (cache.SharedIndexInformer, error) {
 	listAndWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			if options.ResourceVersion == "0" {
@@ -130,7 +131,7 @@ func (l *Live) newInformer(reader client.WithWatch, number int, source source) (
 		},
 	}
 	informer := cache.NewSharedIndexInformer(listAndWatch, source.newOne(), 0, nil)
-	if err := informer.SetTransform(withKind(source.kind)); err != nil {
+	if err := informer.SetTransform(withKind(source)); err != nil {
 		return nil, err
 	}
 	// The errors are recorded above; without a handler they would go to the log.
@@ -146,10 +147,10 @@ func (l *Live) newInformer(reader client.WithWatch, number int, source source) (
 
 // withKind sets the kind before an object is stored, because later nobody may
 // change it.
-func withKind(kind Kind) cache.TransformFunc {
+func withKind(source Source) cache.TransformFunc {
 	return func(object any) (any, error) {
 		if typed, ok := object.(client.Object); ok {
-			typed.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(kind)))
+			typed.GetObjectKind().SetGroupVersionKind(source.version.WithKind(string(source.kind)))
 		}
 		return object, nil
 	}
@@ -173,7 +174,7 @@ func (l *Live) notify() {
 }
 
 func (l *Live) readError(number int) *ReadError {
-	return &ReadError{Resource: v1alpha1.Resource(sources[number].resource), Namespace: l.namespace, Err: l.failures[number]}
+	return &ReadError{Resource: l.sources[number].groupResource(), Namespace: l.namespace, Err: l.failures[number]}
 }
 
 // complete tells that everything that may be read has been read.
@@ -181,7 +182,7 @@ func (l *Live) complete() bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for i, informer := range l.informers {
-		if !informer.HasSynced() && !hidden(i, l.failures[i]) {
+		if !informer.HasSynced() && !l.hidden(i, l.failures[i]) {
 			return false
 		}
 	}
@@ -194,7 +195,7 @@ func (l *Live) fatal() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for i, err := range l.failures {
-		if err != nil && !hidden(i, err) && (!passes(err) || l.attempts[i] > firstAttempts) {
+		if err != nil && !l.hidden(i, err) && (!passes(err) || l.attempts[i] > firstAttempts) {
 			return l.readError(i)
 		}
 	}
@@ -202,8 +203,8 @@ func (l *Live) fatal() error {
 }
 
 // hidden tells that the reader may not see a kind that the snapshot can lack.
-func hidden(number int, err error) bool {
-	return apierrors.IsForbidden(err) && sources[number].kind != KindInstallation
+func (l *Live) hidden(number int, err error) bool {
+	return apierrors.IsForbidden(err) && l.sources[number].kind != KindInstallation
 }
 
 // passes tells that an error may be gone after a moment. The API server that does

@@ -70,6 +70,8 @@ type Node struct {
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 	// FinishTime is when the last job ended.
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
+	// PhaseTime is when the phase changed last.
+	PhaseTime *metav1.Time `json:"phaseTime,omitempty"`
 	// Children are the subinstallations and the Execution of an Installation, or
 	// the DeployItems of an Execution.
 	Children []*Node `json:"children,omitempty"`
@@ -80,6 +82,9 @@ type Node struct {
 	Execution *v1alpha1.Execution `json:"-"`
 	// DeployItem is the object of a DeployItem node.
 	DeployItem *v1alpha1.DeployItem `json:"-"`
+
+	times      *v1alpha1.TransitionTimes
+	conditions []v1alpha1.Condition
 }
 
 // Object returns the object behind the node, or nil if it is missing.
@@ -119,6 +124,15 @@ func (n *Node) Why() string {
 		return "the last job was for an earlier state of the object"
 	}
 	return ""
+}
+
+// Since tells from when on the object stands as it does: the phase of an earlier job
+// says nothing about one that waits to begin.
+func (n *Node) Since() *metav1.Time {
+	if n.JobID != n.JobIDFinished && n.StartTime != nil && (n.PhaseTime == nil || n.PhaseTime.Before(n.StartTime)) {
+		return n.StartTime
+	}
+	return n.PhaseTime
 }
 
 // Walk visits the node and all below it, parents first.

@@ -3,8 +3,10 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +26,8 @@ type Snapshot struct {
 	Executions []*v1alpha1.Execution
 	// DeployItems are the DeployItems.
 	DeployItems []*v1alpha1.DeployItem
+	// Events are the events, if somebody has asked for them.
+	Events []*corev1.Event
 	// Unreadable tells which kinds the reader may not see. What is made from the
 	// snapshot lacks them.
 	Unreadable []*ReadError
@@ -50,23 +54,34 @@ func (e *ReadError) Error() string {
 // Unwrap returns the cause.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// source is one of the three kinds of a snapshot.
-type source struct {
+// Source is a kind of objects in a snapshot.
+type Source struct {
+	version  schema.GroupVersion
 	kind     Kind
 	resource string
 	newList  func() client.ObjectList
 	newOne   func() client.Object
 }
 
-var sources = []source{
-	{KindInstallation, "installations", func() client.ObjectList { return &v1alpha1.InstallationList{} }, func() client.Object { return &v1alpha1.Installation{} }},
-	{KindExecution, "executions", func() client.ObjectList { return &v1alpha1.ExecutionList{} }, func() client.Object { return &v1alpha1.Execution{} }},
-	{KindDeployItem, "deployitems", func() client.ObjectList { return &v1alpha1.DeployItemList{} }, func() client.Object { return &v1alpha1.DeployItem{} }},
+// Events makes the events of a namespace a part of a snapshot.
+var Events = Source{corev1.SchemeGroupVersion, "Event", "events", func() client.ObjectList { return &corev1.EventList{} }, func() client.Object { return &corev1.Event{} }}
+
+func (s Source) groupResource() schema.GroupResource {
+	return s.version.WithResource(s.resource).GroupResource()
+}
+
+// sources are the three kinds of every snapshot.
+var sources = []Source{
+	{v1alpha1.GroupVersion, KindInstallation, "installations", func() client.ObjectList { return &v1alpha1.InstallationList{} }, func() client.Object { return &v1alpha1.Installation{} }},
+	{v1alpha1.GroupVersion, KindExecution, "executions", func() client.ObjectList { return &v1alpha1.ExecutionList{} }, func() client.Object { return &v1alpha1.Execution{} }},
+	{v1alpha1.GroupVersion, KindDeployItem, "deployitems", func() client.ObjectList { return &v1alpha1.DeployItemList{} }, func() client.Object { return &v1alpha1.DeployItem{} }},
 }
 
 // Collect reads a snapshot of a namespace, or of all if it is empty, with one
-// list per kind. Whoever may see Installations only gets a snapshot of those.
-func Collect(ctx context.Context, reader client.Reader, namespace string) (Snapshot, error) {
+// list per kind. Whoever may see Installations only gets a snapshot of those. More
+// sources are read besides the three kinds of every snapshot.
+func Collect(ctx context.Context, reader client.Reader, namespace string, more ...Source) (Snapshot, error) {
+	sources := slices.Concat(sources, more)
 	lists := make([]runtime.Object, len(sources))
 	failures := make([]error, len(sources))
 	var group sync.WaitGroup
@@ -78,7 +93,7 @@ func Collect(ctx context.Context, reader client.Reader, namespace string) (Snaps
 	var snapshot Snapshot
 	for i, source := range sources {
 		if err := failures[i]; err != nil {
-			failure := &ReadError{Resource: v1alpha1.Resource(source.resource), Namespace: namespace, Err: err}
+			failure := &ReadError{Resource: source.groupResource(), Namespace: namespace, Err: err}
 			if source.kind == KindInstallation || !apierrors.IsForbidden(err) {
 				return Snapshot{}, failure
 			}
@@ -93,7 +108,7 @@ func Collect(ctx context.Context, reader client.Reader, namespace string) (Snaps
 }
 
 // list reads in pages, so that a large landscape is no burden for the API server.
-func (s source) list(ctx context.Context, reader client.Reader, namespace string) (runtime.Object, error) {
+func (s Source) list(ctx context.Context, reader client.Reader, namespace string) (runtime.Object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		list := s.newList()
 		return list, reader.List(ctx, list, listOptions(namespace, options))
@@ -119,6 +134,8 @@ func (s *Snapshot) add(object runtime.Object) error {
 	case *v1alpha1.DeployItem:
 		object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(string(KindDeployItem)))
 		s.DeployItems = append(s.DeployItems, object)
+	case *corev1.Event:
+		s.Events = append(s.Events, object)
 	default:
 		return fmt.Errorf("unexpected %T in a snapshot", object)
 	}

@@ -24,14 +24,15 @@ type facts struct {
 	lastError            *v1alpha1.Error
 	times                *v1alpha1.TransitionTimes
 	// aborting says until when an abort waits for what is at work.
-	aborting string
+	aborting  string
+	phaseTime *metav1.Time
 }
 
 func installationFacts(i *v1alpha1.Installation) facts {
 	return facts{
 		phase: i.Status.InstallationPhase, jobID: i.Status.JobID, jobIDFinished: i.Status.JobIDFinished,
 		generation: i.Generation, observed: i.Status.ObservedGeneration, deleting: i.DeletionTimestamp != nil,
-		conditions: i.Status.Conditions, lastError: i.Status.LastError, times: i.Status.TransitionTimes,
+		conditions: i.Status.Conditions, lastError: i.Status.LastError, times: i.Status.TransitionTimes, phaseTime: i.Status.PhaseTransitionTime,
 	}
 }
 
@@ -39,7 +40,7 @@ func executionFacts(e *v1alpha1.Execution) facts {
 	f := facts{
 		phase: v1alpha1.InstallationPhase(e.Status.ExecutionPhase), jobID: e.Status.JobID, jobIDFinished: e.Status.JobIDFinished,
 		generation: e.Generation, observed: e.Status.ObservedGeneration, deleting: e.DeletionTimestamp != nil,
-		conditions: e.Status.Conditions, lastError: e.Status.LastError, times: e.Status.TransitionTimes,
+		conditions: e.Status.Conditions, lastError: e.Status.LastError, times: e.Status.TransitionTimes, phaseTime: e.Status.PhaseTransitionTime,
 	}
 	if at, asked := job.AbortedAt(e); asked {
 		f.aborting = "nothing new is started, and what is at work has until " + at.Add(job.AbortPatience).UTC().Format(time.TimeOnly) + " UTC to end"
@@ -55,7 +56,7 @@ func deployItemFacts(d *v1alpha1.DeployItem) facts {
 	return facts{
 		phase: v1alpha1.InstallationPhase(d.Status.Phase), jobID: d.Status.JobID, jobIDFinished: d.Status.JobIDFinished,
 		generation: d.Generation, observed: d.Status.ObservedGeneration, deleting: d.DeletionTimestamp != nil,
-		conditions: d.Status.Conditions, lastError: d.Status.LastError, times: d.Status.TransitionTimes,
+		conditions: d.Status.Conditions, lastError: d.Status.LastError, times: d.Status.TransitionTimes, phaseTime: d.Status.PhaseTransitionTime,
 	}
 }
 
@@ -68,6 +69,7 @@ func (f facts) fill(n *Node) {
 		n.Reason, n.Message = f.blocker()
 	}
 	n.StartTime, n.FinishTime = f.period()
+	n.PhaseTime, n.times, n.conditions = f.phaseTime, f.times, f.conditions
 }
 
 // state judges in the order of what matters most to somebody who looks.

@@ -48,5 +48,7 @@ func used(streams terminal.Streams, form form) []*cobra.Command {
 		newReconcileCommand(streams),
 		newInterruptCommand(),
 		newWaitCommand(streams),
+		newEventsCommand(streams),
+		newLogsCommand(streams),
 	}
 }

@@ -20,9 +20,11 @@ import (
 const shownBlockers = 3
 
 type waitFlags struct {
-	goal    string
-	timeout time.Duration
-	quiet   bool
+	goal string
+	// condition is set if the goal is none of the known ones.
+	condition *inspect.Condition
+	timeout   time.Duration
+	quiet     bool
 }
 
 func (f *waitFlags) addLimits(command *cobra.Command) {
@@ -45,11 +47,13 @@ Progress goes to the standard error: who is waited for, and why. The command end
 with code 2 as soon as one of the Installations has ended badly, with 3 if one does
 not exist, and with 5 when the time is over.`,
 		Example: `  landscaper-cli installations wait shop tools
-  landscaper-cli inst wait shop --for deleted --timeout 10m`,
+  landscaper-cli inst wait shop --for deleted --timeout 10m
+  landscaper-cli inst wait shop --for phase=Completing
+  landscaper-cli inst wait shop --for 'jsonpath={.status.conditions[?(@.type=="Ready")].status}=True'`,
 		Args: terminal.Arguments(needsName),
 		RunE: func(command *cobra.Command, args []string) error {
-			if !slices.Contains(inspect.Goals, inspect.Goal(w.goal)) {
-				return terminal.Usage(fmt.Errorf("invalid option for '--for' flag: %q: use one of %s", w.goal, goals()))
+			if err := w.parse(); err != nil {
+				return terminal.Usage(err)
 			}
 			on, err := f.Connect()
 			if err != nil {
@@ -64,11 +68,30 @@ not exist, and with 5 when the time is over.`,
 		ValidArgsFunction: connection.CompleteInstallations(f, -1),
 	}
 	f.Add(command)
-	command.Flags().StringVar(&w.goal, "for", string(inspect.GoalSucceeded), "what to wait for: "+goals())
+	command.Flags().StringVar(&w.goal, "for", string(inspect.GoalSucceeded), "what to wait for: "+goals()+", phase=PHASE or jsonpath={.PATH}=VALUE")
 	terminal.CompleteWith(command, "for", strings.Split(goals(), ", ")...)
 	w.addLimits(command)
 	terminal.BeStrict(command)
 	return command
+}
+
+// parse reads what is waited for.
+func (f *waitFlags) parse() (err error) {
+	if slices.Contains(inspect.Goals, inspect.Goal(f.goal)) {
+		return nil
+	}
+	f.condition, err = inspect.ParseCondition(f.goal)
+	if err == nil && f.condition == nil {
+		err = fmt.Errorf("invalid option for '--for' flag: %q: use one of %s, phase=PHASE or jsonpath={.PATH}=VALUE", f.goal, goals())
+	}
+	return err
+}
+
+func (f *waitFlags) judge(installation *v1alpha1.Installation, start inspect.Start) inspect.Verdict {
+	if f.condition != nil {
+		return f.condition.Judge(installation, start)
+	}
+	return inspect.Judge(installation, inspect.Goal(f.goal), start)
 }
 
 func goals() string {
@@ -152,7 +175,7 @@ func (w *wait) begin(snapshot inspect.Snapshot) error {
 func (w *wait) look(snapshot inspect.Snapshot) error {
 	for _, name := range w.names() {
 		installation := find(snapshot, w.on.Namespace, name)
-		verdict := inspect.Judge(installation, inspect.Goal(w.flags.goal), w.starts[name])
+		verdict := w.flags.judge(installation, w.starts[name])
 		switch verdict.Result {
 		case inspect.Pending:
 			w.tell(name, progress(snapshot, installation, verdict))

@@ -28,7 +28,13 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 		return on.Explain(fmt.Errorf("cannot collect installation: %w", err))
 	}
 	defer live.Close()
-	changes := changeLog{began: time.Now(), phases: map[string]string{}}
+	changes := changeLog{began: time.Now(), said: map[string]string{}}
+	// Only the times in the picture move by themselves.
+	clock := time.NewTicker(time.Second)
+	defer clock.Stop()
+	if !streams.Terminal {
+		clock.Stop()
+	}
 	for {
 		snapshot := live.Snapshot()
 		trees, err := f.trees(snapshot, on, name)
@@ -48,6 +54,7 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 		}
 		select {
 		case <-live.Changed():
+		case <-clock.C:
 		case <-ctx.Done():
 			return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
 		}
@@ -76,39 +83,41 @@ func (f *inspectFlags) ended(trees []*inspect.Node) (bool, error) {
 
 func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node) error {
 	var picture bytes.Buffer
-	if err := tree.Write(&picture, trees, f.treeOptions(streams)); err != nil {
+	options := f.treeOptions(streams)
+	options.Live = time.Now()
+	if err := tree.Write(&picture, trees, options); err != nil {
 		return err
 	}
-	text := strings.ReplaceAll(picture.String(), "\n", terminal.ClearRight+"\n")
+	text := strings.ReplaceAll(tree.Clip(picture.String(), streams.Rows()), "\n", terminal.ClearRight+"\n")
 	_, err := fmt.Fprint(streams.Out, cursorHome, text, clearBelow)
 	return err
 }
 
 // changeLog remembers what it has told about.
 type changeLog struct {
-	began  time.Time
-	phases map[string]string
+	began time.Time
+	said  map[string]string
 }
 
 func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error {
 	present := map[string]bool{}
 	var lines strings.Builder
-	tell := func(object, phase string) {
-		if c.phases[object] != phase {
-			c.phases[object] = phase
-			fmt.Fprintf(&lines, "%4s  %s: %s\n", time.Since(c.began).Round(time.Second), object, phase)
+	tell := func(object, state string) {
+		if c.said[object] != state {
+			c.said[object] = state
+			fmt.Fprintf(&lines, "%4s  %s: %s\n", tree.Duration(time.Since(c.began)), object, terminal.Printable(state))
 		}
 	}
 	for _, root := range trees {
 		root.Walk(func(node *inspect.Node) {
 			object := fmt.Sprintf("%s %s/%s", node.Kind, node.Namespace, node.Name)
 			present[object] = true
-			if node.Phase != "" {
-				tell(object, node.Phase)
+			if state := tree.State(node); state != "" {
+				tell(object, state)
 			}
 		})
 	}
-	for object := range c.phases {
+	for object := range c.said {
 		if !present[object] {
 			tell(object, "deleted")
 		}

@@ -25,22 +25,25 @@ type Streams struct {
 	Terminal bool
 	// Columns is the width of the terminal; 0 if it is not known.
 	Columns func() int
+	// Rows is the height of the terminal; 0 if it is not known.
+	Rows func() int
 }
 
 // Standard returns the streams of the process.
 func Standard() Streams {
 	return Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
-		Terminal: term.IsTerminal(int(os.Stdout.Fd())), Columns: standardColumns,
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())), Columns: func() int { columns, _ := standardSize(); return columns },
+		Rows: func() int { _, rows := standardSize(); return rows },
 	}
 }
 
-func standardColumns() int {
-	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+func standardSize() (columns, rows int) {
+	columns, rows, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return columns
+	return columns, rows
 }
 
 // Color tells whether the output may be coloured.

@@ -23,6 +23,9 @@ func (p *printer) description(node *inspect.Node, prefix string) error {
 		wide = wideData(node)
 	}
 	text := cause(node)
+	if waits := waits(node); !p.options.Live.IsZero() && waits != "" {
+		text = "Waiting: " + waits
+	}
 	if p.options.Details {
 		details, err := details(node)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"go.landscaper.dev/internal/inspect"
 )
@@ -40,6 +41,10 @@ type Options struct {
 	Columns int
 	// NoWrap leaves long lines as they are.
 	NoWrap bool
+	// Live is the present moment for a picture of what is going on: how long each object
+	// has been in its phase and what it waits for; what is settled hides its parts.
+	// Zero means that everything is shown, without times.
+	Live time.Time
 }
 
 // Write prints trees, each followed by an empty line.
@@ -66,12 +71,14 @@ type printer struct {
 // glyphs are the pieces that a tree is drawn with, each four columns wide.
 type glyphs struct {
 	middle, last, through, empty string
-	symbols                      map[symbol]string
+	// cut stands where a name was shortened.
+	cut     string
+	symbols map[symbol]string
 }
 
 var (
-	unicode = glyphs{"├── ", "└── ", "│   ", "    ", map[symbol]string{good: "✅ ", busy: "🏗️ ", bad: "❌ "}}
-	ascii   = glyphs{"|-- ", "`-- ", "|   ", "    ", nil}
+	unicode = glyphs{"├── ", "└── ", "│   ", "    ", "…", map[symbol]string{good: "✅ ", busy: "🏗️ ", bad: "❌ "}}
+	ascii   = glyphs{"|-- ", "`-- ", "|   ", "    ", "~", nil}
 )
 
 func (p *printer) root(node *inspect.Node) error {
@@ -85,7 +92,7 @@ func (p *printer) root(node *inspect.Node) error {
 // node prints a node behind its branch, and below it, behind the prefix and the
 // continuation of the branch, its text and its children.
 func (p *printer) node(node *inspect.Node, prefix, branch, continuation string) error {
-	p.text.WriteString(prefix + branch + p.headline(node) + "\n")
+	p.text.WriteString(p.headline(prefix+branch, node) + "\n")
 	prefix += continuation
 	if err := p.description(node, prefix); err != nil {
 		return err
@@ -104,6 +111,9 @@ func (p *printer) node(node *inspect.Node, prefix, branch, continuation string) 
 }
 
 func (p *printer) children(node *inspect.Node) []*inspect.Node {
+	if !p.options.Live.IsZero() && settled(node) {
+		return nil
+	}
 	if !p.options.HideExecutions {
 		return node.Children
 	}
@@ -118,8 +128,9 @@ func (p *printer) children(node *inspect.Node) []*inspect.Node {
 	return children
 }
 
-func (p *printer) headline(node *inspect.Node) string {
-	line := "[" + p.status(node) + "] " + string(node.Kind) + " "
+func (p *printer) headline(branch string, node *inspect.Node) string {
+	status, color := p.status(node)
+	before := branch + "[" + status + "] " + string(node.Kind) + " "
 	name := node.Name
 	if p.options.Namespaces {
 		name = node.Namespace + "/" + name
@@ -127,26 +138,32 @@ func (p *printer) headline(node *inspect.Node) string {
 	if p.options.Names == TemplateNames && node.TemplateName != "" {
 		name = node.TemplateName + " (" + name + ")"
 	}
-	line += printable(name)
+	after := ""
 	if node.Orphaned {
-		line += " (orphaned)"
+		after = " (orphaned)"
 	}
-	return line
+	after += p.live(node)
+	text := p.fit(before, printable(name), after)
+	if color != none {
+		before = branch + fmt.Sprintf("[\x1b[%dm%s\x1b[0m] ", color, status) + string(node.Kind) + " "
+	}
+	return before + text
 }
 
-func (p *printer) status(node *inspect.Node) string {
+// status returns the text in brackets and its colour.
+func (p *printer) status(node *inspect.Node) (string, symbol) {
 	if node.State == inspect.Missing {
-		return "?"
+		return "?", none
 	}
 	symbol := symbolOf(node.Phase)
 	status := p.glyphs.symbols[symbol] + printable(node.Phase)
 	if node.Outdated {
 		status += " (outdated)"
 	}
-	if p.options.Color && symbol != none {
-		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", symbol, status)
+	if !p.options.Color {
+		symbol = none
 	}
-	return status
+	return status, symbol
 }
 
 // symbol stands before a phase; its number is its colour on a terminal.

@@ -29,6 +29,7 @@ func (c *Console) Streams() terminal.Streams {
 		Getenv:   func(name string) string { return c.Environment[name] },
 		Terminal: c.Columns != 0,
 		Columns:  func() int { return max(c.Columns, 0) },
+		Rows:     func() int { return 0 },
 	}
 }
 

@@ -1,0 +1,170 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// Entry is something that happened to an object of a tree.
+type Entry struct {
+	// Time is when it happened, or happened last.
+	Time time.Time `json:"time"`
+	// Kind, Namespace and Name are the object.
+	Kind      Kind   `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Type is Normal or Warning.
+	Type string `json:"type"`
+	// Reason is a short word for what happened.
+	Reason string `json:"reason,omitempty"`
+	// Message tells it to people.
+	Message string `json:"message,omitempty"`
+	// Count is how often it happened, if more than once.
+	Count int32 `json:"count,omitempty"`
+
+	// stage orders what one status tells of the same second.
+	stage int
+}
+
+// EventsOf returns the events of the objects of a tree, the oldest first.
+func EventsOf(tree *Node, events []*corev1.Event) []Entry {
+	nodes := map[types.UID]*Node{}
+	tree.Walk(func(node *Node) {
+		if object := node.Object(); object != nil {
+			nodes[object.GetUID()] = node
+		}
+	})
+	var entries []Entry
+	for _, event := range events {
+		node := nodes[event.InvolvedObject.UID]
+		if node == nil || event.InvolvedObject.UID == "" {
+			continue
+		}
+		entry := node.entry(lastTime(event), event.Type, event.Reason, event.Message, stageInside)
+		if event.Series != nil {
+			entry.Count = event.Series.Count
+		} else if event.Count > 1 {
+			entry.Count = event.Count
+		}
+		entries = append(entries, entry)
+	}
+	return inOrder(entries)
+}
+
+// lastTime is when an event happened last; clients of both APIs write different fields.
+func lastTime(event *corev1.Event) time.Time {
+	latest := event.EventTime.Time
+	candidates := []time.Time{event.FirstTimestamp.Time, event.LastTimestamp.Time}
+	if event.Series != nil {
+		candidates = append(candidates, event.Series.LastObservedTime.Time)
+	}
+	for _, candidate := range candidates {
+		if candidate.After(latest) {
+			latest = candidate
+		}
+	}
+	return latest
+}
+
+// The stages of a job, in the order in which a status tells of them.
+const (
+	stageAsked = iota
+	stageBegun
+	stageInside
+	stageEnded
+)
+
+// Story tells what the last job of a tree did, in order, from its events and from what
+// the objects publish about themselves.
+func Story(tree *Node, events []*corev1.Event) []Entry {
+	var begin time.Time
+	if tree.StartTime != nil {
+		begin = tree.StartTime.Time
+	}
+	var entries []Entry
+	tree.Walk(func(node *Node) { entries = append(entries, node.told()...) })
+	entries = append(entries, EventsOf(tree, events)...)
+	// What was before is of an earlier job.
+	entries = slices.DeleteFunc(entries, func(entry Entry) bool { return entry.Time.Before(begin) })
+	return withoutRepetition(inOrder(entries))
+}
+
+// withoutRepetition drops what a status and an event tell alike.
+func withoutRepetition(entries []Entry) []Entry {
+	type fact struct {
+		kind          Kind
+		name, message string
+		second        int64
+	}
+	seen := map[fact]bool{}
+	return slices.DeleteFunc(entries, func(entry Entry) bool {
+		this := fact{entry.Kind, entry.Namespace + "/" + entry.Name, entry.Message, entry.Time.Unix()}
+		repeated := entry.Message != "" && seen[this]
+		seen[this] = true
+		return repeated
+	})
+}
+
+func inOrder(entries []Entry) []Entry {
+	slices.SortStableFunc(entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Time.Unix(), b.Time.Unix()), a.stage-b.stage, a.Time.Compare(b.Time))
+	})
+	return entries
+}
+
+func (n *Node) entry(at time.Time, kind, reason, message string, stage int) Entry {
+	return Entry{Time: at, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, Type: cmp.Or(kind, corev1.EventTypeNormal), Reason: reason, Message: message, stage: stage}
+}
+
+// told is what an object publishes about its own job.
+func (n *Node) told() []Entry {
+	var entries []Entry
+	add := func(at *metav1.Time, kind, reason, message string, stage int) {
+		if at != nil && !at.IsZero() {
+			entries = append(entries, n.entry(at.Time, kind, reason, message, stage))
+		}
+	}
+	if times := n.times; times != nil {
+		add(times.TriggerTime, "", "Asked", "job "+n.JobID+" was handed over", stageAsked)
+		add(times.InitTime, "", "Begun", "the work has begun", stageBegun)
+		add(times.WaitTime, "", "Waits", "what belongs to it was started", stageInside)
+		if n.JobID == n.JobIDFinished {
+			kind := corev1.EventTypeNormal
+			if n.Failed() {
+				kind = corev1.EventTypeWarning
+			}
+			add(times.FinishedTime, kind, "Ended", "the job ended in phase "+n.Phase, stageEnded)
+		}
+	}
+	for _, condition := range n.conditions {
+		if condition.Message != "" && !summaries[condition.Type] {
+			kind := corev1.EventTypeNormal
+			if condition.Status == v1alpha1.ConditionFalse {
+				kind = corev1.EventTypeWarning
+			}
+			at := condition.LastTransitionTime
+			add(&at, kind, condition.Reason, fmt.Sprintf("%s: %s", condition.Type, condition.Message), stageInside)
+		}
+	}
+	if n.LastError != nil && n.LastError.Message != "" {
+		at := n.LastError.LastUpdateTime
+		add(&at, corev1.EventTypeWarning, n.LastError.Reason, n.LastError.Message, stageInside)
+	}
+	if waits := n.Why(); n.JobID != n.JobIDFinished && waits != "" && n.PhaseTime != nil {
+		add(n.PhaseTime, "", "Waiting", waits, stageEnded)
+	}
+	return entries
+}
+
+// summaries are conditions that say in other words what the rest says.
+var summaries = map[v1alpha1.ConditionType]bool{
+	v1alpha1.ReadyCondition: true, v1alpha1.ReconcilingCondition: true, v1alpha1.StalledCondition: true,
+}
