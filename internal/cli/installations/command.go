@@ -50,5 +50,6 @@ func used(streams terminal.Streams, form form) []*cobra.Command {
 		newWaitCommand(streams),
 		newEventsCommand(streams),
 		newLogsCommand(streams),
+		newGraphCommand(streams),
 	}
 }
