@@ -56,9 +56,9 @@ func TestScenarioItems(t *testing.T) {
 		wantNotes(t, space, "two=b")
 	})
 	t.Run("labels of a template are on its item", func(t *testing.T) {
-		inst = again(t, inst, itemsOf(t, space, note("two", onCluster, "b", "labels: {tier: front}")), succeeded)
+		inst = again(t, inst, itemsOf(t, space, note("two", onCluster, "b", "labels: {tier: front, team: a}")), succeeded)
 		inst = again(t, inst, itemsOf(t, space, note("two", onCluster, "b", "labels: {tier: back}")), succeeded)
-		if labels := itemsByName(t, space)["two"].Labels; labels["tier"] != "back" {
+		if labels := itemsByName(t, space)["two"].Labels; labels["tier"] != "back" || labels["team"] != "" {
 			t.Errorf("labels %v", labels)
 		}
 	})

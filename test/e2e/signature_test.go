@@ -38,6 +38,13 @@ func signedSpace(t *testing.T, path string, by *signer) string {
 	space := namespace(t)
 	shopContext(t, space, path, env.registry.Password)
 	shopImports(t, space, 3)
+	trust(t, space, by)
+	return space
+}
+
+// trust lets the Context of a namespace know whom to trust.
+func trust(t *testing.T, space string, by *signer) {
+	t.Helper()
 	createAll(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "trust"}, Data: map[string][]byte{"key": by.public, "ca": by.authority}})
 	landscape := &v1alpha1.Context{}
 	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "vendor"}, landscape); err != nil {
@@ -53,7 +60,6 @@ func signedSpace(t *testing.T, path string, by *signer) string {
 	if err := env.admin.Update(t.Context(), landscape); err != nil {
 		t.Fatal(err)
 	}
-	return space
 }
 
 func signedInstallation(space, signature string) *v1alpha1.Installation {
