@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -94,7 +95,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	var left []v1alpha1.DependentToTrigger
 	s.told = []string{}
 	for _, dependent := range all {
-		done, err := r.ask(ctx, types.NamespacedName{Namespace: s.inst.Namespace, Name: dependent.Name})
+		done, err := r.ask(ctx, s.inst.Name, types.NamespacedName{Namespace: s.inst.Namespace, Name: dependent.Name})
 		if err != nil {
 			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
 		}
@@ -121,8 +122,8 @@ func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
 	s.tellAt = r.Now().Add(tidyPause)
 }
 
-// ask asks a root for a job. It returns false if that has to wait for a change of it.
-func (r *Reconciler) ask(ctx context.Context, key types.NamespacedName) (done bool, err error) {
+// ask asks a root for a job on behalf of another one. It returns false if that has to wait for a change of it.
+func (r *Reconciler) ask(ctx context.Context, by string, key types.NamespacedName) (done bool, err error) {
 	dependent := &v1alpha1.Installation{}
 	switch err := r.Client.Get(ctx, key, dependent); {
 	case apierrors.IsNotFound(err):
@@ -147,8 +148,11 @@ func (r *Reconciler) ask(ctx context.Context, key types.NamespacedName) (done bo
 	err = r.patchMetadata(ctx, dependent, func(inst *v1alpha1.Installation) {
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 	})
-	if job.OutcomeOf(err) == job.Conflict {
+	switch {
+	case job.OutcomeOf(err) == job.Conflict:
 		return false, nil
+	case err == nil:
+		r.reporter().Tell(job.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by+" has exported other values than the last job has imported")
 	}
 	return true, ignoreGone(err)
 }

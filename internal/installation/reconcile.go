@@ -167,7 +167,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 
 // ways are how steps are carried out.
 var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
-	admit: (*Reconciler).admit, accept: (*Reconciler).accept, dismiss: (*Reconciler).dismiss,
+	admit: (*Reconciler).admit, accept: (*Reconciler).accept, dismiss: (*Reconciler).ignore,
 	tell: (*Reconciler).tell, compare: (*Reconciler).compare, follow: (*Reconciler).follow, repeat: (*Reconciler).repeat,
 	interrupt: (*Reconciler).interrupt, adopt: (*Reconciler).adopt, begin: (*Reconciler).begin,
 	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,

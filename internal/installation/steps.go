@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,7 +29,17 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}
+	if why, unasked := unaskedJobs[trigger]; unasked {
+		r.reporter().Tell(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.inst.Status.JobID+" begins because "+why)
+	}
 	return r.accept(ctx, s)
+}
+
+// ignore removes a request for a job that has no effect, and says so.
+func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
+	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored,
+		"operation "+s.inst.Annotations[v1alpha1.OperationAnnotation]+" has no effect on a subinstallation: ask the root of the tree for a job")
+	return r.dismiss(ctx, s)
 }
 
 // adopt takes the job of the parent over.

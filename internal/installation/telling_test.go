@@ -87,7 +87,7 @@ func TestAsk(t *testing.T) {
 			}
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
-			done, err := b.ask(t.Context(), key)
+			done, err := b.ask(t.Context(), "shop", key)
 			if done != test.done || (err != nil) != test.failed {
 				t.Errorf("done: %t, %v", done, err)
 			}

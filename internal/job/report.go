@@ -74,7 +74,7 @@ func (r *Reporter) Enter(ctx context.Context, s *Subject, phase string) error {
 	}
 	r.tellWarnings(s)
 	if r.AnnounceSuccess && phase == v1alpha1.PhaseStringSucceeded {
-		r.event(s, corev1.EventTypeNormal, "Succeeded", "job "+*s.Status.JobID+" has succeeded")
+		r.Tell(s, corev1.EventTypeNormal, "Succeeded", "job "+*s.Status.JobID+" has succeeded")
 	}
 	return nil
 }
@@ -175,18 +175,19 @@ func (r *Reporter) tellError(s *Subject, before *v1alpha1.Error) {
 	if reason == "" {
 		reason = "Error"
 	}
-	r.event(s, corev1.EventTypeWarning, reason, now.Message)
+	r.Tell(s, corev1.EventTypeWarning, reason, now.Message)
 }
 
 // tellWarnings tells what was noted: in one event for each kind.
 func (r *Reporter) tellWarnings(s *Subject) {
 	for _, w := range s.warnings {
-		r.event(s, corev1.EventTypeWarning, w.reason, strings.Join(w.messages, "; "))
+		r.Tell(s, corev1.EventTypeWarning, w.reason, strings.Join(w.messages, "; "))
 	}
 	s.warnings = nil
 }
 
-func (r *Reporter) event(s *Subject, eventType, reason, message string) {
+// Tell tells users what happened, by an event.
+func (r *Reporter) Tell(s *Subject, eventType, reason, message string) {
 	if r.Events != nil {
 		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", Note(message))
 	}
