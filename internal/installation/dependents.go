@@ -22,8 +22,7 @@ import (
 // stored with the end of the job and removed when they were asked, so that a crash in
 // between asks them again, and never none.
 
-// noteDependents notes at the end of a job which roots it concerns: those that import
-// something else now than in their last job.
+// noteDependents notes at the end of a job which roots it concerns.
 func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written dataflow.Exports) error {
 	if s.parent != nil || !exporting(s.inst) || s.inst.Spec.Optimization != nil && s.inst.Spec.Optimization.HasNoSiblingExports {
 		s.inst.Status.DependentsToTrigger = nil
@@ -36,8 +35,7 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 	reader := &published{cached: confirming{Reader: r.Client, live: r.Reader}, live: r.Reader, written: namesOf(written), read: map[objectKey]client.Object{}}
 	var concerned []v1alpha1.DependentToTrigger
 	for _, dependent := range importers(s.inst, siblings) {
-		hash, known := r.hashOfImports(ctx, dependent, reader)
-		if !known || hash != dependent.Status.ImportsHash {
+		if r.concerns(ctx, s.inst, dependent, reader) {
 			concerned = append(concerned, v1alpha1.DependentToTrigger{Name: dependent.Name})
 		}
 	}
@@ -71,15 +69,21 @@ func follows(inst *v1alpha1.Installation) bool {
 // hashOfImports identifies what a root imports now; false if nobody knows, because
 // something is missing, or wrong, or cannot be read.
 func (r *Reconciler) hashOfImports(ctx context.Context, inst *v1alpha1.Installation, reader client.Reader) (string, bool) {
-	if len(validation.Installation(inst, r.Sources.Foreign)) > 0 {
-		return "", false
-	}
-	imports, err := dataflow.Read(ctx, inst, newObjects(reader))
-	if err != nil {
+	imports, known := r.importsOf(ctx, inst, reader)
+	if !known {
 		return "", false
 	}
 	hash, err := dataflow.ImportsHash(imports)
 	return hash, err == nil
+}
+
+// importsOf returns what a root imports now; false if nobody knows.
+func (r *Reconciler) importsOf(ctx context.Context, inst *v1alpha1.Installation, reader client.Reader) (dataflow.Imports, bool) {
+	if len(validation.Installation(inst, r.Sources.Foreign)) > 0 {
+		return dataflow.Imports{}, false
+	}
+	imports, err := dataflow.Read(ctx, inst, newObjects(reader))
+	return imports, err == nil
 }
 
 // telling reports whether somebody is still to be asked for a job.

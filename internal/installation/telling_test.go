@@ -169,6 +169,56 @@ func dependents(inst *v1alpha1.Installation) (names []string) {
 	return names
 }
 
+// alsoOther lets a root import something else, too, which has changed since.
+func alsoOther(inst *v1alpha1.Installation) {
+	inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "other", DataRef: "other"})
+	inst.Status.ImportsHash = "of what it was"
+}
+
+// importCopy is the copy of "x" that a job of a root has made.
+func importCopy(of, value, jobID string) *v1alpha1.DataObject {
+	object := dataOf("copy-of-"+of, value)
+	object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(of), v1alpha1.DataObjectKeyLabel: "in-x", v1alpha1.DataObjectJobIDLabel: jobID}
+	return object
+}
+
+// TestUsed: what tells that a job has used an import as it is now.
+func TestUsed(t *testing.T) {
+	dependent := importer(t, "dep", nil)
+	target := func(name, kind string) *v1alpha1.Target {
+		object := targetOf(name, kind)
+		object.Labels = map[string]string{v1alpha1.DataObjectKeyLabel: "in", v1alpha1.DataObjectJobIDLabel: "a"}
+		return object
+	}
+	inSecret := importCopy("dep", `"v"`, "a")
+	inSecret.Annotations = map[string]string{v1alpha1.DataObjectSecretAnnotation: "secret"}
+	data := dataflow.Reference{Import: "in-x", Type: v1alpha1.ImportTypeData}
+	imports := dataflow.Imports{
+		Data:    map[string]dataflow.DataImport{"in-x": {Value: v1alpha1.NewAnyJSON([]byte(`{"a": 1, "b": 2}`))}},
+		Targets: map[string]*v1alpha1.Target{"in": targetOf("t", "example.org/x")},
+	}
+	for _, test := range []struct {
+		reason    string
+		reference dataflow.Reference
+		copies    dataflow.Exports
+		want      bool
+	}{
+		{"the same value, written otherwise", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{importCopy("dep", `{"b":2,"a":1}`, "a")}}, true},
+		{"another value", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{importCopy("dep", `{"b":2}`, "a")}}, false},
+		{"no value that can be read", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{importCopy("dep", `{`, "a")}}, false},
+		{"the value is in a Secret", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{inSecret}}, false},
+		{"the same Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, true},
+		{"another Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/y")}}, false},
+		{"a list is not looked into", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTargetList}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := used(dependent, test.reference, imports, test.copies); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}
+
 // TestNoteDependents: whom a job concerns.
 func TestNoteDependents(t *testing.T) {
 	x := dataOf("x", `"new"`)
@@ -180,6 +230,10 @@ func TestNoteDependents(t *testing.T) {
 		want    []string
 	}{
 		{"who has another value", nil, []*v1alpha1.Installation{importer(t, "old", nil), importer(t, "new", used)}, []string{"old"}},
+		{"who has this value, but imports something else that has changed: that is not ours to tell", nil, []*v1alpha1.Installation{importer(t, "beside", alsoOther)}, nil},
+		{"who has changed both", nil, []*v1alpha1.Installation{importer(t, "both", alsoOther)}, []string{"both"}},
+		{"who has a copy of another job, as one that failed before", nil, []*v1alpha1.Installation{importer(t, "late", alsoOther)}, []string{"late"}},
+		{"who has no copy to tell", nil, []*v1alpha1.Installation{importer(t, "without", alsoOther)}, []string{"without"}},
 		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{importer(t, "lacks", func(inst *v1alpha1.Installation) {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
 		})}, []string{"lacks"}},
@@ -195,7 +249,10 @@ func TestNoteDependents(t *testing.T) {
 			for _, option := range test.options {
 				option(s)
 			}
-			objects := []client.Object{self, x.DeepCopy()}
+			objects := []client.Object{
+				self, x.DeepCopy(), dataOf("other", "1"),
+				importCopy("beside", `"new"`, "a"), importCopy("both", `"old"`, "a"), importCopy("late", `"new"`, "before-a"),
+			}
 			for _, other := range test.others {
 				objects = append(objects, other)
 			}

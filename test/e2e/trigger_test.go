@@ -259,6 +259,19 @@ func TestDependents(t *testing.T) {
 		}
 	})
 
+	t.Run("what else somebody imports is not ours to tell", func(t *testing.T) {
+		setValue(t, space, "beside", "v1")
+		spec := two.Spec
+		spec.Imports.Data = append(spec.Imports.Data, v1alpha1.DataImport{Name: "beside", DataRef: "beside"})
+		two = again(t, two, spec, v1alpha1.InstallationPhases.Succeeded)
+		setValue(t, space, "beside", "v2")
+		request(t, one, v1alpha1.ReconcileOperation)
+		one = waitDone(t, one, one.Status.JobID)
+		if len(one.Status.DependentsToTrigger) != 0 {
+			t.Errorf("%+v follow", one.Status.DependentsToTrigger)
+		}
+	})
+
 	t.Run("a failure concerns nobody", func(t *testing.T) {
 		setValue(t, space, "value", "wrong")
 		request(t, one, v1alpha1.ReconcileOperation)
