@@ -41,14 +41,16 @@ func (busy) Error() string {
 // budget is the memory that all connections of a process share.
 type budget struct {
 	limit int64
-	used  atomic.Int64
+	// each is what one list or one watch may keep of it.
+	each int64
+	used atomic.Int64
 }
 
 func newBudget(limit int64) *budget {
 	if limit <= 0 {
 		limit = defaultMemory
 	}
-	return &budget{limit: limit}
+	return &budget{limit: limit, each: maxStored}
 }
 
 // take books memory, if there is enough.
@@ -81,7 +83,7 @@ func (l *loan) grow(size int64) error {
 	if l.over {
 		return context.Canceled
 	}
-	if l.cost += size; l.cost > maxStored {
+	if l.cost += size; l.cost > l.budget.each {
 		return &tooLarge{"what it answers together"}
 	}
 	if wanted := max(0, l.cost-free) - l.taken; wanted > 0 {

@@ -31,6 +31,10 @@ var (
 // and its copy, and the same again until the garbage is collected.
 const maxGrowth = 128 << 20
 
+// little is what one list or watch may keep in tests that wait until that is used up: a
+// twelfth of the usual.
+const little = 8 << 20
+
 // connected returns a connection to a handler, with a memory.
 func connected(t *testing.T, memory int64, handler http.HandlerFunc) (*Connection, *Pool) {
 	t.Helper()
@@ -167,6 +171,7 @@ func TestWatchesWithoutEnd(t *testing.T) {
 				out.Header().Set("Content-Type", "application/json")
 				test.answer(out, request)
 			})
+			pool.memory.each = little
 			woken := make(chan struct{}, 1000)
 			var err error
 			grown := peak(t, func() {
@@ -349,10 +354,11 @@ func newConfigMap() *unstructured.Unstructured {
 
 // TestPagesWithoutEnd: each page of a list is small, and there is always another one.
 func TestPagesWithoutEnd(t *testing.T) {
-	text := strings.Repeat("a", 8<<20)
+	text := strings.Repeat("a", 1<<20)
 	connection, pool := connected(t, 0, func(out http.ResponseWriter, _ *http.Request) {
 		write(out, http.StatusOK, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"continue":"more"},"items":[{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"`+text+`"}}]}`)
 	})
+	pool.memory.each = little
 	var err error
 	grown := peak(t, func() { _, err = connection.List(t.Context(), configMaps, "a", nil) })
 	var told *job.Error

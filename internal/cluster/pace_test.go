@@ -99,50 +99,37 @@ func TestLongLists(t *testing.T) {
 // TestFailuresOfWatches: what a cluster says in an event of a watch is put into our
 // words, as its answers are, and the library does not log it.
 func TestFailuresOfWatches(t *testing.T) {
+	var log strings.Builder
+	var mutex sync.Mutex
+	restore := klog.CaptureState()
+	defer restore.Restore()
+	klog.SetLogger(funcr.New(func(prefix, args string) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		log.WriteString(prefix + args + "\n")
+	}, funcr.Options{Verbosity: 10}))
+	// The first failure is told before the library asks again, after a pause: all pause at
+	// the same time.
+	again, subscriptions := map[string]chan struct{}{}, map[string]*Subscription{}
 	for reason, event := range map[string]string{
 		"a failure":         `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"` + secretWord + `","details":{"causes":[{"field":"` + secretWord + ` is it","message":"` + secretWord + `"}]}}}`,
 		"an unknown type":   `{"type":"` + secretWord + `","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"b"}}}`,
 		"an object of none": `{"type":"ADDED","object":{"data":"` + secretWord + `"}}`,
 		"no event":          `{"type":["` + secretWord + `"]}`,
 	} {
-		t.Run(reason, func(t *testing.T) {
-			var log strings.Builder
-			var mutex sync.Mutex
-			restore := klog.CaptureState()
-			defer restore.Restore()
-			klog.SetLogger(funcr.New(func(prefix, args string) {
-				mutex.Lock()
-				defer mutex.Unlock()
-				log.WriteString(prefix + args + "\n")
-			}, funcr.Options{Verbosity: 10}))
-			var asked atomic.Int64
-			again := make(chan struct{}, 100)
-			connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {
-				switch {
-				case request.URL.Query().Has("sendInitialEvents"):
-					write(out, http.StatusUnprocessableEntity, noStreaming)
-				case !request.URL.Query().Has("watch"):
-					write(out, http.StatusOK, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
-				default:
-					if asked.Add(1) > 1 {
-						again <- struct{}{}
-					}
-					write(out, http.StatusOK, event+"\n")
-				}
-			})
-			subscription := connection.Subscribe(configMaps, "a", "b", false, func() {})
-			defer subscription.Close() //nolint:errcheck // it never fails
-			// The first failure is told before the library asks again.
-			<-again
-			if _, err := subscription.State(); err != nil && strings.Contains(err.Error(), secretWord) {
-				t.Errorf("told: %v", err)
-			}
-			mutex.Lock()
-			defer mutex.Unlock()
-			if strings.Contains(log.String(), secretWord) {
-				t.Errorf("logged: %s", log.String())
-			}
-		})
+		again[reason] = make(chan struct{}, 100)
+		subscriptions[reason] = failing(t, event, again[reason])
+	}
+	for reason, subscription := range subscriptions {
+		<-again[reason]
+		if _, err := subscription.State(); err != nil && strings.Contains(err.Error(), secretWord) {
+			t.Errorf("%s: told: %v", reason, err)
+		}
+	}
+	mutex.Lock()
+	defer mutex.Unlock()
+	if strings.Contains(log.String(), secretWord) {
+		t.Errorf("logged: %s", log.String())
 	}
 	said := apierrors.NewForbidden(configMaps.Resource.GroupResource(), secretWord, errors.New(secretWord))
 	for _, err := range []error{said, errors.New(secretWord)} {
@@ -150,4 +137,27 @@ func TestFailuresOfWatches(t *testing.T) {
 			t.Errorf("%v", told)
 		}
 	}
+}
+
+// failing is a watch whose server sends the same event each time and says when it is
+// asked again.
+func failing(t *testing.T, event string, again chan<- struct{}) *Subscription {
+	t.Helper()
+	var asked atomic.Int64
+	connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {
+		switch {
+		case request.URL.Query().Has("sendInitialEvents"):
+			write(out, http.StatusUnprocessableEntity, noStreaming)
+		case !request.URL.Query().Has("watch"):
+			write(out, http.StatusOK, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
+		default:
+			if asked.Add(1) > 1 {
+				again <- struct{}{}
+			}
+			write(out, http.StatusOK, event+"\n")
+		}
+	})
+	subscription := connection.Subscribe(configMaps, "a", "b", false, func() {})
+	t.Cleanup(func() { _ = subscription.Close() })
+	return subscription
 }

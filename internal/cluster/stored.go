@@ -61,7 +61,7 @@ func (s *stored) change(by int64) error {
 		return nil
 	}
 	total := s.total + by
-	if by > 0 && total > maxStored {
+	if by > 0 && total > s.budget.each {
 		return &tooLarge{"what it lists"}
 	}
 	wanted := max(0, total-free)

@@ -63,7 +63,7 @@ func TestWays(t *testing.T) {
 				var read int64
 				// A busy machine needs more than one attempt to get there.
 				for server.Requests() == 0 && t.Context().Err() == nil {
-					ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+					ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 					read = call(ctx, client, server.URL()+"/v2/a/manifests/b?watch=true", limit)
 					cancel()
 				}
