@@ -31,9 +31,15 @@ func (i Inventory) find(ref corev1.ObjectReference) int {
 }
 
 // With returns the inventory together with the objects that are about to be
-// applied. What is known of objects in both stays.
+// applied. What is known of objects in both stays. Objects that are to be ignored are not
+// ours any more: they are neither recorded nor orphans.
 func (i Inventory) With(objects []Object) Inventory {
 	union := slices.Clone(i)
+	for _, object := range objects {
+		if object.Policy == deployer.IgnorePolicy {
+			union = union.Without(object.Reference())
+		}
+	}
 	for _, object := range objects {
 		if object.Policy == deployer.IgnorePolicy {
 			continue

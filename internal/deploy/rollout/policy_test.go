@@ -85,6 +85,44 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestBecomesIgnored shows that an object that was deployed and is to be ignored now is
+// left as it is, and is not the item's any more: it stays when it leaves the list, and when
+// the item goes.
+func TestBecomesIgnored(t *testing.T) {
+	for _, policy := range []deployer.ManifestPolicy{deployer.ManagePolicy, deployer.KeepPolicy, deployer.ImmutablePolicy, deployer.FallbackPolicy} {
+		t.Run(string(policy), func(t *testing.T) {
+			cluster, wish := memory.New(), wishFor(objects(t, configMap))
+			wish.Objects[0].Policy = policy
+			first := start(t, &testJob{}, cluster, wish, nil)
+			mustEnd(t, first)
+			if len(first.Inventory()) != 1 {
+				t.Fatalf("recorded: %v", first.Inventory())
+			}
+			wish.Objects[0].Policy = deployer.IgnorePolicy
+			cluster.Counts()
+			second := start(t, &testJob{}, cluster, wish, first.Inventory())
+			mustEnd(t, second)
+			if len(second.Inventory()) != 0 {
+				t.Errorf("it is recorded: %v", second.Inventory())
+			}
+			if counts := cluster.Counts(); counts["update"]+counts["delete"]+counts["apply"]+counts["patch"]+counts["create"] != 0 {
+				t.Errorf("requests %v", counts)
+			}
+			wish.Objects = nil
+			third := start(t, &testJob{}, cluster, wish, second.Inventory())
+			mustEnd(t, third)
+			removal, err := BeginRemoval(t.Context(), &testJob{}, cluster, Farewell{Name: "test deployer", Owner: wish.Owner}, third.Inventory())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustEnd(t, removal)
+			if cluster.Find("ConfigMap", "ns", "a") == nil {
+				t.Error("it was deleted")
+			}
+		})
+	}
+}
+
 // before is the object as it was before the item.
 func before(t *testing.T, whose string) *unstructured.Unstructured {
 	object := objects(t, strings.Replace(configMap, `x: "1"`, `x: "0"`, 1))[0].Object

@@ -2,6 +2,7 @@ package deployer_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,7 +92,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestPolicies deploys objects that exist already under each policy.
+// TestPolicies deploys objects that exist already under each policy, and lets one go that
+// is to be ignored.
 func TestPolicies(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
@@ -121,6 +123,13 @@ func TestPolicies(t *testing.T) {
 			t.Errorf("policy %s: the object is from %s, want %s", name, present.Data["from"], want)
 		}
 	}
+	again(t, ended, strings.Replace(config, "policy: keep", "policy: ignore", 1)+"{policy: manage, manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: released, namespace: NAMESPACE}}}]}")
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
+	again(t, ended, config+"{policy: ignore, manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: released, namespace: NAMESPACE}}}]}")
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
+	if got, want := managed(t, ended), []string{"immutable", "keep", "manage"}; !slices.Equal(got, want) {
+		t.Errorf("recorded after one is to be ignored: %v, want %v", got, want)
+	}
 	remove(t, ended)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
 	left := &corev1.ConfigMapList{}
@@ -133,7 +142,7 @@ func TestPolicies(t *testing.T) {
 	}
 	// kube-root-ca.crt comes from the controller manager.
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "kube-root-ca.crt" })
-	if want := []string{"fallback", "ignore", "keep"}; !slices.Equal(names, want) {
+	if want := []string{"fallback", "ignore", "keep", "released"}; !slices.Equal(names, want) {
 		t.Errorf("after the deletion there are %v, want %v", names, want)
 	}
 }
