@@ -39,7 +39,9 @@ func interrupt(ctx context.Context, item *v1alpha1.DeployItem, phase v1alpha1.De
 }
 
 // TestInterruptionOfEachStage ends a job from the outside in every stage that waits.
-// Nothing is written any more, and the next job goes on from there.
+// From that moment on nothing is asked or written any more, which is earlier than the
+// second after which the published deployers notice it, and the next job goes on from
+// there.
 func TestInterruptionOfEachStage(t *testing.T) {
 	const held = "acme.example/hold"
 	deploy := func(t *testing.T, item *v1alpha1.DeployItem, name string) {
@@ -99,11 +101,15 @@ func TestInterruptionOfEachStage(t *testing.T) {
 				t.Fatal(err)
 			}
 			interrupted := waiting.ResourceVersion
+			before := mark(t, target)
 			test.allow(t, namespace)
 			// Another item shows that the deployer has had the time to do something wrong.
 			other := newItem(t, namespace, "other", strings.ReplaceAll(oneConfigMap, "smallest", "other"))
 			create(t, other)
 			awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)
+			if got := count(t, target, before); len(got) != 1 || got["create configmaps"] != 1 {
+				t.Errorf("requests after the interruption: %v, want one of another item", got)
+			}
 			if err := items.Get(t.Context(), client.ObjectKeyFromObject(waiting), waiting); err != nil || waiting.ResourceVersion != interrupted {
 				t.Errorf("an interrupted item was written: %+v, error %v", waiting.Status, err)
 			}
