@@ -3,11 +3,14 @@ package deployer_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/test/lab"
 )
 
@@ -142,4 +145,41 @@ func TestLostAnswers(t *testing.T) {
 		awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
 		awaitGone(t, deployed, &corev1.ConfigMapList{}, configMap(namespace, "smallest"))
 	}
+}
+
+// TestTimeIsOverBeforeTheWork ends a job whose time has passed while nobody worked on it,
+// as over a restart that takes long: the first checkpoint says so.
+func TestTimeIsOverBeforeTheWork(t *testing.T) {
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	// late gives an item a job that was taken up an hour ago.
+	late := func(t *testing.T, item *v1alpha1.DeployItem, phase v1alpha1.DeployItemPhase) {
+		begun := metav1.NewTime(time.Now().Add(-time.Hour))
+		deployer.HandOver(item, begun.Time)
+		item.Status.Phase, item.Status.TransitionTimes.InitTime, item.Status.LastError = phase, &begun, nil
+		if err := items.Status().Update(t.Context(), item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	item := newItem(t, namespace, "item", oneConfigMap)
+	create(t, item)
+	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	late(t, ended, v1alpha1.DeployItemPhases.Progressing)
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Failed)
+	if last := ended.Status.LastError; !hasCode(last, v1alpha1.ErrorTimeout) || last.Message != `timeout at: "manifest deployer: start reconcile"` {
+		t.Errorf("last error %+v", last)
+	}
+	if err := items.Delete(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	if err := items.Get(t.Context(), client.ObjectKeyFromObject(ended), ended); err != nil {
+		t.Fatal(err)
+	}
+	late(t, ended, v1alpha1.DeployItemPhases.Deleting)
+	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.DeleteFailed)
+	if last := ended.Status.LastError; !hasCode(last, v1alpha1.ErrorTimeout) || last.Message != `timeout at: "manifest deployer: start delete"` {
+		t.Errorf("last error %+v", last)
+	}
+	handOver(t, ended)
+	awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
 }
