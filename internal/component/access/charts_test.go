@@ -2,8 +2,11 @@ package access
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -236,6 +239,36 @@ func TestStatusErrors(t *testing.T) {
 		err := &StatusError{Code: test.code}
 		if errors.Is(err, registry.ErrDenied) != test.denied || errors.Is(err, oci.ErrNotFound) != test.missing || err.Temporary() != test.temporary {
 			t.Errorf("%d: %v", test.code, err)
+		}
+	}
+}
+
+// TestAuthoritiesOfAccesses tells that an authority that an access brings along counts
+// for the repository that it names, not for others.
+func TestAuthoritiesOfAccesses(t *testing.T) {
+	serve := func(handle http.HandlerFunc) *httptest.Server {
+		server := httptest.NewUnstartedServer(handle)
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		return server
+	}
+	other := serve(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "chart") })
+	home := serve(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/index.yaml":
+			fmt.Fprintf(w, "entries: {app: [{version: 1.0.0, urls: [app.tgz]}, {version: 2.0.0, urls: [%q]}]}", other.URL)
+		default:
+			fmt.Fprint(w, "chart")
+		}
+	})
+	// All servers of tests have this certificate.
+	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: home.Certificate().Raw}))
+	for version, allowed := range map[string]bool{"1.0.0": true, "2.0.0": false} {
+		access := fmt.Sprintf(`{"type":"helm","helmRepository":%q,"helmChart":"app","version":%q,"caCert":%q}`, home.URL, version, certificate)
+		_, _, err := (&Reader{HTTP: newClient(true, time.Second)}).Read(t.Context(), inline(t, nil), resource(access), 100)
+		if (err == nil) != allowed || (err != nil && !strings.Contains(err.Error(), "certificate")) {
+			t.Errorf("version %s: %v", version, err)
 		}
 	}
 }

@@ -2,12 +2,23 @@ package chart
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opencontainers/go-digest"
 	corev1 "k8s.io/api/core/v1"
@@ -243,5 +254,80 @@ func TestEgress(t *testing.T) {
 	}
 	if asked := s.asked(); len(asked) > 0 {
 		t.Errorf("asked for %s", asked)
+	}
+}
+
+// authority returns the certificate of a server in PEM form.
+func authority(server *httptest.Server) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+}
+
+// own returns a certificate for this machine that nobody knows.
+func own(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
+}
+
+// TestOwnAuthorities tells that an authority of a Context counts for the repository
+// that it is given for, and for nobody else.
+func TestOwnAuthorities(t *testing.T) {
+	s, packed, _ := stocked(t)
+	secured := func() *httptest.Server {
+		server := httptest.NewUnstartedServer(s)
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{own(t)}, MinVersion: tls.VersionTLS12}
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		return server
+	}
+	home, other := secured(), secured()
+	s.page("/charts/foreign/index.yaml", index("{version: 1.0.0, urls: ['"+other.URL+"/charts/web-1.0.0.tgz']}"))
+	with := func(ca string) string {
+		return strings.Replace(landscape, `- {url: "URL/charts", secretRef: {name: charts}}`, fmt.Sprintf("- {url: %q, authHeader: %q, customCAData: %q}", home.URL+"/charts", header, ca), 1)
+	}
+	for _, test := range []struct {
+		reason, landscape, path, want string
+	}{
+		{"in PEM form", with(authority(home)), "/charts", ""},
+		{"in base64 once more", with(encoded(authority(home))), "/charts", ""},
+		{"none", with(""), "/charts", "certificate"},
+		{"that of another server", with(authority(other)), "/charts", "certificate"},
+		{"another server to which the index leads", with(authority(home)), "/charts/foreign", "certificate"},
+	} {
+		w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, nil, objects(t, s, test.landscape, "team-a")...)
+		got, err := w.Load(t.Context(), item("team-a", "vendor"), inRepository(home.URL+test.path, "web", "1.0.0"))
+		if test.want == "" {
+			if err != nil || got.Digest != digestOf(packed) {
+				t.Errorf("%s: got %v", test.reason, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), test.want) || deployer.OutcomeOf(err) != deployer.OutcomeFinal {
+			t.Errorf("%s: got %v (%s)", test.reason, err, deployer.OutcomeOf(err))
+		}
+	}
+}
+
+// TestCredentialsOfRepositoriesAreForRepositories tells that a registry on the same
+// host does not see them.
+func TestCredentialsOfRepositoriesAreForRepositories(t *testing.T) {
+	s, packed, _ := stocked(t)
+	text := strings.Replace(strings.Replace(landscape, "registryPullSecrets: [{name: pull}]\n", "", 1), "URL/charts", "URL", 1)
+	w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, componentIn(s, packed), objects(t, s, text, "team-a")...)
+	for name, allowed := range map[string]bool{"repository": true, "artifact": false} {
+		_, err := w.Load(t.Context(), item("team-a", "vendor"), byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: "+name+"}\n"))
+		if (err == nil) != allowed {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

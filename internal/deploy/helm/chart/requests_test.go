@@ -99,7 +99,7 @@ func TestPermissionIsNotShared(t *testing.T) {
 	all := append(objects(t, s, landscape, "team-a"), objects(t, s, stranger, "stranger")...)
 	// Somebody in the same namespace who names a Context without credentials.
 	bare := strings.NewReplacer("name: vendor", "name: bare", "registryPullSecrets: [{name: pull}]\n", "", "configurations:", "", "  helmChartRepoCredentials:", "", "    auths:", "",
-		`    - {url: "URL/charts", secretRef: {name: charts}}`, "").Replace(strings.Split(landscape, "---")[0])
+		`    - {url: "URL/charts", secretRef: {name: charts}}`, "").Replace(strings.Split(landscape, "\n---\n")[0])
 	all = append(all, objects(t, s, bare, "team-a")...)
 	local := componentIn(s, packed)
 	for name, file := range local {

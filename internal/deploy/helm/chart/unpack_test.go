@@ -158,6 +158,21 @@ func manyCharts(t testing.TB, number int, content string) []byte {
 	return pack(t, files...)
 }
 
+// manyDirectories has charts whose archives are large, though they hold little.
+func manyDirectories(t testing.TB, number int) []byte {
+	t.Helper()
+	directories := []file{{name: "db/Chart.yaml", text: about("db")}}
+	for i := range 9_000 {
+		directories = append(directories, file{name: fmt.Sprintf("db/%d/", i), kind: tar.TypeDir})
+	}
+	below := string(pack(t, directories...))
+	files := []file{{name: "web/Chart.yaml", text: about("web")}}
+	for i := range number {
+		files = append(files, file{name: fmt.Sprintf("web/charts/db-%d.tgz", i), text: below})
+	}
+	return pack(t, files...)
+}
+
 func TestRefusesWhatIsNoChart(t *testing.T) {
 	manyFiles := []file{{name: "web/Chart.yaml", text: about("web")}}
 	for i := range archive.DefaultLimits().Files {
@@ -186,6 +201,7 @@ func TestRefusesWhatIsNoChart(t *testing.T) {
 		{"a bomb that is not large", simple(t, "web", file{name: "web/x", text: zeros(8 << 20)}), "ratio"},
 		{"too many files", pack(t, manyFiles...), "number of files"},
 		{"many charts that are small each and large together", manyCharts(t, 70, noise(1<<16)+zeros(1<<20)), "too large"},
+		{"many charts of directories alone, which are no files", manyDirectories(t, 100), "too large"},
 		{"too many charts", manyCharts(t, maxCharts, ""), "the number of charts"},
 		{"charts too deep in each other", nested(t, maxNesting+1), "the depth of charts in charts"},
 		{"a short text that becomes a large one", simple(t, "web", file{name: "web/values.yaml",

@@ -209,7 +209,7 @@ func objects(t testing.TB, s *shop, text string, namespaces ...string) []client.
 	t.Helper()
 	var all []client.Object
 	for _, namespace := range namespaces {
-		for _, part := range strings.Split(strings.NewReplacer("HOST", s.host(), "URL", s.URL, "team-a", namespace).Replace(text), "---") {
+		for _, part := range strings.Split(strings.NewReplacer("HOST", s.host(), "URL", s.URL, "team-a", namespace).Replace(text), "\n---\n") {
 			var object client.Object = &v1alpha1.Context{}
 			if strings.Contains(part, "kind: Secret") {
 				object = &corev1.Secret{}
