@@ -62,6 +62,7 @@ func (r *renderer) explain(err error, p *program) *Error {
 	if errors.As(err, &executed) {
 		e.Message = executed.Err.Error()
 	}
+	e.relocate(r)
 	e.locate()
 	if cause := errors.Unwrap(executed.Err); cause != nil {
 		e.Message = e.withCause(cause)

@@ -70,6 +70,9 @@ type renderer struct {
 	open     map[string]int // nested renderings by name
 	nested   int
 
+	// set has the named templates that all share; nil where each template has its own.
+	set *template.Template
+
 	files    map[string]*program // parsed files by path
 	programs []*program
 	prints   []place         // actions that print, by number

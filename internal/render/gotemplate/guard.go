@@ -28,13 +28,21 @@ func (r *renderer) guard(p *program) {
 		if t.Tree == nil || t.Root == nil {
 			continue
 		}
-		g.list(t.Root)
-		nodes := append([]parse.Node{check(enterName, t.Root.Pos)}, t.Root.Nodes...)
-		t.Root.Nodes = append(nodes, check(leaveName, t.Root.Pos))
+		g.tree(t)
 	}
-	p.template.Funcs(template.FuncMap{
-		enterName: r.enter, leaveName: r.leave, roundName: r.round, rangeName: r.ranged, printName: r.print,
-	})
+	p.template.Funcs(r.guards())
+}
+
+// guards are the functions that only guards call.
+func (r *renderer) guards() template.FuncMap {
+	return template.FuncMap{enterName: r.enter, leaveName: r.leave, roundName: r.round, rangeName: r.ranged, printName: r.print}
+}
+
+// tree puts the checks into one named template.
+func (g *guard) tree(t *template.Template) {
+	g.list(t.Root)
+	nodes := append([]parse.Node{check(enterName, t.Root.Pos)}, t.Root.Nodes...)
+	t.Root.Nodes = append(nodes, check(leaveName, t.Root.Pos))
 }
 
 type guard struct {
@@ -134,6 +142,9 @@ func (r *renderer) print(number int, value any) (string, error) {
 		return "", err
 	}
 	if value == nil {
+		if r.set != nil {
+			return "", nil
+		}
 		r.out.missing(number)
 		return noValue, nil
 	}
