@@ -203,6 +203,15 @@ func (i *Item) Expired() bool {
 	return !i.deadline.IsZero() && !i.reconciler.now().Before(i.deadline)
 }
 
+// Remaining is the time that the job has left; 0 if it has no limit. It is never
+// negative.
+func (i *Item) Remaining() time.Duration {
+	if i.deadline.IsZero() {
+		return 0
+	}
+	return max(i.deadline.Sub(i.reconciler.now()), time.Nanosecond)
+}
+
 // Wake lets the deployer go on with the item. It may be called at any time and
 // from anywhere.
 func (i *Item) Wake() { i.reconciler.wake(i.key) }

@@ -43,6 +43,7 @@ type Connection struct {
 	rest       rest.Interface
 	discovery  *discovery.DiscoveryClient
 	kinds      *kinds
+	release    release
 	health     *health
 	watches    *watches
 	// kept is what the kinds of the cluster take in memory.
@@ -157,7 +158,7 @@ func (c *Connection) Contact(ctx context.Context, wake func()) error {
 func (c *Connection) fetchKinds(ctx context.Context) (mapper meta.RESTMapper, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
 		resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, c.discovery)
-		mapper = restmapper.NewDiscoveryRESTMapper(resources)
+		mapper = &served{RESTMapper: restmapper.NewDiscoveryRESTMapper(resources), versions: versionsOf(resources)}
 		c.kept.Store(costOf(ctx))
 		return err
 	})

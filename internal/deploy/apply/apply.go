@@ -37,7 +37,15 @@ type Applier struct {
 	OwnerLabel string
 	// FieldManager is the name under which fields are owned.
 	FieldManager string
+	// LookOnly is set for objects that somebody else writes: they are only looked at.
+	LookOnly bool
 }
+
+// Missing says that an object does not exist although it was deployed.
+type Missing struct{ name string }
+
+// Error implements error.
+func (m *Missing) Error() string { return m.name + " does not exist any more" }
 
 // Outcome is what became of an object.
 type Outcome struct {
@@ -54,6 +62,9 @@ func (a *Applier) Apply(ctx context.Context, object Object) (Outcome, error) {
 	if object.Policy == deployer.IgnorePolicy {
 		return Outcome{}, nil
 	}
+	if a.LookOnly {
+		return a.lookAt(ctx, object)
+	}
 	manifest := withLabels(object.Object, a.Labels)
 	for attempt := 1; ; attempt++ {
 		outcome, err := a.applyOnce(ctx, object, manifest, attempt == 1)
@@ -61,6 +72,15 @@ func (a *Applier) Apply(ctx context.Context, object Object) (Outcome, error) {
 			return outcome, a.explain(ctx, object, err)
 		}
 	}
+}
+
+// lookAt reads an object that somebody else writes.
+func (a *Applier) lookAt(ctx context.Context, object Object) (Outcome, error) {
+	live, err := a.live(ctx, object, object.Object)
+	if err == nil && live == nil {
+		err = &Missing{Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName())}
+	}
+	return Outcome{Stored: live}, err
 }
 
 // raced reports whether somebody else was quicker. A conflict about the owner of a

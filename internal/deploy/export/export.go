@@ -65,6 +65,36 @@ func Compile(spec *deployer.Exports) ([]Value, error) {
 	return values, nil
 }
 
+// CheckGiven checks an export whose value is in a document that is there already.
+func CheckGiven(entry deployer.Export) error {
+	if _, err := fieldpath.ParseKey(entry.Key); err != nil {
+		return fmt.Errorf("key: %w", err)
+	}
+	if _, err := fieldpath.Parse(entry.JSONPath); err != nil {
+		return fmt.Errorf("jsonPath: %w", err)
+	}
+	return nil
+}
+
+// Given takes a value from a document that is there already, as for example the values
+// of a chart, and puts it into a map of exports.
+func Given(entry deployer.Export, document, exports map[string]any) error {
+	key, err := fieldpath.ParseKey(entry.Key)
+	if err != nil {
+		return fmt.Errorf("key: %w", err)
+	}
+	path, err := fieldpath.Parse(entry.JSONPath)
+	if err != nil {
+		return fmt.Errorf("jsonPath: %w", err)
+	}
+	found, err := path.Find(document)
+	if err != nil || len(found) == 0 {
+		return fmt.Errorf("there is no value at %s", path)
+	}
+	key.Put(exports, runtime.DeepCopyJSONValue(found[0]))
+	return nil
+}
+
 func compile(entry deployer.Export) (Value, error) {
 	value := Value{Name: entry.Key}
 	var err error
@@ -100,6 +130,14 @@ func compile(entry deployer.Export) (Value, error) {
 
 // Put stores the value in a map of exports.
 func (v Value) Put(exports map[string]any, value any) { v.key.Put(exports, value) }
+
+// Copy returns a map of exports to which others can be added.
+func Copy(exports map[string]any) map[string]any {
+	if exports == nil {
+		return map[string]any{}
+	}
+	return runtime.DeepCopyJSON(exports)
+}
 
 // Reading waits for one value.
 type Reading struct {

@@ -40,6 +40,9 @@ var rules = map[schema.GroupKind]shortfall{
 	{Kind: "ReplicationController"}:      current(replicaSet),
 }
 
+// IsWorkload reports whether objects of a kind must have been rolled out to be ready.
+func IsWorkload(kind schema.GroupKind) bool { return rules[kind] != nil }
+
 // Unready is the published rule: workloads must be rolled out, all else must exist.
 func Unready(object *unstructured.Unstructured) Finding {
 	if rule := rules[object.GroupVersionKind().GroupKind()]; rule != nil {

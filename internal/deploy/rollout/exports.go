@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 )
@@ -14,14 +15,14 @@ import (
 type exports struct {
 	// readings are those under way, one for each value.
 	readings     []*export.Reading
-	limits       []*limit
+	limits       []*limit.Limit
 	read, stored bool
 }
 
 func (e *exports) close() {
 	for i, reading := range e.readings {
 		reading.Close()
-		e.limits[i].end()
+		e.limits[i].End()
 	}
 	e.readings, e.limits = nil, nil
 }
@@ -49,10 +50,10 @@ func (r *Rollout) readExports(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("export %s: %w", reading.Value().Name, err)
 		}
 		if missing == "" {
-			r.exports.limits[i].end()
+			r.exports.limits[i].End()
 			continue
 		}
-		if r.job.Expired() || r.exports.limits[i].reached() {
+		if r.job.Expired() || r.exports.limits[i].Reached() {
 			return nil, notExportedInTime(reading.Value(), missing)
 		}
 		if err := r.job.Checkpoint(ctx, exportCheckpoint(reading.Value())); err != nil {
@@ -71,7 +72,7 @@ func (r *Rollout) beginExports(ctx context.Context) error {
 	if err := r.job.Checkpoint(ctx, r.wish.Name+": before reading export values"); err != nil {
 		return err
 	}
-	readings, limits := make([]*export.Reading, 0, len(r.wish.Exports)), make([]*limit, 0, len(r.wish.Exports))
+	readings, limits := make([]*export.Reading, 0, len(r.wish.Exports)), make([]*limit.Limit, 0, len(r.wish.Exports))
 	for _, value := range r.wish.Exports {
 		cluster, err := r.clusterOf(ctx, value.TargetName)
 		if err != nil {
@@ -80,7 +81,7 @@ func (r *Rollout) beginExports(ctx context.Context) error {
 		readings = append(readings, value.Begin(cluster, r.job.Wake))
 	}
 	for _, value := range r.wish.Exports {
-		limits = append(limits, newLimit(value.Timeout, r.job.Wake))
+		limits = append(limits, limit.New(value.Timeout, r.job.Wake))
 	}
 	r.exports.readings, r.exports.limits = readings, limits
 	return nil
@@ -91,7 +92,7 @@ func (r *Rollout) beginExports(ctx context.Context) error {
 func (r *Rollout) storeExports(ctx context.Context) error {
 	var values map[string]any
 	if r.wish.Exports != nil {
-		values = map[string]any{}
+		values = export.Copy(r.wish.Given)
 		for _, reading := range r.exports.readings {
 			reading.Value().Put(values, reading.Result())
 		}

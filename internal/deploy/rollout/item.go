@@ -148,6 +148,14 @@ func advance(ctx context.Context, item *deployer.Item, source Source, work work)
 	return deployer.WaitFor(waiting...), err
 }
 
+// ForItem is the job of an item for a roll-out that a deployer keeps itself.
+func ForItem(item *deployer.Item, source Source) Job { return itemJob{item, source} }
+
+// AwaitKinds looks out for new kinds if an error says that one is not known.
+func AwaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.Connection, err error) {
+	awaitKinds(ctx, item, connection, err)
+}
+
 // itemJob is the job of an item whose deployer brings its own form of status.
 type itemJob struct {
 	*deployer.Item

@@ -20,12 +20,12 @@ func LookOut(ctx context.Context, item *deployer.Item, source Source) (deployer.
 	if err != nil {
 		return nil, err
 	}
-	return lookOut(ctx, itemJob{item, source}, target.On(connection), wish.Exports)
+	return lookOut(ctx, itemJob{item, source}, target.On(connection), wish)
 }
 
-func lookOut(ctx context.Context, job Job, own target.Cluster, values []export.Value) (deployer.Lookout, error) {
-	l := &lookout{}
-	for _, value := range values {
+func lookOut(ctx context.Context, job Job, own target.Cluster, wish Wish) (deployer.Lookout, error) {
+	l := &lookout{given: wish.Given}
+	for _, value := range wish.Exports {
 		cluster := own
 		if value.TargetName != "" {
 			other, err := job.Cluster(ctx, value.TargetName)
@@ -52,6 +52,8 @@ func closing(l *lookout, err error) error {
 type lookout struct {
 	watchers []*export.Watcher
 	version  string
+	// given are values that are handed on besides.
+	given map[string]any
 }
 
 // Values implements deployer.Lookout.
@@ -60,7 +62,7 @@ func (l *lookout) Values(ctx context.Context) (map[string]any, error) {
 	if err != nil || !known || version == l.version {
 		return nil, err
 	}
-	values := map[string]any{}
+	values := export.Copy(l.given)
 	for _, watcher := range l.watchers {
 		value, there, err := watcher.Read(ctx)
 		if err != nil {

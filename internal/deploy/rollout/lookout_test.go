@@ -32,7 +32,7 @@ func TestLookout(t *testing.T) {
 	values := exportsFrom(t, `exports:
 - {key: host, jsonPath: .data.host, fromResource: {apiVersion: v1, kind: ConfigMap, name: database, namespace: ns}}
 - {key: password, targetName: edge, jsonPath: .status.login, fromResource: {apiVersion: v1, kind: Pod, name: p, namespace: ns}, fromObjectRef: {apiVersion: v1, kind: Secret, jsonPath: .data.p}}`)
-	eyes, err := lookOut(t.Context(), test, cluster, values)
+	eyes, err := lookOut(t.Context(), test, cluster, Wish{Exports: values})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestLookoutThatCannotBegin(t *testing.T) {
 		"a kind that is not known": `{key: b, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Nobody, name: p, namespace: ns}}`,
 	} {
 		cluster := memory.New()
-		if _, err := lookOut(t.Context(), &testJob{}, cluster, exportsFrom(t, "exports: ["+here+","+other+"]")); err == nil || cluster.Watched() != 0 {
+		if _, err := lookOut(t.Context(), &testJob{}, cluster, Wish{Exports: exportsFrom(t, "exports: ["+here+","+other+"]")}); err == nil || cluster.Watched() != 0 {
 			t.Errorf("%s: error %v, %d watches are left", reason, err, cluster.Watched())
 		}
 	}

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
 )
@@ -71,13 +70,13 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 }
 
 // waitFor says what is waited for, unless the time is over or waiting does not help.
-func (r *Rollout) waitFor(unready []readiness.Unfinished, limit *limit) ([]string, error) {
+func (r *Rollout) waitFor(unready []readiness.Unfinished, within *limit.Limit) ([]string, error) {
 	switch {
 	case len(unready) == 0:
 		return nil, nil
 	case slices.ContainsFunc(unready, func(object readiness.Unfinished) bool { return object.Hopeless }):
 		return nil, hopeless(unready)
-	case r.job.Expired() || limit.reached():
+	case r.job.Expired() || within.Reached():
 		return nil, notReadyInTime(unready)
 	}
 	return names(unready), nil
@@ -144,14 +143,14 @@ type customChecks struct {
 	over int
 	// check is the one that is under way, or nil.
 	check *readiness.CustomCheck
-	limit *limit
+	limit *limit.Limit
 }
 
 func (c *customChecks) close() {
 	if c.check != nil {
 		c.check.Close()
 	}
-	c.limit.end()
+	c.limit.End()
 	c.check, c.limit = nil, nil
 }
 
@@ -170,7 +169,7 @@ func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
 			r.custom.check = nil
 			return nil, err
 		}
-		r.custom.limit = newLimit(spec.Timeout, r.job.Wake)
+		r.custom.limit = limit.New(spec.Timeout, r.job.Wake)
 	}
 	unready, err := r.custom.check.Look(ctx)
 	if err != nil {
@@ -182,30 +181,4 @@ func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	return r.waitFor(unready, r.custom.limit)
-}
-
-// limit is a time limit inside the time of the job. No limit is nil.
-type limit struct {
-	timer *time.Timer
-	over  atomic.Bool
-}
-
-func newLimit(after time.Duration, wake func()) *limit {
-	if after <= 0 {
-		return nil
-	}
-	l := &limit{}
-	l.timer = time.AfterFunc(after, func() {
-		l.over.Store(true)
-		wake()
-	})
-	return l
-}
-
-func (l *limit) reached() bool { return l != nil && l.over.Load() }
-
-func (l *limit) end() {
-	if l != nil {
-		l.timer.Stop()
-	}
 }

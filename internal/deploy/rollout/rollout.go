@@ -56,6 +56,11 @@ type Wish struct {
 	// Exports are the values that are handed on; nil if there is nothing to hand on,
 	// which is not the same as no value.
 	Exports []export.Value
+	// Given are values that are handed on besides; of two with one key, what was read
+	// counts.
+	Given map[string]any
+	// LookOnly is set if somebody else writes the objects: they are only waited for.
+	LookOnly bool
 }
 
 // Owner is how objects are marked and how fields are owned.
@@ -77,7 +82,10 @@ func (o Owner) deletion() deletion.Owner {
 
 // labels are all labels of an object.
 func (o Owner) labels() map[string]string {
-	labels := map[string]string{o.Label: o.Item}
+	labels := map[string]string{}
+	if o.Label != "" {
+		labels[o.Label] = o.Item
+	}
 	for key, value := range o.Labels {
 		labels[key] = value
 	}
@@ -88,7 +96,7 @@ func (o Owner) labels() map[string]string {
 func (w Wish) applier(cluster target.Cluster) *apply.Applier {
 	return &apply.Applier{
 		Target: cluster, Strategy: w.Strategy,
-		Labels: w.Owner.labels(), OwnerLabel: w.Owner.Label, FieldManager: w.Owner.FieldManager,
+		Labels: w.Owner.labels(), OwnerLabel: w.Owner.Label, FieldManager: w.Owner.FieldManager, LookOnly: w.LookOnly,
 	}
 }
 
