@@ -34,13 +34,15 @@ const (
 	TargetSyncs = "targetsync"
 	// Manifests is the manifest deployer.
 	Manifests = "manifest"
+	// Charts is the deployer for Helm charts.
+	Charts = "helm"
 	// Mocks is the mock deployer, for tests and demos. It runs only where it is chosen.
 	Mocks = "mock"
 )
 
 // Controllers lists the controllers that a process can run.
 func Controllers() []string {
-	return []string{Installations, Executions, Contexts, TargetSyncs, Manifests}
+	return []string{Installations, Executions, Contexts, TargetSyncs, Manifests, Charts}
 }
 
 // Config says what a process runs and how.
@@ -113,7 +115,7 @@ type DeployersConfig struct {
 func Default() Config {
 	return Config{
 		Controllers:     Controllers(),
-		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, TargetSyncs: 2, Manifests: 32},
+		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, TargetSyncs: 2, Manifests: 32, Charts: 16},
 		MetricsAddress:  "127.0.0.1:8080",
 		HealthAddress:   "127.0.0.1:8081",
 		UnreadyAfter:    30 * time.Second,
@@ -221,6 +223,7 @@ func (c *Config) apply(read *file) {
 		Installations: read.Controllers.Installations.Workers,
 		Executions:    read.Controllers.Executions.Workers,
 		Manifests:     read.Controllers.DeployItems.Workers,
+		Charts:        read.Controllers.DeployItems.Workers,
 		Contexts:      max(read.Controllers.Contexts.Workers, read.Controllers.Context.Workers),
 	} {
 		if workers > 0 {
@@ -320,13 +323,13 @@ func (c *Config) disabledFunctions() map[string]bool {
 // kinds are those that the controllers cannot do without.
 func (c *Config) kinds() []string {
 	var kinds []string
-	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem"} {
+	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem", Charts: "DeployItem"} {
 		if c.runs(name) {
 			kinds = append(kinds, kind)
 		}
 	}
 	slices.Sort(kinds)
-	return kinds
+	return slices.Compact(kinds)
 }
 
 // cachedNamespaces are those that watches are limited to, or nil for all.

@@ -27,6 +27,8 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/defaultcontext"
+	"go.landscaper.dev/internal/deploy/helm"
+	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -136,8 +138,12 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
+	library, err := newLibrary(manager, config)
+	if err != nil {
+		return err
+	}
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters, library); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -168,12 +174,38 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, clusters, order)
+	return addDeployers(manager, config, clusters, order, library)
 }
 
-func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Clusters, order *deployer.Order) error {
+// library is where component versions and charts come from.
+type library struct {
+	sources    *sources.Reader
+	components *component.Shared
+}
+
+func newLibrary(manager ctrl.Manager, config Config) (*library, error) {
+	base, err := config.components()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := config.Signatures.keys()
+	if err != nil {
+		return nil, err
+	}
+	return &library{
+		sources: &sources.Reader{
+			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
+			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
+		},
+		components: component.NewSharedWith(config.Egress),
+	}, nil
+}
+
+func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Clusters, order *deployer.Order, library *library) error {
+	charts := chart.New(chart.Options{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components})
 	deployers := map[string]deployer.Options{
 		Manifests: {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
+		Charts:    {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Charts: charts, Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
 		Mocks:     {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
 	}
 	record := func(context.Context, string) error { return nil }
@@ -210,16 +242,7 @@ func problems(manager ctrl.Manager, config Config) *job.Problems {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters) error {
-	base, err := config.components()
-	if err != nil {
-		return err
-	}
-	keys, err := config.Signatures.keys()
-	if err != nil {
-		return err
-	}
-	shared := component.NewSharedWith(config.Egress)
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *deployer.Clusters, library *library) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]render.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -233,11 +256,8 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 	reconciler := &installation.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
-		Sources: &sources.Reader{
-			Client: manager.GetAPIReader(), Base: base, Foreign: config.SourceNamespaces,
-			Keys: keys, OwnKeys: config.Verification == installation.VerifyAlways && !config.Signatures.TrustContexts,
-		},
-		Components: shared, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+		Sources:    library.sources,
+		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Verification: config.Verification, Functions: functions, Problems: problems(manager, config), Triggers: config.Triggers,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"registry-auth", "registry-tls", "issuer=resource"}})
+	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"registry-auth", "registry-tls", "issuer=resource", "kwok=target"}, KwokNodes: 1})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the lab:", err)
 		return 1

@@ -1,0 +1,141 @@
+// Package helm is the deployer for Helm charts. A chart becomes a release, or, without
+// one, objects that are rolled out like manifests.
+package helm
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/manifest"
+	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/deploy/schedule"
+)
+
+const (
+	// Type is the type of the items.
+	Type = v1alpha1.HelmDeployItemType
+	// Name names the deployer.
+	Name = "helm.deployer.landscaper.gardener.cloud"
+	// ItemLabel is the label of objects that are deployed without a release. They also
+	// have that of the manifest deployer, as in the public system.
+	ItemLabel = Name + "/deployitem"
+	// stageName is how checkpoints name the deployer.
+	stageName = "helm deployer"
+)
+
+// Charts loads the charts that items name.
+type Charts interface {
+	Load(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*chart.Chart, error)
+}
+
+// Options are the rules of a process for all its items.
+type Options struct {
+	// Charts loads charts.
+	Charts Charts
+	// Readiness is the mode of the default readiness check of items that name none.
+	Readiness apideployer.ReadinessMode
+	// Protected are namespaces that no deletion group may empty.
+	Protected []string
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Deployer deploys charts.
+type Deployer struct{ options Options }
+
+// New returns the deployer.
+func New(options Options) Deployer {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	return Deployer{options}
+}
+
+// Reconcile deploys the chart of an item and waits until its objects are ready.
+func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
+	config, err := d.options.config(item)
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	if !config.release() {
+		return rollout.Reconcile(ctx, item, d.templates(config))
+	}
+	return d.reconcileRelease(ctx, item, config)
+}
+
+// Delete removes what an item has deployed.
+func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
+	if item.Status.ProviderStatus == nil {
+		return deployer.Done(), nil
+	}
+	config, err := d.options.config(item)
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	if !config.release() {
+		return rollout.Delete(ctx, item, d.templates(config))
+	}
+	return d.deleteRelease(ctx, item, config)
+}
+
+// templates is where the roll-out of an item without a release gets its objects from.
+func (d Deployer) templates(config *config) templates { return templates{d.options, config} }
+
+// Repetition implements deployer.Repeating.
+func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repetition) {
+	// Most items ask for nothing, and this is asked often.
+	if raw := item.Spec.Configuration; raw == nil || (!bytes.Contains(raw.Raw, []byte(`"continuousReconcile"`)) && !bytes.Contains(raw.Raw, []byte(`"watch"`))) {
+		return repetition
+	}
+	config, err := parseConfig(item.Spec.Configuration)
+	if err != nil {
+		return repetition
+	}
+	repetition.Watch = config.Exports != nil && config.Exports.Watch && len(config.fromResources()) > 0
+	next, err := schedule.Compile(config.ContinuousReconcile)
+	if err != nil || next == nil {
+		return repetition
+	}
+	drift := config.ContinuousReconcile.Drift
+	repetition.Next, repetition.Compare, repetition.Correct = next, drift != "", drift == apideployer.DriftCorrect
+	return repetition
+}
+
+// Lookout implements deployer.Repeating.
+func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lookout, error) {
+	config, err := d.options.config(item)
+	if err != nil {
+		return nil, err
+	}
+	return rollout.LookOut(ctx, item, d.source(config))
+}
+
+// Drift implements deployer.Repeating.
+func (d Deployer) Drift(ctx context.Context, item *deployer.Item) ([]string, error) {
+	config, err := d.options.config(item)
+	if err != nil {
+		return nil, err
+	}
+	return rollout.Drift(ctx, item, d.source(config))
+}
+
+// source is where the objects of an item come from.
+func (d Deployer) source(config *config) rollout.Source {
+	if config.release() {
+		return released{templates: d.templates(config)}
+	}
+	return d.templates(config)
+}
+
+// owner marks objects that are deployed without a release.
+func owner(item *deployer.Item) rollout.Owner {
+	return rollout.Owner{
+		Label: ItemLabel, Item: item.Name, Labels: map[string]string{manifest.ItemLabel: item.Name}, FieldManager: fieldManager,
+	}
+}

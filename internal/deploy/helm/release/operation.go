@@ -1,0 +1,390 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/release/common"
+	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/limit"
+	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/job"
+)
+
+// Job is the job of an item, as far as an operation has to do with it.
+type Job interface {
+	// Checkpoint names the stage of the work; its error ends the attempt.
+	Checkpoint(ctx context.Context, name string) error
+	// Expired reports whether the time of the job is over.
+	Expired() bool
+	// Wake lets the work go on. It is called from anywhere.
+	Wake()
+}
+
+// Options say how a release is made.
+type Options struct {
+	// Atomic undoes what fails: an upgrade is rolled back, an installation removed.
+	Atomic bool
+	// Wait waits for the objects before the release counts as deployed.
+	Wait bool
+	// Force replaces objects instead of changing them.
+	Force bool
+	// TakeOwnership takes objects that belong to no release or to another one.
+	TakeOwnership bool
+	// Limit is how long the operation may take, without what undoes it; 0 is no limit.
+	Limit time.Duration
+}
+
+// Wish is a release as it should be.
+type Wish struct {
+	Options
+	Name, Namespace string
+	// CreateNamespace creates the namespace if it is missing.
+	CreateNamespace bool
+	// Chart and Values are stored with the release.
+	Chart  *helmchart.Chart
+	Values map[string]any
+	// Manifest, Hooks and Notes are what the chart makes.
+	Manifest string
+	Hooks    []*helmrelease.Hook
+	Notes    string
+	// Definitions are the texts of the folders crds.
+	Definitions []string
+	// Rule says when an object is ready.
+	Rule readiness.Rule
+	// Marks say who deploys what.
+	Marks Marks
+	// Ours tells objects that the item has deployed without a release before.
+	Ours func(object *unstructured.Unstructured) bool
+}
+
+// historyLimit is how many revisions of a release are kept.
+const historyLimit = 10
+
+// step is a part of an operation. It may be taken again after an error and after each
+// wake, and goes on where it stopped.
+type step func(ctx context.Context) (waiting []string, err error)
+
+// Operation is an installation, an upgrade or a removal under way. It never waits
+// itself. When it is lost, its record tells the next one.
+type Operation struct {
+	store *Store
+	wish  Wish
+	job   Job
+	doing string
+
+	steps []step
+	at    int
+	// stored says that the record of the new revision exists.
+	stored bool
+	// undoing is set while a failure is undone, failure is what is undone.
+	undoing bool
+	failure error
+
+	release *helmrelease.Release
+	// earlier are the revisions before.
+	earlier []*Record
+	// base is the last revision that was deployed completely, or nil.
+	base *helmrelease.Release
+	// previous are the objects of earlier revisions that may exist.
+	previous []apply.Object
+	original map[key]*unstructured.Unstructured
+
+	objects     []apply.Object
+	definitions []apply.Object
+	live        map[key]*unstructured.Unstructured
+	applied     map[key]bool
+	results     []applied
+	check       *readiness.Check
+	going       *deletion.Deletion
+	pruned      bool
+	hooks       map[helmrelease.HookEvent]*hookRun
+	limit       *limit.Limit
+}
+
+// applied is an object together with what the cluster stores.
+type applied struct {
+	apply.Object
+	stored *unstructured.Unstructured
+}
+
+// Plan returns the operation that deploys a wish. Nothing is changed yet.
+func Plan(ctx context.Context, store *Store, job Job, wish Wish, history []*Record, action Action) (*Operation, error) {
+	o := &Operation{store: store, wish: wish, job: job, earlier: history, doing: string(action)}
+	o.reset()
+	if err := o.look(ctx); err != nil {
+		return nil, err
+	}
+	revision := 1
+	if len(history) > 0 {
+		revision = history[len(history)-1].Revision + 1
+	}
+	now := store.Now()
+	o.release = &helmrelease.Release{
+		Name: wish.Name, Namespace: wish.Namespace, Version: revision, Chart: wish.Chart, Config: wish.Values, Manifest: wish.Manifest, Hooks: wish.Hooks,
+		Info: &helmrelease.Info{FirstDeployed: now, LastDeployed: now, Notes: wish.Notes}, ApplyMethod: string(helmrelease.ApplyMethodClientSideApply),
+	}
+	before, after, event := helmrelease.HookPreInstall, helmrelease.HookPostInstall, common.StatusPendingInstall
+	description := "Initial install underway"
+	if action == Upgrade {
+		before, after, event = helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade, common.StatusPendingUpgrade
+		description = "Preparing upgrade"
+	}
+	if o.base != nil {
+		o.release.Labels, o.release.Info.FirstDeployed = o.base.Labels, o.base.Info.FirstDeployed
+	}
+	o.release.SetStatus(event, description)
+	if err := o.place(ctx, action == Install); err != nil {
+		return nil, err
+	}
+	o.steps = o.deployment(action, before, after)
+	o.limit = limit.New(wish.Limit, job.Wake)
+	return o, nil
+}
+
+// deployment are the steps that deploy the new revision.
+func (o *Operation) deployment(action Action, before, after helmrelease.HookEvent) []step {
+	steps := []step{o.checkOwners}
+	if action == Install {
+		steps = append(steps, o.makeNamespace, o.makeDefinitions)
+	}
+	steps = append(steps, o.settleEarlier, o.storeRecord, o.runHooks(before), o.apply, o.prune)
+	if o.wish.Wait || o.wish.Atomic {
+		steps = append(steps, o.awaitReady)
+	}
+	done := "Install complete"
+	if action == Upgrade {
+		done = "Upgrade complete"
+	}
+	return append(steps, o.runHooks(after), o.finish(done))
+}
+
+// reset forgets what was found out about objects, for the next set of them.
+func (o *Operation) reset() {
+	if o.check != nil {
+		o.check.Close()
+	}
+	if o.going != nil {
+		o.going.Close()
+	}
+	for _, run := range o.hooks {
+		run.close()
+	}
+	o.live, o.applied, o.results, o.check, o.pruned = map[key]*unstructured.Unstructured{}, map[key]bool{}, nil, nil, false
+	o.going, o.hooks = deletion.Awaiting(o.store.Cluster, o.job.Wake), map[helmrelease.HookEvent]*hookRun{}
+}
+
+// look finds the last complete revision, and what earlier ones have deployed.
+func (o *Operation) look(ctx context.Context) error {
+	from := 0
+	for i, record := range o.earlier {
+		if record.Status == common.StatusDeployed || (record.Status == common.StatusSuperseded && !deployedAfter(o.earlier[i+1:])) {
+			from = i
+		}
+	}
+	o.original = map[key]*unstructured.Unstructured{}
+	for _, record := range o.earlier[min(from, len(o.earlier)):] {
+		release, err := record.Release()
+		if err != nil {
+			return job.Terminally(err)
+		}
+		objects, err := placed(ctx, o.store.Cluster, release)
+		if err != nil {
+			return err
+		}
+		o.previous = append(o.previous, objects...)
+		if record.Status == common.StatusDeployed || record.Status == common.StatusSuperseded {
+			o.base = release
+		}
+		for _, object := range objects {
+			if _, known := o.original[keyOf(object.Object)]; !known || o.base == release {
+				o.original[keyOf(object.Object)] = object.Object
+			}
+		}
+	}
+	return nil
+}
+
+func deployedAfter(records []*Record) bool {
+	for _, record := range records {
+		if record.Status == common.StatusDeployed {
+			return true
+		}
+	}
+	return false
+}
+
+// place finds the places of the objects of the new revision.
+func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
+	entries, err := Entries(o.wish.Manifest, o.wish.Namespace)
+	if err != nil {
+		return job.Wrap(err, "TemplateChart", "RenderHelmValues", "", v1alpha1.ErrorConfigurationProblem)
+	}
+	var definitions []apply.Entry
+	if withDefinitions {
+		for _, text := range o.wish.Definitions {
+			found, err := Entries(text, "")
+			if err != nil {
+				return job.Wrap(err, "TemplateChart", "RenderHelmValues", "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
+			}
+			definitions = append(definitions, found...)
+		}
+	}
+	all, err := apply.Prepare(ctx, o.store.Cluster, append(definitions, entries...), nil)
+	if err != nil {
+		return err
+	}
+	o.definitions, o.objects = all[:len(definitions)], all[len(definitions):]
+	seen := map[key]string{}
+	for i := range o.objects {
+		object := &o.objects[i]
+		if at, twice := seen[keyOf(object.Object)]; twice {
+			return job.NewError("TemplateChart", "RenderHelmValues", fmt.Sprintf("%s is there twice, in %s and in %s",
+				apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), at, object.Position), v1alpha1.ErrorConfigurationProblem)
+		}
+		seen[keyOf(object.Object)] = object.Position
+		object.Object = marked(object.Object, o.wish.Name, o.wish.Namespace)
+	}
+	return nil
+}
+
+// Under says under which job the work goes on: each attempt has its own view of it.
+func (o *Operation) Under(job Job) { o.job = job }
+
+// Stored reports whether the operation has left anything on the cluster that only it
+// knows how to go on with. Before, it can be planned again.
+func (o *Operation) Stored() bool { return o.stored }
+
+// Continue goes as far as it can and returns what it waits for. An error after which
+// Over reports true is how the operation has ended.
+func (o *Operation) Continue(ctx context.Context) ([]string, error) {
+	for o.at < len(o.steps) {
+		if !o.undoing {
+			if err := o.job.Checkpoint(ctx, "helm deployer: before "+o.stage()+" release"); err != nil && !o.job.Expired() {
+				return nil, err
+			}
+		}
+		waiting, err := o.steps[o.at](ctx)
+		if err == nil && len(waiting) > 0 && o.late() {
+			err = o.tooLate(waiting)
+		}
+		switch {
+		case err != nil && o.ends(err):
+			o.fail(err)
+		case err != nil:
+			return nil, err
+		case len(waiting) > 0:
+			return waiting, nil
+		default:
+			o.at++
+		}
+	}
+	return nil, o.failure
+}
+
+// stage names the operation in checkpoints.
+func (o *Operation) stage() string {
+	if o.doing == string(Upgrade) {
+		return "upgrading"
+	}
+	if o.doing == uninstall {
+		return "deleting"
+	}
+	return "installing"
+}
+
+// Over reports whether nothing is left to do, be it that all is done or that it has
+// failed and is undone.
+func (o *Operation) Over() bool { return o.at >= len(o.steps) }
+
+// late reports whether the time for the operation is over. What undoes it has the rest
+// of the job's time.
+func (o *Operation) late() bool {
+	return o.job.Expired() || (!o.undoing && o.limit.Reached())
+}
+
+// tooLate says what was waited for when the time was over.
+func (o *Operation) tooLate(waiting []string) error {
+	return job.NewError(o.operation(), "ProgressingTimeout",
+		fmt.Sprintf("timeout at: %q: it waited for %s", "helm deployer: before "+o.stage()+" release", strings.Join(waiting[:min(len(waiting), 3)], ", ")), v1alpha1.ErrorTimeout)
+}
+
+// operation names what is done as the public system names it.
+func (o *Operation) operation() string {
+	switch o.doing {
+	case string(Upgrade):
+		return "UpgradeHelmRelease"
+	case uninstall:
+		return "DeleteHelmRelease"
+	}
+	return "InstallHelmRelease"
+}
+
+// ends reports whether an error ends the operation. What may go better next time lets
+// the step be taken again, as long as there is time.
+func (o *Operation) ends(err error) bool {
+	var failed *failedHook
+	var foreign *foreignObject
+	var hopeless *unreadyObject
+	switch {
+	case errors.As(err, &failed), errors.As(err, &foreign), errors.As(err, &hopeless), job.OutcomeOf(err) == job.Terminal:
+		return true
+	case apierrors.IsUnauthorized(err):
+		return false
+	}
+	return job.IsRefusal(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsAlreadyExists(err) || o.job.Expired()
+}
+
+// fail ends the operation, after it is undone where that is asked for.
+func (o *Operation) fail(err error) {
+	undo := !o.undoing && o.stored && o.wish.Atomic && o.doing != uninstall
+	if o.failure == nil {
+		o.failure = job.Wrap(err, o.operation(), o.reason(), fmt.Sprintf("%s release %s/%s", o.doing, o.wish.Namespace, o.wish.Name))
+	} else {
+		o.failure = fmt.Errorf("%w (and it could not be undone: %s)", o.failure, err.Error())
+	}
+	var steps []step
+	if o.stored {
+		steps = append(steps, o.recordFailure(err))
+	}
+	switch {
+	case undo && o.base == nil:
+		steps = append(steps, o.undoInstall)
+	case undo:
+		steps = append(steps, o.undoUpgrade)
+	}
+	o.undoing, o.stored, o.steps, o.at = true, false, steps, 0
+}
+
+func (o *Operation) reason() string {
+	switch o.doing {
+	case string(Upgrade):
+		return "Update"
+	case uninstall:
+		return "Uninstall"
+	}
+	return "Install"
+}
+
+// Close ends all watches.
+func (o *Operation) Close() error {
+	o.limit.End()
+	if o.check != nil {
+		o.check.Close()
+	}
+	o.going.Close()
+	for _, run := range o.hooks {
+		run.close()
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package release
+
+import (
+	"context"
+	"fmt"
+
+	"helm.sh/helm/v4/pkg/release/common"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"go.landscaper.dev/internal/job"
+)
+
+// storeRecord stores the record of the new revision: from here on, others know that
+// somebody is at work.
+func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
+	if o.stored {
+		return nil, nil
+	}
+	if err := o.store.Create(ctx, o.release, o.wish.Marks); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return nil, job.Wrap(err, o.operation(), "Conflict", "somebody else is at work with the release")
+		}
+		return nil, err
+	}
+	o.stored = true
+	return nil, nil
+}
+
+// recordFailure stores that the revision has failed.
+func (o *Operation) recordFailure(cause error) step {
+	return func(ctx context.Context) ([]string, error) {
+		o.release.SetStatus(common.StatusFailed, fmt.Sprintf("Release %q failed: %v", o.release.Name, cause))
+		err := o.store.Update(ctx, o.release, o.wish.Marks)
+		if apierrors.IsNotFound(err) {
+			// Somebody has removed it: there is nothing left to tell.
+			return nil, nil
+		}
+		return nil, err
+	}
+}
+
+// settleEarlier marks revisions as failed whose operation was given up, so that
+// nobody takes them for one that is under way.
+func (o *Operation) settleEarlier(ctx context.Context) ([]string, error) {
+	for _, record := range o.earlier {
+		if !record.Status.IsPending() && record.Status != common.StatusUninstalling {
+			continue
+		}
+		release, err := record.Release()
+		if err != nil {
+			return nil, job.Terminally(err)
+		}
+		release.SetStatus(common.StatusFailed, "The operation was given up: its server ended")
+		if err := o.store.Update(ctx, release, record.marks()); err != nil && !apierrors.IsNotFound(err) {
+			return nil, err
+		}
+		record.Status = common.StatusFailed
+	}
+	return nil, nil
+}
+
+// finish marks the new revision as deployed, and those before as superseded. Old ones
+// go.
+func (o *Operation) finish(message string) step {
+	return func(ctx context.Context) ([]string, error) {
+		for _, record := range o.earlier {
+			if record.Status != common.StatusDeployed {
+				continue
+			}
+			release, err := record.Release()
+			if err != nil {
+				return nil, job.Terminally(err)
+			}
+			release.Info.Status = common.StatusSuperseded
+			if err := o.store.Update(ctx, release, record.marks()); err != nil && !apierrors.IsNotFound(err) {
+				return nil, err
+			}
+			record.Status = common.StatusSuperseded
+		}
+		o.release.SetStatus(common.StatusDeployed, message)
+		if err := o.store.Update(ctx, o.release, o.wish.Marks); err != nil {
+			return nil, err
+		}
+		for len(o.earlier) >= historyLimit {
+			if err := o.store.Delete(ctx, o.release.Name, o.earlier[0].Revision); err != nil {
+				return nil, err
+			}
+			o.earlier = o.earlier[1:]
+		}
+		return nil, nil
+	}
+}

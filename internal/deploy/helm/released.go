@@ -1,0 +1,419 @@
+package helm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/render"
+	"go.landscaper.dev/internal/deploy/limit"
+	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/job"
+)
+
+func isNotFound(err error) bool { return apierrors.IsNotFound(err) }
+
+// work is the work on a release. It is kept between attempts, so that each goes on
+// where the last one stopped.
+type work struct {
+	connection *deployer.Connection
+	chart      *chart.Chart
+	// operation deploys the release, or is nil when there is nothing to deploy.
+	operation *release.Operation
+	// after looks at what is deployed, and hands values on.
+	after *rollout.Rollout
+	wish  rollout.Wish
+	// forced deploys again although nothing has changed. done says that the release is
+	// as it should be, changed that this job has made it so.
+	forced, done, changed bool
+	// foreign is the wait for an operation of somebody else.
+	foreign target.Watch
+	patient *limit.Limit
+}
+
+// Close implements io.Closer.
+func (w *work) Close() error {
+	w.endWait()
+	var errs []error
+	if w.operation != nil {
+		errs = append(errs, w.operation.Close())
+	}
+	if w.after != nil {
+		errs = append(errs, w.after.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (w *work) endWait() {
+	if w.foreign != nil {
+		_ = w.foreign.Close()
+	}
+	w.patient.End()
+	w.foreign, w.patient = nil, nil
+}
+
+// reconcileRelease deploys the release of an item, or continues to.
+func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, config *config) (deployer.Result, error) {
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	w, ok := item.Remembered().(*work)
+	if !ok || w.connection != connection {
+		for _, stage := range []string{": start reconcile", ": start progressing"} {
+			if err := item.Checkpoint(ctx, stageName+stage); err != nil {
+				return deployer.Result{}, err
+			}
+		}
+		w = &work{connection: connection, forced: mustCorrect(item)}
+	}
+	source := released{templates: d.templates(config), work: w}
+	waiting, err := source.advance(ctx, item)
+	if err != nil && w.operation == nil && !w.done {
+		rollout.AwaitKinds(ctx, item, connection, err)
+		return deployer.Result{}, err
+	}
+	item.Remember(w)
+	return deployer.WaitFor(waiting...), err
+}
+
+// mustCorrect reports whether a job is there to undo changes of others.
+func mustCorrect(item *deployer.Item) bool {
+	drifted := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
+	return drifted != nil && drifted.Status == v1alpha1.ConditionTrue
+}
+
+// released is an item with a release.
+type released struct {
+	templates
+	work *work
+}
+
+// Owner implements rollout.Source. The objects of a release have the marks of Helm.
+func (released) Owner(*deployer.Item) rollout.Owner { return rollout.Owner{FieldManager: fieldManager} }
+
+// Recorded implements rollout.Source: the release has its own record.
+func (released) Recorded(*deployer.Item) (apply.Inventory, error) { return nil, nil }
+
+// Status implements rollout.Source: workloads, without policy and identity, as the
+// public system lists them.
+func (released) Status(_ *deployer.Item, inventory apply.Inventory) any {
+	var resources apideployer.ManagedResourceStatusList
+	for _, entry := range inventory {
+		if readiness.IsWorkload(entry.Resource.GroupVersionKind().GroupKind()) {
+			ref := entry.Resource
+			ref.UID = ""
+			resources = append(resources, apideployer.ManagedResourceStatus{Resource: ref})
+		}
+	}
+	return statusOf(resources)
+}
+
+// Wish implements rollout.Source: what is deployed, for those who look at it again.
+func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	history, err := s.store(connection).History(ctx, s.config.Name)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	if len(history) == 0 {
+		return rollout.Wish{}, fmt.Errorf("release %s/%s does not exist any more", s.config.Namespace, s.config.Name)
+	}
+	loaded, err := s.load(ctx, item)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	last := history[len(history)-1]
+	_, values, err := s.merge(ctx, item, loaded, last.Revision, last.Revision > 1, true)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	deployed, err := last.Release()
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	return s.look(values, deployed.Manifest, true)
+}
+
+// look is the wish to look at what a release has deployed.
+func (s released) look(values *render.Values, manifest string, all bool) (rollout.Wish, error) {
+	wish, err := s.checks(values)
+	if err != nil {
+		return wish, err
+	}
+	entries, err := release.Entries(manifest, s.config.Namespace)
+	if err != nil {
+		return wish, templateError("DecodeHelmTemplatedObjects", err)
+	}
+	wish.OrphanGroups, wish.LookOnly = nil, true
+	// What the chart says has to be there; all else is the cluster's.
+	wish.Strategy = apideployer.UpdateStrategyMergeOverwrite
+	for _, entry := range entries {
+		kind := entry.Object.GroupVersionKind().GroupKind()
+		if all || wish.Readiness == apideployer.ReadinessModeKstatus || readiness.IsWorkload(kind) {
+			wish.Objects = append(wish.Objects, entry)
+		}
+	}
+	wish.Name, wish.Owner = stageName, rollout.Owner{FieldManager: fieldManager}
+	return wish, nil
+}
+
+func (s released) store(connection *deployer.Connection) *release.Store {
+	return &release.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
+}
+
+// advance goes as far as possible and returns what it waits for.
+func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, error) {
+	w := s.work
+	for {
+		if !w.done && w.operation == nil {
+			if waiting, err := s.begin(ctx, item); err != nil || len(waiting) > 0 {
+				return waiting, err
+			}
+		}
+		if w.operation != nil {
+			if waiting, err := s.operate(ctx, item); err != nil || len(waiting) > 0 {
+				return waiting, err
+			}
+		}
+		if w.after == nil {
+			begun, err := rollout.Begin(ctx, rollout.ForItem(item, s), target.On(w.connection), w.wish, nil)
+			if err != nil {
+				return nil, err
+			}
+			w.after = begun
+		}
+		w.after.Under(rollout.ForItem(item, s))
+		waiting, err := w.after.Continue(ctx)
+		var missing *apply.Missing
+		if !errors.As(err, &missing) || w.changed {
+			return waiting, err
+		}
+		// Somebody has removed it: the release is deployed again.
+		_ = w.after.Close()
+		w.after, w.forced, w.done = nil, true, false
+	}
+}
+
+// operate lets the operation go on.
+func (s released) operate(ctx context.Context, item *deployer.Item) ([]string, error) {
+	w := s.work
+	w.operation.Under(item)
+	waiting, err := w.operation.Continue(ctx)
+	if w.operation.Over() || (err != nil && !w.operation.Stored()) {
+		// What failed begins from the start, with another look at what there is.
+		_ = w.operation.Close()
+		w.operation = nil
+		w.done, w.changed = err == nil, err == nil
+	}
+	return waiting, err
+}
+
+// begin decides what is to be done with the release.
+func (s released) begin(ctx context.Context, item *deployer.Item) ([]string, error) {
+	w := s.work
+	if w.chart == nil {
+		loaded, err := s.load(ctx, item)
+		if err != nil {
+			return nil, err
+		}
+		w.chart = loaded
+	}
+	if err := item.Checkpoint(ctx, stageName+": start apply files"); err != nil {
+		return nil, err
+	}
+	store := s.store(w.connection)
+	history, err := store.History(ctx, s.config.Name)
+	if err != nil {
+		return nil, err
+	}
+	marks := release.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(w.chart.Digest)}
+	situation := situationOf(history, marks, s.Now())
+	situation.Known, situation.Asked = item.Status.ProviderStatus != nil, w.forced || s.config.upgrade.Always
+	w.endWait()
+	switch action := release.Decide(situation); action {
+	case release.Await:
+		return s.awaitForeign(ctx, item, store, history[len(history)-1])
+	case release.Refuse:
+		return nil, job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
+			s.config.Namespace, s.config.Name, history[len(history)-1].OwnerName), v1alpha1.ErrorConfigurationProblem)
+	case release.Nothing:
+		return nil, s.beginUnchanged(ctx, item, history[len(history)-1])
+	default:
+		return nil, s.beginOperation(ctx, item, store, history, action, marks)
+	}
+}
+
+// situationOf is what a decision depends on.
+func situationOf(history []*release.Record, marks release.Marks, now time.Time) (situation release.Situation) {
+	for _, record := range history {
+		situation.Deployed = situation.Deployed || record.Deployed()
+	}
+	if len(history) == 0 {
+		return situation
+	}
+	last := history[len(history)-1]
+	situation.Last, situation.Age = last.Status, now.Sub(last.Written)
+	situation.Ours, situation.Others = last.Owner == marks.Owner, last.Owner != "" && last.Owner != marks.Owner
+	situation.Same = situation.Ours && last.Digest == marks.Digest
+	return situation
+}
+
+// digest identifies what an item deploys: the chart, the values and what has an
+// influence on the objects.
+func (s released) digest(chart string) string {
+	// Only plain values come here, which can be encoded.
+	content, _ := json.Marshal([]any{chart, s.config.values, s.config.Name, s.config.Namespace})
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// awaitForeign waits until somebody else has done what is under way.
+func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *release.Store, last *release.Record) ([]string, error) {
+	watch, err := store.Watch(ctx, last, item.Wake)
+	if err != nil {
+		return nil, err
+	}
+	s.work.foreign = watch
+	s.work.patient = limit.New(release.PatienceLeft(last, s.Now()), item.Wake)
+	return []string{fmt.Sprintf("somebody else to finish with release %s/%s (revision %d is %s)", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
+}
+
+// beginUnchanged looks at what is deployed already.
+func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last *release.Record) error {
+	deployed, err := last.Release()
+	if err != nil {
+		return err
+	}
+	_, values, err := s.merge(ctx, item, s.work.chart, last.Revision, last.Revision > 1, true)
+	if err != nil {
+		return err
+	}
+	s.work.wish, err = s.look(values, deployed.Manifest, false)
+	s.work.done = err == nil
+	return err
+}
+
+// beginOperation plans the operation that deploys the release.
+func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *release.Store, history []*release.Record, action release.Action, marks release.Marks) error {
+	options, revision := s.config.install, 1
+	if action == release.Upgrade {
+		options = s.config.upgrade
+	}
+	if len(history) > 0 {
+		revision = history[len(history)-1].Revision + 1
+	}
+	input, values, err := s.merge(ctx, item, s.work.chart, revision, action == release.Upgrade, options.SkipSchemaValidation)
+	if err != nil {
+		return err
+	}
+	rendered, err := renderAll(ctx, input, values)
+	if err != nil {
+		return err
+	}
+	look, err := s.look(values, rendered.Manifest, false)
+	if err != nil {
+		return err
+	}
+	within, err := options.limit(item.Remaining())
+	if err != nil {
+		return configError(validateConfiguration, err)
+	}
+	definitions := make([]string, 0, len(rendered.Definitions))
+	for _, definition := range rendered.Definitions {
+		definitions = append(definitions, "# Source: "+definition.Name+"\n"+definition.Text)
+	}
+	name := item.Name
+	operation, err := release.Plan(ctx, store, item, release.Wish{
+		Options: release.Options{Atomic: options.Atomic, Wait: options.Wait, Force: options.Force, TakeOwnership: options.TakeOwnership, Limit: within},
+		Name:    s.config.Name, Namespace: s.config.Namespace, CreateNamespace: s.config.CreateNamespace,
+		Chart: s.work.chart.Chart, Values: s.config.values, Manifest: rendered.Manifest, Hooks: rendered.Hooks, Notes: rendered.Notes,
+		Definitions: definitions, Rule: readiness.RuleOf(look.Readiness), Marks: marks,
+		Ours: func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == name },
+	}, history, action)
+	if err != nil {
+		return err
+	}
+	// From here on there may be something to remove.
+	if err := item.Record(ctx, s.Status(item, workloads(look.Objects))); err != nil {
+		_ = operation.Close()
+		return err
+	}
+	s.work.operation, s.work.wish = operation, look
+	return nil
+}
+
+// workloads are objects as they are recorded.
+func workloads(entries []apply.Entry) apply.Inventory {
+	var inventory apply.Inventory
+	for _, entry := range entries {
+		inventory = append(inventory, apideployer.ManagedResourceStatus{Resource: apply.Object{Entry: entry}.Reference()})
+	}
+	return inventory
+}
+
+// deleteRelease removes the release of an item, or continues to.
+func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config *config) (deployer.Result, error) {
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	w, ok := item.Remembered().(*work)
+	if !ok || w.connection != connection {
+		w = &work{connection: connection}
+		for _, stage := range []string{": start delete", ": start deleting"} {
+			if err := item.Checkpoint(ctx, stageName+stage); err != nil {
+				return deployer.Result{}, err
+			}
+		}
+	}
+	s := released{templates: d.templates(config), work: w}
+	if w.operation == nil {
+		done, err := s.beginRemoval(ctx, item)
+		if done || err != nil {
+			return deployer.Done(), err
+		}
+		item.Remember(w)
+	}
+	waiting, err := s.operate(ctx, item)
+	return deployer.WaitFor(waiting...), err
+}
+
+// beginRemoval plans the removal. It is done already if there is no release, or one
+// that belongs to another item by now.
+func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done bool, err error) {
+	store := s.store(s.work.connection)
+	history, err := store.History(ctx, s.config.Name)
+	if err != nil || len(history) == 0 {
+		return err == nil, err
+	}
+	if last := history[len(history)-1]; last.Owner != "" && last.Owner != string(item.UID) {
+		return true, nil
+	}
+	within, err := s.config.uninstall.limit(item.Remaining())
+	if err != nil {
+		return false, configError(validateConfiguration, err)
+	}
+	s.work.operation, err = release.PlanRemoval(ctx, store, item, release.Wish{
+		Options: release.Options{Wait: s.config.uninstall.Wait, Limit: within}, Name: s.config.Name, Namespace: s.config.Namespace,
+	}, history)
+	return false, err
+}

@@ -1,0 +1,51 @@
+package render
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+)
+
+func encoded(raw []byte) string { return base64.StdEncoding.EncodeToString(raw) }
+
+// matches reports whether a name matches a pattern of charts: * stops at a slash, **
+// does not, {a,b} are alternatives. A pattern that cannot be read matches nothing.
+func matches(pattern, name string) bool {
+	expression, err := regexp.Compile(expressionOf(pattern))
+	return err == nil && expression.MatchString(name)
+}
+
+// expressionOf translates a pattern into a regular expression.
+func expressionOf(pattern string) string {
+	var out strings.Builder
+	out.WriteString("^")
+	braces := 0
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case strings.HasPrefix(pattern[i:], "**"):
+			out.WriteString(".*")
+			i++
+		case c == '*':
+			out.WriteString("[^/]*")
+		case c == '?':
+			out.WriteString("[^/]")
+		case c == '{':
+			braces++
+			out.WriteString("(?:")
+		case c == '}' && braces > 0:
+			braces--
+			out.WriteString(")")
+		case c == ',' && braces > 0:
+			out.WriteString("|")
+		case c == '[' && strings.HasPrefix(pattern[i:], "[!"):
+			out.WriteString("[^")
+			i++
+		case c == '[', c == ']', c == '-':
+			out.WriteByte(c)
+		default:
+			out.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	out.WriteString("$")
+	return out.String()
+}

@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"encoding/json"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
+)
+
+// greeter is a chart with a ConfigMap, a Deployment and a hook.
+var greeter = map[string]string{
+	"values.yaml":         "replicas: 1\ngreeting: hello\nport: 8080\n",
+	"templates/NOTES.txt": "Greetings from {{ .Release.Name }}.\n",
+	"templates/greeting.yaml": `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-greeting
+data:
+  greeting: {{ .Values.greeting | quote }}
+  revision: {{ .Release.Revision | quote }}
+  upgrade: {{ .Release.IsUpgrade | quote }}
+`,
+	"templates/server.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Release.Name }}
+spec:
+  replicas: {{ .Values.replicas }}
+  selector: {matchLabels: {app: {{ .Release.Name }}}}
+  template:
+    metadata: {labels: {app: {{ .Release.Name }}}}
+    spec: {containers: [{name: server, image: "example.org/server:1"}]}
+`,
+	"templates/hook.yaml": `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-hook
+  annotations: {helm.sh/hook: "pre-install,pre-upgrade"}
+data: {ran: {{ .Release.Revision | quote }}}
+`,
+}
+
+// helmItem is the template of a blueprint with one chart.
+func helmItem(t *testing.T, archive, more string) string {
+	t.Helper()
+	return `deployItems:
+- name: chart
+  type: landscaper.gardener.cloud/helm
+  target: {import: cluster}
+  config:
+    apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
+    kind: ProviderConfiguration
+    name: NAME
+    namespace: NAMESPACE
+    chart: {archive: {raw: ` + archive + `}}
+` + indent(more, 4)
+}
+
+func packed(t *testing.T, version string, files map[string]string) string {
+	t.Helper()
+	archive, err := landscape.Chart("greeter", version, "", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return archive
+}
+
+// TestHelmRelease deploys a chart from an Installation, waits for its workload, reads
+// exports, and removes it.
+func TestHelmRelease(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	inst := newInstallation(space, "greeter", helmItem(t, packed(t, "1.0.0", greeter), `values: {greeting: good day}
+exports:
+  exports:
+  - {key: port, jsonPath: .Values.port}
+  - {key: greeting, jsonPath: .data.greeting, fromResource: {apiVersion: v1, kind: ConfigMap, name: NAME-greeting, namespace: NAMESPACE}}`))
+	create(t, inst)
+	waitSucceeded(t, inst)
+	greeting := &corev1.ConfigMap{}
+	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeter-greeting"}, greeting); err != nil {
+		t.Fatal(err)
+	}
+	if greeting.Data["greeting"] != "good day" || greeting.Data["revision"] != "1" || greeting.Data["upgrade"] != "false" ||
+		greeting.Labels["app.kubernetes.io/managed-by"] != "Helm" || greeting.Annotations["meta.helm.sh/release-name"] != "greeter" {
+		t.Errorf("the ConfigMap is %+v", greeting)
+	}
+	record := &corev1.Secret{}
+	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "sh.helm.release.v1.greeter.v1"}, record); err != nil {
+		t.Fatal(err)
+	}
+	if record.Labels["status"] != "deployed" || record.Labels["owner"] != "helm" || record.Type != "helm.sh/release.v1" {
+		t.Errorf("the record has %v, type %s", record.Labels, record.Type)
+	}
+	item := onlyItem(t, space)
+	checkHelmExports(t, item)
+	if err := env.admin.Delete(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
+	waitGone(t, env.workload, record, &corev1.SecretList{})
+	waitGone(t, env.workload, greeting, &corev1.ConfigMapList{})
+	hook := &corev1.ConfigMap{}
+	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeter-hook"}, hook); err != nil || hook.Data["ran"] != "1" {
+		t.Errorf("a hook stays: %v, %v", err, hook.Data)
+	}
+}
+
+func checkHelmExports(t *testing.T, item *v1alpha1.DeployItem) {
+	t.Helper()
+	exports := &corev1.Secret{}
+	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: item.Namespace, Name: item.Name + "-export"}, exports); err != nil {
+		t.Fatal(err)
+	}
+	var values map[string]any
+	if err := json.Unmarshal(exports.Data["config"], &values); err != nil || values["port"] != float64(8080) || values["greeting"] != "good day" {
+		t.Errorf("exports: %v %s", err, exports.Data["config"])
+	}
+	want := `{"apiVersion":"helm.deployer.landscaper.gardener.cloud/v1alpha1","kind":"ProviderStatus","managedResources":[{"resource":{"apiVersion":"apps/v1","kind":"Deployment","name":"greeter","namespace":"` + item.Namespace + `"}}]}`
+	if got := string(item.Status.ProviderStatus.Raw); got != want {
+		t.Errorf("provider status\n%s, want\n%s", got, want)
+	}
+}
+
+// onlyItem is the DeployItem of a namespace.
+func onlyItem(t *testing.T, space string) *v1alpha1.DeployItem {
+	t.Helper()
+	items := &v1alpha1.DeployItemList{}
+	if err := env.admin.List(t.Context(), items, client.InNamespace(space)); err != nil || len(items.Items) != 1 {
+		t.Fatalf("%d items: %v", len(items.Items), err)
+	}
+	return &items.Items[0]
+}
