@@ -11,7 +11,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	validpath "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -112,7 +112,7 @@ func (c *Connection) credentials(ctx context.Context, resource schema.GroupVersi
 	}
 	for _, segment := range []string{namespace, name} {
 		// Without this, a name could lead to another object.
-		if problems := validpath.IsValidPathSegmentName(segment); len(problems) > 0 {
+		if problems := content.IsPathSegmentName(segment); len(problems) > 0 {
 			return fmt.Errorf("the name %s", strings.Join(problems, ", "))
 		}
 	}

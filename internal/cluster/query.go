@@ -10,7 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	validpath "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -141,7 +141,7 @@ type Listing[T any] struct {
 // reduce makes of it: what is left out may be as large as it likes. A list that is not
 // complete, or not of what was asked for, is an error. No discovery is needed.
 func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVersionKind, resource schema.GroupVersionResource, namespace string, reduce func(*unstructured.Unstructured) (T, error)) (*Listing[T], error) {
-	if problems := validpath.IsValidPathSegmentName(namespace); namespace == "" || len(problems) > 0 {
+	if problems := content.IsPathSegmentName(namespace); namespace == "" || len(problems) > 0 {
 		return nil, errors.New("the namespace has no valid name")
 	}
 	listing, count := &Listing[T]{}, 0

@@ -36,9 +36,13 @@ type secret struct {
 	issued, expires       time.Time
 }
 
-// ours reports whether a TargetSync has made an object, or was asked to adopt it.
+// ours reports whether a TargetSync has made an object, or was asked to adopt it. The
+// copies of Targets that Installations import have all labels of what they are copies
+// of; they belong to the Installations.
 func ours(object metav1.Object) bool {
-	return object.GetLabels()[v1alpha1.TargetSyncLabel] == v1alpha1.TargetSyncLabelValue
+	labels := object.GetLabels()
+	_, copied := labels[v1alpha1.DataObjectContextLabel]
+	return labels[v1alpha1.TargetSyncLabel] == v1alpha1.TargetSyncLabelValue && !copied
 }
 
 // factsOf takes from a Secret what counts. Its values are not kept.

@@ -56,7 +56,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 		}
 	}
 	for _, object := range made {
-		if !attributed(object, sync.Name, others) {
+		if !ours(object) || !attributed(object, sync.Name, others) {
 			continue
 		}
 		uid := object.GetUID()

@@ -196,24 +196,13 @@ func (w world) wakeFor(of *item) time.Time {
 
 // removals finds what was made and is no longer wanted.
 func (w world) removals(p *plan, wanted map[string]bool) {
-	made := map[string]bool{}
-	for name, target := range w.targets {
-		made[name] = made[name] || ours(target)
-	}
-	for name, existing := range w.secrets {
-		made[name] = made[name] || existing.ours && name != w.sync.Spec.SecretRef.Name
-	}
 	listed := map[string]bool{}
 	for i := range w.items {
 		listed[w.items[i].name] = true
 	}
-	total := 0
+	made := w.made()
 	var vanished []string
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		if !made[name] {
-			continue
-		}
-		total++
+	for _, name := range made {
 		switch {
 		case wanted[name]:
 		case listed[name] || !w.listed:
@@ -223,7 +212,7 @@ func (w world) removals(p *plan, wanted map[string]bool) {
 		}
 	}
 	// A source that has lost its data answers as one whose clusters are gone.
-	sudden := len(vanished) > fewVanished && 2*len(vanished) > total
+	sudden := len(vanished) > fewVanished && 2*len(vanished) > len(made)
 	for _, name := range vanished {
 		since, suspected := w.suspects[name]
 		if !suspected {
@@ -235,4 +224,20 @@ func (w world) removals(p *plan, wanted map[string]bool) {
 			p.remove = append(p.remove, name)
 		}
 	}
+}
+
+// made are the names of all that was made, in order.
+func (w world) made() []string {
+	found := map[string]bool{}
+	for name, target := range w.targets {
+		if ours(target) {
+			found[name] = true
+		}
+	}
+	for name, existing := range w.secrets {
+		if existing.ours && name != w.sync.Spec.SecretRef.Name {
+			found[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }

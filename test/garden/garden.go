@@ -50,6 +50,8 @@ type Garden struct {
 	mutex sync.Mutex
 	// behind are the clusters of the shoots.
 	behind map[client.ObjectKey]*lab.Cluster
+	// now is the clock that the ends of credentials follow.
+	now func() time.Time
 	// longest is how long the garden lets credentials live at most.
 	longest time.Duration
 	// disturbs answers in the place of the garden, if it does.
@@ -70,7 +72,7 @@ type Grant struct {
 
 // Start makes a cluster a garden. It ends with Stop, or with the process.
 func Start(ctx context.Context, cluster *lab.Cluster) (*Garden, error) {
-	g := &Garden{Cluster: cluster, behind: map[client.ObjectKey]*lab.Cluster{}, longest: 24 * time.Hour}
+	g := &Garden{Cluster: cluster, behind: map[client.ObjectKey]*lab.Cluster{}, longest: 24 * time.Hour, now: time.Now}
 	var err error
 	if g.admin, err = landscape.Connect(cluster.Kubeconfig); err != nil {
 		return nil, err

@@ -92,6 +92,13 @@ func (g *Garden) Limit(longest time.Duration) {
 	g.longest = longest
 }
 
+// Follow lets credentials end by another clock. Clusters know only the usual one.
+func (g *Garden) Follow(clock func() time.Time) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.now = clock
+}
+
 func (g *Garden) granted(asked *http.Request, made Grant) (*request, *refusal) {
 	wanted := &request{}
 	if err := json.Unmarshal(made.Body, wanted); err != nil || wanted.APIVersion != "authentication.gardener.cloud/v1alpha1" || wanted.Kind != "AdminKubeconfigRequest" {
@@ -113,12 +120,12 @@ func (g *Garden) granted(asked *http.Request, made Grant) (*request, *refusal) {
 		return nil, &refusal{http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "status.advertisedAddresses: no usable address"}
 	}
 	g.mutex.Lock()
-	behind, longest := g.behind[made.Shoot], g.longest
+	behind, longest, now := g.behind[made.Shoot], g.longest, g.now()
 	g.mutex.Unlock()
 	if behind == nil {
 		return nil, &refusal{http.StatusInternalServerError, metav1.StatusReasonInternalError, made.Shoot.Name + ".ca-client not found"}
 	}
-	expires := time.Now().Add(min(time.Duration(seconds)*time.Second, longest)).Truncate(time.Second)
+	expires := now.Add(min(time.Duration(seconds)*time.Second, longest)).Truncate(time.Second)
 	kubeconfig, err := credentials(behind, made, addresses, expires)
 	if err != nil {
 		return nil, &refusal{http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error()}

@@ -102,3 +102,11 @@ func addressesOf(shoot *unstructured.Unstructured) []address {
 	}
 	return found
 }
+
+// Forget takes the cluster behind a shoot away, as if it was not made yet: no
+// credentials are granted then.
+func (g *Garden) Forget(shoot *unstructured.Unstructured) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	delete(g.behind, client.ObjectKeyFromObject(shoot))
+}

@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -91,7 +92,9 @@ func (s *space) again() *v1alpha1.TargetSync {
 	if err := here.Patch(s.t.Context(), asked, client.RawPatch("application/merge-patch+json", patch)); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.await("has run", func(sync *v1alpha1.TargetSync) bool { return sync.Annotations[v1alpha1.OperationAnnotation] == "" })
+	return awaitSince(s.t, here, &v1alpha1.TargetSyncList{}, asked, "has run", func(sync *v1alpha1.TargetSync) bool {
+		return sync.Annotations[v1alpha1.OperationAnnotation] == ""
+	})
 }
 
 func ready(sync *v1alpha1.TargetSync) v1alpha1.Condition {
@@ -161,11 +164,22 @@ func read[T client.Object](t *testing.T, cluster client.Client, object T) (found
 }
 
 // await watches an object until a condition holds.
-func await[T client.Object](t *testing.T, cluster client.WithWatch, list client.ObjectList, namespace, name, what string, holds func(T) bool) (last T) {
+func await[T client.Object](t *testing.T, cluster client.WithWatch, list client.ObjectList, namespace, name, what string, holds func(T) bool) T {
+	t.Helper()
+	return awaitSince(t, cluster, list, &metav1.ObjectMeta{Namespace: namespace, Name: name}, what, holds)
+}
+
+// awaitSince watches an object from a version on, until a condition holds. Without a
+// version, a watch may begin with what was there some time ago.
+func awaitSince[T client.Object](t *testing.T, cluster client.WithWatch, list client.ObjectList, since metav1.Object, what string, holds func(T) bool) (last T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), lifeline)
 	defer cancel()
-	events, err := cluster.Watch(ctx, list, client.InNamespace(namespace), client.MatchingFields{"metadata.name": name})
+	name := since.GetName()
+	events, err := cluster.Watch(ctx, list, &client.ListOptions{
+		Namespace: since.GetNamespace(), FieldSelector: fields.OneTermEqualSelector("metadata.name", name),
+		Raw: &metav1.ListOptions{ResourceVersion: since.GetResourceVersion()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

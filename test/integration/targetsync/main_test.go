@@ -89,6 +89,7 @@ func start(ctx context.Context, directory string) (stop func(), err error) {
 	if shoots, err = garden.Start(ctx, source); err != nil {
 		return nil, err
 	}
+	shoots.Follow(clock.now)
 	if err := install.Run(ctx, here, install.Options{SkipPolicies: true}, &bytes.Buffer{}); err != nil {
 		return nil, err
 	}
