@@ -41,6 +41,8 @@ type confirming struct {
 	live client.Reader
 	// scope and jobID are those of a subinstallation.
 	scope, jobID string
+	// believing takes the word of the cache that an object does not exist.
+	believing bool
 }
 
 // reading returns what reads the imports of an Installation.
@@ -51,7 +53,7 @@ func reading(cached, live client.Reader, inst *v1alpha1.Installation) confirming
 // Get implements client.Reader.
 func (c confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	err := c.Reader.Get(ctx, key, into, options...)
-	if apierrors.IsNotFound(err) || err == nil && c.isBehind(into) {
+	if apierrors.IsNotFound(err) && !c.believing || err == nil && c.isBehind(into) {
 		return c.live.Get(ctx, key, into, options...) //nolint:wrapcheck // the caller tells what was read
 	}
 	return err //nolint:wrapcheck // the caller tells what was read

@@ -33,12 +33,17 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 	if in.landscape, err = r.landscape(ctx, s.inst); err != nil {
 		return err
 	}
-	if err := r.readImports(ctx, s, in); err != nil {
+	reader := reading(r.Client, r.Reader, s.inst)
+	// What somebody is about to export may be missing: that needs no confirmation.
+	reader.believing = true
+	if err := r.readImports(ctx, s, in, reader); err != nil {
 		return err
 	}
 	if len(in.missing) > 0 && decideMissing(s.parent, in.missing, in.exporters).do == fail {
-		// Who exports it may have ended, well, after we looked for it.
-		if err := r.readImports(ctx, s, in); err != nil {
+		// The cache may be behind, and who exports it may have ended, well, after we
+		// looked for it.
+		reader.believing = false
+		if err := r.readImports(ctx, s, in, reader); err != nil {
 			return err
 		}
 	}
@@ -69,9 +74,9 @@ func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (turn, error
 }
 
 // readImports reads the imports, and who may bring those that are missing.
-func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs) (err error) {
+func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs, reader confirming) (err error) {
 	in.missing, in.broken = nil, nil
-	in.imports, err = dataflow.Read(ctx, s.inst, newObjects(reading(r.Client, r.Reader, s.inst)))
+	in.imports, err = dataflow.Read(ctx, s.inst, newObjects(reader))
 	var unread *sources.ReadError
 	switch missing := missingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:

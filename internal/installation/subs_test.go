@@ -263,7 +263,7 @@ func TestStaleScope(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			r := &Reconciler{Client: api(t, test.cached...), Reader: api(t, value("job-2", "2"), element)}
 			in := &inputs{}
-			if err := r.readImports(t.Context(), &snapshot{inst: sub}, in); err != nil || in.broken != nil || len(in.missing) > 0 {
+			if err := r.readImports(t.Context(), &snapshot{inst: sub}, in, reading(r.Client, r.Reader, sub)); err != nil || in.broken != nil || len(in.missing) > 0 {
 				t.Fatal(err, in.broken, in.missing)
 			}
 			if got := string(in.imports.Data["v"].Value.RawMessage); got != test.want || len(in.imports.TargetLists["all"]) != 1 {

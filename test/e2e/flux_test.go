@@ -147,6 +147,38 @@ func waitCollected(t *testing.T) {
 	}
 }
 
+// registryRequests is how often somebody has asked the registry for something.
+func registryRequests(t *testing.T) int {
+	t.Helper()
+	log, err := fluxLab.lab.Logs(t.Context(), "registry")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(log, `] "GET `) + strings.Count(log, `] "HEAD `)
+}
+
+// What the data flow example may cost: requests to the resource cluster and to the
+// registry.
+const (
+	maxDataflowRequests = 150
+	maxDataflowFetches  = 10
+)
+
+func checkDataflowCosts(t *testing.T, count *landscape.Count, fetches int) {
+	t.Helper()
+	requests, err := count.Requests(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests = slices.DeleteFunc(requests, func(request landscape.Request) bool {
+		return request.Namespace != showcase.InstallationNamespace
+	})
+	t.Logf("%d requests to the resource cluster, %d to the registry", len(requests), fetches)
+	if len(requests) == 0 || len(requests) > maxDataflowRequests || fetches == 0 || fetches > maxDataflowFetches {
+		t.Errorf("%d requests to the resource cluster (at most %d), %d to the registry (%d): %v", len(requests), maxDataflowRequests, fetches, maxDataflowFetches, landscape.Sums(requests))
+	}
+}
+
 // TestDataflowExample plays the data flow example: three control planes, Flux between
 // them, and a token that comes from the last one.
 func TestDataflowExample(t *testing.T) {
@@ -163,7 +195,13 @@ func TestDataflowExample(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			fluxServer(t, test.stage, "cu-dataflow")
 			before := stock(t, test.stage)
-			play(t, test.stage, "dataflow", "push-component.sh", "deploy-k8s-resources.sh")
+			count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.resource, User: serverUser})
+			if err != nil {
+				t.Fatal(err)
+			}
+			play(t, test.stage, "dataflow", "push-component.sh")
+			published := registryRequests(t)
+			play(t, test.stage, "dataflow", "deploy-k8s-resources.sh")
 			if err := test.stage.Wait(t.Context(), t.Output(), "dataflow-secret", "dataflow-gitrepository", "dataflow-root"); err != nil {
 				t.Fatal(err)
 			}
@@ -177,6 +215,7 @@ func TestDataflowExample(t *testing.T) {
 			if err := test.stage.CheckToken(t.Context()); err != nil {
 				t.Error(err)
 			}
+			checkDataflowCosts(t, count, registryRequests(t)-published)
 			play(t, test.stage, "dataflow", "delete-installation.sh", "delete-other-k8s-resources.sh")
 			waitCollected(t)
 			if diff := cmp.Diff(before, stock(t, test.stage)); diff != "" {
