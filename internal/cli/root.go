@@ -36,7 +36,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 	}
 	addGlobalFlags(root)
 	root.AddCommand(
-		installations.NewCommand(streams),
+		installations.NewCommand(streams, blueprints.NewCreateCommand(streams)),
 		newVersionCommand(),
 		newCompletionCommand(),
 		blueprints.NewCommand(streams),

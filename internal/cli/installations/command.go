@@ -18,8 +18,9 @@ const (
 	shortForm form = true
 )
 
-// NewCommand returns the command with its subcommands.
-func NewCommand(streams terminal.Streams) *cobra.Command {
+// NewCommand returns the command with its subcommands; more are those that other
+// packages bring.
+func NewCommand(streams terminal.Streams, more ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
 		Use:     "installations",
 		Aliases: []string{"installation", "inst", "i"},
@@ -28,7 +29,15 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(used(streams, groupForm)...)
-	command.AddCommand(newForceDeleteCommand(streams))
+	command.AddCommand(more...)
+	command.AddCommand(
+		newApplyCommand(streams),
+		newSetImportCommand(streams),
+		newSetImportParametersCommand(streams),
+		newRerunCommand(streams),
+		newDeleteCommand(streams),
+		newForceDeleteCommand(streams),
+	)
 	return command
 }
 

@@ -1,0 +1,227 @@
+package installations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/yamltext"
+)
+
+// fieldManager owns the fields that are applied.
+const fieldManager = "landscaper-cli"
+
+type applyFlags struct {
+	connection.Flags
+	wait             waitFlags
+	files            []string
+	reconcile, waits bool
+	force            bool
+}
+
+func newApplyCommand(streams terminal.Streams) *cobra.Command {
+	f := &applyFlags{wait: waitFlags{goal: string(inspect.GoalSucceeded)}}
+	command := &cobra.Command{
+		Use:   "apply -f DIRECTORY",
+		Short: "Apply manifests of Installations and what they need",
+		Long: `Apply the manifests of a directory, of files, or of the standard input (-f -), in an
+order in which everything is there before an Installation needs it: namespaces,
+Secrets, ConfigMaps, Contexts, Targets and DataObjects, then Installations.
+
+With --reconcile, each root Installation among them gets a job; --wait also waits for
+these jobs, and shows how they end.`,
+		Example: `  landscaper-cli installations apply -f landscape/
+  landscaper-cli inst apply -f shop.yaml -n shop --wait --timeout 10m`,
+		Args: terminal.Arguments(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error {
+			if len(f.files) == 0 {
+				return terminal.Usage(errors.New("nothing to apply: name a directory or file with -f"))
+			}
+			objects, err := readManifests(streams.In, f.files)
+			if err != nil {
+				return err
+			}
+			on, err := f.Connect()
+			if err != nil {
+				return err
+			}
+			return f.run(command, streams, on, objects)
+		},
+	}
+	f.Add(command)
+	flags := command.Flags()
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`file` or directory with manifests, or - for the standard input; may be repeated")
+	flags.BoolVar(&f.reconcile, "reconcile", false, "start a job of each root Installation")
+	flags.BoolVar(&f.waits, "wait", false, "start the jobs, and wait for them")
+	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that somebody else has set")
+	f.wait.addLimits(command)
+	terminal.BeStrict(command)
+	return command
+}
+
+func (f *applyFlags) run(command *cobra.Command, streams terminal.Streams, on *connection.Connection, objects []*unstructured.Unstructured) error {
+	ctx := command.Context()
+	var roots []client.ObjectKey
+	for _, object := range objects {
+		if err := place(on, object); err != nil {
+			return err
+		}
+		result, err := f.apply(ctx, on, object)
+		if err != nil {
+			return on.Explain(fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err))
+		}
+		fmt.Fprintf(streams.Out, "%s %s: %s\n", object.GetKind(), object.GetName(), result)
+		if object.GetKind() == "Installation" && object.GetLabels()[v1alpha1.EncompassedByLabel] == "" {
+			roots = append(roots, client.ObjectKeyFromObject(object))
+		}
+	}
+	if !f.reconcile && !f.waits {
+		return nil
+	}
+	return f.start(command, streams, on, roots)
+}
+
+// start starts the jobs, namespace by namespace, and waits for them.
+func (f *applyFlags) start(command *cobra.Command, streams terminal.Streams, on *connection.Connection, roots []client.ObjectKey) error {
+	starts := map[string]map[string]inspect.Start{}
+	for _, root := range roots {
+		there := *on
+		there.Namespace = root.Namespace
+		before, err := request(command, &there, root.Name, v1alpha1.ReconcileOperation)
+		if err != nil {
+			return err
+		}
+		if starts[root.Namespace] == nil {
+			starts[root.Namespace] = map[string]inspect.Start{}
+		}
+		starts[root.Namespace][root.Name] = inspect.Start{UID: before.UID, AfterJob: true, JobID: before.Status.JobID}
+	}
+	if !f.waits {
+		return nil
+	}
+	for _, root := range roots {
+		there := *on
+		there.Namespace = root.Namespace
+		if waiting := starts[root.Namespace]; len(waiting) > 0 {
+			if err := newWait(streams, &there, f.wait, waiting).run(command.Context()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// place gives an object without a namespace that of the connection.
+func place(on *connection.Connection, object *unstructured.Unstructured) error {
+	mapping, err := on.Client.RESTMapper().RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
+	if err != nil {
+		return fmt.Errorf("%s %s: only kinds of Landscaper, and Namespaces, Secrets and ConfigMaps, can be applied here: use kubectl apply for the rest", object.GetKind(), object.GetName())
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace && object.GetNamespace() == "" {
+		object.SetNamespace(on.Namespace)
+	}
+	return nil
+}
+
+func (f *applyFlags) apply(ctx context.Context, on *connection.Connection, object *unstructured.Unstructured) (string, error) {
+	before := &unstructured.Unstructured{}
+	before.SetGroupVersionKind(object.GroupVersionKind())
+	err := on.Client.Get(ctx, client.ObjectKeyFromObject(object), before)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return "", err
+	}
+	options := []client.ApplyOption{client.FieldOwner(fieldManager)}
+	if f.force {
+		options = append(options, client.ForceOwnership)
+	}
+	if err := on.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
+		if apierrors.IsConflict(err) {
+			return "", fmt.Errorf("%w: leave these fields out, or take them over with --force-conflicts", err)
+		}
+		return "", err
+	}
+	switch {
+	case before.GetResourceVersion() == "":
+		return "created", nil
+	case before.GetResourceVersion() == object.GetResourceVersion():
+		return "unchanged", nil
+	}
+	return "changed", nil
+}
+
+// order is that in which kinds are applied; others come in between.
+var order = []string{"Namespace", "Secret", "ConfigMap", "ComponentVersionOverwrites", "Context", "Target", "DataObject", "TargetSync"}
+
+func rank(object *unstructured.Unstructured) int {
+	if object.GetKind() == "Installation" {
+		return len(order) + 1
+	}
+	if at := slices.Index(order, object.GetKind()); at >= 0 {
+		return at
+	}
+	return len(order)
+}
+
+// readManifests returns the objects of files and directories in the order in which they
+// are applied.
+func readManifests(in io.Reader, paths []string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	add := func(name string, text []byte) error {
+		documents, err := yamltext.Documents(text, yamltext.Lenient())
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		for _, document := range documents {
+			raw, err := document.JSON()
+			if err != nil {
+				return fmt.Errorf("%s: line %d: %w", name, document.Line(), err)
+			}
+			object := &unstructured.Unstructured{}
+			if err := object.UnmarshalJSON(raw); err != nil {
+				return fmt.Errorf("%s: line %d: this is no object of Kubernetes: it needs apiVersion and kind", name, document.Line())
+			}
+			objects = append(objects, object)
+		}
+		return nil
+	}
+	for _, path := range paths {
+		if path == "-" {
+			text, err := io.ReadAll(in)
+			if err := errors.Join(err, add("standard input", text)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || name != path && !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name))) {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			return add(name, text)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read manifests: %w", err)
+		}
+	}
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
+	return objects, nil
+}

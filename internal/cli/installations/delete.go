@@ -1,0 +1,127 @@
+package installations
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/operation"
+)
+
+type deleteFlags struct {
+	connection.Flags
+	wait                       waitFlags
+	waits, dryRun, keep, agree bool
+}
+
+func newDeleteCommand(streams terminal.Streams) *cobra.Command {
+	f := &deleteFlags{wait: waitFlags{goal: string(inspect.GoalDeleted)}}
+	command := &cobra.Command{
+		Use:   "delete NAME",
+		Short: "Delete an Installation, and show what goes on which cluster and in which order",
+		Long: `Delete an Installation. Before, it is shown what goes on which cluster, and in which
+order: what has the same number goes at the same time. On a terminal, the command asks
+then.
+
+With --without-uninstall, what was deployed stays on its clusters.`,
+		Example: `  landscaper-cli installations delete shop --dry-run
+  landscaper-cli inst delete shop --yes --wait --timeout 20m`,
+		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		RunE: func(command *cobra.Command, args []string) error {
+			on, err := f.Connect()
+			if err != nil {
+				return err
+			}
+			return f.run(command.Context(), streams, on, args[0])
+		},
+		ValidArgsFunction: connection.CompleteInstallations(&f.Flags, 1),
+	}
+	f.Add(command)
+	flags := command.Flags()
+	flags.BoolVar(&f.waits, "wait", false, "wait until it is gone")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would go")
+	flags.BoolVar(&f.keep, "without-uninstall", false, "leave on the clusters what was deployed")
+	flags.BoolVarP(&f.agree, "yes", "y", false, "do not ask")
+	f.wait.addLimits(command)
+	terminal.BeStrict(command)
+	return command
+}
+
+func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
+	snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace)
+	if err != nil {
+		return on.Explain(err)
+	}
+	tree := inspect.Tree(snapshot, on.Namespace, name)
+	if tree == nil {
+		return on.Missing(name)
+	}
+	for _, unreadable := range snapshot.Unreadable {
+		fmt.Fprintf(streams.Err, "Warning: the preview is not complete: %v\n", unreadable)
+	}
+	if parent := inspect.Parent(tree.Installation); parent != "" {
+		fmt.Fprintf(streams.Err, "Warning: %s is a part of %s, whose next job brings it back\n", name, parent)
+	}
+	preview(streams.Out, operation.Uninstalls(tree), f.keep)
+	if f.dryRun {
+		return nil
+	}
+	if err := streams.Confirm("Delete the Installation "+name+"?", f.agree); err != nil {
+		return err
+	}
+	if f.keep {
+		if err := operation.Annotate(ctx, on.Client, tree.Installation, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
+			return on.Explain(fmt.Errorf("ask for a deletion without uninstalling: %w", err))
+		}
+	}
+	uid := tree.Installation.UID
+	if err := on.Client.Delete(ctx, tree.Installation, client.Preconditions{UID: &uid}); err != nil {
+		return on.Explain(fmt.Errorf("delete the Installation: %w", err))
+	}
+	if !f.waits {
+		fmt.Fprintf(streams.Out, "The deletion of the Installation %s was asked for\n", name)
+		return nil
+	}
+	starts := map[string]inspect.Start{name: {UID: uid, AfterJob: true, JobID: tree.JobID}}
+	return newWait(streams, on, f.wait, starts).run(ctx)
+}
+
+// preview tells what goes, in order.
+func preview(out io.Writer, uninstalls []operation.Uninstall, keep bool) {
+	if len(uninstalls) == 0 {
+		fmt.Fprintln(out, "Nothing is deployed.")
+		return
+	}
+	for _, u := range uninstalls {
+		where := ""
+		if u.Target != "" {
+			where = " on " + u.Target
+		}
+		stays := ""
+		if keep || u.Kept {
+			stays = " (what it has deployed stays)"
+		}
+		fmt.Fprintf(out, "%d. %s%s%s\n", u.Step, terminal.Printable(u.Path), terminal.Printable(where), stays)
+		if stays != "" {
+			continue
+		}
+		for _, object := range u.Objects {
+			fmt.Fprintf(out, "   - %s\n", terminal.Printable(named(object)))
+		}
+	}
+}
+
+func named(object corev1.ObjectReference) string {
+	if object.Namespace == "" {
+		return object.Kind + " " + object.Name
+	}
+	return object.Kind + " " + object.Namespace + "/" + object.Name
+}

@@ -1,0 +1,125 @@
+package installations
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+)
+
+func TestImportValues(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{"f.yaml": "a: [1]\n", "bad.yaml": "a: ["})
+	for _, test := range []struct{ reason, pair, key, want string }{
+		{"a number", "n=1.5", "n", "1.5"},
+		{"a text", "t=a=b", "t", `"a=b"`},
+		{"true is a text, as it always was", "t=true", "t", `"true"`},
+		{"a text in quotes keeps them", `t="1"`, "t", `"\"1\""`},
+		{"an empty text", "t=", "t", `""`},
+		{"any value", "l:=[a, 1, true]", "l", `["a",1,true]`},
+		{"from a file", "f@f.yaml", "f", `{"a":[1]}`},
+	} {
+		values, err := importValues([]string{test.pair})
+		if err != nil || values[0].key != test.key || string(values[0].value.RawMessage) != test.want {
+			t.Errorf("%s: %+v %v", test.reason, values, err)
+		}
+	}
+	for _, wrong := range []string{"x", "=1", "f@none", "f@bad.yaml", "l:=["} {
+		if _, err := importValues([]string{wrong}); err == nil {
+			t.Errorf("%s is wrong", wrong)
+		}
+	}
+}
+
+const shopManifest = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata:
+  name: shop # the shop
+spec:
+  blueprint: {ref: {resourceName: blueprint}}
+  imports:
+    data:
+    - {name: domain, dataRef: d}
+    - {name: size, dataRef: s}
+`
+
+func TestSetImportParameters(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{"shop.yaml": shopManifest})
+	run := func(args string) (int, *terminaltest.Console) {
+		c := &terminaltest.Console{}
+		return terminal.Run(t.Context(), NewCommand(c.Streams()), c.Streams(), terminaltest.Fields(args)), c
+	}
+	if code, c := run("sip shop.yaml domain=example.org x=1"); code == 0 || c.Err.String() != "Error: import parameter 'x' not found in the installation\n" {
+		t.Errorf("%d %s", code, c.Err.String())
+	}
+	if code, c := run("sip shop.yaml domain=example.org size=3 -o new.yaml"); code != 0 || c.Out.String() != "Wrote the Installation to new.yaml\n" {
+		t.Errorf("%d %s", code, c.Err.String())
+	}
+	if code, c := run("set-import-parameters new.yaml size=4"); code != 0 {
+		t.Errorf("a value that was set before: %s", c.Err.String())
+	}
+	text, err := os.ReadFile("new.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata:
+  name: shop
+spec:
+  blueprint:
+    ref:
+      resourceName: blueprint
+  exports: {}
+  importDataMappings:
+    domain: example.org
+    size: 4
+  imports: {}
+`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSetImportsKeepsOthers(t *testing.T) {
+	inst := &v1alpha1.Installation{}
+	inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "a", DataRef: "a"}, {Name: "b", DataRef: "b"}}
+	if err := setImports(inst, []importValue{{"a", v1alpha1.NewAnyJSON(json.RawMessage("1"))}}); err != nil || len(inst.Spec.Imports.Data) != 1 || inst.Spec.Imports.Data[0].Name != "b" {
+		t.Errorf("%+v %v", inst.Spec, err)
+	}
+}
+
+// TestReadManifests: what others need comes first.
+func TestReadManifests(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{
+		"d/a.yaml":       shopManifest + "---\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
+		"d/b/c.yml":      "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Target\nmetadata: {name: t}\n",
+		"d/n.json":       `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}}`,
+		"d/README.md":    "no manifest",
+		"bad/x.yaml":     "apiVersion: v1\n",
+		"broken/x.yaml":  "a: [",
+		"any.manifest":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
+		"d/unknown.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n",
+	})
+	objects, err := readManifests(strings.NewReader("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: i}\n"), []string{"d", "any.manifest", "-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range objects {
+		names = append(names, object.GetKind()+"/"+object.GetName())
+	}
+	if got, want := strings.Join(names, " "), "Namespace/n Secret/s ConfigMap/c ConfigMap/i Target/t Pod/p Installation/shop"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for path, want := range map[string]string{"bad": "line 1: this is no object of Kubernetes", "broken": "broken/x.yaml", "none": "no such file"} {
+		if _, err := readManifests(nil, []string{path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

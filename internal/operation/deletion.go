@@ -1,0 +1,163 @@
+package operation
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/digraph"
+	"go.landscaper.dev/internal/inspect"
+)
+
+// Uninstall is what the deletion of an item takes away.
+type Uninstall struct {
+	// Step is when it happens: items of the same step go at the same time.
+	Step int `json:"step"`
+	// Path leads from the root to the item, in the names of blueprints.
+	Path string `json:"path"`
+	// Item is the name of the DeployItem, Type its type.
+	Item string `json:"item"`
+	Type string `json:"type"`
+	// Target is the name of the Target of its cluster, if it has one.
+	Target string `json:"target,omitempty"`
+	// Objects are the recorded objects on that cluster, in the order in which they were
+	// recorded. Not every deployer records any.
+	Objects []corev1.ObjectReference `json:"objects,omitempty"`
+	// Kept tells that the objects stay.
+	Kept bool `json:"kept,omitempty"`
+}
+
+// Uninstalls are all items of a tree in the order in which they go: who imports goes
+// before who exports, and who depends on an item before the item.
+func Uninstalls(tree *inspect.Node) []Uninstall {
+	list, _ := uninstalls(tree, cmp.Or(tree.TemplateName, tree.Name), 1)
+	slices.SortStableFunc(list, func(a, b Uninstall) int { return a.Step - b.Step })
+	return list
+}
+
+// uninstalls returns what goes from a step on, and the first step after that.
+func uninstalls(node *inspect.Node, path string, step int) (list []Uninstall, next int) {
+	var subs, items []*inspect.Node
+	for _, child := range node.Children {
+		if child.Kind == inspect.KindInstallation {
+			subs = append(subs, child)
+			continue
+		}
+		items = append(items, child.Children...)
+	}
+	next = step
+	needs := make(digraph.Graph, len(items))
+	for i, item := range items {
+		for _, before := range strings.Split(dependsOn(item), ",") {
+			if at := slices.IndexFunc(items, func(n *inspect.Node) bool { return n.TemplateName != "" && n.TemplateName == before }); at >= 0 {
+				needs[i] = append(needs[i], at)
+			}
+		}
+	}
+	for i, at := range stepsOf(needs) {
+		list = append(list, uninstallOf(items[i], path, step+at))
+		next = max(next, step+at+1)
+	}
+	for _, part := range stepsInTurn(needsOf(subs), subs, path, step) {
+		list = append(list, part.list...)
+		next = max(next, part.next)
+	}
+	return list, next
+}
+
+func dependsOn(item *inspect.Node) string {
+	if item.DeployItem == nil {
+		return ""
+	}
+	return item.DeployItem.Annotations[v1alpha1.ExecutionDependsOnAnnotation]
+}
+
+// stepsOf returns when each node goes: after all that need it.
+func stepsOf(needs digraph.Graph) []int {
+	steps := make([]int, len(needs))
+	order, held := needs.Order()
+	all := slices.Concat(order, held)
+	slices.Reverse(all)
+	for _, node := range all {
+		for _, need := range needs[node] {
+			steps[need] = max(steps[need], steps[node]+1)
+		}
+	}
+	return steps
+}
+
+// needsOf says which sibling imports from which.
+func needsOf(siblings []*inspect.Node) digraph.Graph {
+	installations := make([]*v1alpha1.Installation, len(siblings))
+	number := map[string]int{}
+	for i, sibling := range siblings {
+		installations[i] = sibling.Installation
+		number[sibling.Name] = i
+	}
+	needs := make(digraph.Graph, len(siblings))
+	if len(siblings) == 0 {
+		return needs
+	}
+	graph := dataflow.NewGraph(dataflow.Scope(installations[0]), dataflow.InstallationUnits(installations))
+	for i, sibling := range siblings {
+		for _, before := range graph.Predecessors(sibling.Name) {
+			needs[i] = append(needs[i], number[before])
+		}
+	}
+	return needs
+}
+
+// part is what one subinstallation takes away.
+type part struct {
+	list []Uninstall
+	next int
+}
+
+// stepsInTurn lets each subinstallation begin when all are gone that import from it.
+func stepsInTurn(needs digraph.Graph, subs []*inspect.Node, path string, step int) []part {
+	parts := make([]part, len(subs))
+	begin := slices.Repeat([]int{step}, len(subs))
+	order, held := needs.Order()
+	all := slices.Concat(order, held)
+	slices.Reverse(all)
+	for _, i := range all {
+		list, next := uninstalls(subs[i], path+"/"+cmp.Or(subs[i].TemplateName, subs[i].Name), begin[i])
+		parts[i] = part{list, next}
+		for _, need := range needs[i] {
+			begin[need] = max(begin[need], next)
+		}
+	}
+	return parts
+}
+
+func uninstallOf(node *inspect.Node, path string, step int) Uninstall {
+	u := Uninstall{Step: step, Path: path + "/" + cmp.Or(node.TemplateName, node.Name), Item: node.Name}
+	item := node.DeployItem
+	if item == nil {
+		return u
+	}
+	u.Type = string(item.Spec.Type)
+	if item.Spec.Target != nil {
+		u.Target = item.Spec.Target.Name
+	}
+	u.Kept = item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
+	var status struct {
+		ManagedResources []struct {
+			Policy   string                 `json:"policy"`
+			Resource corev1.ObjectReference `json:"resource"`
+		} `json:"managedResources"`
+	}
+	if item.Status.ProviderStatus != nil && json.Unmarshal(item.Status.ProviderStatus.Raw, &status) == nil {
+		for _, managed := range status.ManagedResources {
+			if managed.Policy != "keep" && managed.Policy != "ignore" {
+				u.Objects = append(u.Objects, managed.Resource)
+			}
+		}
+	}
+	return u
+}
