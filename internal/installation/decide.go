@@ -185,6 +185,11 @@ func decideAfterwards(s snapshot) decision {
 	case staysUntilNext(s) && !explained(s):
 		return act(explain)
 	}
+	return resting(s, due)
+}
+
+// resting says what wakes an Installation that has nothing to do.
+func resting(s snapshot, due time.Time) decision {
 	wake := job.OnChange("Installation", s.told...).By(s.tellAt).By(due)
 	if s.leftover {
 		wake = wake.By(s.tidyAt)
