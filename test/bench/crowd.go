@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -60,7 +63,7 @@ func (c *crowd) measure(ctx context.Context, begin func(ctx context.Context, i i
 	if err != nil {
 		return Phase{}, err
 	}
-	events, err := c.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(c.space))
+	events, err := c.watch(ctx)
 	if err != nil {
 		return Phase{}, err
 	}
@@ -90,6 +93,19 @@ func (c *crowd) measure(ctx context.Context, begin func(ctx context.Context, i i
 		Seconds: last.Seconds(), PerSecond: size / last.Seconds(), CPUMillis: float64((cpu - cpuBefore).Microseconds()) / 1000 / size,
 		RequestsEach: float64(total(counts)) / size, Requests: counts, FirstHalfAt: at[(c.size-1)/2].Seconds() / last.Seconds(),
 	}, nil
+}
+
+// watch watches all from now on. It goes on where it was when the API server ends it,
+// which it does if we are too slow for it.
+func (c *crowd) watch(ctx context.Context) (watch.Interface, error) {
+	now := &v1alpha1.InstallationList{}
+	if err := c.admin.List(ctx, now, client.InNamespace(c.space)); err != nil {
+		return nil, err
+	}
+	open := func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		return c.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(c.space), &client.ListOptions{Raw: &options})
+	}
+	return toolswatch.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &toolscache.ListWatch{WatchFuncWithContext: open})
 }
 
 // follow returns when it had happened to each, in order.
