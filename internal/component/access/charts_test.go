@@ -272,3 +272,54 @@ func TestAuthoritiesOfAccesses(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexesAreRemembered tells that an index is read once for a question, and that
+// what is remembered is small, whatever the index says.
+func TestIndexesAreRemembered(t *testing.T) {
+	indexes := NewIndexes()
+	text := []byte("entries: {app: [{version: 1.0.0, urls: [app.tgz, " + strings.Repeat("x", 100_000) + "]}, {version: 2.0.0, urls: [" + strings.Repeat("y", maxAddress+1) + "]}]}")
+	for range 3 {
+		found, err := indexes.find(t.Context(), text, "app", "1.0.0")
+		if err != nil || len(found.URLs) != 1 || found.URLs[0] != "app.tgz" {
+			t.Errorf("got %+v, %v", found, err)
+		}
+	}
+	if _, err := indexes.find(t.Context(), text, "app", "2.0.0"); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := indexes.find(t.Context(), text, strings.Repeat("z", maxNames), "2.0.0"); err == nil {
+		t.Error("there is no such chart")
+	}
+	if len(indexes.known) != 2 {
+		t.Errorf("%d answers are remembered", len(indexes.known))
+	}
+	for i := range 2 * maxLookups {
+		if _, err := indexes.find(t.Context(), []byte(fmt.Sprintf("entries: {app: [{version: 1.0.0, urls: [%d]}]}", i)), "app", "1.0.0"); err == nil {
+			t.Fatal("a number is no address")
+		}
+	}
+	if len(indexes.known) > maxLookups {
+		t.Errorf("%d answers are remembered", len(indexes.known))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	indexes.reading <- struct{}{}
+	indexes.reading <- struct{}{}
+	if _, err := indexes.find(ctx, []byte("entries: {}"), "app", "1.0.0"); !errors.Is(err, context.Canceled) {
+		t.Errorf("who gives up waits no longer: %v", err)
+	}
+}
+
+// TestWrongNamesAreCheap tells that no proposal costs more than it is worth.
+func TestWrongNamesAreCheap(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("entries:\n")
+	for i := range 200_000 {
+		fmt.Fprintf(&text, "  %060d: []\n", i)
+	}
+	start := time.Now()
+	_, err := findChart([]byte(text.String()), strings.Repeat("x", 60), "1.0.0")
+	if took := time.Since(start); !errors.Is(err, oci.ErrNotFound) || took > 10*time.Second {
+		t.Errorf("%v after %s", err, took)
+	}
+}

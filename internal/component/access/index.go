@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -73,8 +74,14 @@ const (
 	// readAtOnce is how many indexes are read at the same time: each may take some
 	// hundred megabytes for a moment.
 	readAtOnce = 2
-	// maxLookups bounds how many answers are remembered.
+	// maxLookups bounds how many answers are remembered, and maxNames how long the
+	// names may be that were looked for.
 	maxLookups = 1000
+	maxNames   = 500
+	// maxAddress bounds how long the address of a chart may be.
+	maxAddress = 8 << 10
+	// maxSuggested is how many names are compared with a wrong one.
+	maxSuggested = 10_000
 )
 
 // NewIndexes returns a memory without contents.
@@ -100,6 +107,9 @@ func (i *Indexes) find(ctx context.Context, text []byte, chart, version string) 
 		return known.found, known.err
 	}
 	found, err := findChart(text, chart, version)
+	if len(chart)+len(version) > maxNames {
+		return found, err
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.known) >= maxLookups {
@@ -126,17 +136,17 @@ func findChart(text []byte, chart, version string) (chartVersion, error) {
 	versions := slices.DeleteFunc(index.Entries[chart], func(v chartVersion) bool { return len(v.URLs) == 0 })
 	found, exists := fitting(versions, version)
 	if exists {
-		found.name = chart
+		if len(found.URLs[0]) > maxAddress || len(found.Digest) > maxNames || len(found.Version) > maxNames {
+			return chartVersion{}, fmt.Errorf("chart %.100s has an address, a digest or a version that is too long", chart)
+		}
+		found.name, found.URLs = chart, found.URLs[:1:1]
 		return found, nil
 	}
 	if len(versions) > 0 {
 		return chartVersion{}, fmt.Errorf("it has no chart %.100s in version %.100s, but in %s: %w", chart, version, some(versions), oci.ErrNotFound)
 	}
-	names := make([]string, 0, len(index.Entries))
-	for name := range index.Entries {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(index.Entries))
+	names = names[:min(len(names), maxSuggested)]
 	hint := ""
 	if meant := suggest.Name(chart, names); meant != "" {
 		hint = fmt.Sprintf(", did you mean %.100s", meant)

@@ -79,13 +79,25 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
 }
 
-// Inflate decompresses a content into memory.
-func Inflate(content io.Reader, limits Limits) ([]byte, error) {
+// Open decompresses a content while it is read, as long as it keeps the limits.
+func Open(content io.Reader, limits Limits) (io.ReadCloser, error) {
 	in := &counter{from: content}
 	unpacked, err := Decompress(in)
 	if err != nil {
 		return nil, err
 	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{&bounded{from: unpacked, in: in, limits: limits}, unpacked}, nil
+}
+
+// Inflate decompresses a content into memory.
+func Inflate(content io.Reader, limits Limits) ([]byte, error) {
+	unpacked, err := Open(content, limits)
+	if err != nil {
+		return nil, err
+	}
 	defer unpacked.Close() //nolint:errcheck // nothing is written
-	return ReadAll(&bounded{from: unpacked, in: in, limits: limits}, limits.Bytes)
+	return ReadAll(unpacked, limits.Bytes)
 }

@@ -6,6 +6,7 @@ package chart
 
 import (
 	"context"
+	"fmt"
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,10 +28,20 @@ type Options struct {
 }
 
 // Loader loads the charts of DeployItems.
-type Loader struct{ options Options }
+type Loader struct {
+	options Options
+	// unpacking lets few charts be unpacked at the same time: one may take some hundred
+	// megabytes for a moment.
+	unpacking chan struct{}
+}
+
+// unpackedAtOnce is how many charts are unpacked at the same time.
+const unpackedAtOnce = 4
 
 // New returns a loader.
-func New(options Options) *Loader { return &Loader{options: options} }
+func New(options Options) *Loader {
+	return &Loader{options: options, unpacking: make(chan struct{}, unpackedAtOnce)}
+}
 
 // Chart is a chart that was loaded and checked. It belongs to the caller, who may
 // change it.
@@ -56,7 +67,7 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *he
 	if err != nil {
 		return nil, explain(ctx, kind, err)
 	}
-	loaded, err := unpack(ctx, found.packed)
+	loaded, err := l.unpack(ctx, found)
 	if err != nil {
 		return nil, unusable(ctx, kind.field, found.origin, err)
 	}
@@ -64,4 +75,14 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *he
 		Chart: loaded, Digest: found.digest.String(), Origin: found.origin,
 		Warnings: append(found.warnings, missing(loaded)...),
 	}, nil
+}
+
+func (l *Loader) unpack(ctx context.Context, found *packed) (*helmchart.Chart, error) {
+	select {
+	case l.unpacking <- struct{}{}:
+		defer func() { <-l.unpacking }()
+		return unpack(ctx, found.packed)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait until other charts are unpacked: %w", ctx.Err())
+	}
 }

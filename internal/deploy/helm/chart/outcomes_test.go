@@ -89,6 +89,7 @@ func TestOutcomes(t *testing.T) {
 		{"two sources", &helmv1alpha1.Chart{Ref: "a", ResourceRef: "b"}, "chart: chart.ref and chart.resourceRef are set, but a chart has one source", final},
 		{"no tag", ref(at + "web"), "chart.ref: no tag specified in reference " + at + "web", final},
 		{"no reference", ref("r.example.org/A B:1"), "is no reference", final},
+		{"credentials in the reference", ref("oci://reader:" + password + "@r.example.org/web:1"), "what is behind the @ is no digest", final},
 		{"no such tag", ref(at + "web:9.9.9"), "not found", final},
 		{"a digest that nobody has", ref(at + "web:1.0.0@" + digest.FromString("x").String()), "not found", final},
 		{"a registry that swaps what is pinned", ref(at + "web:1.0.0@sha256:" + swapped), "digest mismatch", final},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
@@ -55,7 +56,7 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 // parseReference reads a reference with a tag, a digest, or both.
 func parseReference(text string) (access.Reference, error) {
 	text = strings.TrimSpace(text)
-	path, digest, pinned := strings.Cut(text, "@")
+	path, pin, pinned := strings.Cut(text, "@")
 	colon := strings.LastIndex(path, ":")
 	tagged := colon > strings.LastIndex(path, "/")
 	if !tagged && !pinned {
@@ -66,7 +67,11 @@ func parseReference(text string) (access.Reference, error) {
 		path = path[:colon] + strings.ReplaceAll(path[colon:], "+", "_")
 	}
 	if pinned {
-		path += "@" + digest
+		if digest.Digest(pin).Validate() != nil {
+			// What is before another @ may be a password.
+			return access.Reference{}, errors.New("what is behind the @ is no digest: write the reference like host/path:tag@sha256:…, and credentials into the Context")
+		}
+		path += "@" + pin
 	}
 	return access.ParseReference(path) //nolint:wrapcheck // tells what is wrong
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -27,6 +28,9 @@ const (
 	maxCharts = 500
 	// maxNesting is how deep charts may be in each other.
 	maxNesting = 16
+	// maxTexts is how much the texts that Helm reads into memory may have together, as
+	// JSON with all aliases resolved: they take many times as much when they are read.
+	maxTexts = 8 << 20
 )
 
 // unpack reads the archive of a chart and of the charts in it.
@@ -35,7 +39,7 @@ func unpack(ctx context.Context, packed []byte) (*helmchart.Chart, error) {
 		return nil, &archive.TooLargeError{What: "the number of bytes of the archive", Limit: maxPacked}
 	}
 	limits := archive.DefaultLimits()
-	u := &unpacking{ctx: ctx, left: limits, tar: 2 * limits.Bytes, charts: maxCharts}
+	u := &unpacking{ctx: ctx, left: limits, tar: 2 * limits.Bytes, charts: maxCharts, texts: maxTexts}
 	return u.archive(packed, 0)
 }
 
@@ -46,6 +50,7 @@ type unpacking struct {
 	left   archive.Limits
 	tar    int64
 	charts int
+	texts  int
 }
 
 func (u *unpacking) archive(packed []byte, depth int) (*helmchart.Chart, error) {
@@ -61,15 +66,13 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 	if start := bytes.TrimSpace(packed[:min(len(packed), 512)]); bytes.HasPrefix(start, []byte("<")) {
 		return nil, errors.New("it is a page of HTML or XML and no archive: check the address, which may ask for a login or not exist")
 	}
-	most := archive.DefaultLimits()
-	most.Bytes = u.tar
-	plain, err := archive.Inflate(bytes.NewReader(packed), most)
+	plain, err := archive.Open(bytes.NewReader(packed), archive.DefaultLimits())
 	if err != nil {
-		return nil, u.known(err)
+		return nil, err //nolint:wrapcheck // tells what it did
 	}
-	u.tar -= int64(len(plain))
+	defer plain.Close() //nolint:errcheck // nothing is written
 	found := &files{at: map[string]int{}}
-	err = archive.Walk(bytes.NewReader(plain), u.left, func(entry archive.Entry) error {
+	err = archive.Walk(&counted{from: plain, left: &u.tar}, u.left, func(entry archive.Entry) error {
 		if err := u.ctx.Err(); err != nil {
 			return err //nolint:wrapcheck // whoever asked gave up
 		}
@@ -89,6 +92,21 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 		return nil, errors.New("it is no archive, or one without files")
 	}
 	return found.inside()
+}
+
+// counted ends when what all archives may have together has come out.
+type counted struct {
+	from io.Reader
+	left *int64
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	if *c.left -= int64(n); *c.left < 0 {
+		return 0, &archive.TooLargeError{What: "the number of bytes of all archives", Limit: 2 * archive.DefaultLimits().Bytes}
+	}
+	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
 }
 
 // known puts the limit in the words of this package: what is left is of no interest.
@@ -160,12 +178,15 @@ func (u *unpacking) chart(from *files, depth int) (*helmchart.Chart, error) {
 		}
 		held[name].add(inside, file.Data)
 	}
-	if err := checkTexts(own); err != nil {
+	if err := u.checkTexts(own); err != nil {
 		return nil, err
 	}
 	made, err := loader.LoadFiles(own)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the file
+	}
+	if version := made.Metadata.APIVersion; version != helmchart.APIVersionV1 && version != helmchart.APIVersionV2 {
+		return nil, fmt.Errorf("%s: apiVersion %.50q is not known: v1 and v2 are", chartFile, version)
 	}
 	for _, name := range slices.Sorted(maps.Keys(held)) {
 		below, err := u.below(name, held[name], depth+1)
@@ -189,23 +210,39 @@ func (u *unpacking) below(name string, from *files, depth int) (*helmchart.Chart
 	return u.chart(from, depth)
 }
 
+// textLimits are for one text, and far above what people write.
+func textLimits() yamltext.Limits {
+	limits := yamltext.Lenient()
+	limits.Text, limits.Values, limits.Bytes = 4<<20, 200_000, maxTexts
+	return limits
+}
+
 // checkTexts refuses YAML that becomes a document which fits into no memory. Helm
 // reads it without such limits.
-func checkTexts(own []*loading.BufferedFile) error {
+func (u *unpacking) checkTexts(own []*loading.BufferedFile) error {
 	for _, file := range own {
 		switch file.Name {
 		case chartFile, "Chart.lock", "values.yaml", "requirements.yaml", "requirements.lock":
-		default:
-			continue
-		}
-		documents, err := yamltext.Documents(file.Data, yamltext.Lenient())
-		for _, document := range documents {
-			if err == nil {
-				_, err = document.JSON()
+			if err := u.checkText(file.Data); err != nil {
+				return fmt.Errorf("%s: %w", file.Name, err)
 			}
 		}
+	}
+	return nil
+}
+
+func (u *unpacking) checkText(text []byte) error {
+	documents, err := yamltext.Documents(text, textLimits())
+	if err != nil {
+		return err //nolint:wrapcheck // the caller names the file
+	}
+	for _, document := range documents {
+		raw, err := document.JSON()
 		if err != nil {
-			return fmt.Errorf("%s: %w", file.Name, err)
+			return err //nolint:wrapcheck // the caller names the file
+		}
+		if u.texts -= len(raw); u.texts < 0 {
+			return &archive.TooLargeError{What: "the size of all values and descriptions of the chart and the charts in it", Limit: maxTexts}
 		}
 	}
 	return nil

@@ -173,6 +173,17 @@ func manyDirectories(t testing.TB, number int) []byte {
 	return pack(t, files...)
 }
 
+// manyTexts has charts with large values each.
+func manyTexts(t testing.TB, number int) []byte {
+	t.Helper()
+	values := "a: " + strings.Repeat("x", 160_000) + "\n"
+	files := []file{{name: "web/Chart.yaml", text: about("web")}}
+	for i := range number {
+		files = append(files, file{name: fmt.Sprintf("web/charts/%d/Chart.yaml", i), text: about("db")}, file{name: fmt.Sprintf("web/charts/%d/values.yaml", i), text: values})
+	}
+	return pack(t, files...)
+}
+
 func TestRefusesWhatIsNoChart(t *testing.T) {
 	manyFiles := []file{{name: "web/Chart.yaml", text: about("web")}}
 	for i := range archive.DefaultLimits().Files {
@@ -201,14 +212,16 @@ func TestRefusesWhatIsNoChart(t *testing.T) {
 		{"a bomb that is not large", simple(t, "web", file{name: "web/x", text: zeros(8 << 20)}), "ratio"},
 		{"too many files", pack(t, manyFiles...), "number of files"},
 		{"many charts that are small each and large together", manyCharts(t, 70, noise(1<<16)+zeros(1<<20)), "too large"},
-		{"many charts of directories alone, which are no files", manyDirectories(t, 100), "too large"},
+		{"many charts of directories alone, which are no files", manyDirectories(t, 30), "too large"},
 		{"too many charts", manyCharts(t, maxCharts, ""), "the number of charts"},
 		{"charts too deep in each other", nested(t, maxNesting+1), "the depth of charts in charts"},
 		{"a short text that becomes a large one", simple(t, "web", file{name: "web/values.yaml",
 			text: "a: &a " + noise(1<<16) + "\nb: [" + strings.TrimSuffix(strings.Repeat("*a,", 1000), ",") + "]\n"}), "values.yaml: line 1, column 4: with its aliases"},
 		{"aliases of aliases", simple(t, "web", file{name: "web/Chart.lock",
 			text: "a: &a [1,1,1,1,1,1,1,1,1]\n" + strings.Join(layers(), "\n")}), "Chart.lock: "},
-		{"too many values", simple(t, "web", file{name: "web/values.yaml", text: "a: [" + strings.Repeat("1,", 800_000) + "1]"}), "values.yaml: "},
+		{"many texts that are small each and large together", manyTexts(t, 60), "values.yaml: the size of all values"},
+		{"a chart of the future", pack(t, file{name: "web/Chart.yaml", text: "apiVersion: v3\nname: web\nversion: 1.0.0\n"}), `apiVersion "v3" is not known`},
+		{"too many values", simple(t, "web", file{name: "web/values.yaml", text: "a: [" + strings.Repeat("1,", 300_000) + "1]"}), "values.yaml: "},
 	} {
 		_, err := unpack(t.Context(), test.packed)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
