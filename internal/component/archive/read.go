@@ -26,7 +26,17 @@ type Entry struct {
 // Directories and extended headers are passed over; links and devices are
 // refused.
 func Walk(content io.Reader, limits Limits, visit func(Entry) error) error {
-	return walk(content, limits, func(header *tar.Header, name string, data io.Reader) error {
+	return walk(content, limits, regular(visit))
+}
+
+// WalkTar is Walk for a tar that somebody else decompresses.
+func WalkTar(content io.Reader, limits Limits, visit func(Entry) error) error {
+	return walkTar(content, limits, regular(visit))
+}
+
+// regular hands on files alone.
+func regular(visit func(Entry) error) func(*tar.Header, string, io.Reader) error {
+	return func(header *tar.Header, name string, data io.Reader) error {
 		switch header.Typeflag {
 		case tar.TypeDir:
 			return nil
@@ -34,18 +44,21 @@ func Walk(content io.Reader, limits Limits, visit func(Entry) error) error {
 			return visit(Entry{Path: name, Size: header.Size, Content: data})
 		}
 		return fmt.Errorf("entry %q of the archive is a link: %w", name, ErrUnsafe)
-	})
+	}
 }
 
 // walk visits directories, files and links.
 func walk(content io.Reader, limits Limits, visit func(*tar.Header, string, io.Reader) error) error {
-	in := &counter{from: content}
-	unpacked, err := Decompress(in)
+	unpacked, err := Open(content, limits)
 	if err != nil {
 		return err
 	}
 	defer unpacked.Close() //nolint:errcheck // nothing is written
-	reader := tar.NewReader(&bounded{from: unpacked, in: in, limits: limits})
+	return walkTar(unpacked, limits, visit)
+}
+
+func walkTar(content io.Reader, limits Limits, visit func(*tar.Header, string, io.Reader) error) error {
+	reader := tar.NewReader(content)
 	var bytes int64
 	for files := 0; ; {
 		header, err := reader.Next()

@@ -238,6 +238,25 @@ func TestWhoeverGivesUpIsNotToBlame(t *testing.T) {
 	}
 }
 
+// TestFewAreUnpackedAtOnce tells that charts wait for each other, and that who gives up
+// waits no longer.
+func TestFewAreUnpackedAtOnce(t *testing.T) {
+	loader := New(Options{})
+	for range unpackedAtOnce {
+		loader.unpacking <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := loader.Load(ctx, item("team-a", "vendor"), raw(simple(t, "web")))
+	if err == nil || !strings.Contains(err.Error(), "wait until other charts are unpacked") || deployer.OutcomeOf(err) != deployer.OutcomeTransient {
+		t.Errorf("got %v", err)
+	}
+	<-loader.unpacking
+	if _, err := loader.Load(t.Context(), item("team-a", "vendor"), raw(simple(t, "web"))); err != nil || len(loader.unpacking) != unpackedAtOnce-1 {
+		t.Errorf("got %v, %d are being unpacked", err, len(loader.unpacking))
+	}
+}
+
 // TestEgress tells that the policy of the process counts for every source.
 func TestEgress(t *testing.T) {
 	s, packed, _ := stocked(t)

@@ -72,7 +72,7 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 	}
 	defer plain.Close() //nolint:errcheck // nothing is written
 	found := &files{at: map[string]int{}}
-	err = archive.Walk(&counted{from: plain, left: &u.tar}, u.left, func(entry archive.Entry) error {
+	err = archive.WalkTar(&counted{from: plain, left: &u.tar}, u.left, func(entry archive.Entry) error {
 		if err := u.ctx.Err(); err != nil {
 			return err //nolint:wrapcheck // whoever asked gave up
 		}

@@ -158,6 +158,17 @@ func manyCharts(t testing.TB, number int, content string) []byte {
 	return pack(t, files...)
 }
 
+func zipped(t testing.TB, text string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	_, err := io.WriteString(zip, text)
+	if err = errors.Join(err, zip.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 // manyDirectories has charts whose archives are large, though they hold little.
 func manyDirectories(t testing.TB, number int) []byte {
 	t.Helper()
@@ -198,6 +209,7 @@ func TestRefusesWhatIsNoChart(t *testing.T) {
 		{"a page", []byte("\n<!doctype html><html>Login</html>"), "page of HTML"},
 		{"a text", []byte("not found"), "read the archive"},
 		{"half of an archive", simple(t, "web")[:60], "unexpected EOF"},
+		{"compressed twice, which would go past the counting", zipped(t, string(simple(t, "web"))), "read the archive"},
 		{"no description", pack(t, file{name: "web/values.yaml"}), "Chart.yaml file is missing"},
 		{"no version", pack(t, file{name: "web/Chart.yaml", text: "apiVersion: v2\nname: web\n"}), "version is required"},
 		{"a name that is a path", pack(t, file{name: "web/Chart.yaml", text: about("../web")}), "name"},
