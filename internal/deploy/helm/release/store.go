@@ -116,7 +116,7 @@ func recordOf(object *unstructured.Unstructured) *Record {
 
 // Release unpacks a record.
 func (r *Record) Release() (*helmrelease.Release, error) {
-	broken := fmt.Errorf("Secret %s/%s is no record of Helm: remove it, or restore it", r.object.GetNamespace(), r.object.GetName())
+	broken := fmt.Errorf("the Secret %s/%s is no record of Helm: remove it, or restore it", r.object.GetNamespace(), r.object.GetName())
 	text, _, _ := unstructured.NestedString(r.object.Object, "data", recordKey)
 	// The Secret encodes what is encoded already.
 	packed, err := base64.StdEncoding.DecodeString(text)

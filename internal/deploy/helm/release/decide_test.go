@@ -1,0 +1,43 @@
+package release
+
+import (
+	"testing"
+	"time"
+
+	"helm.sh/helm/v4/pkg/release/common"
+)
+
+func TestDecide(t *testing.T) {
+	tests := []struct {
+		reason    string
+		situation Situation
+		want      Action
+	}{
+		{"there is nothing", Situation{}, Install},
+		{"somebody has removed it and kept its history", Situation{Last: common.StatusUninstalled, Deployed: true}, Install},
+		{"nothing has changed", Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true}, Nothing},
+		{"nothing has changed, but it is asked for", Situation{Last: common.StatusDeployed, Deployed: true, Ours: true, Same: true, Asked: true}, Upgrade},
+		{"something has changed", Situation{Last: common.StatusDeployed, Deployed: true, Ours: true}, Upgrade},
+		{"the public system or a person has written it", Situation{Last: common.StatusDeployed, Deployed: true}, Upgrade},
+		{"the last attempt has failed", Situation{Last: common.StatusFailed, Deployed: true, Ours: true, Same: true}, Upgrade},
+		{"the first attempt has failed: hooks of the installation did not all run", Situation{Last: common.StatusFailed, Ours: true, Same: true}, Install},
+		{"our server ended during the installation", Situation{Last: common.StatusPendingInstall, Ours: true, Same: true}, Install},
+		{"our server ended during an upgrade", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Ours: true, Same: true}, Upgrade},
+		{"our server ended while it rolled back", Situation{Last: common.StatusPendingRollback, Deployed: true, Ours: true}, Upgrade},
+		{"somebody else is at work", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Age: time.Minute}, Await},
+		{"somebody else removes it", Situation{Last: common.StatusUninstalling, Deployed: true, Age: time.Minute}, Await},
+		{"the public system was killed some time ago", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Age: time.Hour}, Upgrade},
+		{"it was killed during the installation", Situation{Last: common.StatusPendingInstall, Age: time.Hour}, Install},
+		{"another item has it, and this one never had", Situation{Last: common.StatusDeployed, Deployed: true, Others: true}, Upgrade},
+		{"another item has taken it over", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true}, Refuse},
+		{"another item is at work with it and we had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true}, Refuse},
+		{"another item is at work with it and we never had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true}, Await},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := Decide(test.situation); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
