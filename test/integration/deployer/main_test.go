@@ -21,6 +21,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/helm"
+	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -150,6 +152,10 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 	}
 	clusters := deployer.NewClusters(mgr, "test", deployer.Egress{AllowLoopback: true})
 	err = deployer.Add(mgr, deployer.Options{Type: manifest.Type, Name: manifest.Name, Version: "test", Identity: "test-deployer", Deployer: manifest.New(rollout.Options{Protected: []string{"kube-system"}}), Clusters: clusters})
+	if err == nil {
+		charts := helm.New(helm.Options{Charts: chart.New(chart.Options{Contexts: mgr.GetClient()})})
+		err = deployer.Add(mgr, deployer.Options{Type: helm.Type, Name: helm.Name, Version: "test", Identity: "test-helm", Deployer: charts, Clusters: clusters})
+	}
 	if err == nil {
 		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
 	}
