@@ -19,10 +19,14 @@ const maxSalt = 20
 
 // ensureItem creates the DeployItem of a template, or updates it if it differs.
 func (r *Reconciler) ensureItem(ctx context.Context, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, live *v1alpha1.DeployItem) (*v1alpha1.DeployItem, error) {
-	if live == nil {
-		return r.createItem(ctx, exec, template)
+	cluster, err := r.clusterOf(ctx, exec.Namespace, template)
+	if err != nil {
+		return nil, err
 	}
-	item, change, err := wanted.DeployItem(exec, template, live, 0, r.Now())
+	if live == nil {
+		return r.createItem(ctx, exec, template, cluster)
+	}
+	item, change, err := wanted.DeployItem(exec, template, live, cluster, 0, r.Now())
 	if err != nil {
 		return nil, fmt.Errorf("compare DeployItem %s: %w", live.Name, err)
 	}
@@ -38,9 +42,9 @@ func (r *Reconciler) ensureItem(ctx context.Context, exec *v1alpha1.Execution, t
 
 // createItem creates a DeployItem. Its name follows from the Execution and the
 // template, so that a repeated attempt meets the item of the first one.
-func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate) (*v1alpha1.DeployItem, error) {
+func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, cluster string) (*v1alpha1.DeployItem, error) {
 	for salt := range maxSalt {
-		item, _, err := wanted.DeployItem(exec, template, nil, salt, r.Now())
+		item, _, err := wanted.DeployItem(exec, template, nil, cluster, salt, r.Now())
 		if err != nil {
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
@@ -95,9 +99,17 @@ func (r *Reconciler) writeItem(ctx context.Context, item *v1alpha1.DeployItem, d
 	return nil
 }
 
-// deleteItem deletes an item. What must not be uninstalled is marked first.
+// deleteItem deletes an item. What must not be uninstalled, or cannot be, is marked
+// first.
 func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1.DeployItem) error {
-	if s.exec.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true" && !staysInstalled(item) {
+	keeps := s.exec.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
+	if !keeps && !staysInstalled(item) {
+		var err error
+		if keeps, err = r.clusterRemoved(ctx, item); err != nil {
+			return err
+		}
+	}
+	if keeps && !staysInstalled(item) {
 		patch := client.MergeFrom(item.DeepCopy())
 		if item.Annotations == nil {
 			item.Annotations = map[string]string{}

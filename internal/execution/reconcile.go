@@ -36,6 +36,10 @@ type Reconciler struct {
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
 
+	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync
+	// is gone; nil knows of none.
+	ClusterRemoved func(ctx context.Context, namespace, shoot string) (bool, error)
+
 	// Events tells users what happened; nil tells nobody.
 	Events events.EventRecorder
 	// Problems records where we break down; nil only logs it.

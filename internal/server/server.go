@@ -151,6 +151,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 		err := (&execution.Reconciler{
 			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
 			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout,
+			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
 			return fmt.Errorf("set up the Execution controller: %w", err)

@@ -1,0 +1,51 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// askLimit is how long a garden is asked about a shoot: a worker waits for it.
+const askLimit = 10 * time.Second
+
+// clusterOf returns the shoot behind the Target of an item that wants to go without
+// uninstalling anything when that shoot is gone. Without such a wish, or if a TargetSync
+// has not made the Target from a shoot, it is empty.
+func (r *Reconciler) clusterOf(ctx context.Context, namespace string, template *v1alpha1.DeployItemTemplate) (string, error) {
+	if template.OnDelete == nil || !template.OnDelete.SkipUninstallIfClusterRemoved || template.Target == nil {
+		return "", nil
+	}
+	target := &v1alpha1.Target{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: template.Target.Name}, target); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			// Whoever deploys the item tells that.
+			return "", nil
+		}
+		return "", fmt.Errorf("read Target %s of DeployItem %s: %w", template.Target.Name, template.Name, err)
+	}
+	if target.Labels[v1alpha1.TargetSyncLabel] != v1alpha1.TargetSyncLabelValue {
+		return "", nil
+	}
+	return target.Annotations[v1alpha1.ShootNameAnnotation], nil
+}
+
+// clusterRemoved reports whether there is nothing left that an item could be uninstalled
+// from.
+func (r *Reconciler) clusterRemoved(ctx context.Context, item *v1alpha1.DeployItem) (bool, error) {
+	shoot := item.Annotations[v1alpha1.ClusterNameAnnotation]
+	if r.ClusterRemoved == nil || shoot == "" || item.Spec.Target == nil || item.Spec.OnDelete == nil || !item.Spec.OnDelete.SkipUninstallIfClusterRemoved {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	removed, err := r.ClusterRemoved(ctx, item.Namespace, shoot)
+	if err != nil {
+		return false, fmt.Errorf("find out whether the cluster of DeployItem %s is gone (onDelete.skipUninstallIfClusterRemoved): %w", item.Name, err)
+	}
+	return removed, nil
+}

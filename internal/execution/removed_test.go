@@ -1,0 +1,76 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+func skips(skip bool) *v1alpha1.OnDeleteConfig {
+	return &v1alpha1.OnDeleteConfig{SkipUninstallIfClusterRemoved: skip}
+}
+
+func TestClusterOf(t *testing.T) {
+	synced := map[string]string{v1alpha1.TargetSyncLabel: "ok"}
+	shoot := map[string]string{v1alpha1.ShootNameAnnotation: "eu"}
+	tests := []struct {
+		reason              string
+		onDelete            *v1alpha1.OnDeleteConfig
+		labels, annotations map[string]string
+		target              string
+		want                string
+	}{
+		{"a Target from a shoot", skips(true), synced, shoot, "host", "eu"},
+		{"nobody asks for it", nil, synced, shoot, "host", ""},
+		{"it is switched off", skips(false), synced, shoot, "host", ""},
+		{"a Target that no TargetSync has made", skips(true), nil, shoot, "host", ""},
+		{"a Target from a Secret", skips(true), synced, nil, "host", ""},
+		{"a Target that is missing is told by who deploys", skips(true), synced, shoot, "other", ""},
+		{"no Target", skips(true), synced, shoot, "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "test", Name: "host", Labels: test.labels, Annotations: test.annotations}}
+			b := newBench(t, target)
+			template := &v1alpha1.DeployItemTemplate{Name: "one", OnDelete: test.onDelete}
+			if test.target != "" {
+				template.Target = &v1alpha1.ObjectReference{Name: test.target}
+			}
+			if got, err := b.clusterOf(t.Context(), "test", template); got != test.want || err != nil {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestClusterRemoved(t *testing.T) {
+	tests := []struct {
+		reason  string
+		change  func(*v1alpha1.DeployItem)
+		answer  error
+		removed bool
+		fails   bool
+	}{
+		{"the garden says that it is gone", func(*v1alpha1.DeployItem) {}, nil, true, false},
+		{"a garden that does not answer holds the deletion up", func(*v1alpha1.DeployItem) {}, errors.New("no answer"), false, true},
+		{"no shoot is known", func(item *v1alpha1.DeployItem) { item.Annotations = nil }, nil, false, false},
+		{"nobody asks for it any more", func(item *v1alpha1.DeployItem) { item.Spec.OnDelete = skips(false) }, nil, false, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: "test", Annotations: map[string]string{v1alpha1.ClusterNameAnnotation: "eu"}}}
+			item.Spec.OnDelete, item.Spec.Target = skips(true), &v1alpha1.ObjectReference{Name: "host"}
+			test.change(item)
+			r := &Reconciler{ClusterRemoved: func(_ context.Context, namespace, shoot string) (bool, error) {
+				return namespace == "test" && shoot == "eu", test.answer
+			}}
+			if removed, err := r.clusterRemoved(t.Context(), item); removed != test.removed || (err != nil) != test.fails {
+				t.Errorf("got %t, %v", removed, err)
+			}
+		})
+	}
+}
