@@ -34,12 +34,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 	if err := r.Client.List(ctx, all, client.InNamespace(sync.Namespace)); err != nil {
 		return fmt.Errorf("list TargetSyncs: %w", err)
 	}
-	others := map[string]bool{}
-	for i := range all.Items {
-		if other := &all.Items[i]; other.Name != sync.Name {
-			others[other.Name] = true
-		}
-	}
+	alone := len(all.Items) <= 1
 	targets, secrets := &v1alpha1.TargetList{}, metadataOfSecrets()
 	for _, list := range []client.ObjectList{targets, secrets} {
 		if err := r.Reader.List(ctx, list, client.InNamespace(sync.Namespace), client.MatchingLabels{v1alpha1.TargetSyncLabel: v1alpha1.TargetSyncLabelValue}); err != nil {
@@ -56,7 +51,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 		}
 	}
 	for _, object := range made {
-		if !ours(object) || !attributed(object, sync.Name, others) {
+		if !ours(object) || !attributed(object, sync.Name, alone) {
 			continue
 		}
 		uid := object.GetUID()
@@ -68,10 +63,9 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 }
 
 // attributed reports whether an object goes with a TargetSync of this name. What tells
-// no maker, or one that is gone, goes with the last one.
-func attributed(object metav1.Object, name string, others map[string]bool) bool {
-	maker := object.GetAnnotations()[v1alpha1.TargetSyncNameAnnotation]
-	return maker == name || !others[maker] && len(others) == 0
+// no maker, or one that is gone, goes with the last one of the namespace.
+func attributed(object metav1.Object, name string, alone bool) bool {
+	return alone || object.GetAnnotations()[v1alpha1.TargetSyncNameAnnotation] == name
 }
 
 func metadataOfSecrets() *metav1.PartialObjectMetadataList {

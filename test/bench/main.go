@@ -38,6 +38,8 @@ type Report struct {
 	Wide  Tree `json:"wide"`
 	// Trouble are Installations that get nowhere.
 	Trouble Trouble `json:"trouble"`
+	// Shoots is a TargetSync for a large project.
+	Shoots Shoots `json:"shoots"`
 	// IdleRequestsPerMinute counts requests of an idle server beyond watches and
 	// leases.
 	IdleRequestsPerMinute float64 `json:"idleRequestsPerMinute"`
@@ -114,6 +116,10 @@ func measure(ctx context.Context, large int) (*Report, error) {
 		return nil, err
 	}
 	report.Chain, report.Wide = *chain, *wide
+	say("a TargetSync for a project with many shoots")
+	if report.Shoots, err = bench.shoots(ctx, large); err != nil {
+		return nil, err
+	}
 	say("idle")
 	if report.IdleRequestsPerMinute, err = bench.idle(ctx, idleTime); err != nil {
 		return nil, err
@@ -157,6 +163,12 @@ func (r *Report) print() {
 	row(wide+"time of each", fmt.Sprintf("%.0f ms", r.Wide.MillisEach), "")
 	row(wide+"requests of each", fmt.Sprintf("%.1f", r.Wide.RequestsEach), "")
 	row(wide+"server CPU of each", fmt.Sprintf("%.1f ms", r.Wide.CPUMillis), "")
+	shoots := fmt.Sprintf("TargetSync of %d shoots: ", r.Shoots.Count)
+	row(shoots+"first run", fmt.Sprintf("%.0f s", r.Shoots.FirstSeconds), "")
+	row(shoots+"requests at once", fmt.Sprint(r.Shoots.AtOnce), "5")
+	row(shoots+"requests of each", fmt.Sprintf("%.2f", r.Shoots.FirstRequestsEach), "")
+	row(shoots+"requests to the garden, nothing due", fmt.Sprint(r.Shoots.SteadySource), fmt.Sprint(r.Shoots.Pages))
+	row(shoots+"writes, nothing due", fmt.Sprint(r.Shoots.SteadyWrites), "0")
 	row("calibrated limit", fmt.Sprintf("%.1f /s", r.CalibratedLimit), "")
 	for _, run := range r.Runs {
 		run.print(row)

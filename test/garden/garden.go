@@ -56,8 +56,10 @@ type Garden struct {
 	longest time.Duration
 	// disturbs answers in the place of the garden, if it does.
 	disturbs func(http.ResponseWriter, *http.Request) bool
-	// grants are the requests for credentials.
-	grants []Grant
+	// grants are the requests for credentials, granting how many are being answered, and
+	// atOnce the most that were so far.
+	grants           []Grant
+	granting, atOnce int
 }
 
 // Grant is a request for credentials, as it came.

@@ -64,18 +64,33 @@ func (g *Garden) grant(out http.ResponseWriter, asked *http.Request) {
 		Shoot: client.ObjectKey{Namespace: asked.PathValue("namespace"), Name: asked.PathValue("name")},
 		User:  asked.Header.Get("X-Remote-User"), ContentType: asked.Header.Get("Content-Type"), Body: body, Status: http.StatusCreated,
 	}
+	g.enter()
 	granted, refused := g.granted(asked, made)
 	if refused != nil {
 		made.Status = refused.code
 	}
 	g.mutex.Lock()
-	g.grants = append(g.grants, made)
+	g.grants, g.granting = append(g.grants, made), g.granting-1
 	g.mutex.Unlock()
 	if refused != nil {
 		Refuse(out, refused.code, refused.reason, refused.message)
 		return
 	}
 	answer(out, http.StatusCreated, granted)
+}
+
+func (g *Garden) enter() {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.granting++
+	g.atOnce = max(g.atOnce, g.granting)
+}
+
+// AtOnce is how many requests for credentials were answered at the same time at most.
+func (g *Garden) AtOnce() int {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.atOnce
 }
 
 // Grants are the requests for credentials so far.

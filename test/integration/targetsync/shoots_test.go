@@ -1,6 +1,7 @@
 package targetsync_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -155,4 +156,50 @@ func whoIs(t *testing.T, secret *corev1.Secret) string {
 		t.Fatal(err)
 	}
 	return who.Status.UserInfo.Username
+}
+
+// TestManyShoots: the garden is asked for a few credentials at the same time, and once
+// for each shoot; afterwards, a run costs one list.
+func TestManyShoots(t *testing.T) {
+	const count = 60
+	s := newSpace(t, mayUseShoots...)
+	for i := range count {
+		s.shoot(fmt.Sprintf("shoot-%02d", i))
+	}
+	callers := []landscape.Caller{{Cluster: resource, User: user}, {Cluster: source, User: "system:serviceaccount:" + s.name + ":" + robot}}
+	first, err := landscape.StartCount(t.Context(), callers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sync(v1alpha1.TargetSyncSpec{ShootNameExpression: "*"})
+	s.await("is synchronised", func(sync *v1alpha1.TargetSync) bool { return sync.Status.SyncedTargets == count })
+	requests, err := first.Requests(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := landscape.Sums(requests)
+	want := map[string]int{
+		"source list shoots.core.gardener.cloud": 1, "source create shoots.core.gardener.cloud/adminkubeconfig": count,
+		"resource create secrets": count, "resource create targets.landscaper.gardener.cloud": count,
+	}
+	for key, number := range want {
+		if sums[key] != number {
+			t.Errorf("%s: %d times, want %d", key, sums[key], number)
+		}
+	}
+	if atOnce := shoots.AtOnce(); atOnce > 5 || len(s.grants()) != count {
+		t.Errorf("%d requests at once, %d in all", atOnce, len(s.grants()))
+	}
+	steady, err := landscape.StartCount(t.Context(), callers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.again()
+	if requests, err = steady.Requests(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The access is read, and the request for the run is taken away.
+	if sums := landscape.Sums(requests); sums["source list shoots.core.gardener.cloud"] != 1 || len(requests) != 3 {
+		t.Errorf("nothing is due, but %v", sums)
+	}
 }
