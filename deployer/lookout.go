@@ -1,11 +1,11 @@
 package deployer
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,8 +42,8 @@ type kept struct {
 	uid     types.UID
 	jobID   string
 	lookout Lookout
-	// news are values that differ from what was handed on.
-	news bool
+	// news are the names of values that differ from what was handed on.
+	news []string
 }
 
 // lookOut looks whether a value of a finished item has changed, and sees to it that it
@@ -86,40 +86,48 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 			return 0, err
 		}
 	}
-	if !held.news {
+	if len(held.news) == 0 {
 		return 0, nil
 	}
 	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(handOnPause)) {
 		return last.Add(handOnPause).Sub(seen.now), nil
 	}
-	return handOnPause, r.handOn(ctx, seen, item)
+	if pause := r.runs.restless(seen.item.UID, seen.now); pause > 0 {
+		return pause, nil
+	}
+	return handOnPause, r.handOn(ctx, seen, item, held.news)
 }
 
-// differs reports whether values differ from those that were handed on.
-func (i *Item) differs(ctx context.Context, values map[string]any) (bool, error) {
+// differs returns the names of the values that differ from those that were handed on.
+func (i *Item) differs(ctx context.Context, values map[string]any) ([]string, error) {
 	content, err := json.Marshal(values)
 	if err != nil {
 		// The reason may quote a value.
-		return false, fmt.Errorf("the values cannot be written as JSON")
+		return nil, fmt.Errorf("the values cannot be written as JSON")
 	}
 	ref := i.exportReference()
 	stored := &corev1.Secret{}
 	err = i.reconciler.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stored)
 	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
+		return nil, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
 	}
-	return !bytes.Equal(stored.Data[exportKey], content), nil
+	return news(stored.Data[exportKey], content), nil
 }
 
 // handOn sees to it that a value which has changed reaches all who import it: by a job
 // of the whole landscape that the item belongs to, or, if it belongs to none, of its
 // own.
-func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item) error {
+func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, names []string) error {
 	root, busy, err := r.root(ctx, seen.item)
 	if err != nil || busy {
 		return err
 	}
-	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "a value that was handed on has changed")
+	what := "what is exported as " + strings.Join(names, ", ") + " has changed"
+	next := ""
+	if pause := r.runs.handedOn(seen.item.UID, seen.now); pause > handOnPause {
+		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
+	}
+	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s%s", what, next)
 	if root == nil {
 		own := *seen
 		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
@@ -130,7 +138,7 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item) err
 		root.Annotations = map[string]string{}
 	}
 	root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
-	root.Annotations[v1alpha1.ReconcileReasonAnnotation] = fmt.Sprintf("a value that DeployItem %s/%s hands on has changed", item.Namespace, item.Name)
+	root.Annotations[v1alpha1.ReconcileReasonAnnotation] = fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)
 	if err := r.client.Patch(ctx, root, patch); err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("ask for a job of Installation %s/%s, as a value has changed: %w", root.Namespace, root.Name, err)
 	}

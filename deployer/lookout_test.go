@@ -59,7 +59,7 @@ func TestLookout(t *testing.T) {
 			if ran := s.item().Status.JobID != before; ran != test.runs || result.RequeueAfter != test.requeue {
 				t.Errorf("calls %v, it comes back after %s", r.calls, result.RequeueAfter)
 			}
-			if told := strings.Join(s.told(), ""); strings.Contains(told, "ExportsChanged") != test.runs {
+			if told := strings.Join(s.told(), ""); strings.Contains(told, "what is exported as a has changed") != test.runs {
 				t.Errorf("events %q", told)
 			}
 		})

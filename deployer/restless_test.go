@@ -1,0 +1,56 @@
+package deployer
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestChangedValues(t *testing.T) {
+	tests := []struct{ reason, before, now, want string }{
+		{"nothing has changed", `{"a":"1","b":{"c":[1]}}`, `{"b":{"c":[1]},"a":"1"}`, ""},
+		{"one value", `{"a":"secret","b":"1"}`, `{"a":"other","b":"1"}`, "a"},
+		{"names with dots", `{"shop":{"host":"a","port":1}}`, `{"shop":{"host":"b","port":1}}`, "shop.host"},
+		{"a value that is new and one that is gone", `{"a":"1"}`, `{"b":"1"}`, "a b"},
+		{"a map becomes a text", `{"a":{"b":"1"}}`, `{"a":"1"}`, "a"},
+		{"nothing was stored", ``, `{"a":"1"}`, "a"},
+		{"only a few are named", `{}`, `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, "a b c d e …"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := strings.Join(news([]byte(test.before), []byte(test.now)), " "); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestRestlessValue: what changes again because it was handed on gets slower and slower,
+// and what was quiet is handed on at once.
+func TestRestlessValue(t *testing.T) {
+	r, now := &runs{}, time.Unix(1000, 0)
+	var pauses []string
+	for range 5 {
+		if left := r.restless("item", now); left != 0 {
+			t.Fatalf("it has to wait for %s", left)
+		}
+		pause := r.handedOn("item", now)
+		pauses = append(pauses, pause.String())
+		if left := r.restless("item", now.Add(time.Second)); left != pause-time.Second {
+			t.Errorf("after a second %s are left of %s", left, pause)
+		}
+		now = now.Add(pause)
+	}
+	if got := strings.Join(pauses, " "); got != "10s 20s 40s 1m20s 2m40s" {
+		t.Errorf("pauses %s", got)
+	}
+	if pause := r.handedOn("item", now.Add(maxRestPause)); pause != handOnPause {
+		t.Errorf("after a quiet time the pause is %s", pause)
+	}
+	if pause := (restlessness{streak: 50}).pause(); pause != maxRestPause {
+		t.Errorf("the longest pause is %s", pause)
+	}
+	if r.handedOn("other", now.Add(4*maxRestPause)); len(r.changes) != 1 {
+		t.Errorf("%d items are remembered", len(r.changes))
+	}
+}
