@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/validation"
 )
@@ -82,7 +83,7 @@ func (r *Reconciler) importsOf(ctx context.Context, inst *v1alpha1.Installation,
 	if len(validation.Installation(inst, r.Sources.Foreign)) > 0 {
 		return dataflow.Imports{}, false
 	}
-	imports, err := dataflow.Read(ctx, inst, newObjects(reader))
+	imports, err := dataflow.Read(ctx, inst, imported.From(reader))
 	return imports, err == nil
 }
 

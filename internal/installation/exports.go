@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
@@ -153,10 +154,10 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	var all []*v1alpha1.Target
 	for i := range targets.Items {
 		if object := &targets.Items[i]; ofThisJob(s.inst, object) {
-			all = append(all, asRead(object))
+			all = append(all, imported.AsRead(object))
 		}
 	}
-	secrets, err := valuesOf(ctx, r.Reader, dataObjects)
+	secrets, err := imported.ValuesOf(ctx, r.Reader, dataObjects)
 	if err != nil {
 		return plan.Results{}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/validation"
@@ -76,7 +77,7 @@ func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (turn, error
 // readImports reads the imports, and who may bring those that are missing.
 func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs, reader confirming) (err error) {
 	in.missing, in.broken = nil, nil
-	in.imports, err = dataflow.Read(ctx, s.inst, newObjects(reader))
+	in.imports, err = dataflow.Read(ctx, s.inst, imported.From(reader))
 	var unread *sources.ReadError
 	switch missing := missingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:

@@ -18,6 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
@@ -199,7 +200,7 @@ func TestLaggingCache(t *testing.T) {
 	c := api(t, copyOf("cluster", "job-1", mine))
 	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return noon }}
 	inst := installationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
-	imports, err := dataflow.Read(t.Context(), inst, newObjects(confirming{Reader: r.Client, live: r.Reader}))
+	imports, err := dataflow.Read(t.Context(), inst, imported.From(confirming{Reader: r.Client, live: r.Reader}))
 	if err != nil || imports.Targets["cluster"] == nil {
 		t.Errorf("the import is not found: %v", err)
 	}
@@ -267,7 +268,7 @@ func TestKeysOfOneSecret(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: "many", UID: "uid-of-secret"}, Data: held}
 	counted := reads{Client: api(t, secret), count: map[string]int{}}
 	r := &Reconciler{Client: counted, Reader: counted}
-	imports, err := dataflow.Read(t.Context(), inst, newObjects(confirming{Reader: r.Client, live: r.Reader}))
+	imports, err := dataflow.Read(t.Context(), inst, imported.From(confirming{Reader: r.Client, live: r.Reader}))
 	if err != nil || counted.count["many"] != 1 || string(imports.Data["k7"].Value.RawMessage) != `"k7"` || imports.Data["k7"].Salt != "uid-of-secret" {
 		t.Errorf("%d reads, %s, %v", counted.count["many"], imports.Data["k7"].Value.RawMessage, err)
 	}

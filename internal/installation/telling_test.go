@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -41,7 +42,7 @@ func importer(t *testing.T, name string, change func(*v1alpha1.Installation)) *v
 // hashed notes the imports of an Installation as those of its last job.
 func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object) {
 	t.Helper()
-	imports, err := dataflow.Read(t.Context(), inst, newObjects(api(t, objects...)))
+	imports, err := dataflow.Read(t.Context(), inst, imported.From(api(t, objects...)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,7 +10,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -33,39 +31,6 @@ func (r *Reconciler) ensureValue(ctx context.Context, inst *v1alpha1.Installatio
 		return err //nolint:wrapcheck // the caller tells what is stored
 	}
 	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
-}
-
-// valueOf reads the Secret with the value of a DataObject. There is none if the
-// DataObject holds its value itself, or if it is missing.
-func valueOf(ctx context.Context, reader client.Reader, object *v1alpha1.DataObject) (*corev1.Secret, error) {
-	name := dataflow.SecretOf(object)
-	if name == "" {
-		return nil, nil
-	}
-	secret := &corev1.Secret{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: name}, secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, &sources.ReadError{Object: fmt.Sprintf("Secret %s/%s", object.Namespace, name), Cause: err}
-	}
-	return secret, nil
-}
-
-// valuesOf reads the Secrets with the values of DataObjects.
-func valuesOf(ctx context.Context, reader client.Reader, objects []*v1alpha1.DataObject) ([]*corev1.Secret, error) {
-	var secrets []*corev1.Secret
-	for _, object := range objects {
-		secret, err := valueOf(ctx, reader, object)
-		if err != nil {
-			return nil, err
-		}
-		if secret != nil {
-			secrets = append(secrets, secret)
-		}
-	}
-	return secrets, nil
 }
 
 // dropData deletes the copy of an import, and the Secret with its value before it.

@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -64,7 +65,7 @@ func TestStoreValues(t *testing.T) {
 		if err != nil || string(live.Data["value"]) != `"new"` || live.OwnerReferences[0].UID != mine.UID {
 			t.Errorf("%s: %v, %s", test.reason, err, live.Data["value"])
 		}
-		read, err := newObjects(c).Data(t.Context(), dataflow.Object{Kind: dataflow.KindDataObject, Namespace: "team-a", Name: "password"})
+		read, err := imported.From(c).Data(t.Context(), dataflow.Object{Kind: dataflow.KindDataObject, Namespace: "team-a", Name: "password"})
 		if err != nil || string(read.Value.RawMessage) != `"new"` || read.Salt == "" {
 			t.Errorf("%s: a child reads %s, %v", test.reason, read.Value.RawMessage, err)
 		}

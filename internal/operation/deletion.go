@@ -161,3 +161,7 @@ func uninstallOf(node *inspect.Node, path string, step int) Uninstall {
 	}
 	return u
 }
+
+// UninstallOf is what the deletion of a single item takes away. The path is that of its
+// Installation.
+func UninstallOf(item *inspect.Node, path string) Uninstall { return uninstallOf(item, path, 1) }

@@ -40,9 +40,13 @@ type Waiting struct {
 	Reason error
 }
 
+// ErrUnknown tells that only a job can tell what is exported.
+var ErrUnknown = errors.New("only a job can tell")
+
 // Simulation knows exports that only a real deployment could tell.
 type Simulation interface {
-	// Item returns the exports of a deploy item; nil if it has none.
+	// Item returns the exports of a deploy item; nil if it has none. ErrUnknown says that
+	// only a job can tell: then nothing is known of what follows from them.
 	Item(ctx context.Context, node *Node, item *v1alpha1.DeployItemTemplate) (any, error)
 	// Installation returns the exports of an Installation that is not to be worked
 	// out any further; nil if it is.
@@ -61,6 +65,9 @@ type Tree struct {
 	Open func(ctx context.Context, parent Input, inst *v1alpha1.Installation) (Input, error)
 	// Simulation tells exports; nil if nobody knows them.
 	Simulation Simulation
+	// Identify gives a subinstallation the name and the UID that it has, if it exists
+	// already; nil if nothing exists.
+	Identify func(path string, inst *v1alpha1.Installation)
 
 	// used is what all Installations so far have taken.
 	used Use
@@ -101,7 +108,11 @@ func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	if t.Simulation == nil || len(node.Waiting) > 0 {
 		return node, nil
 	}
-	if node.Exports, err = t.exports(ctx, node, scope); err != nil {
+	node.Exports, err = t.exports(ctx, node, scope)
+	if errors.Is(err, ErrUnknown) {
+		return node, nil
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return node, nil
@@ -130,6 +141,9 @@ func (t *Tree) simulate(ctx context.Context, node *Node) (bool, error) {
 func (t *Tree) growChildren(ctx context.Context, node *Node, scope *scope) error {
 	for _, sub := range node.inOrder() {
 		inst := child(node.in.Installation, sub)
+		if t.Identify != nil {
+			t.Identify(node.Path+"/"+sub.Name, inst)
+		}
 		imports, err := dataflow.Read(ctx, inst, scope)
 		var missing *dataflow.MissingError
 		if errors.As(err, &missing) {
@@ -139,7 +153,7 @@ func (t *Tree) growChildren(ctx context.Context, node *Node, scope *scope) error
 		if err != nil {
 			return fmt.Errorf("%s/%s: %w", node.Path, sub.Name, err)
 		}
-		if err := t.growChild(ctx, node, inst, imports, scope); err != nil {
+		if err := t.growChild(ctx, node, sub.Name, inst, imports, scope); err != nil {
 			return err
 		}
 	}
@@ -152,8 +166,8 @@ func (t *Tree) growChildren(ctx context.Context, node *Node, scope *scope) error
 	return nil
 }
 
-func (t *Tree) growChild(ctx context.Context, parent *Node, inst *v1alpha1.Installation, imports dataflow.Imports, scope *scope) error {
-	path := parent.Path + "/" + inst.Name
+func (t *Tree) growChild(ctx context.Context, parent *Node, name string, inst *v1alpha1.Installation, imports dataflow.Imports, scope *scope) error {
+	path := parent.Path + "/" + name
 	in, err := t.Open(ctx, parent.in, inst)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -60,5 +60,6 @@ func used(streams terminal.Streams, form form) []*cobra.Command {
 		newEventsCommand(streams),
 		newLogsCommand(streams),
 		newGraphCommand(streams),
+		newPlanCommand(streams),
 	}
 }

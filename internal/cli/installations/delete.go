@@ -70,7 +70,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	if parent := inspect.Parent(tree.Installation); parent != "" {
 		fmt.Fprintf(streams.Err, "Warning: %s is a part of %s, whose next job brings it back\n", name, parent)
 	}
-	preview(streams.Out, operation.Uninstalls(tree), f.keep)
+	showUninstalls(streams.Out, operation.Uninstalls(tree), f.keep)
 	if f.dryRun {
 		return nil
 	}
@@ -94,8 +94,8 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	return newWait(streams, on, f.wait, starts).run(ctx)
 }
 
-// preview tells what goes, in order.
-func preview(out io.Writer, uninstalls []operation.Uninstall, keep bool) {
+// showUninstalls tells what goes, in order.
+func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) {
 	if len(uninstalls) == 0 {
 		fmt.Fprintln(out, "Nothing is deployed.")
 		return

@@ -44,7 +44,10 @@ func (f *Flags) Add(command *cobra.Command) {
 	flags.StringVar(&f.ocmConfig, "ocm-config", "", "OCM configuration `file` with credentials and further repositories")
 	flags.StringVar(&f.ocmConfig, "cc-config", "", "same as --ocm-config")
 	flags.BoolVar(&f.plainHTTP, "allow-plain-http", false, "use HTTP with registries that have no HTTPS")
-	flags.BoolVar(&f.insecure, "insecure-skip-tls-verify", false, "do not check the certificates of registries")
+	// In a command that reaches a cluster, the flag is about that.
+	if flags.Lookup("insecure-skip-tls-verify") == nil {
+		flags.BoolVar(&f.insecure, "insecure-skip-tls-verify", false, "do not check the certificates of registries")
+	}
 	flags.StringVar(&f.caFile, "ca-file", "", "`file` with further certificate authorities (PEM)")
 	// The flag exists: it was just defined.
 	_ = flags.MarkHidden("cc-config")
@@ -231,4 +234,10 @@ func (a *Access) Explain(ctx context.Context, err error) error {
 func certificateError(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	return errors.As(err, &unknown)
+}
+
+// Base is what component versions of a Context are reached with besides what the Context
+// says.
+func (a *Access) Base() (*component.Shared, component.Options) {
+	return a.shared, component.Options{Registry: a.options, Config: a.config}
 }

@@ -29,7 +29,7 @@ func Run(ctx context.Context, root *cobra.Command, streams Streams, args []strin
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, errSilent) {
 		// Messages repeat what blueprints, descriptors and servers say.
 		fmt.Fprintln(streams.Err, "Error:", PrintableLines(err.Error()))
 	}

@@ -51,6 +51,11 @@ func Exitf(code int, format string, args ...any) error {
 	return &ExitError{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
+// Silent ends the program with a certain code and no message: what was printed says it.
+func Silent(code int) error { return &ExitError{Code: code, Err: errSilent} }
+
+var errSilent = errors.New("")
+
 // ExitCode returns the code for an error. Commands of older releases knew 0 and 1
 // only, and scripts may rely on that.
 func ExitCode(err error, strict bool) int {

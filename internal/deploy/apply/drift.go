@@ -3,8 +3,6 @@ package apply
 import (
 	"context"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,39 +10,70 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/diff"
 )
 
 // Compare returns what another deployment would change about an object, in one line, or
 // "" if that is nothing. It changes nothing itself. The line names fields, never values.
 func (a *Applier) Compare(ctx context.Context, object Object) (string, error) {
-	if object.Policy == deployer.IgnorePolicy {
+	predicted, err := a.Predict(ctx, object)
+	if err != nil {
+		return "", err
+	}
+	name := Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName())
+	switch {
+	case predicted.After == nil:
 		return "", nil
+	case predicted.Live == nil:
+		return name + " (it does not exist)", nil
+	case predicted.Live.GetDeletionTimestamp() != nil:
+		return name + " (somebody deletes it)", nil
+	}
+	fields := differences(contentOf(predicted.Live), contentOf(predicted.After))
+	if len(fields) == 0 {
+		return "", nil
+	}
+	return name + " (" + listOf(fields) + ")", nil
+}
+
+// Prediction is what another deployment would make of an object.
+type Prediction struct {
+	// Live is the object as it is, or nil.
+	Live *unstructured.Unstructured
+	// After is what it becomes, or nil if it is left alone. Of one that does not exist it
+	// is the manifest.
+	After *unstructured.Unstructured
+}
+
+// Predict returns what another deployment would make of an object. It changes nothing.
+func (a *Applier) Predict(ctx context.Context, object Object) (Prediction, error) {
+	if object.Policy == deployer.IgnorePolicy {
+		return Prediction{}, nil
 	}
 	manifest := withLabels(object.Object, a.Labels)
 	name := Describe(manifest.GetKind(), manifest.GetNamespace(), manifest.GetName())
 	live, err := a.live(ctx, object, manifest)
 	if err != nil {
-		return "", fmt.Errorf("compare %s: %w", name, err)
+		return Prediction{}, fmt.Errorf("compare %s: %w", name, err)
 	}
 	if live == nil {
-		return name + " (it does not exist)", nil
+		if len(object.AnnotateBeforeCreate) > 0 {
+			manifest = withAnnotations(manifest, object.AnnotateBeforeCreate)
+		}
+		return Prediction{After: manifest}, nil
 	}
 	desired, predicted := a.desired(object, live, manifest), live
 	switch treatment := treat(object.Policy, live.GetLabels()[a.OwnerLabel] == a.Labels[a.OwnerLabel], live, desired); {
 	case treatment == await:
-		return name + " (somebody deletes it)", nil
+		return Prediction{Live: live, After: manifest}, nil
 	case treatment == leaveForeign, treatment == leave && object.Policy == deployer.ImmutablePolicy:
-		return "", nil
+		return Prediction{Live: live}, nil
 	case treatment == write:
 		if predicted, err = a.predict(ctx, object, desired, manifest); err != nil {
-			return "", fmt.Errorf("compare %s: %w", name, a.explain(ctx, object, err))
+			return Prediction{}, fmt.Errorf("compare %s: %w", name, a.explain(ctx, object, err))
 		}
 	}
-	fields := differences("", contentOf(live), contentOf(a.afterwards(object, live, predicted)))
-	if len(fields) == 0 {
-		return "", nil
-	}
-	return name + " (" + listOf(fields) + ")", nil
+	return Prediction{Live: live, After: a.afterwards(object, live, predicted)}, nil
 }
 
 // live returns the object as it is, or nil if it does not exist.
@@ -97,56 +126,12 @@ func contentOf(object *unstructured.Unstructured) map[string]any {
 }
 
 // differences returns the paths of all fields that differ, sorted.
-func differences(path string, a, b any) []string {
-	first, isMap := a.(map[string]any)
-	second, areMaps := b.(map[string]any)
-	if isMap && areMaps {
-		var fields []string
-		for key := range first {
-			fields = append(fields, differences(join(path, key), first[key], second[key])...)
-		}
-		for key := range second {
-			if _, both := first[key]; !both {
-				fields = append(fields, differences(join(path, key), nil, second[key])...)
-			}
-		}
-		slices.Sort(fields)
-		return fields
+func differences(a, b map[string]any) []string {
+	var paths []string
+	for _, field := range diff.Fields(a, b) {
+		paths = append(paths, field.Path)
 	}
-	left, isList := a.([]any)
-	right, areLists := b.([]any)
-	if isList && areLists && len(left) == len(right) {
-		var fields []string
-		for i := range left {
-			fields = append(fields, differences(fmt.Sprintf("%s[%d]", path, i), left[i], right[i])...)
-		}
-		return fields
-	}
-	if reflect.DeepEqual(a, b) || (nothing(a) && nothing(b)) {
-		return nil
-	}
-	return []string{path}
-}
-
-func join(path, key string) string {
-	if strings.ContainsAny(key, "./") {
-		return path + "['" + key + "']"
-	}
-	return strings.TrimPrefix(path+"."+key, ".")
-}
-
-// nothing reports whether a value is as good as none: API servers leave out what is
-// empty.
-func nothing(value any) bool {
-	switch value := value.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(value) == 0
-	case []any:
-		return len(value) == 0
-	}
-	return false
+	return paths
 }
 
 // listOf names the first of some fields.

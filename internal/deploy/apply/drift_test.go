@@ -95,7 +95,7 @@ func TestDifferences(t *testing.T) {
 	many := map[string]any{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1}
 	tests := []struct {
 		reason string
-		a, b   any
+		a, b   map[string]any
 		want   string
 	}{
 		{"nothing is nothing", nil, map[string]any{"spec": map[string]any{}}, ""},
@@ -108,7 +108,7 @@ func TestDifferences(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := listOf(differences("", test.a, test.b)); got != test.want {
+			if got := listOf(differences(test.a, test.b)); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})

@@ -12,6 +12,8 @@ import (
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/schedule"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/diff"
 )
 
 const (
@@ -104,3 +106,8 @@ func (source) Recorded(item *deployer.Item) (apply.Inventory, error) {
 
 // Status implements rollout.Source.
 func (source) Status(_ *deployer.Item, inventory apply.Inventory) any { return statusOf(inventory) }
+
+// Preview returns what a deployment of an item would make of each object on a cluster.
+func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection) ([]diff.Object, error) {
+	return rollout.PreviewItem(ctx, &deployer.Item{DeployItem: item}, d.source, target.On(on))
+}

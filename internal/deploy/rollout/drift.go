@@ -12,18 +12,11 @@ import (
 // Compare returns what another roll-out of the same wish would change, object by object
 // in the order of the wish. It changes nothing.
 func Compare(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory) ([]string, error) {
-	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
+	r, err := seen(ctx, cluster, wish, recorded)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rollout{wish: wish, cluster: cluster, applier: wish.applier(cluster), objects: objects}
-	all := make([]int, len(objects))
-	for i := range all {
-		all[i] = i
-	}
-	if err := r.see(ctx, all); err != nil {
-		return nil, err
-	}
+	objects := r.objects
 	changes, errs := make([]string, len(objects)), make([]error, len(objects))
 	parallel.Do(len(objects), func(i int) { changes[i], errs[i] = r.applier.Compare(ctx, objects[i]) })
 	if err := errors.Join(errs...); err != nil {
@@ -36,4 +29,18 @@ func Compare(ctx context.Context, cluster target.Cluster, wish Wish, recorded ap
 		}
 	}
 	return drift, nil
+}
+
+// seen returns the work of a wish with the objects as they are.
+func seen(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory) (*Rollout, error) {
+	objects, err := apply.Prepare(ctx, cluster, wish.Objects, recorded)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rollout{wish: wish, cluster: cluster, applier: wish.applier(cluster), objects: objects}
+	all := make([]int, len(objects))
+	for i := range all {
+		all[i] = i
+	}
+	return r, r.see(ctx, all)
 }

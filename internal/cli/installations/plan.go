@@ -1,0 +1,258 @@
+package installations
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/repositories"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/preview"
+)
+
+// planOutputs are the values of -o.
+var planOutputs = []string{"text", "json", "yaml"}
+
+type planFlags struct {
+	connection.Flags
+	registry repositories.Flags
+	output   string
+	noColor  bool
+	exitZero bool
+	timeout  time.Duration
+}
+
+func newPlanCommand(streams terminal.Streams) *cobra.Command {
+	f := &planFlags{}
+	command := &cobra.Command{
+		Use:   "plan NAME",
+		Short: "Show what a job would change on the clusters",
+		Long: `Show what a job of an Installation would change. The whole tree is rendered with the
+imports as they are, and each object is compared with the one on its cluster by a dry
+run of the API server. Nothing is written anywhere.
+
+What only a job can know is said to be so: what follows from exports that are not there
+yet, and items of types that cannot be compared. Of the content of Secrets, it is only
+shown whether it changes. You need permissions to read the Secrets that the job reads.
+
+The command ends with code 0 if nothing would change, and with 2 if something would, or
+may. Templates that use the time, random values or functions for clusters give another
+result each time.`,
+		Example: `  landscaper-cli installations plan shop
+  landscaper-cli inst plan shop -o json | jq .summary`,
+		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		RunE: func(command *cobra.Command, args []string) error {
+			switch f.output {
+			case "text", "json", "yaml":
+			default:
+				return terminal.Usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use text, json or yaml", f.output))
+			}
+			on, err := f.Connect()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := terminal.WithTimeout(command.Context(), f.timeout)
+			defer cancel()
+			return f.run(ctx, streams, on, args[0])
+		},
+		ValidArgsFunction: connection.CompleteInstallations(&f.Flags, 1),
+	}
+	f.Add(command)
+	f.registry.Add(command)
+	flags := command.Flags()
+	flags.StringVarP(&f.output, "output", "o", "text", "text, json or yaml")
+	flags.BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")
+	flags.BoolVar(&f.exitZero, "exit-zero", false, "end with code 0 also if something would change")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "limit for the whole command; 0 means none")
+	terminal.CompleteWith(command, "output", planOutputs...)
+	terminal.BeStrict(command)
+	return command
+}
+
+func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
+	snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace)
+	if err != nil {
+		return on.Explain(err)
+	}
+	tree := inspect.Tree(snapshot, on.Namespace, name)
+	if tree == nil {
+		return on.Missing(name)
+	}
+	access, err := f.registry.Access(streams)
+	if err != nil {
+		return err
+	}
+	previewer := &preview.Previewer{
+		Reader: on.Client, Comparers: preview.Comparers(), Now: time.Now,
+		Clusters: cluster.NewPool(cluster.PoolOptions{
+			Secrets: on.Client, Tokens: cluster.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli",
+			// The clusters of a user may be on his machine.
+			Egress: egress.Unrestricted(),
+		}),
+	}
+	previewer.Components, previewer.Base = access.Base()
+	result, err := previewer.Of(ctx, tree)
+	if err != nil {
+		return on.Explain(access.Explain(ctx, err))
+	}
+	if err := f.print(streams, result); err != nil {
+		return err
+	}
+	if result.Summary.Changes() && !f.exitZero {
+		return terminal.Silent(terminal.ExitEndedBadly)
+	}
+	return nil
+}
+
+func (f *planFlags) print(streams terminal.Streams, result *preview.Result) error {
+	switch f.output {
+	case "json":
+		return writeJSON(streams.Out, result)
+	case "yaml":
+		text, err := yaml.Marshal(result)
+		if err != nil {
+			return err
+		}
+		_, err = streams.Out.Write(text)
+		return err
+	}
+	for _, warning := range result.Warnings {
+		fmt.Fprintln(streams.Err, "Warning:", terminal.PrintableLines(warning))
+	}
+	p := planPrinter{color: streams.Color() && !f.noColor}
+	p.result(result)
+	_, err := io.WriteString(streams.Out, p.text.String())
+	return err
+}
+
+// planPrinter writes a preview for people.
+type planPrinter struct {
+	text  strings.Builder
+	color bool
+}
+
+// signs stand before what happens; their colours are those of a terminal.
+var signs = map[diff.Action]struct {
+	sign, word string
+	color      int
+}{
+	diff.Create: {"+", "create", 32}, diff.Update: {"~", "change", 33}, diff.Delete: {"-", "delete", 31}, diff.Unknown: {"?", "unknown", 36},
+}
+
+func (p *planPrinter) line(action diff.Action, indent, format string, args ...any) {
+	text := indent + signs[action].sign + " " + terminal.Printable(fmt.Sprintf(format, args...))
+	if p.color {
+		text = fmt.Sprintf("\x1b[%dm%s\x1b[0m", signs[action].color, text)
+	}
+	p.text.WriteString(text + "\n")
+}
+
+func (p *planPrinter) result(result *preview.Result) {
+	for _, item := range result.Items {
+		p.item(item)
+	}
+	for _, waiting := range result.Waiting {
+		p.line(diff.Unknown, "", "%s is known only when the job runs: %s", waiting.Path, strings.Join(strings.Fields(waiting.Reason), " "))
+	}
+	p.text.WriteString("Plan: " + result.Summary.String() + "\n")
+}
+
+func (p *planPrinter) item(item preview.Item) {
+	heading := item.Path
+	if item.Target != "" {
+		heading += " on " + item.Target
+	}
+	switch {
+	case item.Unknown != "":
+		p.line(diff.Unknown, "", "%s: %s", heading, strings.Join(strings.Fields(item.Unknown), " "))
+		return
+	case item.Action == diff.Delete:
+		p.line(diff.Delete, "", "%s: the item goes", heading)
+	case !changes(item.Changes):
+		return
+	default:
+		p.text.WriteString(terminal.Printable(heading) + "\n")
+	}
+	for _, change := range item.Changes {
+		if change.Action == diff.Keep {
+			continue
+		}
+		name := change.Name
+		if change.Namespace != "" {
+			name = change.Namespace + "/" + name
+		}
+		p.line(change.Action, "  ", "%s %s %s", signs[change.Action].word, change.Kind, name)
+		for _, field := range change.Fields {
+			p.field(change.Action, field)
+		}
+	}
+}
+
+func changes(list []diff.Change) bool {
+	for _, change := range list {
+		if change.Action != diff.Keep {
+			return true
+		}
+	}
+	return false
+}
+
+// field prints a field: its lines before and after if it has several, else in one line.
+func (p *planPrinter) field(action diff.Action, field diff.Field) {
+	switch {
+	case field.Secret && action == diff.Update:
+		p.line(diff.Update, "      ", "%s: (secret, changed)", field.Path)
+		return
+	case field.Secret:
+		p.line(action, "      ", "%s: (secret)", field.Path)
+		return
+	}
+	before, after := shown(field.Before), shown(field.After)
+	switch {
+	case field.Before == nil:
+		p.lines(diff.Create, field.Path, after)
+	case field.After == nil:
+		p.lines(diff.Delete, field.Path, before)
+	case len(before)+len(after) == 2:
+		p.line(diff.Update, "      ", "%s: %s -> %s", field.Path, before[0], after[0])
+	default:
+		p.line(diff.Update, "      ", "%s:", field.Path)
+		for _, step := range lineDiff(before, after) {
+			p.line(step.action, "        ", "%s", step.line)
+		}
+	}
+}
+
+func (p *planPrinter) lines(action diff.Action, path string, lines []string) {
+	if len(lines) == 1 {
+		p.line(action, "      ", "%s: %s", path, lines[0])
+		return
+	}
+	p.line(action, "      ", "%s:", path)
+	for _, line := range lines {
+		p.line(action, "        ", "%s", line)
+	}
+}
+
+// shown are the lines of a value: a text as it is, anything else as YAML.
+func shown(value any) []string {
+	text, ok := value.(string)
+	if !ok || text == "" {
+		raw, err := yaml.Marshal(value)
+		if err != nil {
+			raw = fmt.Append(nil, value)
+		}
+		text = string(raw)
+	}
+	return strings.Split(strings.TrimRight(text, "\n"), "\n")
+}

@@ -1,0 +1,210 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Action is what happens to an object.
+type Action string
+
+// The actions.
+const (
+	Create Action = "create"
+	Update Action = "update"
+	Delete Action = "delete"
+	Keep   Action = "keep"
+	// Unknown means that nobody can tell before.
+	Unknown Action = "unknown"
+)
+
+// Object is an object as it is and as it would be; nil for none.
+type Object struct {
+	APIVersion, Kind, Namespace, Name string
+	Before, After                     map[string]any
+}
+
+// Change is what would happen to an object.
+type Change struct {
+	Action     Action  `json:"action"`
+	APIVersion string  `json:"apiVersion,omitempty"`
+	Kind       string  `json:"kind"`
+	Namespace  string  `json:"namespace,omitempty"`
+	Name       string  `json:"name"`
+	Fields     []Field `json:"fields,omitempty"`
+	// Reason tells why it is unknown.
+	Reason string `json:"reason,omitempty"`
+}
+
+// hidden stands for values that are not shown.
+const hidden = "(secret)"
+
+// Of compares an object. Hide replaces in a text what nobody may read; it may be nil.
+func Of(object Object, hide func(string) string) Change {
+	c := Change{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+	switch {
+	case object.Before == nil && object.After == nil:
+		c.Action = Keep
+		return c
+	case object.Before == nil:
+		c.Action = Create
+	case object.After == nil:
+		c.Action = Delete
+		return c
+	default:
+		c.Action = Update
+	}
+	before, after := content(object.Before), content(object.After)
+	if c.Action == Create {
+		for _, known := range []string{"apiVersion", "kind"} {
+			delete(after, known)
+		}
+		if metadata, ok := after["metadata"].(map[string]any); ok {
+			delete(metadata, "name")
+			delete(metadata, "namespace")
+		}
+		c.Fields = leaves("", after)
+	} else {
+		c.Fields = Fields(before, after)
+	}
+	if c.Action == Update && len(c.Fields) == 0 {
+		c.Action = Keep
+	}
+	for i := range c.Fields {
+		c.Fields[i].conceal(c.Kind, object.APIVersion, hide)
+	}
+	return c
+}
+
+// leaves returns all fields of something new.
+func leaves(path string, value any) []Field {
+	found := fields(path, emptyOf(value), value)
+	var all []Field
+	for _, field := range found {
+		if _, isMap := field.After.(map[string]any); isMap {
+			all = append(all, leaves(field.Path, field.After)...)
+			continue
+		}
+		all = append(all, field)
+	}
+	return all
+}
+
+func emptyOf(value any) any {
+	if _, isMap := value.(map[string]any); isMap {
+		return map[string]any{}
+	}
+	return nil
+}
+
+// conceal takes out what nobody may read: the content of Secrets, and values that came
+// from Secrets and are repeated elsewhere.
+func (f *Field) conceal(kind, apiVersion string, hide func(string) string) {
+	inSecret := kind == "Secret" && apiVersion == "v1" && (under(f.Path, "data") || under(f.Path, "stringData") || strings.Contains(f.Path, "last-applied-configuration"))
+	if inSecret {
+		f.Secret = true
+		if f.Before != nil {
+			f.Before = hidden
+		}
+		if f.After != nil {
+			f.After = hidden
+		}
+		return
+	}
+	if hide != nil {
+		f.Before, f.After = concealed(f.Before, hide), concealed(f.After, hide)
+	}
+}
+
+func under(path, field string) bool {
+	return path == field || strings.HasPrefix(path, field+".") || strings.HasPrefix(path, field+"[")
+}
+
+func concealed(value any, hide func(string) string) any {
+	switch value := value.(type) {
+	case string:
+		return hide(value)
+	case map[string]any:
+		copied := make(map[string]any, len(value))
+		for key, element := range value {
+			copied[key] = concealed(element, hide)
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(value))
+		for i, element := range value {
+			copied[i] = concealed(element, hide)
+		}
+		return copied
+	case nil, bool:
+		return value
+	}
+	// A number may be a secret, too.
+	if text := fmt.Sprint(value); hide(text) != text {
+		return hide(text)
+	}
+	return value
+}
+
+// content leaves out what changes with each write, and what controllers report.
+func content(object map[string]any) map[string]any {
+	copied := make(map[string]any, len(object))
+	for key, value := range object {
+		if key != "status" {
+			copied[key] = value
+		}
+	}
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return copied
+	}
+	kept := map[string]any{}
+	for key, value := range metadata {
+		if !slices.Contains(system, key) {
+			kept[key] = value
+		}
+	}
+	copied["metadata"] = kept
+	return copied
+}
+
+// system are the fields of the metadata that only an API server sets.
+var system = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"}
+
+// Summary counts changes.
+type Summary struct {
+	Create  int `json:"create"`
+	Update  int `json:"update"`
+	Delete  int `json:"delete"`
+	Keep    int `json:"keep"`
+	Unknown int `json:"unknown"`
+}
+
+// Add counts a change.
+func (s *Summary) Add(action Action) {
+	switch action {
+	case Create:
+		s.Create++
+	case Update:
+		s.Update++
+	case Delete:
+		s.Delete++
+	case Keep:
+		s.Keep++
+	case Unknown:
+		s.Unknown++
+	}
+}
+
+// Changes tells whether anything would change, or may.
+func (s *Summary) Changes() bool { return s.Create+s.Update+s.Delete+s.Unknown > 0 }
+
+// String is a line for people.
+func (s *Summary) String() string {
+	text := fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged", s.Create, s.Update, s.Delete, s.Keep)
+	if s.Unknown > 0 {
+		text += fmt.Sprintf(", %d known only when the job runs", s.Unknown)
+	}
+	return text
+}

@@ -1,0 +1,85 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type m = map[string]any
+
+func TestFields(t *testing.T) {
+	for _, test := range []struct {
+		reason        string
+		before, after any
+		want          []Field
+	}{
+		{"the same", m{"a": int64(1)}, m{"a": int64(1)}, nil},
+		{"nothing in two spellings", m{"a": []any{}, "b": m{}}, m{"c": nil}, nil},
+		{"a value", m{"a": m{"b": "x", "c": "y"}}, m{"a": m{"b": "z", "c": "y"}}, []Field{{Path: "a.b", Before: "x", After: "z"}}},
+		{"one more, one less, sorted", m{"z": "1"}, m{"a": "2"}, []Field{{Path: "a", After: "2"}, {Path: "z", Before: "1"}}},
+		{"an element", m{"l": []any{m{"n": "a"}, "b"}}, m{"l": []any{m{"n": "c"}, "b"}}, []Field{{Path: "l[0].n", Before: "a", After: "c"}}},
+		{"a longer list as a whole", m{"l": []any{"a"}}, m{"l": []any{"a", "b"}}, []Field{{Path: "l", Before: []any{"a"}, After: []any{"a", "b"}}}},
+		{"a key that needs quotes", m{"x.y/z": "a"}, m{"x.y/z": "b"}, []Field{{Path: "['x.y/z']", Before: "a", After: "b"}}},
+		{"another kind of value", m{"a": "1"}, m{"a": int64(1)}, []Field{{Path: "a", Before: "1", After: int64(1)}}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if difference := cmp.Diff(test.want, Fields(test.before, test.after)); difference != "" {
+				t.Error(difference)
+			}
+		})
+	}
+}
+
+func object(kind string, before, after m) Object {
+	return Object{APIVersion: "v1", Kind: kind, Namespace: "n", Name: "a", Before: before, After: after}
+}
+
+func TestOf(t *testing.T) {
+	live := m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "a", "uid": "1", "managedFields": []any{"x"}}, "data": m{"k": "v"}, "status": m{"x": "y"}}
+	same := m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "a", "resourceVersion": "7"}, "data": m{"k": "v"}}
+	for _, test := range []struct {
+		reason string
+		given  Object
+		want   Change
+	}{
+		{"what only an API server writes is no change", object("ConfigMap", live, same), Change{Action: Keep}},
+		{"nothing, and nothing to come", object("ConfigMap", nil, nil), Change{Action: Keep}},
+		{"new", object("ConfigMap", nil, m{"kind": "ConfigMap", "metadata": m{"name": "a", "labels": m{"l": "1"}}, "data": m{"k": "v"}}),
+			Change{Action: Create, Fields: []Field{{Path: "data.k", After: "v"}, {Path: "metadata.labels.l", After: "1"}}}},
+		{"going", object("ConfigMap", live, nil), Change{Action: Delete}},
+		{"a secret value is changed or not, and nothing more", object("Secret", m{"data": m{"p": "old", "q": "same"}, "type": "a"}, m{"data": m{"p": "new", "q": "same", "r": "more"}, "type": "b"}),
+			Change{Action: Update, Fields: []Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}, {Path: "data.r", After: "(secret)", Secret: true}, {Path: "type", Before: "a", After: "b"}}}},
+		{"also in a new Secret", object("Secret", nil, m{"stringData": m{"p": "canary"}}),
+			Change{Action: Create, Fields: []Field{{Path: "stringData.p", After: "(secret)", Secret: true}}}},
+		{"a secret value elsewhere is hidden", object("ConfigMap", m{"a": []any{"x"}}, m{"a": []any{"canary", m{"b": "url://canary"}, int64(5), true, nil}}),
+			Change{Action: Update, Fields: []Field{{Path: "a", Before: []any{"x"}, After: []any{"***", m{"b": "url://***"}, "*", true, nil}}}}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			test.want.APIVersion, test.want.Kind, test.want.Namespace, test.want.Name = "v1", test.given.Kind, "n", "a"
+			hide := func(text string) string { return strings.NewReplacer("canary", "***", "5", "*").Replace(text) }
+			if difference := cmp.Diff(test.want, Of(test.given, hide)); difference != "" {
+				t.Error(difference)
+			}
+		})
+	}
+}
+
+func TestSummary(t *testing.T) {
+	var s Summary
+	s.Add(Keep)
+	if s.Changes() || s.String() != "0 to create, 0 to change, 0 to delete, 1 unchanged" {
+		t.Error(s.String())
+	}
+	for _, action := range []Action{Create, Update, Delete, Unknown} {
+		s.Add(action)
+	}
+	if !s.Changes() || s.String() != "1 to create, 1 to change, 1 to delete, 1 unchanged, 1 known only when the job runs" {
+		t.Error(s.String())
+	}
+	s = Summary{Unknown: 1}
+	if !s.Changes() {
+		t.Error("what nobody knows may change")
+	}
+}

@@ -1,0 +1,213 @@
+package preview
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/parallel"
+	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// comparison compares the items of a tree.
+type comparison struct {
+	*Previewer
+	live     live
+	hide     func(string) string
+	tasks    []task
+	waiting  []Waiting
+	warnings []string
+}
+
+// task is an item that is to be compared, or is known already.
+type task struct {
+	item   Item
+	object *v1alpha1.DeployItem
+	target *v1alpha1.Target
+}
+
+// node collects what is to be done for an Installation and all below it.
+func (c *comparison) node(node *plan.Node) {
+	c.warnings = append(c.warnings, node.Warnings...)
+	execution, items := c.live.execution(node.Path)
+	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: node.Installation().Namespace, Name: node.Installation().Name}}
+	exec.Spec.Context = node.Installation().Spec.Context
+	if execution != nil {
+		exec = execution.Execution
+	}
+	kept := map[string]bool{}
+	for i := range node.DeployItems {
+		template := &node.DeployItems[i]
+		kept[template.Name] = true
+		var present *v1alpha1.DeployItem
+		if item := items[template.Name]; item != nil {
+			present = item.DeployItem
+		}
+		c.tasks = append(c.tasks, c.task(node, exec, template, present))
+	}
+	if execution != nil {
+		for _, item := range execution.Children {
+			if !kept[item.TemplateName] {
+				c.removed(operation.UninstallOf(item, node.Path))
+			}
+		}
+	}
+	for _, waiting := range node.Waiting {
+		c.waiting = append(c.waiting, Waiting{Path: waiting.Path, Reason: waiting.Reason.Error()})
+	}
+	for _, sub := range node.Nodes {
+		c.node(sub)
+	}
+	c.removedSubs(node)
+}
+
+// removedSubs notes the subinstallations that are no longer wanted.
+func (c *comparison) removedSubs(node *plan.Node) {
+	present := c.live[node.Path]
+	if present == nil {
+		return
+	}
+	for _, child := range present.Children {
+		if child.Installation == nil || slices.ContainsFunc(node.Subinstallations, func(sub plan.Subinstallation) bool { return sub.Name == child.TemplateName }) {
+			continue
+		}
+		for _, uninstall := range operation.Uninstalls(child) {
+			uninstall.Path = node.Path + "/" + uninstall.Path
+			c.removed(uninstall)
+		}
+	}
+}
+
+func (c *comparison) task(node *plan.Node, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, present *v1alpha1.DeployItem) task {
+	t := task{item: Item{Path: node.Path + "/" + template.Name, Type: string(template.Type)}}
+	object, change, err := wanted.DeployItem(exec, template, present, "", 0, c.Now())
+	if err != nil {
+		t.item.Action, t.item.Unknown = diff.Unknown, c.hide(err.Error())
+		return t
+	}
+	t.object = object
+	t.item.Action = map[wanted.Change]diff.Action{wanted.Create: diff.Create, wanted.Update: diff.Update, wanted.None: diff.Keep}[change]
+	if template.Target != nil {
+		t.item.Target = template.Target.Name
+		t.target = node.Target(template.Target.Name)
+	}
+	return t
+}
+
+// removed notes what goes with an item.
+func (c *comparison) removed(uninstall operation.Uninstall) {
+	item := Item{Path: uninstall.Path, Type: uninstall.Type, Target: uninstall.Target, Action: diff.Delete}
+	if !uninstall.Kept {
+		for _, object := range uninstall.Objects {
+			item.Changes = append(item.Changes, deleted(object))
+		}
+	}
+	c.tasks = append(c.tasks, task{item: item})
+}
+
+func deleted(object corev1.ObjectReference) diff.Change {
+	return diff.Change{Action: diff.Delete, APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+}
+
+// run compares all items, several at a time.
+func (c *comparison) run(ctx context.Context) {
+	parallel.Do(len(c.tasks), func(i int) {
+		t := &c.tasks[i]
+		if t.object == nil {
+			return
+		}
+		objects, err := c.compare(ctx, t)
+		if err != nil {
+			t.item.Unknown = c.hide(err.Error())
+			return
+		}
+		for _, object := range objects {
+			t.item.Changes = append(t.item.Changes, diff.Of(object, c.hide))
+		}
+	})
+}
+
+func (c *comparison) compare(ctx context.Context, t *task) ([]diff.Object, error) {
+	comparer := c.Comparers[t.object.Spec.Type]
+	if comparer == nil {
+		return nil, fmt.Errorf("items of type %s cannot be compared", t.object.Spec.Type)
+	}
+	if t.item.Target == "" {
+		return nil, fmt.Errorf("the item has no target")
+	}
+	if t.target == nil {
+		t.target = &v1alpha1.Target{}
+		err := c.Reader.Get(ctx, client.ObjectKey{Namespace: t.object.Namespace, Name: t.item.Target}, t.target)
+		if apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("the Target %s does not exist", t.item.Target)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the Target: %w", err)
+		}
+	}
+	connection, err := c.Clusters.Connect(ctx, t.target)
+	if err != nil {
+		return nil, err
+	}
+	return comparer.Preview(ctx, t.object, connection)
+}
+
+// result is what was found, in the order of the tree.
+func (c *comparison) result() *Result {
+	r := &Result{Items: []Item{}, Waiting: c.waiting, Warnings: c.warnings}
+	for _, t := range c.tasks {
+		r.Items = append(r.Items, t.item)
+		if t.item.Unknown != "" {
+			r.Summary.Add(diff.Unknown)
+		}
+		for _, change := range t.item.Changes {
+			r.Summary.Add(change.Action)
+		}
+	}
+	for range c.waiting {
+		r.Summary.Add(diff.Unknown)
+	}
+	return r
+}
+
+// maskOf hides what came from Secrets, wherever it is repeated.
+func maskOf(root *plan.Node) func(string) string {
+	var secrets []any
+	var collect func(node *plan.Node)
+	collect = func(node *plan.Node) {
+		read := node.Read()
+		for _, value := range read.Data {
+			if value.Salt == "" {
+				continue
+			}
+			var decoded any
+			if json.Unmarshal(value.Value.RawMessage, &decoded) == nil {
+				secrets = append(secrets, decoded)
+			}
+		}
+		for _, target := range read.AllTargets() {
+			if target != nil && target.Spec.Configuration != nil {
+				if decoded, err := plain.FromJSON(target.Spec.Configuration.RawMessage); err == nil {
+					secrets = append(secrets, decoded)
+				}
+			}
+		}
+		for _, sub := range node.Nodes {
+			collect(sub)
+		}
+	}
+	collect(root)
+	return mask.Of(secrets).Hide
+}

@@ -1,0 +1,114 @@
+// Package preview works out what a job of an Installation would change on its clusters:
+// the whole tree is rendered with the imports as they are, and each object is compared
+// by a dry run of its API server. Nothing is written anywhere.
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/plan"
+)
+
+// Comparer knows the items of one type.
+type Comparer interface {
+	// Preview returns what a deployment of an item would make of each object on a cluster.
+	Preview(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection) ([]diff.Object, error)
+}
+
+// Previewer works out previews.
+type Previewer struct {
+	// Reader reads from the API server of the resource cluster.
+	Reader client.Reader
+	// Clusters reaches target clusters.
+	Clusters *cluster.Pool
+	// Components and Base are how component versions are reached.
+	Components *component.Shared
+	Base       component.Options
+	// Comparers are by the type of items; an item of another type is not compared.
+	Comparers map[v1alpha1.DeployItemType]Comparer
+	// Now is the time.
+	Now func() time.Time
+}
+
+// Result is what a job would change.
+type Result struct {
+	// Items are the items in the order of the tree.
+	Items []Item `json:"items"`
+	// Waiting are subinstallations that cannot be worked out before others have run.
+	Waiting []Waiting `json:"waiting,omitempty"`
+	// Warnings tell what is probably not meant.
+	Warnings []string `json:"warnings,omitempty"`
+	// Summary counts the objects.
+	Summary diff.Summary `json:"summary"`
+}
+
+// Item is an item with its objects.
+type Item struct {
+	// Path leads from the root to the item, in the names of blueprints.
+	Path string `json:"path"`
+	Type string `json:"type"`
+	// Target is the name of the Target.
+	Target string `json:"target,omitempty"`
+	// Action is what happens to the item itself.
+	Action diff.Action `json:"action"`
+	// Changes are its objects, also those that stay as they are.
+	Changes []diff.Change `json:"changes,omitempty"`
+	// Unknown tells why nothing is known about its objects.
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// Waiting is a subinstallation whose imports only a job can bring.
+type Waiting struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Of works out what a job of the Installation at the top of a tree would change.
+func (p *Previewer) Of(ctx context.Context, tree *inspect.Node) (*Result, error) {
+	opener, err := p.opener(ctx, tree.Installation)
+	if err != nil {
+		return nil, err
+	}
+	defer opener.close()
+	imports, err := dataflow.Read(ctx, tree.Installation, imported.From(p.Reader))
+	var missing *dataflow.MissingError
+	if errors.As(err, &missing) {
+		return nil, fmt.Errorf("a job would wait for what does not exist: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the imports: %w", err)
+	}
+	root, err := opener.open(ctx, tree.Installation)
+	if err != nil {
+		return nil, err
+	}
+	root.Imports = imports
+	live := liveTree(tree)
+	grower := plan.Tree{
+		Open: func(ctx context.Context, _ plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
+			return opener.open(ctx, inst)
+		},
+		Simulation: &exports{reader: p.Reader, live: live},
+		Identify:   live.identify,
+	}
+	grown, err := grower.Grow(ctx, root)
+	if err != nil {
+		return nil, fmt.Errorf("render the tree: %w", err)
+	}
+	c := &comparison{Previewer: p, live: live, hide: maskOf(grown)}
+	c.node(grown)
+	c.run(ctx)
+	return c.result(), nil
+}
