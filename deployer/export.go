@@ -46,6 +46,7 @@ func (i *Item) Export(ctx context.Context, values map[string]any) error {
 		return job.Wrap(err, createExports, "CreateOrUpdateSecret", fmt.Sprintf("store the exports in Secret %s/%s", ref.Namespace, ref.Name))
 	}
 	i.Status.ExportReference = ref
+	i.run.noteExport(ref)
 	return nil
 }
 
@@ -61,6 +62,7 @@ func (i *Item) RemoveExport(ctx context.Context) error {
 		return job.Wrap(err, createExports, "CreateOrUpdateSecret", fmt.Sprintf("remove the exports in Secret %s/%s", ref.Namespace, ref.Name))
 	}
 	i.Status.ExportReference = nil
+	i.run.noteExport(nil)
 	return nil
 }
 

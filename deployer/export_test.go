@@ -2,6 +2,7 @@ package deployer
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -105,5 +109,43 @@ func TestExportIsStable(t *testing.T) {
 	s.look()
 	if len(s.script.calls) != 2 || version() != before {
 		t.Errorf("%d calls; version %s, before %s", len(s.script.calls), version(), before)
+	}
+}
+
+// TestExportsOutliveAWrite loses the write that ends the job, after the deployer has
+// noted that its work is done: the status has to say what was exported all the same.
+func TestExportsOutliveAWrite(t *testing.T) {
+	before := &v1alpha1.ObjectReference{Namespace: "ns", Name: "item-export"}
+	tests := []struct {
+		reason  string
+		before  *v1alpha1.ObjectReference
+		trouble error
+		export  func(ctx context.Context, item *Item) error
+		want    *v1alpha1.ObjectReference
+	}{
+		{"the API server is away", nil, errors.New("away"), func(ctx context.Context, item *Item) error { return item.Export(ctx, nil) }, before},
+		{"somebody has annotated the item", nil, apierrors.NewConflict(schema.GroupResource{}, "item", nil), func(ctx context.Context, item *Item) error { return item.Export(ctx, nil) }, before},
+		{"an export that is taken back", before, errors.New("away"), func(ctx context.Context, item *Item) error { return item.RemoveExport(ctx) }, nil},
+		{"a deployer that exports nothing leaves it", before, errors.New("away"), func(context.Context, *Item) error { return nil }, before},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			exported := false
+			s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+				if exported {
+					return Done(), nil
+				}
+				exported = true
+				return Done(), test.export(ctx, item)
+			}}, newItem(func(i *v1alpha1.DeployItem) { i.Status.ExportReference = test.before }),
+				exportSecret(newItem(), before, []byte("{}")))
+			s.trouble = []error{test.trouble}
+			_, _ = s.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+			s.look()
+			s.expect("Succeeded", true, "")
+			if diff := cmp.Diff(test.want, s.item().Status.ExportReference); diff != "" {
+				t.Errorf("exportRef, -want +got\n%s", diff)
+			}
+		})
 	}
 }

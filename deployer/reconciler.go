@@ -163,6 +163,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	item.run = r.runs.begin(item.DeployItem)
 	item.run.woken.Store(false)
 	item.run.target = versionOf(seen.target)
+	item.run.resume(item.DeployItem)
 	result, err := r.carryOut(ctx, item, decision)
 	switch {
 	case errors.Is(err, errOutdated):

@@ -43,6 +43,21 @@ type run struct {
 	target string
 	// needs are other objects that the work has asked for.
 	needs map[need]struct{}
+	// exported says that the deployer has exported, or taken an export back; then export
+	// is where to, or nil.
+	exported bool
+	export   *v1alpha1.ObjectReference
+}
+
+// noteExport keeps where an item has exported to. The deployer may remember that this
+// is done, so that it does not do it again when the write was lost that tells it.
+func (r *run) noteExport(to *v1alpha1.ObjectReference) { r.exported, r.export = true, to }
+
+// resume brings into the status of an item what an earlier attempt has found out.
+func (r *run) resume(item *v1alpha1.DeployItem) {
+	if r.exported {
+		item.Status.ExportReference = r.export.DeepCopy()
+	}
 }
 
 // backoff returns the pause after another failure; each is longer than the one
