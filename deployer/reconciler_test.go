@@ -176,7 +176,9 @@ func TestJobs(t *testing.T) {
 		{"a job that fails", answer(Done(), Final(errors.New("wrong"))), newItem(), "Failed", true, "wrong", 0, []string{"reconcile"}},
 		{"a deployer that breaks down", &script{reconcile: func(context.Context, *Item) (Result, error) { panic("secret") }}, newItem(), "Failed", true, "Landscaper itself broke down", 0, []string{"reconcile"}},
 		{"an item without configuration", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Configuration = nil }), "Failed", true, "set spec.config", 0, nil},
-		{"an item without its target", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Target = &v1alpha1.ObjectReference{Namespace: key.Namespace, Name: "gone"} }), "Progressing", false, "Target ns/gone does not exist: create it", v1alpha1.DefaultDeployItemTimeout, nil},
+		{"an item without its target", &script{}, newItem(func(i *v1alpha1.DeployItem) {
+			i.Spec.Target = &v1alpha1.ObjectReference{Namespace: key.Namespace, Name: "gone"}
+		}), "Progressing", false, "Target ns/gone does not exist: create it", v1alpha1.DefaultDeployItemTimeout, nil},
 		{"a time limit that is none", &script{}, newItem(func(i *v1alpha1.DeployItem) { i.Spec.Timeout = durationOf("soon") }), "Failed", true, "spec.timeout", 0, nil},
 		{"an item that no policy has checked", &script{}, newItem(func(i *v1alpha1.DeployItem) {
 			i.Spec.Target, i.Spec.Timeout = &v1alpha1.ObjectReference{Namespace: key.Namespace}, durationOf("secret")
