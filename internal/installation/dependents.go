@@ -35,7 +35,7 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 	}
 	reader := &published{cached: confirming{Reader: r.Client, live: r.Reader}, live: r.Reader, written: namesOf(written), read: map[objectKey]client.Object{}}
 	var concerned []v1alpha1.DependentToTrigger
-	for _, dependent := range importers(s.inst, siblings) {
+	for _, dependent := range importers(s.inst, siblings, r.relations.of(s.inst, siblings)) {
 		if r.concerns(ctx, s.inst, dependent, reader) {
 			concerned = append(concerned, v1alpha1.DependentToTrigger{Name: dependent.Name})
 		}
@@ -46,13 +46,12 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 
 // importers returns the roots that follow from the success of another one. In a circle
 // nobody follows: it would never end.
-func importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
-	graph := graphOf(inst, siblings)
-	names := graph.Importers(inst.Name)
+func importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) []*v1alpha1.Installation {
+	names := among.graph.Importers(inst.Name)
 	if len(names) == 0 {
 		return nil
 	}
-	cycle, _ := circleOf(graph, inst.Name)
+	cycle, _ := among.circleOf(inst.Name)
 	var found []*v1alpha1.Installation
 	for _, name := range names {
 		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && follows(dependent) {

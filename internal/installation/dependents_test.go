@@ -43,7 +43,7 @@ func TestImporters(t *testing.T) {
 		marked("skipped", v1alpha1.SkipAnnotation), marked("ignored", v1alpha1.IgnoreAnnotation), gone, whole,
 	}
 	var names []string
-	for _, inst := range importers(one, all) {
+	for _, inst := range importers(one, all, relate(one, all)) {
 		names = append(names, inst.Name)
 	}
 	if !slices.Equal(names, []string{"target", "two"}) && !slices.Equal(names, []string{"two", "target"}) {

@@ -71,7 +71,7 @@ func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (turn, error
 	if err != nil {
 		return turn{}, job.Wrap(err, "init", "FetchPredecessors", "")
 	}
-	return turnToDeploy(s.inst, s.parent, siblings), nil
+	return turnToDeploy(s.inst, s.parent, siblings, r.relations.of(s.inst, siblings)), nil
 }
 
 // readImports reads the imports, and who may bring those that are missing.
@@ -130,5 +130,5 @@ func (r *Reconciler) exporters(ctx context.Context, inst *v1alpha1.Installation)
 	if err != nil {
 		return nil, job.Wrap(err, "init", "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
-	return exportersAmong(inst, siblings, r.Triggers), nil
+	return exportersAmong(inst, siblings, r.relations.of(inst, siblings), r.Triggers), nil
 }

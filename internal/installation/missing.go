@@ -93,8 +93,8 @@ func circles(missing []*dataflow.MissingError, exporters []exporter) []error {
 
 // exportersAmong returns what the siblings of an Installation export. Those which wait
 // in a circle with it, and have not got beyond that, will not bring it.
-func exportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, triggers Triggers) []exporter {
-	cycle, _ := circleOf(graphOf(inst, siblings), inst.Name)
+func exportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives, triggers Triggers) []exporter {
+	cycle, _ := among.circleOf(inst.Name)
 	var all []exporter
 	for _, sibling := range siblings {
 		if sibling.Name == inst.Name {

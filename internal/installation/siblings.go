@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -26,30 +25,14 @@ const (
 	siblingNotDeleted = "SiblingDeleteError"
 )
 
-func graphOf(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *dataflow.Graph {
-	return dataflow.NewGraph(dataflow.Scope(self), dataflow.InstallationUnits(siblings))
-}
-
-// circleOf returns the circle of siblings that wait for each other which an
-// Installation is a member of.
-func circleOf(graph *dataflow.Graph, name string) (dataflow.Cycle, bool) {
-	cycles := graph.Cycles()
-	at := slices.IndexFunc(cycles, func(cycle dataflow.Cycle) bool { return slices.Contains(cycle.Members, name) })
-	if at < 0 {
-		return dataflow.Cycle{}, false
-	}
-	return cycles[at], true
-}
-
 // turnToDeploy tells whether a subinstallation can begin: all siblings whose exports it
 // imports must have succeeded in the job. The siblings include the subinstallation.
-func turnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation) turn {
-	graph := graphOf(self, siblings)
-	if cycle, ok := circleOf(graph, self.Name); ok {
+func turnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) turn {
+	if cycle, ok := among.circleOf(self.Name); ok {
 		return turn{never: job.NewError("init", "FetchPredecessors",
 			"the subinstallations wait for each other in a circle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
 	}
-	for _, collision := range graph.Collisions() {
+	for _, collision := range among.collisions {
 		if collision.First.Unit == self.Name || collision.Second.Unit == self.Name {
 			return turn{never: job.NewError("init", "FetchPredecessors", fmt.Sprintf(
 				"%s is exported by Installation %s and by Installation %s: choose another name for one of them in the blueprint", collision.Second.Name, collision.First.Unit, collision.Second.Unit), v1alpha1.ErrorForInfoOnly)}
@@ -60,7 +43,7 @@ func turnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 	}
 	var now turn
 	var failed []string
-	for _, name := range graph.Predecessors(self.Name) {
+	for _, name := range among.graph.Predecessors(self.Name) {
 		switch stand(byName(siblings, name), parent, self.Status.JobID) {
 		case stillRuns:
 			now.waits = append(now.waits, name)
@@ -108,15 +91,14 @@ func byName(siblings []*v1alpha1.Installation, name string) *v1alpha1.Installati
 // exports must be gone. Who waits in a circle with it is not waited for, nor who has
 // ended the job and stays. If only some subinstallations of a parent go, the others are
 // none of their business: they may get the same from somebody else now.
-func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation) turn {
+func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) turn {
 	if !minds(self) {
 		return turn{}
 	}
-	graph := graphOf(self, siblings)
-	cycle, _ := circleOf(graph, self.Name)
+	cycle, _ := among.circleOf(self.Name)
 	var now turn
 	var failed []string
-	for _, name := range graph.Importers(self.Name) {
+	for _, name := range among.graph.Importers(self.Name) {
 		sibling := byName(siblings, name)
 		switch {
 		case name == self.Name, slices.Contains(cycle.Members, name):
@@ -140,10 +122,4 @@ func minds(self *v1alpha1.Installation) bool {
 	exports := &self.Spec.Exports
 	return len(exports.Data)+len(exports.Targets) > 0 && self.Annotations[v1alpha1.DeleteIgnoreSuccessorsAnnotation] != "true" &&
 		(self.Spec.Optimization == nil || !self.Spec.Optimization.HasNoSiblingExports)
-}
-
-// importsOf reports whether an Installation imports something that another one exports.
-func importsOf(importer, exporter *v1alpha1.Installation) bool {
-	graph := graphOf(exporter, []*v1alpha1.Installation{importer, exporter})
-	return len(graph.Predecessors(importer.Name)) > 0
 }

@@ -74,7 +74,8 @@ func TestTurnToDeploy(t *testing.T) {
 		{"two others export the same", sibling("self => y"), []*v1alpha1.Installation{sibling("b => x"), sibling("c => x")}, parentWith("a", ""), "", nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := turnToDeploy(test.self, test.parent, append(test.others, test.self))
+			all := append(test.others, test.self)
+			got := turnToDeploy(test.self, test.parent, all, relate(test.self, all))
 			check(t, got, test.never, test.waits)
 		})
 	}
@@ -119,7 +120,8 @@ func TestTurnToGo(t *testing.T) {
 		{"also if they cannot be deleted", sibling("(self) => x"), []*v1alpha1.Installation{ended(sibling("(b) x"), "a", "DeleteFailed")}, nil, "", []string{"b"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := turnToGo(test.self, test.parent, append(test.others, test.self))
+			all := append(test.others, test.self)
+			got := turnToGo(test.self, test.parent, all, relate(test.self, all))
 			check(t, got, test.never, test.waits)
 		})
 	}
@@ -132,11 +134,11 @@ func TestCircleOfRoots(t *testing.T) {
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
 	missing := missing("x")
-	if got := decideMissing(nil, missing, exportersAmong(importer, all, Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
+	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	exporter.Status.InstallationPhase = "Progressing"
-	if got := decideMissing(nil, missing, exportersAmong(importer, all, Triggers{})); got.do != await {
+	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), Triggers{})); got.do != await {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	if got := decideMissing(parentWith("a", ""), missing, nil); got.do != fail || !strings.Contains(got.err.Error(), "neither the imports of Installation parent") {

@@ -136,7 +136,7 @@ func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	now := turnToGo(s.inst, s.parent, siblings)
+	now := turnToGo(s.inst, s.parent, siblings, r.relations.of(s.inst, siblings))
 	s.turn = &now
 	return nil
 }
