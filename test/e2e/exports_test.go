@@ -260,11 +260,7 @@ func TestExports(t *testing.T) {
 			return inst.Status.LastError != nil && inst.Status.LastError.Reason == "SiblingImport" && strings.Contains(inst.Status.LastError.Message, "importing")
 		})
 		// Its Target has gone before.
-		importing = getInstallation(t, importing)
-		importing.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
-		if err := env.admin.Update(t.Context(), importing); err != nil {
-			t.Fatal(err)
-		}
+		annotate(t, importing, map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"})
 		if err := env.admin.Delete(t.Context(), importing); err != nil {
 			t.Fatal(err)
 		}
