@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -269,8 +268,3 @@ func item(namespace, landscape string) *v1alpha1.DeployItem {
 }
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-
-// only counts requests that begin in some way.
-func only(requests []string, start string) int {
-	return len(slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !strings.HasPrefix(r, start) }))
-}
