@@ -146,16 +146,17 @@ func TestKilledAtEveryRequest(t *testing.T) {
 		do     func(t *testing.T, cluster *memory.Cluster) error
 		// last is the status of the newest revision at the end; empty if there is none.
 		last common.Status
+		want []string
 	}{
 		"installation": {nil, func(t *testing.T, cluster *memory.Cluster) error {
 			_, err := reconcile(t, cluster, &testJob{}, wishFor("a", "b"))
 			return err
-		}, common.StatusDeployed},
+		}, common.StatusDeployed, []string{"ConfigMap here/a", "ConfigMap here/b", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
 		"upgrade": {[]string{"a", "b"}, func(t *testing.T, cluster *memory.Cluster) error {
 			_, err := reconcile(t, cluster, &testJob{}, wishFor("b", "c"))
 			return err
-		}, common.StatusDeployed},
-		"removal": {[]string{"a", "b"}, uninstallAll, ""},
+		}, common.StatusDeployed, []string{"ConfigMap here/b", "ConfigMap here/c", "ConfigMap here/hook-after", "ConfigMap here/hook-before"}},
+		"removal": {[]string{"a", "b"}, uninstallAll, "", []string{"ConfigMap here/hook-after", "ConfigMap here/hook-before", "ConfigMap here/hook-end"}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			prepared := func() *memory.Cluster {
@@ -171,7 +172,9 @@ func TestKilledAtEveryRequest(t *testing.T) {
 			if err := test.do(t, undisturbed); err != nil {
 				t.Fatal(err)
 			}
-			want := objectsOf(undisturbed)
+			if diff := cmp.Diff(test.want, objectsOf(undisturbed)); diff != "" {
+				t.Errorf("undisturbed: -want +got\n%s", diff)
+			}
 			for at := range len(undisturbed.Requests) {
 				for _, took := range []bool{false, true} {
 					cluster := prepared()
@@ -194,7 +197,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 					if err := test.do(t, cluster); err != nil {
 						t.Fatalf("killed at request %d (took effect: %v): %v", at, took, err)
 					}
-					if diff := cmp.Diff(want, objectsOf(cluster)); diff != "" {
+					if diff := cmp.Diff(test.want, objectsOf(cluster)); diff != "" {
 						t.Errorf("killed at request %d (took effect: %v): -want +got\n%s", at, took, diff)
 					}
 					all := statuses(t, cluster)
