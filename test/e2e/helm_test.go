@@ -1,10 +1,17 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
+	"maps"
+	"syscall"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -134,4 +141,87 @@ func onlyItem(t *testing.T, space string) *v1alpha1.DeployItem {
 		t.Fatalf("%d items: %v", len(items.Items), err)
 	}
 	return &items.Items[0]
+}
+
+// TestHelmAfterKill kills the server while a hook runs; the next one ends the work.
+func TestHelmAfterKill(t *testing.T) {
+	server := startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	files := maps.Clone(greeter)
+	// Nobody runs the Job until there is a node for it.
+	files["templates/work.yaml"] = `apiVersion: batch/v1
+kind: Job
+metadata: {name: work, annotations: {helm.sh/hook: pre-install}}
+spec: {suspend: {{ .Values.suspended }}, template: {spec: {restartPolicy: Never, containers: [{name: work, image: "example.org/work:1"}]}}}
+`
+	inst := create(t, newInstallation(space, "greeter", helmItem(t, packed(t, "1.0.0", files), "values: {suspended: true}")))
+	record := client.ObjectKey{Namespace: space, Name: "sh.helm.release.v1.greeter.v1"}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "work"}}
+	waitThere(t, env.workload, job, &batchv1.JobList{})
+	server.signal(syscall.SIGKILL)
+	if status := recordStatus(t, record); status != "pending-install" {
+		t.Errorf("the release is %s", status)
+	}
+	startServer(t, env.serverKubeconfig)
+	// The next server runs the hook again; then it is allowed to work.
+	record.Name = "sh.helm.release.v1.greeter.v2"
+	second := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: record.Name}}
+	waitThere(t, env.workload, second, &corev1.SecretList{})
+	waitOther(t, job)
+	if err := env.workload.Patch(t.Context(), job, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":false}}`))); err != nil {
+		t.Fatal(err)
+	}
+	waitSucceeded(t, inst)
+	if status := recordStatus(t, record); status != "deployed" {
+		t.Errorf("the release is %s", status)
+	}
+}
+
+func recordStatus(t *testing.T, key client.ObjectKey) string {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := env.workload.Get(t.Context(), key, secret); err != nil {
+		t.Fatal(err)
+	}
+	return secret.Labels["status"]
+}
+
+// waitOther watches until another Job has the name of one, and reads it.
+func waitOther(t *testing.T, job *batchv1.Job) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	events, err := env.workload.Watch(ctx, &batchv1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	first := job.UID
+	for event := range events.ResultChan() {
+		if found, ok := event.Object.(*batchv1.Job); ok && found.UID != first && event.Type != watch.Deleted {
+			*job = *found
+			return
+		}
+	}
+	t.Fatalf("there is no other Job %s", job.Name)
+}
+
+// waitThere watches until an object exists, and reads it.
+func waitThere(t *testing.T, cluster client.WithWatch, object client.Object, list client.ObjectList) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		if event.Type == watch.Added || event.Type == watch.Modified {
+			if err := cluster.Get(ctx, client.ObjectKeyFromObject(object), object); err == nil {
+				return
+			}
+		}
+	}
+	t.Fatalf("%T %s does not come", object, object.GetName())
 }
