@@ -181,7 +181,7 @@ func TestReleaseIsUpgradedOnlyOnChange(t *testing.T) {
 	}
 }
 
-// job is a hook whose Pod fails or not.
+// hookJob is a hook that works.
 func hookJob(event, name, more string) string {
 	return fmt.Sprintf(`apiVersion: batch/v1
 kind: Job
@@ -192,20 +192,6 @@ spec:
   backoffLimit: 0
   template: {spec: {restartPolicy: Never, containers: [{name: work, image: "example.org/work:1"}]}}
 `, name, event, more)
-}
-
-// endJob lets a Job end as soon as it is there.
-func endJob(t *testing.T, namespace, name string, conditions ...batchv1.JobConditionType) {
-	t.Helper()
-	found := await(t, deployed, &batchv1.JobList{}, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, "the Job", func(job *batchv1.Job) bool { return job.Status.StartTime != nil })
-	for _, condition := range conditions {
-		found.Status.Conditions = append(found.Status.Conditions, batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue, Reason: "Tested", LastTransitionTime: metav1.Now()})
-	}
-	now := metav1.Now()
-	found.Status.CompletionTime = &now
-	if err := deployed.Status().Update(t.Context(), found); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestHooksRunInTheirOrder waits for a hook, and says so.

@@ -7,6 +7,7 @@ import (
 	"helm.sh/helm/v4/pkg/release/common"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -19,6 +20,9 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 	if err := o.store.Create(ctx, o.release, o.wish.Marks); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			return nil, job.Wrap(err, o.operation(), "Conflict", "somebody else is at work with the release")
+		}
+		if cluster.IsNamespaceMissing(err) {
+			return nil, fmt.Errorf("namespace %s does not exist on the cluster, create it or set createNamespace: %w", o.wish.Namespace, err)
 		}
 		return nil, err
 	}
