@@ -167,15 +167,23 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 		}
 	}
 	if config.runs(TargetSyncs) {
-		err := (&targetsync.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
-			Pool: clusters, Problems: problems(manager, config), Now: time.Now, Spread: rand.Float64,
-		}).SetupWithManager(ctx, manager, options(TargetSyncs))
-		if err != nil {
+		if err := addTargetSyncs(ctx, manager, config, clusters); err != nil {
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
 	return addDeployers(manager, config, clusters, order, library)
+}
+
+// addTargetSyncs adds the controller that makes Targets, with its metrics.
+func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, clusters *deployer.Clusters) error {
+	reconciler := &targetsync.Reconciler{
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+		Pool: clusters, Problems: problems(manager, config), Now: time.Now, Spread: rand.Float64,
+	}
+	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[TargetSyncs]}); err != nil {
+		return err
+	}
+	return register(reconciler.Metrics()...)
 }
 
 // library is where component versions and charts come from.

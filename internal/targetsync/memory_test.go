@@ -76,7 +76,8 @@ func TestDue(t *testing.T) {
 	})
 	t.Run("another object with the same name", func(t *testing.T) {
 		all := &memories{}
-		if all.of(key, "u") != all.of(key, "u") || all.of(key, "u") == all.of(key, "v") {
+		first := all.of(key, "u")
+		if all.of(key, "u") != first || all.of(key, "v") == first {
 			t.Error("it is mistaken for the first one")
 		}
 	})

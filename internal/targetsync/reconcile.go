@@ -146,6 +146,7 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	case err != nil && o == nil:
 		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, errNoRest)
 	}
+	o.count()
 	pause, err := r.report(ctx, sync, known, o)
 	if err == nil && known.due(sync, now) {
 		pause = time.Millisecond

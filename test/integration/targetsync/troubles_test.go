@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -299,6 +298,9 @@ func TestHostileAccess(t *testing.T) {
 			secret.Data["kubeconfig"] = []byte(strings.Replace(string(secret.Data["kubeconfig"]), `"token":`, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"touch"},"token":`, 1))
 		}},
 		{"it is empty", "no kubeconfig in secret", func(secret *corev1.Secret) { secret.Data["kubeconfig"] = nil }},
+		{"nobody answers", "connection refused", func(secret *corev1.Secret) {
+			secret.Data["kubeconfig"] = []byte(strings.Replace(string(secret.Data["kubeconfig"]), source.Server, "https://127.0.0.1:1", 1))
+		}},
 		{"its token is not accepted", "it does not accept the credentials (401)", func(secret *corev1.Secret) {
 			secret.Data["kubeconfig"] = kubeconfig(t, source, robot, "canary-of-token")
 		}},
@@ -378,72 +380,5 @@ func TestSpecErrors(t *testing.T) {
 		sync.Spec.ShootNameExpression, sync.Spec.SecretNameExpression = "", ""
 		update(t, here, sync)
 		s.awaitTarget("one", false)
-	})
-}
-
-// TestTokenRotation: the token of the source is renewed, tried, and stored together with
-// the time.
-func TestTokenRotation(t *testing.T) {
-	s := newSpace(t, mayReadSecrets("list", "watch"))
-	s.put("one", kubeconfig(t, source, "one", "word"))
-	made := s.sync(v1alpha1.TargetSyncSpec{SecretNameExpression: "*"})
-	s.awaitReady("Synchronized")
-	first := s.secret("access")
-	sync := s.again()
-	sync.Spec.TokenRotation = &v1alpha1.TokenRotation{Enabled: true}
-	update(t, here, sync)
-	sync = s.await("is rotated", func(sync *v1alpha1.TargetSync) bool {
-		return sync.Status.LastTokenRotationTime != nil && sync.Status.ObservedGeneration == sync.Generation
-	})
-	second := s.secret("access")
-	if string(first.Data["kubeconfig"]) == string(second.Data["kubeconfig"]) || ready(sync).Reason != "Synchronized" || condition(sync, v1alpha1.TargetSyncTokenRotated).Status != v1alpha1.ConditionTrue {
-		t.Errorf("status %+v", sync.Status)
-	}
-	if at := second.Annotations[v1alpha1.TokenRotatedAnnotation]; at != sync.Status.LastTokenRotationTime.UTC().Format(time.RFC3339) {
-		t.Errorf("the Secret tells %s, the status %s", at, sync.Status.LastTokenRotationTime)
-	}
-	t.Run("and not again before its time", func(t *testing.T) {
-		s.again()
-		if s.secret("access").ResourceVersion != second.ResourceVersion {
-			t.Error("the token was renewed again")
-		}
-	})
-	t.Run("a status that was lost is made up for by the Secret", func(t *testing.T) {
-		lost := s.await("is there", func(*v1alpha1.TargetSync) bool { return true })
-		lost.Status.LastTokenRotationTime = nil
-		if err := here.Status().Update(t.Context(), lost); err != nil {
-			t.Fatal(err)
-		}
-		if again := s.again(); again.Status.LastTokenRotationTime == nil || s.secret("access").ResourceVersion != second.ResourceVersion {
-			t.Errorf("%+v", again.Status)
-		}
-	})
-	t.Run("at once on request, which is taken away then", func(t *testing.T) {
-		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:""}}}`, v1alpha1.RotateTokenAnnotation)
-		if err := here.Patch(t.Context(), made, client.RawPatch("application/merge-patch+json", patch)); err != nil {
-			t.Fatal(err)
-		}
-		s.await("has served the request", func(sync *v1alpha1.TargetSync) bool {
-			_, asked := sync.Annotations[v1alpha1.RotateTokenAnnotation]
-			return !asked
-		})
-		if s.secret("access").ResourceVersion == second.ResourceVersion {
-			t.Error("the token is the old one")
-		}
-	})
-	t.Run("a failure leaves the present token and the synchronisation alone", func(t *testing.T) {
-		role := read(t, there, &rbacv1.Role{ObjectMeta: s.meta(robot)})
-		role.Rules = []rbacv1.PolicyRule{mayReadSecrets("list", "watch")}
-		update(t, there, role)
-		clock.forward(61 * 24 * time.Hour)
-		s.put("two", kubeconfig(t, source, "two", "word"))
-		before := s.secret("access")
-		sync := s.again()
-		if rotated := condition(sync, v1alpha1.TargetSyncTokenRotated); rotated.Status != v1alpha1.ConditionFalse || !strings.Contains(rotated.Message, "must be allowed to create tokens for itself") {
-			t.Errorf("%+v", rotated)
-		}
-		if s.target("two") == nil || s.secret("access").ResourceVersion != before.ResourceVersion {
-			t.Error("the synchronisation has stopped, or the token is gone")
-		}
 	})
 }
