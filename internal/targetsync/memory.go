@@ -46,8 +46,8 @@ type memory struct {
 	news map[subject]string
 	// read says that the Secrets were read since the process has started.
 	read bool
-	// watch tells of changes in the source. After it has failed, it is tried again from
-	// watchAgain on.
+	// watch tells of changes in the source. One that does not permit it is asked again
+	// from watchAgain on.
 	watch      *sourceWatch
 	watchAgain time.Time
 }
@@ -236,12 +236,12 @@ func rotates(sync *v1alpha1.TargetSync) bool {
 // due reports whether a run has to begin now.
 func (m *memory) due(sync *v1alpha1.TargetSync, now time.Time) bool {
 	return m.begun != triggerOf(sync) || !now.Before(m.next) || wantsRun(sync) ||
-		wantsRotation(sync) && !m.sawRotation || m.disturbed(sync.Spec.SecretRef.Name) || m.sourceChanged(sync)
+		wantsRotation(sync) && !m.sawRotation || m.disturbed(sync.Spec.SecretRef.Name) || m.sourceChanged(sync, now)
 }
 
 // sourceChanged reports whether the watch of the source knows of something that the
 // last run has not seen.
-func (m *memory) sourceChanged(sync *v1alpha1.TargetSync) bool {
+func (m *memory) sourceChanged(sync *v1alpha1.TargetSync, now time.Time) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.watch == nil {
@@ -249,9 +249,12 @@ func (m *memory) sourceChanged(sync *v1alpha1.TargetSync) bool {
 	}
 	versions, at, known, err := m.watch.subscription.Versions()
 	if err != nil {
-		// The source does not permit it, or has gone. The interval is left.
+		// The interval is left. A source that is down is watched again when it is back.
 		m.watch.close()
 		m.watch = nil
+		if !cluster.IsConnection(err) {
+			m.watchAgain = now.Add(watchPause)
+		}
 		return false
 	}
 	selects, err := names(sync.Spec.SecretNameExpression)

@@ -143,7 +143,8 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	case errors.As(err, &broken):
 		r.broken(ctx, key, broken.Problem, broken.Stack)
 		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, err)
-	case err != nil && o == nil:
+	case err != nil:
+		// What it has done is done; what it has not, is no failure of anybody's.
 		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, errNoRest)
 	}
 	o.count()

@@ -102,6 +102,9 @@ func (r *run) do(ctx context.Context) *outcome {
 	}
 	r.rotate(ctx, o)
 	w := world{sync: r.sync, suspects: r.memory.suspects, now: r.Now()}
+	if r.sync.Spec.SecretNameExpression == "" {
+		r.unwatch()
+	}
 	if selects != nil {
 		o.asked = true
 		if err := r.list(ctx, &w, selects); err != nil {
@@ -200,7 +203,6 @@ func (r *run) watch(w *world, version string) {
 			return
 		}
 		key := client.ObjectKeyFromObject(r.sync)
-		m.watchAgain = r.Now().Add(watchPause)
 		m.watch = &sourceWatch{
 			connection: r.source, namespace: namespace,
 			subscription: r.source.SubscribeNamespace(secretResource, namespace, func() { r.wake(key) }),
