@@ -3,6 +3,7 @@ package targetsync
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -150,6 +151,13 @@ func (m *memory) wroteSecret(object *corev1.Secret) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.secrets[object.Name] = factsOf(object)
+}
+
+// ownSecrets are those that we have made, as they are now.
+func (m *memory) ownSecrets() map[string]secret {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return maps.Clone(m.secrets)
 }
 
 // wroteTarget notes a Target as it is now.

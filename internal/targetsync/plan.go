@@ -63,8 +63,6 @@ type plan struct {
 	held []string
 	// suspects are to be given to the next plan.
 	suspects map[string]time.Time
-	// wake is when credentials have to be renewed at the latest.
-	wake time.Time
 }
 
 const (
@@ -86,9 +84,6 @@ func newPlan(w world) plan {
 		}
 		wanted[of.name] = true
 		p.steps = append(p.steps, w.stepFor(of))
-		if at := w.wakeFor(of); !at.IsZero() && (p.wake.IsZero() || at.Before(p.wake)) {
-			p.wake = at
-		}
 	}
 	if w.sync.Spec.CreateTargetToSource {
 		own := w.stepForSource(wanted)
@@ -181,17 +176,24 @@ func (s step) skipped(why string) step {
 	return s
 }
 
-// wakeFor says when a run must come for the credentials of a shoot at the latest.
-func (w world) wakeFor(of *item) time.Time {
-	existing, exists := w.secrets[of.name]
-	if of.shoot == nil || !exists || of.deleting {
-		return time.Time{}
+// wake says when the next run must come for credentials of shoots at the latest; zero if
+// there are none. Those that are due already, and failed, wait for the next attempt.
+func (w world) wake() (first time.Time) {
+	for i := range w.items {
+		of := &w.items[i]
+		existing, exists := w.secrets[of.name]
+		if !of.selected || of.shoot == nil || !exists || of.deleting {
+			continue
+		}
+		at := renewal(existing, w.targets[of.name], *of, w.now)
+		if !at.After(w.now) {
+			continue
+		}
+		if at = latest(at, existing); first.IsZero() || at.Before(first) {
+			first = at
+		}
 	}
-	at := renewal(existing, w.targets[of.name], *of, w.now)
-	if at.IsZero() {
-		return at
-	}
-	return latest(at, existing)
+	return first
 }
 
 // removals finds what was made and is no longer wanted.

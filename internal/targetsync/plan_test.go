@@ -281,9 +281,13 @@ func TestRenewal(t *testing.T) {
 func TestWake(t *testing.T) {
 	sync := fleet()
 	short := aSecret(func(s *secret) { s.issued, s.expires = now, now.Add(40*time.Second) })
-	w := world{sync: sync, items: []item{aShoot()}, listed: true, targets: map[string]*v1alpha1.Target{"eu": aTarget(sync, aShoot(), short)}, secrets: map[string]secret{"eu": short}, now: now}
-	if got := newPlan(w).wake; !got.Equal(now.Add(25 * time.Second)) {
+	w := world{sync: sync, items: []item{aShoot()}, listed: true, secrets: map[string]secret{"eu": short}, now: now}
+	if got := w.wake(); !got.Equal(now.Add(25 * time.Second)) {
 		t.Errorf("got %s", got)
+	}
+	w.now = now.Add(30 * time.Second)
+	if got := w.wake(); !got.IsZero() {
+		t.Errorf("what is due and has failed is tried again at %s, not after the pause for failures", got)
 	}
 }
 

@@ -116,9 +116,12 @@ func (r *run) do(ctx context.Context) *outcome {
 		return o.ended(reasonResource, err)
 	}
 	p := newPlan(w)
-	o.suspects, o.held, o.wake = p.suspects, p.held, p.wake
+	o.suspects, o.held = p.suspects, p.held
 	r.carryOut(ctx, w, p, o)
 	r.remove(ctx, w, p.remove, o)
+	// What was written meanwhile counts, above all.
+	w.secrets = r.memory.ownSecrets()
+	o.wake = w.wake()
 	return o
 }
 
