@@ -38,6 +38,10 @@ demo: build ## Bring up the data flow example in a lab, and check it (DEMO=-one-
 	@$(MAKE) --no-print-directory -C lab program
 	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo $(DEMO)
 
+.PHONY: flux-manifests
+flux-manifests: ## Write the manifests of Flux that an example installs, from the modules of the lab.
+	@examples/kustomize/install-flux/commands/render-manifests.sh
+
 # The parts of the whole test. What only compares files comes first.
 PARTS := verify lint test-unit test-lab test-integration test-e2e
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"strings"
 	"syscall"
 	"testing"
@@ -169,14 +170,16 @@ func waitTidy(t *testing.T, space string) {
 // waitNone returns when no object of a kind is left on the resource cluster.
 func waitNone(t *testing.T, list client.ObjectList, options ...client.ListOption) {
 	t.Helper()
-	events, err := env.admin.Watch(t.Context(), list, options...)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	events, err := env.admin.Watch(ctx, list, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer events.Stop()
 	for {
-		if err := env.admin.List(t.Context(), list, options...); err != nil {
-			t.Fatal(err)
+		if err := env.admin.List(ctx, list, options...); err != nil {
+			t.Fatalf("waiting until nothing is left: %v", err)
 		}
 		if meta.LenList(list) == 0 {
 			return

@@ -50,6 +50,12 @@ func (r *Repository) Write(ctx context.Context, file, content string) error {
 	return r.push(ctx)
 }
 
+// Read returns a file below examples/kustomize, as it was pushed.
+func (r *Repository) Read(file string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(r.directory, "examples", "kustomize", file))
+	return string(content), err
+}
+
 func (r *Repository) push(ctx context.Context) error {
 	r.pushes++
 	r.Tag = fmt.Sprintf("1.%d.0", r.pushes)
