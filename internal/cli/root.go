@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/blueprints"
 	"go.landscaper.dev/internal/cli/components"
+	"go.landscaper.dev/internal/cli/doctor"
 	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
@@ -42,6 +43,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		blueprints.NewCommand(streams),
 		components.NewCommand(streams),
 		targets.NewCommand(streams),
+		doctor.NewCommand(streams),
 		spiff.NewCommand(),
 	)
 	// The short forms of what is used most.

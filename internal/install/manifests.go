@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -115,3 +116,21 @@ func eachFile(files fs.FS, visit func(name string, content []byte) error) error 
 		return visit(name, content)
 	})
 }
+
+// Revisions returns which state of the manifests this release has, by the names of the
+// CRDs.
+func Revisions() (map[string]string, error) {
+	crds, err := CRDs()
+	if err != nil {
+		return nil, err
+	}
+	revisions := make(map[string]string, len(crds))
+	for _, crd := range crds {
+		revisions[crd.Name] = Revision(crd)
+	}
+	return revisions, nil
+}
+
+// Revision tells which state of the manifests an installed CRD comes from; "" if another
+// distribution installed it.
+func Revision(crd metav1.Object) string { return crd.GetAnnotations()[revisionAnnotation] }

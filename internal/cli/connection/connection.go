@@ -122,12 +122,15 @@ func (f *Flags) where(loader clientcmd.ClientConfig, config *rest.Config) string
 	return fmt.Sprintf("the cluster %s (context %s)", config.Host, name)
 }
 
+// DefinitionKind is the kind of objects that define kinds.
+var DefinitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
 // kinds are those that commands work with, by their scope.
 var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
 	meta.RESTScopeNamespace: append(ours(
-		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync",
-	), theirs("Secret", "ConfigMap", "Event")...),
-	meta.RESTScopeRoot: theirs("Namespace"),
+		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync", "LsHealthCheck",
+	), theirs("Secret", "ConfigMap", "Event", "ServiceAccount")...),
+	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind),
 }
 
 func ours(names ...string) []schema.GroupVersionKind {

@@ -1,0 +1,115 @@
+// Package doctor has the command that checks a whole set-up.
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/doctor"
+)
+
+type flags struct {
+	connection.Flags
+	allNamespaces bool
+	output        string
+	noColor       bool
+	ascii         bool
+}
+
+// NewCommand returns the command.
+func NewCommand(streams terminal.Streams) *cobra.Command {
+	f := &flags{}
+	command := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check a whole set-up, and say what to do about each finding",
+		Long: `Check a whole set-up: the API server and its definitions, your permissions, the clocks,
+whether controllers and deployers take up what is asked of them, whether the clusters
+of Targets answer, deletions that are stuck, and jobs that have failed. Each finding
+comes with what to do about it. Nothing is changed.
+
+The command ends with code 1 if it finds a problem; warnings do not count.`,
+		Example: `  landscaper-cli doctor -n shop
+  landscaper-cli doctor -A -o json`,
+		Args: terminal.Arguments(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error {
+			if f.output != "" && f.output != "json" {
+				return terminal.Usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use json", f.output))
+			}
+			on, err := f.Connect()
+			if err != nil {
+				return err
+			}
+			scope := on.Namespace
+			if f.allNamespaces {
+				scope = ""
+			}
+			facts, err := gather(command.Context(), on, scope)
+			if err != nil {
+				return on.Explain(err)
+			}
+			facts.Now = time.Now()
+			return f.print(streams, doctor.Judge(facts))
+		},
+	}
+	f.Add(command)
+	command.Flags().BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces")
+	command.Flags().StringVarP(&f.output, "output", "o", "", "json (default: a text)")
+	command.Flags().BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")
+	command.Flags().BoolVar(&f.ascii, "ascii", false, "write with ASCII characters")
+	terminal.CompleteWith(command, "output", "json")
+	terminal.BeStrict(command)
+	return command
+}
+
+var marks = map[doctor.Severity]struct {
+	symbol, ascii string
+	color         int
+}{
+	doctor.OK: {"✅", "ok     ", 32}, doctor.Warning: {"⚠️ ", "warning", 33}, doctor.Problem: {"❌", "problem", 31},
+}
+
+func (f *flags) print(streams terminal.Streams, findings []doctor.Finding) error {
+	problems := 0
+	for _, finding := range findings {
+		if finding.Severity == doctor.Problem {
+			problems++
+		}
+	}
+	if f.output == "json" {
+		encoder := json.NewEncoder(streams.Out)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(findings); err != nil {
+			return err
+		}
+	} else {
+		f.printText(streams, findings)
+	}
+	if problems > 0 {
+		return terminal.Exitf(terminal.ExitFailed, "%d problems were found", problems)
+	}
+	return nil
+}
+
+func (f *flags) printText(streams terminal.Streams, findings []doctor.Finding) {
+	for _, finding := range findings {
+		mark := marks[finding.Severity]
+		symbol := mark.symbol
+		if f.ascii || streams.ASCII() {
+			symbol = mark.ascii
+		}
+		text := terminal.Printable(strings.Join(strings.Fields(finding.Message), " "))
+		if streams.Color() && !f.noColor && finding.Severity != doctor.OK {
+			text = fmt.Sprintf("\x1b[%dm%s\x1b[0m", mark.color, text)
+		}
+		fmt.Fprintf(streams.Out, "%s %s: %s\n", symbol, finding.Check, text)
+		if finding.Remedy != "" {
+			fmt.Fprintf(streams.Out, "   %s\n", finding.Remedy)
+		}
+	}
+}

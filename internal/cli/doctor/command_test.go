@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+	"go.landscaper.dev/internal/doctor"
+)
+
+func TestPrint(t *testing.T) {
+	findings := []doctor.Finding{
+		{Check: "clocks", Severity: doctor.OK, Message: "fine"},
+		{Check: "jobs", Severity: doctor.Warning, Message: "failed\x1b[2J", Remedy: "look"},
+		{Check: "targets", Severity: doctor.Problem, Message: "no\nroute", Remedy: "mend it"},
+	}
+	for _, test := range []struct {
+		reason  string
+		flags   flags
+		columns int
+		want    string
+	}{
+		{"for people", flags{}, 0, "✅ clocks: fine\n⚠️  jobs: failed?[2J\n   look\n❌ targets: no route\n   mend it\n"},
+		{"in ASCII", flags{ascii: true}, 0, "ok      clocks: fine\nwarning jobs: failed?[2J\n   look\nproblem targets: no route\n   mend it\n"},
+		{"in colours", flags{}, 80, "✅ clocks: fine\n⚠️  jobs: \x1b[33mfailed?[2J\x1b[0m\n   look\n❌ targets: \x1b[31mno route\x1b[0m\n   mend it\n"},
+		{"without colours", flags{noColor: true}, 80, "✅ clocks: fine\n⚠️  jobs: failed?[2J\n   look\n❌ targets: no route\n   mend it\n"},
+		{"for programs", flags{output: "json"}, 0, ""},
+	} {
+		c := &terminaltest.Console{Columns: test.columns}
+		err := test.flags.print(c.Streams(), findings)
+		if err == nil || err.Error() != "1 problems were found" || test.want != "" && c.Out.String() != test.want {
+			t.Errorf("%s: %v\n%s", test.reason, err, c.Out.String())
+		}
+		if test.want == "" && !strings.Contains(c.Out.String(), `"severity": "problem"`) {
+			t.Errorf("%s: %s", test.reason, c.Out.String())
+		}
+	}
+	if err := (&flags{}).print((&terminaltest.Console{}).Streams(), findings[:2]); err != nil {
+		t.Errorf("a warning is no problem: %v", err)
+	}
+}

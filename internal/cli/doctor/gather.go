@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/doctor"
+	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/install"
+)
+
+const (
+	// answer is how long the API server may take to tell its version.
+	answer = 10 * time.Second
+	// abreast is how many clusters are asked at the same time.
+	abreast = 16
+)
+
+// gather looks at everything. What may not be read is noted, and is no error.
+func gather(ctx context.Context, on *connection.Connection, scope string) (facts doctor.Facts, err error) {
+	if facts.Version, facts.Server, err = version(ctx, on); err != nil {
+		return facts, err
+	}
+	if facts.Wanted, err = install.Revisions(); err != nil {
+		return facts, err
+	}
+	if facts.Definitions, err = definitions(ctx, on.Client); err != nil {
+		return facts, err
+	}
+	facts.Snapshot, err = inspect.Collect(ctx, on.Client, scope)
+	if missing(err) {
+		// The definitions tell what is missing.
+		return facts, nil
+	}
+	if apierrors.IsForbidden(err) {
+		facts.Denied, err = append(facts.Denied, "list installations"), nil
+	}
+	if err != nil {
+		return facts, err
+	}
+	for _, unreadable := range facts.Snapshot.Unreadable {
+		facts.Denied = append(facts.Denied, "list "+unreadable.Resource.Resource)
+	}
+	healths, targets := &v1alpha1.LsHealthCheckList{}, &v1alpha1.TargetList{}
+	for _, read := range []struct {
+		name  string
+		list  client.ObjectList
+		scope string
+	}{{"lshealthchecks in all namespaces", healths, ""}, {"targets", targets, scope}} {
+		err := on.Client.List(ctx, read.list, client.InNamespace(read.scope))
+		switch {
+		case apierrors.IsForbidden(err):
+			facts.Denied = append(facts.Denied, "list "+read.name)
+		case err != nil && !missing(err):
+			return facts, fmt.Errorf("list %s: %w", read.name, err)
+		}
+	}
+	facts.Healths, facts.Targets = healths.Items, answers(ctx, on, targets.Items)
+	return facts, nil
+}
+
+func missing(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// version asks the API server for its version and, on the way, for its time.
+func version(ctx context.Context, on *connection.Connection) (string, time.Time, error) {
+	httpClient, err := rest.HTTPClientFor(on.Config)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	host, path, err := rest.DefaultServerUrlFor(on.Config)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, host.JoinPath(strings.TrimSuffix(path, "/api"), "version").String(), nil)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	response, err := httpClient.Do(request)
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("%s does not answer: %w", on.Where, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var told struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if json.NewDecoder(http.MaxBytesReader(nil, response.Body, 1<<16)).Decode(&told) != nil || told.GitVersion == "" {
+		told.GitVersion = "unknown"
+	}
+	at, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		at = time.Time{} // not every server tells
+	}
+	return told.GitVersion, at, nil
+}
+
+// definitions returns the revisions of what is installed, or nil if it may not be read.
+func definitions(ctx context.Context, reader client.Reader) (map[string]string, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(connection.DefinitionKind.GroupVersion().WithKind(connection.DefinitionKind.Kind + "List"))
+	err := reader.List(ctx, list)
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
+	}
+	installed := map[string]string{}
+	for i := range list.Items {
+		installed[list.Items[i].Name] = install.Revision(&list.Items[i])
+	}
+	return installed, nil
+}
+
+// answers asks the cluster of each Target that a user has made. Copies in trees have the
+// same content.
+func answers(ctx context.Context, on *connection.Connection, targets []v1alpha1.Target) map[string]error {
+	pool := cluster.NewPool(cluster.PoolOptions{
+		Secrets: on.Client, Tokens: cluster.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: egress.Unrestricted(),
+	})
+	found := map[string]error{}
+	var mutex sync.Mutex
+	var group sync.WaitGroup
+	turns := make(chan struct{}, abreast)
+	for i := range targets {
+		target := &targets[i]
+		_, copied := target.Labels[v1alpha1.DataObjectContextLabel]
+		if copied || target.Spec.Type != v1alpha1.KubernetesClusterTargetType {
+			continue
+		}
+		group.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			connection, err := pool.Connect(ctx, target)
+			if err == nil {
+				err = connection.Contact(ctx, func() {})
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			found[target.Namespace+"/"+target.Name] = err
+		})
+	}
+	group.Wait()
+	return found
+}

@@ -1,0 +1,241 @@
+// Package doctor judges a whole set-up from what was seen of it: what is wrong, and what
+// to do about it.
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/inspect"
+)
+
+// Severity says how bad a finding is.
+type Severity string
+
+// The severities.
+const (
+	OK      Severity = "ok"
+	Warning Severity = "warning"
+	Problem Severity = "problem"
+)
+
+// Finding is the result of a check.
+type Finding struct {
+	// Check names what was looked at.
+	Check    string   `json:"check"`
+	Severity Severity `json:"severity"`
+	// Message tells what was found, Remedy what to do about it.
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// Facts are what was seen.
+type Facts struct {
+	// Now is the time of this machine, Server that of the API server; zero if it did not
+	// tell.
+	Now, Server time.Time
+	// Version is that of the API server.
+	Version string
+	// Definitions are the revisions of the installed definitions by their names; "" for
+	// one without. Nil if they may not be read. Wanted are those of this release.
+	Definitions, Wanted map[string]string
+	// Snapshot are the objects, Healths what servers say of themselves.
+	Snapshot inspect.Snapshot
+	Healths  []v1alpha1.LsHealthCheck
+	// Denied are permissions that are missing, such as "list installations".
+	Denied []string
+	// Targets are the errors of connections by "namespace/name"; nil for a good one.
+	Targets map[string]error
+}
+
+const (
+	// skew is by how much clocks may differ before times in messages are misleading.
+	skew = 5 * time.Second
+	// silence is how old what a server says of itself may be.
+	silence = 3 * time.Minute
+	// pickup is how long a request may wait to be taken up.
+	pickup = 2 * time.Minute
+	// stuck is how long a deletion may take before somebody should look.
+	stuck = 15 * time.Minute
+)
+
+// Judge returns all findings, the checks in a fixed order.
+func Judge(facts Facts) []Finding {
+	var findings []Finding
+	for _, check := range []struct {
+		name, fine string
+		judge      func(Facts) []Finding
+	}{
+		{"API server", "it answers, version " + facts.Version, nothing},
+		{"definitions", "all are installed and fit this release", judgeDefinitions},
+		{"permissions", "you may read everything that is looked at here", judgePermissions},
+		{"clocks", "this machine and the API server agree", judgeClocks},
+		{"controllers", "nothing waits to be taken up", judgeControllers},
+		{"deployers", "no item waits to be taken up", judgeDeployers},
+		{"targets", fmt.Sprintf("all clusters answer (%d)", len(facts.Targets)), judgeTargets},
+		{"deletions", "none is stuck", judgeDeletions},
+		{"jobs", "no root has failed", judgeJobs},
+	} {
+		found := check.judge(facts)
+		if len(found) == 0 {
+			found = []Finding{{Severity: OK, Message: check.fine}}
+		}
+		for _, finding := range found {
+			finding.Check = check.name
+			findings = append(findings, finding)
+		}
+	}
+	return findings
+}
+
+func nothing(Facts) []Finding { return nil }
+
+func judgeDefinitions(facts Facts) []Finding {
+	if facts.Definitions == nil {
+		return []Finding{{Severity: Warning, Message: "you may not read CustomResourceDefinitions, so that their versions are not known", Remedy: "ask an administrator to run this command"}}
+	}
+	const remedy = "run landscaper install with the release that runs there"
+	var findings []Finding
+	for _, name := range slices.Sorted(maps.Keys(facts.Wanted)) {
+		installed, there := facts.Definitions[name]
+		have, haveErr := strconv.Atoi(installed)
+		want, wantErr := strconv.Atoi(facts.Wanted[name])
+		switch {
+		case !there:
+			findings = append(findings, Finding{Severity: Problem, Message: name + " is not installed", Remedy: remedy})
+		case haveErr != nil || wantErr != nil:
+			// Another distribution installed it.
+		case have < want:
+			findings = append(findings, Finding{Severity: Warning, Message: fmt.Sprintf("%s is older (revision %d) than this program (%d)", name, have, want), Remedy: remedy})
+		case have > want:
+			findings = append(findings, Finding{Severity: Warning, Message: fmt.Sprintf("%s is newer (revision %d) than this program (%d)", name, have, want), Remedy: "use the command line of the newer release"})
+		}
+	}
+	return findings
+}
+
+func judgePermissions(facts Facts) []Finding {
+	var findings []Finding
+	for _, denied := range facts.Denied {
+		findings = append(findings, Finding{Severity: Warning, Message: "you may not " + denied + ", so that something may be missing below", Remedy: "ask an administrator for the permission, or to run this command"})
+	}
+	return findings
+}
+
+func judgeClocks(facts Facts) []Finding {
+	difference := facts.Now.Sub(facts.Server)
+	if facts.Server.IsZero() || difference.Abs() <= skew {
+		return nil
+	}
+	return []Finding{{
+		Severity: Warning, Message: fmt.Sprintf("the clock of this machine differs from that of the API server by %s", difference.Round(time.Second)),
+		Remedy: "synchronise the clocks: durations that are shown, and the validity of tokens and certificates, depend on them",
+	}}
+}
+
+func judgeControllers(facts Facts) []Finding {
+	var findings []Finding
+	for _, health := range facts.Healths {
+		name := health.Namespace + "/" + health.Name
+		age := facts.Now.Sub(health.LastUpdateTime.Time)
+		switch {
+		case health.Status == v1alpha1.LsHealthCheckStatusFailed:
+			findings = append(findings, Finding{Severity: Problem, Message: fmt.Sprintf("LsHealthCheck %s: %s", name, health.Description), Remedy: "look at the log of the server in namespace " + health.Namespace})
+		case age > silence:
+			findings = append(findings, Finding{Severity: Problem, Message: fmt.Sprintf("LsHealthCheck %s was last updated %s ago: the server does not run", name, age.Round(time.Second)), Remedy: "look at the Deployment of the server in namespace " + health.Namespace})
+		}
+	}
+	for _, inst := range facts.Snapshot.Installations {
+		operation, asked := inst.Annotations[v1alpha1.OperationAnnotation]
+		idle := inst.Status.JobID == inst.Status.JobIDFinished
+		since := lastTouched(inst)
+		if asked && idle && !since.IsZero() && facts.Now.Sub(since) > pickup {
+			findings = append(findings, Finding{
+				Severity: Problem, Message: fmt.Sprintf("operation %q of Installation %s/%s has waited since %s", operation, inst.Namespace, inst.Name, since.UTC().Format(time.RFC3339)),
+				Remedy: "see that the server runs, with the controller installation, and for this namespace",
+			})
+		}
+	}
+	return findings
+}
+
+// lastTouched is when the metadata or the specification of an Installation was last
+// written by anybody, as far as that is recorded.
+func lastTouched(inst *v1alpha1.Installation) time.Time {
+	latest := inst.CreationTimestamp.Time
+	for _, entry := range inst.ManagedFields {
+		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(latest) {
+			latest = entry.Time.Time
+		}
+	}
+	return latest
+}
+
+func judgeDeployers(facts Facts) []Finding {
+	waiting := map[v1alpha1.DeployItemType][]string{}
+	for _, item := range facts.Snapshot.DeployItems {
+		times := item.Status.TransitionTimes
+		open := item.Status.JobID != item.Status.JobIDFinished && (item.Status.Phase == "" || v1alpha1.InstallationPhase(item.Status.Phase).IsFinal())
+		if open && times != nil && times.TriggerTime != nil && facts.Now.Sub(times.TriggerTime.Time) > pickup {
+			waiting[item.Spec.Type] = append(waiting[item.Spec.Type], item.Namespace+"/"+item.Name)
+		}
+	}
+	var findings []Finding
+	for _, kind := range slices.Sorted(maps.Keys(waiting)) {
+		findings = append(findings, Finding{
+			Severity: Problem, Message: fmt.Sprintf("%d items of type %s wait to be taken up, such as %s", len(waiting[kind]), kind, waiting[kind][0]),
+			Remedy: "see that a deployer for this type runs, and that it is for the Target of the item",
+		})
+	}
+	return findings
+}
+
+func judgeTargets(facts Facts) []Finding {
+	var findings []Finding
+	for _, name := range slices.Sorted(maps.Keys(facts.Targets)) {
+		if err := facts.Targets[name]; err != nil {
+			findings = append(findings, Finding{Severity: Problem, Message: fmt.Sprintf("Target %s: %v", name, err), Remedy: "correct the Target or its Secret; the network from here may differ from that of the deployers"})
+		}
+	}
+	return findings
+}
+
+func judgeDeletions(facts Facts) []Finding {
+	var findings []Finding
+	for _, root := range inspect.Forest(facts.Snapshot) {
+		root.Walk(func(node *inspect.Node) {
+			object := node.Object()
+			if object == nil || object.GetDeletionTimestamp() == nil || facts.Now.Sub(object.GetDeletionTimestamp().Time) <= stuck {
+				return
+			}
+			findings = append(findings, Finding{
+				Severity: Warning, Message: fmt.Sprintf("%s %s/%s is being deleted since %s, with the finalizers %v: %s", node.Kind, node.Namespace, node.Name,
+					object.GetDeletionTimestamp().UTC().Format(time.RFC3339), object.GetFinalizers(), cmp.Or(node.Why(), "it does not tell why")),
+				Remedy: "remove the cause; as a last resort, landscaper-cli installations force-delete gives up what was deployed",
+			})
+		})
+	}
+	return findings
+}
+
+func judgeJobs(facts Facts) []Finding {
+	var findings []Finding
+	for _, root := range inspect.Forest(facts.Snapshot) {
+		switch {
+		case root.Orphaned:
+			findings = append(findings, Finding{Severity: Warning, Message: fmt.Sprintf("Installation %s/%s is a part of one that does not exist", root.Namespace, root.Name), Remedy: "delete it, or restore the parent"})
+		case root.Failed():
+			why := root.Why()
+			if causes := inspect.Blockers(root); len(causes) > 0 {
+				why = fmt.Sprintf("%s %s: %s", causes[0].Kind, causes[0].Name, causes[0].Why())
+			}
+			findings = append(findings, Finding{Severity: Warning, Message: fmt.Sprintf("Installation %s/%s has failed: %s", root.Namespace, root.Name, why), Remedy: "remove the cause, and run landscaper-cli installations rerun --failed -n " + root.Namespace})
+		}
+	}
+	return findings
+}

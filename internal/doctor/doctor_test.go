@@ -1,0 +1,100 @@
+package doctor
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/inspect"
+)
+
+var now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
+
+func installation(change func(*v1alpha1.Installation)) Facts {
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "shop", CreationTimestamp: ago(time.Hour)}}
+	change(inst)
+	return Facts{Snapshot: inspect.Snapshot{Installations: []*v1alpha1.Installation{inst}}}
+}
+
+func item(asked time.Duration, phase v1alpha1.DeployItemPhase) Facts {
+	trigger := ago(asked)
+	object := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "x"}, Spec: v1alpha1.DeployItemSpec{Type: "t"}}
+	object.Status.JobID, object.Status.Phase, object.Status.TransitionTimes = "j", phase, &v1alpha1.TransitionTimes{TriggerTime: &trigger}
+	return Facts{Snapshot: inspect.Snapshot{DeployItems: []*v1alpha1.DeployItem{object}}}
+}
+
+func health(status v1alpha1.LsHealthCheckStatus, age time.Duration) Facts {
+	return Facts{Healths: []v1alpha1.LsHealthCheck{{ObjectMeta: metav1.ObjectMeta{Namespace: "ls", Name: "h"}, Status: status, Description: "no leader", LastUpdateTime: ago(age)}}}
+}
+
+func TestJudge(t *testing.T) {
+	for _, test := range []struct {
+		reason, check string
+		facts         Facts
+		severity      Severity
+		message       string
+	}{
+		{"a definition is missing", "definitions", Facts{Definitions: map[string]string{}, Wanted: map[string]string{"a": "3"}}, Problem, "a is not installed"},
+		{"an older one", "definitions", Facts{Definitions: map[string]string{"a": "2"}, Wanted: map[string]string{"a": "3"}}, Warning, "older (revision 2)"},
+		{"a newer one", "definitions", Facts{Definitions: map[string]string{"a": "4"}, Wanted: map[string]string{"a": "3"}}, Warning, "newer (revision 4)"},
+		{"one of another distribution", "definitions", Facts{Definitions: map[string]string{"a": ""}, Wanted: map[string]string{"a": "3"}}, OK, "fit this release"},
+		{"nobody may look", "definitions", Facts{Wanted: map[string]string{"a": "3"}}, Warning, "you may not read"},
+		{"a permission", "permissions", Facts{Denied: []string{"list deployitems"}}, Warning, "you may not list deployitems"},
+		{"clocks that agree", "clocks", Facts{Server: now.Add(time.Second)}, OK, "agree"},
+		{"clocks that differ", "clocks", Facts{Server: now.Add(time.Minute)}, Warning, "by -1m0s"},
+		{"a server that is well", "controllers", health("Ok", time.Minute), OK, "nothing waits"},
+		{"a server that is ill", "controllers", health("Failed", time.Minute), Problem, "no leader"},
+		{"a server that is silent", "controllers", health("Ok", time.Hour), Problem, "the server does not run"},
+		{"a request that nobody takes", "controllers", installation(func(i *v1alpha1.Installation) {
+			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
+		{"a request of this moment", "controllers", installation(func(i *v1alpha1.Installation) {
+			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+			at := ago(time.Second)
+			i.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &at}}
+		}), OK, "nothing waits"},
+		{"an item that nobody takes", "deployers", item(time.Hour, ""), Problem, "1 items of type t wait"},
+		{"an item that was just asked for", "deployers", item(time.Second, ""), OK, ""},
+		{"an item in work", "deployers", item(time.Hour, "Progressing"), OK, ""},
+		{"a cluster that answers", "targets", Facts{Targets: map[string]error{"n/a": nil}}, OK, "all clusters answer (1)"},
+		{"a cluster that does not", "targets", Facts{Targets: map[string]error{"n/a": errors.New("no route")}}, Problem, "Target n/a: no route"},
+		{"a deletion that hangs", "deletions", installation(func(i *v1alpha1.Installation) {
+			at := ago(time.Hour)
+			i.DeletionTimestamp, i.Finalizers = &at, []string{"f"}
+		}), Warning, "with the finalizers [f]"},
+		{"a deletion under way", "deletions", installation(func(i *v1alpha1.Installation) {
+			at := ago(time.Minute)
+			i.DeletionTimestamp = &at
+		}), OK, "none is stuck"},
+		{"a job that failed", "jobs", installation(func(i *v1alpha1.Installation) {
+			i.Status.InstallationPhase, i.Status.JobID, i.Status.JobIDFinished = "Failed", "j", "j"
+			i.Status.LastError = &v1alpha1.Error{Message: "no such chart"}
+		}), Warning, "no such chart"},
+		{"a part without a whole", "jobs", installation(func(i *v1alpha1.Installation) {
+			i.Labels = map[string]string{v1alpha1.EncompassedByLabel: "gone"}
+		}), Warning, "does not exist"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			test.facts.Now = now
+			for _, finding := range Judge(test.facts) {
+				if finding.Check != test.check {
+					continue
+				}
+				if finding.Severity != test.severity || !strings.Contains(finding.Message, test.message) {
+					t.Errorf("%+v", finding)
+				}
+				if (finding.Remedy == "") != (finding.Severity == OK) {
+					t.Errorf("what is to be done? %+v", finding)
+				}
+				return
+			}
+			t.Error("the check is missing")
+		})
+	}
+}
