@@ -75,8 +75,31 @@ func TestHelpOfAllCommands(t *testing.T) {
 		if command.Short == "" || strings.HasSuffix(command.Short, ".") {
 			t.Errorf("%q: short description %q", path, command.Short)
 		}
+		if command.Runnable() && !command.HasSubCommands() && !command.HasExample() {
+			t.Errorf("%q has no example", path)
+		}
+		if strings.Contains(command.Example, "landscaper-cli") == false && command.HasExample() {
+			t.Errorf("%q: the example does not call the program", path)
+		}
 		for _, child := range command.Commands() {
 			pending = append(pending, strings.TrimSpace(path+" "+child.Name()))
 		}
+	}
+}
+
+// TestReference: each command that can be run is on the page, and "make verify" compares
+// the page with the stored one.
+func TestReference(t *testing.T) {
+	var page strings.Builder
+	if err := Reference(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"## landscaper-cli installations plan\n", "## landscaper-cli targets create kubernetes-cluster\n", "| `-W, --watch` |", "## landscaper-cli doctor\n", "and the flags for a connection."} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Count(page.String(), "`--kubeconfig file`") != 1 {
+		t.Error("the flags for a connection are not described once")
 	}
 }

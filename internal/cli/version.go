@@ -30,6 +30,7 @@ func newVersionCommand() *cobra.Command {
 		Use:     "version",
 		Aliases: []string{"v"},
 		Short:   "Show the version of the program",
+		Example: `  landscaper-cli version -o short`,
 		Args:    terminal.Arguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			return thisBuild().write(command.OutOrStdout(), output)

@@ -107,12 +107,17 @@ func Collect(ctx context.Context, reader client.Reader, namespace string, more .
 	return snapshot, nil
 }
 
+// pageSize is the number of objects in an answer: a usual landscape comes in one, and
+// none is so large that the API server suffers.
+const pageSize = 2500
+
 // list reads in pages, so that a large landscape is no burden for the API server.
 func (s Source) list(ctx context.Context, reader client.Reader, namespace string) (runtime.Object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		list := s.newList()
 		return list, reader.List(ctx, list, listOptions(namespace, options))
 	})
+	pages.PageSize = pageSize
 	list, _, err := pages.List(ctx, metav1.ListOptions{})
 	return list, err
 }

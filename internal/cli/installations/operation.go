@@ -57,7 +57,8 @@ func newInterruptCommand() *cobra.Command {
 		Short: "End the running job of an Installation as failed",
 		Long: `End the running job of an Installation: everything in its tree that is not finished
 becomes Failed. What a deployer is doing at this moment is not stopped.`,
-		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		Example: `  landscaper-cli installations interrupt shop`,
+		Args:    terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {

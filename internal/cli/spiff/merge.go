@@ -47,6 +47,7 @@ func newProcess() *cobra.Command {
 		Use:          "process DOCUMENT TEMPLATE [STUB...]",
 		Short:        "Evaluate a template that works on another document",
 		Long:         "Evaluate a template. The document is available below the temporary field \"document\".",
+		Example:      `  landscaper-cli spiff process document.yaml template.yaml`,
 		Args:         cobra.MinimumNArgs(2),
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,6 +15,7 @@ func newConvert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:          "convert FILE",
 		Short:        "Print YAML or JSON in normal form, without evaluating it",
+		Example:      `  landscaper-cli spiff convert template.json`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,6 +48,7 @@ func newDiff() *cobra.Command {
 	return &cobra.Command{
 		Use:          "diff FILE FILE",
 		Short:        "Compare two YAML files by structure; fails if they differ",
+		Example:      `  landscaper-cli spiff diff before.yaml after.yaml`,
 		Args:         cobra.ExactArgs(2),
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,6 +84,7 @@ func newEncrypt() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:          "encrypt FILE",
 		Short:        "Encrypt a YAML document, or decrypt it with -d",
+		Example:      `  landscaper-cli spiff encrypt secret.yaml`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
@@ -167,6 +170,45 @@ func TestInspectCosts(t *testing.T) {
 	group := "." + v1alpha1.GroupName
 	if diff := cmp.Diff([]string{"list deployitems" + group, "list executions" + group, "list installations" + group}, seen); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestInspectOfMany holds the promise of at most four requests for 1,000 Installations.
+func TestInspectOfMany(t *testing.T) {
+	namespace := newNamespace(t)
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(16)
+	for i := range 1000 {
+		name := fmt.Sprintf("many-%03d", i)
+		group.Go(func() error {
+			if i < 501 {
+				if err := cluster.Create(ctx, newItem(namespace, name, name)); err != nil {
+					return err
+				}
+			}
+			return cluster.Create(ctx, newInstallation(namespace, name, ""))
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	user, err := resource.AddUser(t.Context(), lab.UserOptions{Name: "many", ClusterRoles: []string{"cluster-admin"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark, err := resource.Mark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	got := cli(t, user.Kubeconfig, "inst", "inspect", "-n", namespace)
+	t.Logf("inspect of 1,000 Installations took %s", time.Since(began).Round(time.Millisecond))
+	if got.code != 0 || strings.Count(got.out, "Installation many-") != 1000 {
+		t.Fatalf("code %d, %d Installations: %s", got.code, strings.Count(got.out, "Installation many-"), got.err)
+	}
+	requests, err := resource.Requests(t.Context(), mark, "many")
+	if err != nil || len(requests) > 4 {
+		t.Errorf("%d requests, %v: %+v", len(requests), err, requests)
 	}
 }
 
