@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cli/components"
 	"go.landscaper.dev/internal/cli/doctor"
 	"go.landscaper.dev/internal/cli/installations"
+	"go.landscaper.dev/internal/cli/quickstart"
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -44,6 +45,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		components.NewCommand(streams),
 		targets.NewCommand(streams),
 		doctor.NewCommand(streams),
+		quickstart.NewCommand(streams),
 		spiff.NewCommand(),
 	)
 	// The short forms of what is used most.

@@ -1,0 +1,185 @@
+// Package quickstart has the commands that install a Landscaper for tries.
+package quickstart
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/quickstart"
+	"go.landscaper.dev/internal/version"
+	"go.landscaper.dev/internal/yamltext"
+)
+
+type flags struct {
+	connection.Flags
+	values, version   string
+	registry, ingress bool
+	dryRun, agree     bool
+	definitions       bool
+	deleteNamespace   bool
+}
+
+// NewCommand returns the command with its subcommands.
+func NewCommand(streams terminal.Streams) *cobra.Command {
+	command := &cobra.Command{
+		Use:     "quickstart",
+		Aliases: []string{"qs"},
+		Short:   "Install a Landscaper for tries, and remove it again",
+		Args:    terminal.Arguments(cobra.NoArgs),
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newInstallCommand(streams), newUninstallCommand(streams))
+	return command
+}
+
+// add adds the flags that both commands have.
+func (f *flags) add(command *cobra.Command) {
+	f.Add(command)
+	flags := command.Flags()
+	namespace := flags.Lookup("namespace")
+	namespace.DefValue, namespace.Usage = "landscaper", "namespace of the Landscaper"
+	// The flag exists, and any text is a value.
+	_ = namespace.Value.Set("landscaper")
+	flags.StringVar(&f.values, "landscaper-values", "", "`file` with values for the chart")
+}
+
+func newInstallCommand(streams terminal.Streams) *cobra.Command {
+	f := &flags{}
+	var user, password string
+	command := &cobra.Command{
+		Use:     "install",
+		Aliases: []string{"i"},
+		Short:   "Install a Landscaper for tries",
+		Long: `Install the CRDs, the policies and the chart of Landscaper, all of the release of this
+program. Neither Helm nor a network besides the cluster is needed; the cluster must be
+able to pull the image that the values name.
+
+--install-oci-registry adds a registry without authentication and TLS, which only the
+cluster reaches.`,
+		Example: `  landscaper-cli quickstart install --landscaper-values values.yaml
+  landscaper-cli quickstart install --dry-run`,
+		Args: terminal.Arguments(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error {
+			switch {
+			case f.ingress:
+				return terminal.Usage(errors.New("--install-registry-ingress is not supported: use a registry with TLS and authentication that exists"))
+			case f.version != "" && f.version != "latest release" && f.version != version.String():
+				return terminal.Usage(fmt.Errorf("this program installs its own release, %s: use the command line of the release %s", version.String(), f.version))
+			}
+			objects, on, err := f.objects()
+			if err != nil {
+				return err
+			}
+			if f.dryRun {
+				return show(streams, objects)
+			}
+			c, err := f.client(on)
+			if err != nil {
+				return err
+			}
+			return quickstart.Install(command.Context(), c, on.Namespace, objects, streams.Out)
+		},
+	}
+	f.add(command)
+	flags := command.Flags()
+	flags.StringVar(&f.version, "landscaper-chart-version", "", "must be the release of this program, if it is given")
+	flags.BoolVar(&f.registry, "install-oci-registry", false, "install a registry in the cluster, too")
+	flags.BoolVar(&f.ingress, "install-registry-ingress", false, "not supported")
+	flags.StringVar(&user, "registry-username", "", "not supported")
+	flags.StringVar(&password, "registry-password", "", "not supported")
+	for _, name := range []string{"install-registry-ingress", "registry-username", "registry-password"} {
+		// The flag exists: it was just defined.
+		_ = flags.MarkHidden(name)
+	}
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the objects of the chart, and install nothing")
+	return command
+}
+
+func newUninstallCommand(streams terminal.Streams) *cobra.Command {
+	f := &flags{registry: true}
+	command := &cobra.Command{
+		Use:     "uninstall",
+		Aliases: []string{"u"},
+		Short:   "Remove a Landscaper that quickstart install has installed",
+		Long: `Remove what quickstart install has installed. With --delete-crd, all Installations and
+other objects of Landscaper go, too, without uninstalling what they have deployed. On a
+terminal, the command asks before.`,
+		Example: `  landscaper-cli quickstart uninstall
+  landscaper-cli quickstart uninstall --delete-crd --delete-namespace --yes`,
+		Args: terminal.Arguments(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error {
+			objects, on, err := f.objects()
+			if err != nil {
+				return err
+			}
+			if err := streams.Confirm("Remove the Landscaper in namespace "+on.Namespace+"?", f.agree); err != nil {
+				return err
+			}
+			c, err := f.client(on)
+			if err != nil {
+				return err
+			}
+			removal := quickstart.Removal{Namespace: on.Namespace, Objects: objects, Definitions: f.definitions, DeleteNamespace: f.deleteNamespace}
+			return quickstart.Uninstall(command.Context(), c, removal, streams.Out)
+		},
+	}
+	f.add(command)
+	flags := command.Flags()
+	flags.BoolVar(&f.definitions, "delete-crd", false, "delete the CRDs with all their objects")
+	flags.BoolVar(&f.deleteNamespace, "delete-namespace", false, "delete the namespace")
+	flags.BoolVarP(&f.agree, "yes", "y", false, "do not ask")
+	return command
+}
+
+// objects returns the objects of the chart and, if it is asked for, of the registry.
+func (f *flags) objects() ([]*unstructured.Unstructured, *connection.Connection, error) {
+	values := map[string]any{}
+	if f.values != "" {
+		text, err := os.ReadFile(f.values)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the values: %w", err)
+		}
+		if err := yamltext.Unmarshal(text, yamltext.Lenient(), &values); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", f.values, err)
+		}
+	}
+	on, err := f.Connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, err := quickstart.Objects(on.Namespace, values)
+	if err != nil || !f.registry {
+		return objects, on, err
+	}
+	registry, err := quickstart.Registry(on.Namespace)
+	return append(registry, objects...), on, err
+}
+
+// client returns a client that asks the cluster for its kinds.
+func (f *flags) client(on *connection.Connection) (client.WithWatch, error) {
+	c, err := client.NewWithWatch(on.Config, client.Options{Scheme: install.Scheme()})
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", on.Where, err)
+	}
+	return c, nil
+}
+
+func show(streams terminal.Streams, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(streams.Out, "---\n%s", text)
+	}
+	return nil
+}
