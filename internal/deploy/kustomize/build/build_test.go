@@ -1,0 +1,231 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	api "go.landscaper.dev/api/kustomize/v1alpha1"
+	"go.landscaper.dev/internal/filetree"
+)
+
+// files are paths and contents of a source. A content that begins with -> is a link.
+type files map[string]string
+
+func tree(t testing.TB, from files) *filetree.Tree {
+	t.Helper()
+	b := &filetree.Builder{}
+	for name, content := range from {
+		add := b.File
+		if target, isLink := strings.CutPrefix(content, "->"); isLink {
+			add, content = b.Link, target
+		}
+		if err := add(name, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Tree()
+}
+
+// built is what a configuration makes of a source, as YAML.
+func built(t testing.TB, from files, config string) (string, error) {
+	t.Helper()
+	parsed := &api.ProviderConfiguration{}
+	if err := yaml.UnmarshalStrict([]byte(config), parsed); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Build(t.Context(), tree(t, from), parsed, DefaultLimits())
+	var texts []string
+	for _, object := range found {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return strings.Join(texts, "---\n"), err
+}
+
+const (
+	configMap  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n"
+	deployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, selector: {matchLabels: {app: web}},
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: "nginx:1", envFrom: [{configMapRef: {name: settings}}]}]}}}}`
+)
+
+// TestFeatures shows what of kustomize works.
+func TestFeatures(t *testing.T) {
+	tests := []struct {
+		reason, config string
+		from           files
+		want           []string
+	}{
+		{"resources", "{}", files{"kustomization.yaml": "resources: [a.yaml]", "a.yaml": configMap}, []string{"kind: ConfigMap", "k: v", "name: a\n"}},
+		{"several documents, and a list", "{}", files{"kustomization.yml": "resources: [./x/../a.yaml]", "a.yaml": configMap + "---\n# nothing\n---\n{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}]}"}, []string{"name: a\n", "name: b\n"}},
+		{"no kustomization file", "{path: deploy}", files{"deploy/a.yaml": configMap, "deploy/b/c.yml": strings.Replace(configMap, "name: a", "name: c", 1), "deploy/README.md": "hello", "deploy/.git/x.yaml": "no", "deploy/k/kustomization.yaml": "namePrefix: p-\nresources: [d.yaml]", "deploy/k/d.yaml": strings.Replace(configMap, "name: a", "name: d", 1)}, []string{"name: a\n", "name: c\n", "name: p-d\n"}},
+		{"bases and overlays", "{path: overlays/one}", files{"overlays/one/kustomization.yaml": "resources: [../../base]\nnameSuffix: -one\nnamespace: ns", "base/Kustomization": "resources: [a.yaml]", "base/a.yaml": configMap}, []string{"name: a-one\n", "namespace: ns"}},
+		{"a base twice", "{}", files{"kustomization.yaml": "resources: [one, two]", "one/kustomization.yaml": "bases: [../base]\nnamePrefix: one-", "two/kustomization.yaml": "resources: [../base]\nnamePrefix: two-", "base/kustomization.yaml": "resources: [a.yaml]", "base/a.yaml": configMap}, []string{"name: one-a\n", "name: two-a\n"}},
+		{"a file beside the kustomization, as with Flux", "{path: k}", files{"k/kustomization.yaml": "resources: [../shared/a.yaml]", "shared/a.yaml": configMap}, []string{"name: a\n"}},
+		{"components", "{}", files{"kustomization.yaml": "resources: [a.yaml]\ncomponents: [c]", "a.yaml": configMap, "c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncommonAnnotations: {from: component}"}, []string{"from: component"}},
+		{"components of the item", "{path: k, components: [../c]}", files{"k/kustomization.yaml": "resources: [a.yaml]", "k/a.yaml": configMap, "c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncommonAnnotations: {from: component}"}, []string{"from: component"}},
+		{"generators with hashes, and references to them", "{}", files{"kustomization.yaml": "resources: [d.yaml]\nconfigMapGenerator: [{name: settings, literals: [k=v], files: [f.txt, other=f.txt], envs: [e.env]}]", "d.yaml": deployment, "f.txt": "text", "e.env": "A=B\n"}, []string{"f.txt: text", "other: text", "A: B", "name: settings-"}},
+		{"secrets", "{}", files{"kustomization.yaml": "secretGenerator: [{name: s, literals: [password=hunter2], options: {disableNameSuffixHash: true}}]"}, []string{"password: aHVudGVyMg==", "name: s\n"}},
+		{"patches of all sorts", "{}", files{"kustomization.yaml": "resources: [d.yaml]\npatches: [{path: p.yaml}, {patch: '[{op: replace, path: /spec/replicas, value: 3}]', target: {kind: Deployment}}]\npatchesStrategicMerge: [s.yaml, '{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {inline: x}}}']\npatchesJson6902: [{path: j.json, target: {group: apps, version: v1, kind: Deployment, name: web}}]", "d.yaml": deployment, "p.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {file: x}}}", "s.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {old: x}}}", "j.json": `[{"op": "add", "path": "/metadata/annotations", "value": {"json": "x"}}]`}, []string{"replicas: 3", "file: x", "inline: x", "old: x", "json: x"}},
+		{"the fields of an item", `{namePrefix: p-, nameSuffix: -s, targetNamespace: ns, commonMetadata: {labels: {l: x}, annotations: {a: x}}, images: [{name: nginx, newName: registry.example/nginx, newTag: "2"}], patches: [{patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true}}'}]}`, files{"d.yaml": deployment}, []string{"name: p-web-s", "namespace: ns", "l: x", "a: x", "image: registry.example/nginx:2", "paused: true"}},
+		{"labels in selectors where they are asked for", "{}", files{"kustomization.yaml": "resources: [d.yaml]\ncommonLabels: {team: x}\nimages: [{name: nginx, digest: 'sha256:24a0c4b4a4c0eb97a1aabb8e29f18e917d05abfe1b7a7c07857230879ce7d3d3'}]\nreplicas: [{name: web, count: 5}]", "d.yaml": deployment}, []string{"matchLabels:\n      app: web\n      team: x", "nginx@sha256:24a0", "replicas: 5"}},
+		{"words of YAML 1.1 are texts, and large numbers stay whole", "{}", files{"a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: yes}, n: 9007199254740993}"}, []string{`k: "yes"`, ": 9007199254740993"}},
+		{"aliases", "{}", files{"a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: &x hello, l: *x}}"}, []string{"k: hello", "l: hello"}},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := built(t, test.from, test.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q is missing in\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+// TestRefused shows what is refused, with messages that tell where and why.
+func TestRefused(t *testing.T) {
+	const word = "hunter2hunter2"
+	kustomization := func(text string) files { return files{"kustomization.yaml": text, "a.yaml": configMap} }
+	tests := []struct {
+		reason, config string
+		from           files
+		want           string
+	}{
+		{"no such path", "{path: other}", kustomization(""), `path: "other": there is no such file`},
+		{"a path out of the source", "{path: ../..}", kustomization(""), "leads out of the source"},
+		{"a file as the path", "{path: a.yaml}", kustomization(""), "it is a file, not a directory"},
+		{"nothing to deploy", "{path: d}", files{"d/README.md": ""}, "neither a kustomization file nor manifests"},
+		{"two kustomization files", "{}", files{"kustomization.yaml": "", "Kustomization": ""}, "several kustomization files"},
+		{"two documents", "{}", kustomization("resources: [a.yaml]\n---\nresources: [a.yaml]"), "must be one YAML document, not 2"},
+		{"a field that does not exist", "{}", kustomization("resource: [a.yaml]"), `field "resource" does not exist`},
+		{"a field of a field that does not exist", "{}", kustomization("images: [{nam: x}]"), `unknown field "nam"`},
+		{"a field of the wrong type", "{}", kustomization("resources: " + word), "field resources must be a list, not string"},
+		{"plugins", "{}", kustomization("transformers: [a.yaml]"), "field transformers is refused: plugins are not run"},
+		{"generator plugins", "{}", kustomization("generators: ['{apiVersion: builtin, kind: HelmChartInflationGenerator}']"), "field generators is refused"},
+		{"charts", "{}", kustomization("helmCharts: [{name: x, repo: 'https://127.0.0.1:1/'}]"), "field helmCharts is refused"},
+		{"schemas of the process", "{}", kustomization("openapi: {path: a.yaml}"), "field openapi is refused"},
+		{"replacements", "{}", kustomization("replacements: [{path: a.yaml}]"), "field replacements is refused"},
+		{"a link", "{}", files{"kustomization.yaml": "resources: [b.yaml]", "a.yaml": configMap, "b.yaml": "->a.yaml"}, `"b.yaml" is a link`},
+		{"through a link to a directory", "{}", files{"kustomization.yaml": "resources: [d/a.yaml]", "e/a.yaml": configMap, "d": "->e"}, `"d" is a link`},
+		{"a link as the path", "{path: d}", files{"e/a.yaml": configMap, "d": "->e"}, `"d" is a link`},
+		{"a kustomization file that is a link", "{}", files{"kustomization.yaml": "->a.yaml", "a.yaml": configMap}, "is a link"},
+		{"a manifest below that is a link", "{}", files{"b.yaml": "->a.yaml", "a.yaml": configMap}, "is a link"},
+		{"above the source", "{}", kustomization("resources: [../../etc/passwd]"), "leads out of the source"},
+		{"an absolute path", "{}", kustomization("resources: [/etc/passwd]"), "must be relative"},
+		{"a file above the source in a generator", "{}", kustomization("configMapGenerator: [{name: a, files: [x=../../etc/passwd]}]"), "leads out of the source"},
+		{"an environment above the source", "{}", kustomization("secretGenerator: [{name: a, env: ../x}]"), "leads out of the source"},
+		{"a patch above the source", "{}", kustomization("patches: [{path: ../x}]"), "leads out of the source"},
+		{"a circle", "{}", files{"kustomization.yaml": "resources: [a]", "a/kustomization.yaml": "resources: [../b]", "b/kustomization.yaml": "resources: [../a]"}, "in a circle"},
+		{"itself", "{}", kustomization("resources: [.]"), "in a circle"},
+		{"a component among the resources", "{}", files{"kustomization.yaml": "resources: [c]", "c/kustomization.yaml": "kind: Component\nnamePrefix: x"}, "among its resources: it belongs to its components"},
+		{"a kustomization among the components", "{}", files{"kustomization.yaml": "components: [c]", "c/kustomization.yaml": "namePrefix: x"}, "among its components: it belongs to its resources"},
+		{"a manifest that is none", "{}", files{"a.yaml": word}, "document 1 is no object"},
+		{"an object without a kind", "{}", files{"a.yaml": "{metadata: {name: a}, data: {k: " + word + "}}"}, "document 1 has no apiVersion"},
+		{"YAML that is none", "{}", files{"a.yaml": "a: [" + word}, `resources[0] of .: "a.yaml": line 1`},
+		{"the same object twice", "{}", files{"a.yaml": configMap, "b.yaml": configMap}, "kustomization .: merging resources from 'b.yaml': may not add resource with an already registered id: ConfigMap.v1"},
+		{"a patch without an object", "{patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {k: " + word + "}}'}]}", files{"a.yaml": configMap}, "no resource matches strategic merge patch"},
+		{"a patch that is none", "{patches: [{patch: " + word + "}]}", files{"a.yaml": configMap}, "patches[0]: it is neither"},
+		{"an empty patch", "{patches: [{patch: ' '}]}", files{"a.yaml": configMap}, "patches[0]: it is empty"},
+		{"a JSON patch without a target", "{patches: [{patch: '[{op: add, path: /a, value: " + word + "}]'}]}", files{"a.yaml": configMap}, "needs a target"},
+		{"a JSON patch of a field that is not there", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: remove, path: /nothing}]'}]}", files{"a.yaml": configMap}, "nothing"},
+		{"a JSON patch that tests a value", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: test, path: /data/k, value: " + word + "}]'}]}", files{"a.yaml": configMap}, "/data/k"},
+		{"a JSON patch that copies", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: copy, from: /data, path: /data/x}]'}]}", files{"a.yaml": configMap}, "op copy is refused"},
+		{"a JSON patch with another operation", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: " + word + ", path: /a}]'}]}", files{"a.yaml": configMap}, "op does not exist"},
+		{"a selector that is no expression", "{patches: [{target: {kind: '('}, patch: '[{op: remove, path: /data}]'}]}", files{"a.yaml": configMap}, "missing closing )"},
+		{"a secret that is no pair", "{}", kustomization("secretGenerator: [{name: a, literals: [" + word + "]}]"), "secretGenerator[0]: literals[0] must be key=value"},
+		{"a secret twice", "{}", kustomization("secretGenerator: [{name: a, literals: [x=" + word + "]}, {name: a, literals: [x=" + word + "]}]"), `must be merge or replace`},
+		{"an environment that is none", "{}", files{"kustomization.yaml": "secretGenerator: [{name: a, envs: [e]}]", "e": "\xff\xfe" + word}, "envs[0]: \"e\": it is no text in UTF-8"},
+		{"labels at places of their own", "{}", kustomization("resources: [a.yaml]\nlabels: [{pairs: {a: b}, fields: [{path: data}]}]"), "labels[].fields is refused"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := built(t, test.from, test.config)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("error %v, want %q\n%s", err, test.want, got)
+			}
+			if strings.Contains(err.Error(), word) || strings.Contains(err.Error(), "aHVudGVy") {
+				t.Errorf("the message repeats a value: %v", err)
+			}
+		})
+	}
+}
+
+// TestLimits shows that a source of a few lines cannot take the memory of the server.
+func TestLimits(t *testing.T) {
+	doubling := files{"l0/kustomization.yaml": "resources: [a.yaml]", "l0/a.yaml": configMap}
+	for i := 1; i <= 40; i++ {
+		for _, side := range []string{"a", "b"} {
+			doubling[fmt.Sprintf("l%d/%s/kustomization.yaml", i, side)] = fmt.Sprintf("resources: [../../l%d]\nnamePrefix: %s-", i-1, side)
+		}
+		doubling[fmt.Sprintf("l%d/kustomization.yaml", i)] = "resources: [a, b]"
+	}
+	long := files{"kustomization.yaml": "resources: [k0]"}
+	for i := range 300 {
+		long[fmt.Sprintf("k%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../k%d]", i+1)
+	}
+	var many strings.Builder
+	for i := range 1200 {
+		fmt.Fprintf(&many, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d}}\n", i)
+	}
+	half := many.String()[:many.Len()/2]
+	tests := []struct {
+		reason, config string
+		from           files
+		want           string
+	}{
+		{"bases that double", "{path: l40}", doubling, "limit of"},
+		{"many kustomizations", "{}", long, "number of kustomizations is more than the limit of 200"},
+		{"many objects", "{}", files{"a.yaml": many.String()}, "number of objects"},
+		{"an alias that stands for much", "{}", files{"a.yaml": "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]"}, "more than 250000 values"},
+		{"a file that is used again and again", "{}", files{"kustomization.yaml": "configMapGenerator: [{name: a, files: [" + strings.TrimSuffix(strings.Repeat("x=big,", 20), ",") + "]}]", "big": strings.Repeat("x", 1<<20)}, "number of bytes that are read is more than"},
+		{"a patch of many objects", "{patches: [{target: {kind: ConfigMap}, patch: '{data: {k: " + strings.Repeat("x", 1<<17) + "}}'}]}", files{"a.yaml": half[:strings.LastIndex(half, "---")]}, "bytes that the objects"},
+		{"a long label of many objects", "{commonMetadata: {annotations: {a: " + strings.Repeat("x", 1<<12) + "}}}", files{"a.yaml": half[:strings.LastIndex(half, "---")]}, "bytes that the objects"},
+		{"a deep value", "{}", files{"a.yaml": strings.Repeat("[", 200) + strings.Repeat("]", 200)}, "more than 100 levels deep"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := built(t, test.from, test.config); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %.300v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestWaitsForItsTurn shows that whoever gives up waits for nobody.
+func TestWaitsForItsTurn(t *testing.T) {
+	turn <- struct{}{}
+	defer func() { <-turn }()
+	ctx, cancel := contextThatEnds(t)
+	cancel()
+	if _, err := Build(ctx, filetree.Empty(), &api.ProviderConfiguration{}, DefaultLimits()); !errors.Is(err, ctx.Err()) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSameAgain shows that a build leaves nothing behind for the next one.
+func TestSameAgain(t *testing.T) {
+	from := files{"kustomization.yaml": "resources: [d.yaml]\nnamePrefix: p-", "d.yaml": deployment}
+	first, err := built(t, from, "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := built(t, files{"a.yaml": "{a: b}"}, "{}"); err == nil {
+		t.Error("an object without a kind is deployed")
+	}
+	second, err := built(t, from, "{}")
+	if diff := cmp.Diff(first, second); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}

@@ -1,0 +1,92 @@
+package build
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"go.landscaper.dev/internal/render/mask"
+)
+
+// maxMessage bounds what is repeated of the library's messages.
+const maxMessage = 1000
+
+// quoted are the parts of the library's messages that repeat what it was given, and
+// those that tell how it tried a directory as a file.
+var quoted = regexp.MustCompile("(?s)with config: `.*?`:? ?|\\[patch: .*\\]|accumulating resources: accumulation err='[^']*'[^']*'[^']*'[^']*'': |accumulating resources: accumulation err='|': must build at directory: '[^']*': file is not directory|&\\{0x[^}]*\\}: ")
+
+// recursed is how the library tells in which kustomization something is wrong.
+var recursed = regexp.MustCompile("recursed accumulation of path '([^']*)'")
+
+// note keeps what messages must not repeat of an object, and how it may be called.
+func (g *guard) note(object map[string]any) {
+	rest := map[string]any{}
+	for key, value := range object {
+		switch key {
+		case "apiVersion", "kind":
+			if name, isText := value.(string); isText {
+				g.names = append(g.names, name)
+			}
+		case "metadata":
+			metadata, _ := value.(map[string]any)
+			for key, value := range metadata {
+				if name, isText := value.(string); isText && (key == "name" || key == "namespace") {
+					g.names = append(g.names, name)
+					continue
+				}
+				rest[key+" of the metadata"] = value
+			}
+		default:
+			rest[key] = value
+		}
+	}
+	g.values = append(g.values, rest)
+}
+
+// explain makes an error of the library one that can be shown: with the directories
+// of the source, and without what it was given.
+func (g *guard) explain(err error) error {
+	text := quoted.ReplaceAllString(err.Error(), "")
+	names := map[string]bool{}
+	for _, name := range g.names {
+		names[name] = true
+	}
+	text = mask.Of(without(g.values, names)).Hide(text)
+	for at, found := range g.known {
+		if found != nil {
+			text = regexp.MustCompile(`(\.\.)?/`+found.id+`\b`).ReplaceAllLiteralString(text, at)
+		}
+	}
+	for placed, file := range g.placed {
+		text = strings.ReplaceAll(text, placed, file)
+	}
+	text = recursed.ReplaceAllString(text, "kustomization $1")
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + " ..."
+	}
+	return errors.New(text)
+}
+
+// without takes names out of values: objects are told by their names.
+func without(values []any, names map[string]bool) []any {
+	var rest []any
+	for _, value := range values {
+		switch value := value.(type) {
+		case string:
+			if !names[value] {
+				rest = append(rest, value)
+			}
+		case []any:
+			rest = append(rest, without(value, names))
+		case map[string]any:
+			all := make([]any, 0, len(value))
+			for _, field := range value {
+				all = append(all, field)
+			}
+			rest = append(rest, without(all, names))
+		default:
+			rest = append(rest, value)
+		}
+	}
+	return rest
+}
