@@ -18,6 +18,8 @@ const (
 	HelmDeployItemType DeployItemType = "landscaper.gardener.cloud/helm"
 	// ContainerDeployItemType is handled by the container deployer.
 	ContainerDeployItemType DeployItemType = "landscaper.gardener.cloud/container"
+	// KustomizeDeployItemType is handled by the kustomize deployer.
+	KustomizeDeployItemType DeployItemType = "landscaper.gardener.cloud/kustomize"
 	// MockDeployItemType is handled by the mock deployer.
 	MockDeployItemType DeployItemType = "landscaper.gardener.cloud/mock"
 )

@@ -36,13 +36,15 @@ const (
 	Manifests = "manifest"
 	// Charts is the deployer for Helm charts.
 	Charts = "helm"
+	// Kustomizations is the deployer for kustomizations.
+	Kustomizations = "kustomize"
 	// Mocks is the mock deployer, for tests and demos. It runs only where it is chosen.
 	Mocks = "mock"
 )
 
 // Controllers lists the controllers that a process can run.
 func Controllers() []string {
-	return []string{Installations, Executions, Contexts, TargetSyncs, Manifests, Charts}
+	return []string{Installations, Executions, Contexts, TargetSyncs, Manifests, Charts, Kustomizations}
 }
 
 // Config says what a process runs and how.
@@ -115,7 +117,7 @@ type DeployersConfig struct {
 func Default() Config {
 	return Config{
 		Controllers:     Controllers(),
-		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, TargetSyncs: 2, Manifests: 32, Charts: 16},
+		Workers:         map[string]int{Installations: 8, Executions: 16, Contexts: 2, TargetSyncs: 2, Manifests: 32, Charts: 16, Kustomizations: 8},
 		MetricsAddress:  "127.0.0.1:8080",
 		HealthAddress:   "127.0.0.1:8081",
 		UnreadyAfter:    30 * time.Second,
@@ -224,7 +226,9 @@ func (c *Config) apply(read *file) {
 		Executions:    read.Controllers.Executions.Workers,
 		Manifests:     read.Controllers.DeployItems.Workers,
 		Charts:        read.Controllers.DeployItems.Workers,
-		Contexts:      max(read.Controllers.Contexts.Workers, read.Controllers.Context.Workers),
+		// Loading and building takes memory.
+		Kustomizations: min(read.Controllers.DeployItems.Workers, 8),
+		Contexts:       max(read.Controllers.Contexts.Workers, read.Controllers.Context.Workers),
 	} {
 		if workers > 0 {
 			c.Workers[name] = workers
@@ -323,7 +327,7 @@ func (c *Config) disabledFunctions() map[string]bool {
 // kinds are those that the controllers cannot do without.
 func (c *Config) kinds() []string {
 	var kinds []string
-	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem", Charts: "DeployItem"} {
+	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem", Charts: "DeployItem", Kustomizations: "DeployItem"} {
 		if c.runs(name) {
 			kinds = append(kinds, kind)
 		}

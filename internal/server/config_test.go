@@ -127,7 +127,7 @@ func TestValidate(t *testing.T) {
 		t.Error(err)
 	}
 	config.Controllers = []string{"ghost"}
-	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), `there is no controller "ghost": choose from installation, execution, context, targetsync, manifest, helm`) {
+	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), `there is no controller "ghost": choose from installation, execution, context, targetsync, manifest, helm, kustomize`) {
 		t.Errorf("got %v", err)
 	}
 	for _, test := range []struct {

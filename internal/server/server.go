@@ -29,8 +29,11 @@ import (
 	"go.landscaper.dev/internal/defaultcontext"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/kustomize"
+	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
+	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/installation"
@@ -212,10 +215,13 @@ func newLibrary(manager ctrl.Manager, config Config) (*library, error) {
 
 func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Clusters, order *deployer.Order, library *library) error {
 	charts := chart.New(chart.Options{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components})
+	origins := origin.Origins{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components}
+	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
 	deployers := map[string]deployer.Options{
-		Manifests: {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
-		Charts:    {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Charts: charts, Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
-		Mocks:     {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
+		Manifests:      {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rules)},
+		Charts:         {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Charts: charts, Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
+		Kustomizations: {Type: kustomize.Type, Name: kustomize.Name, Deployer: kustomize.New(kustomize.Options{Options: rules, Sources: &files.Loader{Origins: origins}})},
+		Mocks:          {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
 	}
 	record := func(context.Context, string) error { return nil }
 	if where := problems(manager, config); where != nil {

@@ -2,10 +2,8 @@ package chart
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
@@ -13,46 +11,19 @@ import (
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/deploy/origin"
 )
-
-// key is what the template function getResourceKey returns, decoded.
-type key struct {
-	Component struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	} `json:"component"`
-	Resource descriptor.Identity `json:"resource"`
-}
 
 // resourceKey reads a chart that is a resource of a component, named by a key.
 func (l *Loader) resourceKey(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
-	key, err := parseKey(source.ResourceRef)
+	key, err := origin.ParseKey(source.ResourceRef)
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // tells what is wrong
 	}
 	reference := component.Reference{Name: key.Component.Name, Version: key.Component.Version}
 	return l.resource(ctx, item, key.Resource, func(ctx context.Context, session *component.Session) (*repository.Version, error) {
 		return session.Resolve(ctx, reference)
 	})
-}
-
-func parseKey(text string) (*key, error) {
-	wrong := func(why string) error {
-		return fmt.Errorf("it is no key of a resource: %s: use what the template function getResourceKey returns", why)
-	}
-	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-	if err != nil {
-		return nil, wrong("it is not base64")
-	}
-	parsed := &key{}
-	if err := yamltext.Unmarshal(decoded, yamltext.Lenient(), parsed); err != nil {
-		return nil, wrong(err.Error())
-	}
-	if parsed.Component.Name == "" || parsed.Component.Version == "" || parsed.Resource["name"] == "" {
-		return nil, wrong("component.name, component.version and resource.name must be set")
-	}
-	return parsed, nil
 }
 
 // fromResource reads a chart that is a resource of a component, which the item names

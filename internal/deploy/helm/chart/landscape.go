@@ -9,14 +9,11 @@ import (
 	"net/url"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
-
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/yamltext"
@@ -28,26 +25,8 @@ const credentialsKey = "helmChartRepoCredentials"
 
 // sources reads the Context of an item, with the credentials for registries.
 func (l *Loader) sources(ctx context.Context, item *v1alpha1.DeployItem) (*sources.Sources, error) {
-	key := types.NamespacedName{Namespace: item.Namespace, Name: item.Spec.Context}
-	if key.Name == "" {
-		key.Name = v1alpha1.DefaultContextName
-	}
-	landscape := &v1alpha1.Context{}
-	err := l.options.Contexts.Get(ctx, key, landscape)
-	if apierrors.IsNotFound(err) {
-		// A cache may be behind.
-		err = l.options.Sources.Client.Get(ctx, key, landscape)
-	}
-	switch {
-	case apierrors.IsNotFound(err) && key.Name == v1alpha1.DefaultContextName:
-		// Every namespace is about to have this one.
-		return nil, job.NewError(operation, "GetLandscaperContext", fmt.Sprintf("there is no Context %s yet", key))
-	case apierrors.IsNotFound(err):
-		return nil, deployer.ConfigurationError("spec.context", fmt.Sprintf("there is no Context %s: create it, or correct the name", key))
-	case err != nil:
-		return nil, &sources.ReadError{Object: "Context " + key.String(), Cause: err}
-	}
-	return l.options.Sources.Read(ctx, landscape) //nolint:wrapcheck // names the Context
+	from := origin.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources, Components: l.options.Components}
+	return from.Of(ctx, item, operation) //nolint:wrapcheck // names the Context
 }
 
 // repositorySources reads the same with the credentials for chart repositories.

@@ -1,0 +1,155 @@
+// Package kustomize is the deployer for kustomizations. It loads the source that an
+// item names and makes objects of it; the room rollout does the rest, as for manifests.
+// No Flux is needed on any cluster.
+package kustomize
+
+import (
+	"context"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	api "go.landscaper.dev/api/kustomize/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/kustomize/build"
+	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/deploy/schedule"
+	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/job"
+)
+
+const (
+	// Type is the type of the items.
+	Type = v1alpha1.KustomizeDeployItemType
+	// Name names the deployer.
+	Name = "kustomize.deployer.landscaper.gardener.cloud"
+	// ItemLabel is the label of deployed objects that says which item they belong to.
+	ItemLabel = Name + "/deployitem"
+	// fieldManager is the name under which fields of deployed objects are owned.
+	fieldManager = "landscaper-kustomize-deployer"
+)
+
+// Sources loads the files that items name.
+type Sources interface {
+	Load(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error)
+}
+
+// Options are the rules of a process for all its items.
+type Options struct {
+	rollout.Options
+	// Sources loads sources.
+	Sources Sources
+}
+
+// Deployer deploys kustomizations.
+type Deployer struct{ objects }
+
+// New returns the deployer.
+func New(options Options) Deployer { return Deployer{objects{options}} }
+
+// Reconcile applies the objects of an item, removes those that are no longer in its
+// kustomization, and waits until all are ready.
+func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
+	return rollout.Reconcile(ctx, item, d.objects)
+}
+
+// Delete removes the objects that an item has deployed. The source is not needed.
+func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
+	return rollout.Delete(ctx, item, d.objects)
+}
+
+// Repetition implements deployer.Repeating.
+func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repetition) {
+	if !schedule.Asks(item.Spec.Configuration) {
+		return repetition
+	}
+	config, err := parseConfig(item.Spec.Configuration)
+	if err != nil {
+		return repetition
+	}
+	return schedule.Repetition(config.ContinuousReconcile, config.Exports)
+}
+
+// Lookout implements deployer.Repeating.
+func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lookout, error) {
+	return rollout.LookOut(ctx, item, settings{d.objects})
+}
+
+// Drift implements deployer.Repeating.
+func (d Deployer) Drift(ctx context.Context, item *deployer.Item) ([]string, error) {
+	return rollout.Drift(ctx, item, d.objects)
+}
+
+// objects is where the roll-out gets objects from.
+type objects struct{ Options }
+
+// Name implements rollout.Source.
+func (objects) Name() string { return "kustomize deployer" }
+
+// Owner implements rollout.Source.
+func (objects) Owner(item *deployer.Item) rollout.Owner {
+	return rollout.Owner{Label: ItemLabel, Item: item.Name, FieldManager: fieldManager}
+}
+
+// Wish implements rollout.Source.
+func (s objects) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
+	config, err := parseConfig(item.Spec.Configuration)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	wish, err := s.check(config)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	loaded, err := s.Sources.Load(ctx, item.DeployItem, &config.Source)
+	if err != nil {
+		return rollout.Wish{}, err //nolint:wrapcheck // tells what it did
+	}
+	built, err := build.Build(ctx, loaded, config, build.DefaultLimits())
+	if err != nil {
+		if ctx.Err() != nil {
+			return rollout.Wish{}, job.Wrap(err, buildOperation, "Build", "")
+		}
+		return rollout.Wish{}, job.Wrap(err, buildOperation, "Build", "", v1alpha1.ErrorConfigurationProblem)
+	}
+	for _, object := range built {
+		position := object.GetKind() + " " + object.GetName() + " of the kustomization"
+		wish.Objects = append(wish.Objects, apply.Entry{Position: position, Policy: apideployer.ManagePolicy, Object: object})
+	}
+	return wish, nil
+}
+
+// Groups implements rollout.Source.
+func (s objects) Groups(item *deployer.Item) ([]deletion.Group, error) {
+	if item.Spec.Configuration == nil {
+		return nil, nil
+	}
+	config, err := parseConfig(item.Spec.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := settingsOf(config).Groups(s.Options.Options)
+	return groups, configError(validateConfiguration, err)
+}
+
+// Recorded implements rollout.Source.
+func (objects) Recorded(item *deployer.Item) (apply.Inventory, error) {
+	return parseInventory(item.Status.ProviderStatus)
+}
+
+// Status implements rollout.Source.
+func (objects) Status(_ *deployer.Item, inventory apply.Inventory) any { return statusOf(inventory) }
+
+// settings is a source for those who only want to know what an item exports: its files
+// are not loaded.
+type settings struct{ objects }
+
+// Wish implements rollout.Source.
+func (s settings) Wish(_ context.Context, item *deployer.Item) (rollout.Wish, error) {
+	config, err := parseConfig(item.Spec.Configuration)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	return s.check(config)
+}

@@ -1,0 +1,85 @@
+// Package origin is where the contents come from that DeployItems name: what the
+// Context of an item says about it, and how resources of components are named.
+package origin
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/descriptor"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/yamltext"
+)
+
+// Origins are what all items of a process have in common.
+type Origins struct {
+	// Contexts reads Contexts. A cache will do.
+	Contexts client.Reader
+	// Sources reads what a Context refers to.
+	Sources *sources.Reader
+	// Components has the connections, the egress policy behind them, and the cache.
+	Components *component.Shared
+}
+
+// Of reads the Context of an item, with the credentials for registries. The operation
+// is that of errors.
+func (o Origins) Of(ctx context.Context, item *v1alpha1.DeployItem, operation string) (*sources.Sources, error) {
+	key := types.NamespacedName{Namespace: item.Namespace, Name: item.Spec.Context}
+	if key.Name == "" {
+		key.Name = v1alpha1.DefaultContextName
+	}
+	landscape := &v1alpha1.Context{}
+	err := o.Contexts.Get(ctx, key, landscape)
+	if apierrors.IsNotFound(err) {
+		// A cache may be behind.
+		err = o.Sources.Client.Get(ctx, key, landscape)
+	}
+	switch {
+	case apierrors.IsNotFound(err) && key.Name == v1alpha1.DefaultContextName:
+		// Every namespace is about to have this one.
+		return nil, job.NewError(operation, "GetLandscaperContext", fmt.Sprintf("there is no Context %s yet", key))
+	case apierrors.IsNotFound(err):
+		return nil, deployer.ConfigurationError("spec.context", fmt.Sprintf("there is no Context %s: create it, or correct the name", key))
+	case err != nil:
+		return nil, &sources.ReadError{Object: "Context " + key.String(), Cause: err}
+	}
+	return o.Sources.Read(ctx, landscape) //nolint:wrapcheck // names the Context
+}
+
+// Key is what the template function getResourceKey returns, decoded.
+type Key struct {
+	Component struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	} `json:"component"`
+	Resource descriptor.Identity `json:"resource"`
+}
+
+// ParseKey reads the key of a resource.
+func ParseKey(text string) (*Key, error) {
+	wrong := func(why string) error {
+		return fmt.Errorf("it is no key of a resource: %s: use what the template function getResourceKey returns", why)
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, wrong("it is not base64")
+	}
+	parsed := &Key{}
+	if err := yamltext.Unmarshal(decoded, yamltext.Lenient(), parsed); err != nil {
+		return nil, wrong(err.Error())
+	}
+	if parsed.Component.Name == "" || parsed.Component.Version == "" || parsed.Resource["name"] == "" {
+		return nil, wrong("component.name, component.version and resource.name must be set")
+	}
+	return parsed, nil
+}
