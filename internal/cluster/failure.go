@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -98,7 +99,7 @@ func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCod
 	case notAllowed(err) != nil:
 		return ReasonNotAllowed, notAllowed(err).Error(), "put the address of an API server that answers itself into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
 	case errors.As(err, &token):
-		return ReasonToken, token.Error(), "check that the ServiceAccount exists and that this deployer may create its tokens", nil
+		return ReasonToken, token.Error(), cmp.Or(token.remedy, "this will be tried again"), nil
 	case apierrors.IsUnauthorized(err):
 		return ReasonUnauthorized, "it does not accept the credentials (401)", "put valid credentials into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}
 	case isTLS(err):

@@ -250,3 +250,41 @@ func TestExplain(t *testing.T) {
 		t.Error("an error about an object is not about the connection")
 	}
 }
+
+// TestTokensAreNotTheCluster shows that what the resource cluster says about a token is
+// never taken for what the target cluster says about an object: an object would count as
+// gone because the ServiceAccount is.
+func TestTokensAreNotTheCluster(t *testing.T) {
+	accounts := schema.GroupResource{Resource: "serviceaccounts"}
+	tests := []struct {
+		reason  string
+		refused error
+		want    string
+	}{
+		{"the account is gone", apierrors.NewNotFound(accounts, "edge"), "create ServiceAccount shop/edge: request a token"},
+		{"the right is missing", apierrors.NewForbidden(accounts, "edge", errors.New("no")), "the right to create serviceaccounts/token in namespace shop"},
+		{"the resource cluster is away", apierrors.NewServiceUnavailable("away"), "away"},
+	}
+	mapping := &meta.RESTMapping{Resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Scope: meta.RESTScopeNamespace}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			pool := NewPool(PoolOptions{Egress: lab, Self: &rest.Config{}, Tokens: func(context.Context, string, string, *authenticationv1.TokenRequest) error { return test.refused }})
+			connection, err := pool.Connect(t.Context(), garden(`{"oidcConfig":{"server":"https://127.0.0.1:1","audience":["a"],"serviceAccount":{"name":"edge"}}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, deleted := connection.Delete(t.Context(), mapping, "ns", "a", metav1.DeleteOptions{})
+			_, read := connection.Get(t.Context(), mapping, "ns", "a")
+			for verb, err := range map[string]error{"delete": deleted, "get": read, "discover": connection.Contact(t.Context(), func() {})} {
+				switch {
+				case err == nil:
+					t.Errorf("%s: no error, left %v", verb, left)
+				case apierrors.IsNotFound(err), apierrors.IsForbidden(err), meta.IsNoMatchError(err):
+					t.Errorf("%s: it looks like an answer of the target cluster: %v", verb, err)
+				case !strings.Contains(err.Error(), test.want):
+					t.Errorf("%s: %v, want %q", verb, err, test.want)
+				}
+			}
+		})
+	}
+}

@@ -32,11 +32,27 @@ func TokensFrom(resource client.Client) TokenRequester {
 	}
 }
 
-// tokenError says that no token could be had; the target cluster was not asked.
-type tokenError struct{ error }
+// tokenError says that no token could be had; the target cluster was not asked. The
+// reason cannot be unwrapped: what the resource cluster says of a ServiceAccount would be
+// taken for what the target cluster says of an object, as that it does not exist.
+type tokenError struct {
+	error
+	// remedy is what to do, if that is known.
+	remedy string
+}
 
-// Unwrap returns the reason.
-func (e tokenError) Unwrap() error { return e.error }
+// notRequested says why the resource cluster gave no token.
+func (s *tokenSpec) notRequested(err error) error {
+	asked := fmt.Sprintf("request a token of ServiceAccount %s/%s on the resource cluster", s.Namespace, s.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return tokenError{errors.New(asked + ": it does not exist"), fmt.Sprintf("create ServiceAccount %s/%s", s.Namespace, s.Name)}
+	case apierrors.IsForbidden(err):
+		return tokenError{errors.New(asked + ": this deployer may not do so"),
+			"an administrator has to give this deployer the right to create serviceaccounts/token in namespace " + s.Namespace + ", as serviceAccountTokens in the values of its chart does"}
+	}
+	return tokenError{error: fmt.Errorf("%s: %w", asked, err)}
+}
 
 // tokens hands out a token and replaces it when 80 % of its lifetime are over.
 type tokens struct {
@@ -60,13 +76,13 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 		return t.token, nil
 	}
 	if t.request == nil {
-		return "", tokenError{errors.New("this deployer cannot request tokens")}
+		return "", tokenError{error: errors.New("this deployer cannot request tokens")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	request := t.spec.request()
 	if err := t.request(ctx, t.spec.Namespace, t.spec.Name, request); err != nil {
-		return "", tokenError{fmt.Errorf("request a token of ServiceAccount %s/%s on the resource cluster: %w", t.spec.Namespace, t.spec.Name, err)}
+		return "", t.spec.notRequested(err)
 	}
 	if t.foreign != nil {
 		if err := t.foreign(ctx, request.Status.Token); err != nil {
@@ -86,13 +102,13 @@ var errOpensOurs = errors.New("the resource cluster accepts the token itself, so
 func refusedBy(self *rest.Config) func(ctx context.Context, token string) error {
 	return func(ctx context.Context, token string) error {
 		if self == nil {
-			return tokenError{errors.New("this deployer does not know its own cluster, and cannot find out whether the token would open it")}
+			return tokenError{error: errors.New("this deployer does not know its own cluster, and cannot find out whether the token would open it")}
 		}
 		config := rest.AnonymousClientConfig(self)
 		config.BearerToken, config.WarningHandler = token, rest.NoWarnings{}
 		asker, err := authenticationclient.NewForConfig(config)
 		if err != nil {
-			return tokenError{fmt.Errorf("make a client for the resource cluster: %w", err)}
+			return tokenError{error: fmt.Errorf("make a client for the resource cluster: %w", err)}
 		}
 		_, err = asker.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 		switch {
@@ -101,7 +117,7 @@ func refusedBy(self *rest.Config) func(ctx context.Context, token string) error 
 		case err == nil, apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 			return errOpensOurs
 		}
-		return tokenError{fmt.Errorf("ask the resource cluster whether it accepts the token: %w", err)}
+		return tokenError{error: fmt.Errorf("ask the resource cluster whether it accepts the token: %w", err)}
 	}
 }
 
