@@ -2,13 +2,17 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/restmapper"
 )
 
@@ -16,6 +20,40 @@ import (
 type served struct {
 	meta.RESTMapper
 	versions []string
+	// away are the versions of groups of which the cluster does not know the kinds at
+	// present, because the server for them does not answer it.
+	away map[schema.GroupVersion]error
+}
+
+// RESTMapping finds the resource of a kind. A kind is missing only if the cluster would
+// know it; without a version, it is looked for in all versions.
+func (s *served) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	mapping, err := s.RESTMapper.RESTMapping(kind, versions...)
+	if !meta.IsNoMatchError(err) {
+		return mapping, err //nolint:wrapcheck // it is what the library says
+	}
+	for away := range s.away {
+		if away.Group == kind.Group && (slices.Contains(versions, away.Version) || slices.Contains(versions, "")) {
+			return nil, fmt.Errorf("the cluster does not say at present which kinds there are in %s: its API server for them does not answer; see the APIService %s.%s", away, away.Version, away.Group)
+		}
+	}
+	return nil, err //nolint:wrapcheck // whoever asks recognises it
+}
+
+// asker notes which kinds a cluster does not know; the library only leaves them out.
+type asker struct {
+	*discovery.DiscoveryClient
+	away map[schema.GroupVersion]error
+}
+
+// ServerGroupsAndResourcesWithContext implements discovery.DiscoveryInterfaceWithContext.
+func (a *asker) ServerGroupsAndResourcesWithContext(ctx context.Context) ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	groups, resources, err := a.DiscoveryClient.ServerGroupsAndResourcesWithContext(ctx)
+	var failed *discovery.ErrGroupDiscoveryFailed
+	if errors.As(err, &failed) {
+		a.away = failed.Groups
+	}
+	return groups, resources, err //nolint:wrapcheck // the library looks at it
 }
 
 // versionsOf returns the names of all versions and kinds.

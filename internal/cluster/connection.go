@@ -157,8 +157,9 @@ func (c *Connection) Contact(ctx context.Context, wake func()) error {
 // fetchKinds asks the cluster for its kinds.
 func (c *Connection) fetchKinds(ctx context.Context) (mapper meta.RESTMapper, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
-		resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, c.discovery)
-		mapper = &served{RESTMapper: restmapper.NewDiscoveryRESTMapper(resources), versions: versionsOf(resources)}
+		asker := &asker{DiscoveryClient: c.discovery}
+		resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, asker)
+		mapper = &served{RESTMapper: restmapper.NewDiscoveryRESTMapper(resources), versions: versionsOf(resources), away: asker.away}
 		c.kept.Store(costOf(ctx))
 		return err
 	})
