@@ -112,7 +112,8 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 	return err
 }
 
-// Mapping returns the resource of a kind. A kind that is not known is looked for
+// Mapping returns the resource of a kind; without a version, in any one that the cluster
+// serves, first the one that it prefers. A kind that is not known is looked for
 // once more on the cluster; meta.IsNoMatchError recognises one that does not exist.
 func (c *Connection) Mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	before := c.kinds.known()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -273,5 +274,30 @@ func TestAwait(t *testing.T) {
 	c.Remove("ConfigMap", "ns", "a")
 	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 || wakes == 0 {
 		t.Errorf("waiting %v, error %v, %d wakes", waiting, err, wakes)
+	}
+}
+
+// TestVersionThatIsServedNoMore removes an object that was recorded with a version of its
+// kind that the cluster does not serve any more: the object is still there.
+func TestVersionThatIsServedNoMore(t *testing.T) {
+	for reason, served := range map[string]bool{"another version is served": true, "no version is": false} {
+		t.Run(reason, func(t *testing.T) {
+			c := memory.New()
+			object := parse(t, `{apiVersion: acme.example/v1, kind: Tenant, metadata: {name: a, namespace: ns}}`)
+			uid := types.UID("u")
+			if served {
+				c.Know(object.GroupVersionKind(), "tenants", meta.RESTScopeNamespace)
+				uid = c.Put(object).GetUID()
+			}
+			before := parse(t, `{apiVersion: acme.example/v1beta1, kind: Tenant, metadata: {name: a, namespace: ns}}`)
+			d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(before, "manage", uid)}, Owner: owner, Wake: func() {}})
+			defer d.Close()
+			if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 {
+				t.Errorf("it waits for %v, error %v", waiting, err)
+			}
+			if left := c.Find("Tenant", "ns", "a"); left != nil || len(d.Gone()) != 1 {
+				t.Errorf("left is %v, %d are gone", left, len(d.Gone()))
+			}
+		})
 	}
 }

@@ -44,13 +44,17 @@ func (o *doomed) close() {
 	}
 }
 
-// find finds the kind of the object. With the kind, its objects are gone, too.
+// find finds the kind of the object, in the recorded version or, where that is not served
+// any more, in another one. With the kind, its objects are gone, too.
 func (o *doomed) find(ctx context.Context) error {
 	if o.mapping != nil {
 		return nil
 	}
-	ref := o.entry.Resource
-	mapping, err := o.cluster.Mapping(ctx, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+	kind := schema.FromAPIVersionAndKind(o.entry.Resource.APIVersion, o.entry.Resource.Kind)
+	mapping, err := o.cluster.Mapping(ctx, kind)
+	if meta.IsNoMatchError(err) {
+		mapping, err = o.cluster.Mapping(ctx, kind.GroupKind().WithVersion(""))
+	}
 	if meta.IsNoMatchError(err) {
 		o.gone = true
 		return nil

@@ -27,8 +27,10 @@ func (c *Cluster) Server() string { return "https://memory.example" }
 func (c *Cluster) Mapping(_ context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if mapping, ok := c.kinds[kind]; ok {
-		return mapping, nil
+	for known, mapping := range c.kinds {
+		if known == kind || (kind.Version == "" && known.GroupKind() == kind.GroupKind()) {
+			return mapping, nil
+		}
 	}
 	return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
