@@ -297,9 +297,11 @@ func (s *Subscription) State() (State, error) {
 	if !s.watch.informer.HasSynced() {
 		return State{}, nil
 	}
-	// The version first: what is read after it is at least as new.
-	state := State{Known: true, Version: s.watch.informer.LastSyncResourceVersion()}
-	stored, exists, err := s.watch.informer.GetStore().GetByKey(s.object)
+	// The version of what is stored, not of what was read from the cluster, which is still
+	// on its way. It comes first: what is read after it is at least as new.
+	store := s.watch.informer.GetStore()
+	state := State{Known: true, Version: store.LastStoreSyncResourceVersion()}
+	stored, exists, err := store.GetByKey(s.object)
 	if err != nil || !exists {
 		return state, err
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -234,5 +235,39 @@ func TestAtLeast(t *testing.T) {
 				t.Errorf("%t", got)
 			}
 		})
+	}
+}
+
+// TestVersionIsNotAheadOfTheObjects creates objects one after the other: whenever a state
+// says that it is as new as the creation, it has the object. Otherwise an object that is
+// new would count as one that is gone.
+func TestVersionIsNotAheadOfTheObjects(t *testing.T) {
+	server := newStream(page(""))
+	connection, _ := connected(t, 0, server.ServeHTTP)
+	all := follow(t, func(wake func()) *Subscription {
+		return connection.Subscribe(configMaps, "a", "none", false, wake)
+	})
+	all.until("the begin", known)
+	ahead := 0
+	for i := 100; i < 400; i++ {
+		name, version := fmt.Sprintf("new-%d", i), fmt.Sprint(i)
+		created := &Subscription{key: all.key, watch: all.watch, object: "a/" + name}
+		server.events <- event("ADDED", name, version, "1")
+		for {
+			state, err := created.State()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state.Known && AtLeast(state.Version, version) {
+				if state.Object == nil {
+					ahead++
+				}
+				break
+			}
+			runtime.Gosched()
+		}
+	}
+	if ahead > 0 {
+		t.Errorf("%d of 300 states say that an object is gone which is new", ahead)
 	}
 }
