@@ -8,8 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
@@ -297,6 +299,36 @@ func TestVersionThatIsServedNoMore(t *testing.T) {
 			}
 			if left := c.Find("Tenant", "ns", "a"); left != nil || len(d.Gone()) != 1 {
 				t.Errorf("left is %v, %d are gone", left, len(d.Gone()))
+			}
+		})
+	}
+}
+
+// TestForceDeleteMeetsAConflict takes the finalizers away although somebody else changes
+// the object in the same moment, again and again: a watch that others have begun may have
+// told that before anybody listened here, so nobody would be woken.
+func TestForceDeleteMeetsAConflict(t *testing.T) {
+	tests := []struct {
+		reason    string
+		conflicts int
+		fails     bool
+	}{{"once", 1, false}, {"three times", 3, false}, {"always", 1000, true}}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			c, left := memory.New(), test.conflicts
+			uid := c.Put(parse(t, held)).GetUID()
+			c.Fault = func(request memory.Request) memory.Fault {
+				if request.Verb != "update" || left == 0 {
+					return memory.Fault{}
+				}
+				left--
+				return memory.Fault{Before: apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "a", nil)}
+			}
+			d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(parse(t, held), "manage", uid)}, Owner: owner, Groups: []Group{{Nature: "namespaced-resources", Force: true}}, Wake: func() {}})
+			defer d.Close()
+			waiting, err := d.Continue(t.Context())
+			if (err != nil) != test.fails || len(waiting) > 0 || (c.Find("ConfigMap", "ns", "a") != nil) != test.fails {
+				t.Errorf("it waits for %v, error %v", waiting, err)
 			}
 		})
 	}

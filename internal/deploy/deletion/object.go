@@ -209,11 +209,30 @@ func (o *doomed) ownUID(ctx context.Context, owner Owner) (types.UID, error) {
 	return live.GetUID(), nil
 }
 
-// forceEnd takes the finalizers of the object away.
+// forceAttempts is how often finalizers are taken away again because somebody else changed
+// the object in the same moment.
+const forceAttempts = 4
+
+// forceEnd takes the finalizers of the object away. A conflict is tried again at once, and
+// later if that does not help: no watch need tell of a change that came before it.
 func (o *doomed) forceEnd(ctx context.Context, owner Owner) error {
 	if len(o.left.GetFinalizers()) == 0 {
 		return nil
 	}
+	err := o.release(ctx, owner)
+	for range forceAttempts - 1 {
+		if apierrors.IsConflict(err) {
+			err = o.release(ctx, owner)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("take its finalizers away: %w", err)
+	}
+	return nil
+}
+
+// release stores the object without finalizers.
+func (o *doomed) release(ctx context.Context, owner Owner) error {
 	ref := o.entry.Resource
 	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
 	if apierrors.IsNotFound(err) || (err == nil && live.GetUID() != o.left.GetUID()) {
@@ -225,17 +244,14 @@ func (o *doomed) forceEnd(ctx context.Context, owner Owner) error {
 	}
 	live.SetFinalizers(nil)
 	stored, err := o.cluster.Update(ctx, o.mapping, live, owner.FieldManager)
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if apierrors.IsNotFound(err) {
 		// The watch tells what has become of it.
 		return nil
 	}
 	if err == nil && stored != nil {
 		o.left = stored
 	}
-	if err != nil {
-		return fmt.Errorf("take its finalizers away: %w", err)
-	}
-	return nil
+	return err
 }
 
 // look finds out whether an object whose deletion was asked for is gone.
