@@ -69,6 +69,10 @@ func (w *Watcher) Read(ctx context.Context) (value any, there bool, err error) {
 		if w.second, err = w.watch(ctx, w.value.second.kind, w.at); err != nil {
 			return nil, false, err
 		}
+		if state, err := w.second.State(); err != nil || state.Known {
+			// Others have begun the same watch, so it may have told news since the look.
+			w.wake()
+		}
 	}
 	return reading.Result(), missing == "", nil
 }

@@ -72,6 +72,24 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
+// TestWatcherMissesNothing wakes when the second object may have changed between the look at
+// it and the begin of its watch: others may have begun the same watch before, so that it
+// has told the news already.
+func TestWatcherMissesNothing(t *testing.T) {
+	cluster, wakes := memory.New(), 0
+	watcher := watched(t, cluster, func() { wakes++ })
+	defer watcher.Close()
+	put(cluster, "Pod", "p", "status", map[string]any{"login": map[string]any{"name": "first"}})
+	put(cluster, "Secret", "first", "data", map[string]any{"p": "1"})
+	wakes = 0
+	if _, there, err := watcher.Read(t.Context()); !there || err != nil || wakes != 1 {
+		t.Errorf("there %t, error %v, %d wakes", there, err, wakes)
+	}
+	if _, there, err := watcher.Read(t.Context()); !there || err != nil || wakes != 1 {
+		t.Errorf("nothing has changed: there %t, error %v, %d wakes", there, err, wakes)
+	}
+}
+
 // TestWatcherFails tells what cannot be watched or read.
 func TestWatcherFails(t *testing.T) {
 	cluster, broken := memory.New(), errors.New("forbidden")
