@@ -28,6 +28,7 @@ deployItems:
 - name: source
   type: landscaper.gardener.cloud/kubernetes-manifest
   target: {import: cluster}
+  timeout: TIMEOUT
   config:
     apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
     kind: ProviderConfiguration
@@ -96,9 +97,10 @@ func fluxSpace(t *testing.T) (string, client.WithWatch) {
 	return space, cluster
 }
 
-// requesting is an Installation with the template above.
-func requesting(space, name, url, timeout string) *v1alpha1.Installation {
-	inst := newInstallation(space, name, strings.NewReplacer("URL", url, "TIMEOUT", timeout).Replace(requested))
+// requesting is an Installation with the template above, with pairs of texts replaced.
+func requesting(space, name, url, timeout string, change ...string) *v1alpha1.Installation {
+	template := strings.NewReplacer(change...).Replace(requested)
+	inst := newInstallation(space, name, strings.NewReplacer("URL", url, "TIMEOUT", timeout).Replace(template))
 	inst.Spec.Imports.Targets[0].Target = "flux"
 	return inst
 }

@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
+)
+
+// fluxSecret puts a kubeconfig where the Kustomization of a case finds it.
+func fluxSecret(t *testing.T, cluster client.Client, space, kubeconfig string) {
+	t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "access"}, StringData: map[string]string{"value": kubeconfig}}
+	if err := cluster.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFluxFailures: the reason for which Flux fails is what a user sees.
+func TestFluxFailures(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	program, err := landscape.Program("landscaper-cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := landscape.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreachable := strings.Replace(env.targetKubeconfig, env.target.Server, "https://"+free, 1)
+	remote := []string{"wait: true", "wait: true\n          kubeConfig: {secretRef: {name: access}}"}
+	tests := []struct {
+		reason string
+		// manifest is what the repository has, change what is other in the template.
+		manifest, kubeconfig string
+		change               []string
+		wants                []string
+	}{
+		{"a path that does not exist", round(0), "", []string{"kustomize/race", "kustomize/nowhere"}, []string{"kustomization path not found"}},
+		{"a manifest that is none", "apiVersion: v1\nkind: ConfigMap\nmetadata: [}\n", "", nil, []string{"will not become ready by itself: BuildFailed"}},
+		{"a manifest that the API server refuses", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not-A-Name}\n", "", nil, []string{"ReconciliationFailed", "Not-A-Name"}},
+		{"a cluster that nobody reaches", round(0), unreachable, remote, []string{"connection refused"}},
+		{"a Secret without a kubeconfig", round(0), "nonsense", remote, []string{"ReconciliationFailed", "access"}},
+		{"a branch that does not exist", round(0), "", []string{"{branch: main}", "{branch: other}"}, []string{"GitOperationFailed", "find remote ref"}},
+	}
+	insts := make([]*v1alpha1.Installation, len(tests))
+	for i, test := range tests {
+		space, cluster := fluxSpace(t)
+		repository := newRepository(t)
+		if err := repository.Write(t.Context(), "race/configmap.yaml", test.manifest); err != nil {
+			t.Fatal(err)
+		}
+		if test.kubeconfig != "" {
+			fluxSecret(t, cluster, space, test.kubeconfig)
+		}
+		insts[i] = create(t, requesting(space, "raced", repository.URL, "8s", test.change...))
+	}
+	for i, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			failed := waitFinished(t, insts[i], "")
+			var shown bytes.Buffer
+			inspect := exec.CommandContext(t.Context(), program, "installations", "inspect", "raced", "-n", failed.Namespace, "--kubeconfig", env.resource.Kubeconfig)
+			inspect.Stdout, inspect.Stderr = &shown, &shown
+			if err := inspect.Run(); err != nil {
+				t.Fatalf("inspect: %v\n%s", err, shown.String())
+			}
+			text := strings.Join(strings.Fields(shown.String()), " ")
+			for _, want := range append(test.wants, "❌ Failed") {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not shown:\n%s", want, shown.String())
+				}
+			}
+		})
+	}
+}
