@@ -77,18 +77,21 @@ these jobs, and shows how they end.`,
 
 func (f *applyFlags) run(command *cobra.Command, streams terminal.Streams, on *connection.Connection, objects []*unstructured.Unstructured) error {
 	ctx := command.Context()
-	var roots []client.ObjectKey
+	var roots []appliedRoot
 	for _, object := range objects {
 		if err := place(on, object); err != nil {
 			return err
 		}
-		result, err := f.apply(ctx, on, object)
+		// A manifest may ask for the job itself.
+		asked := object.GetAnnotations()[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation)
+		before, result, err := f.apply(ctx, on, object)
 		if err != nil {
 			return on.Explain(fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err))
 		}
 		fmt.Fprintf(streams.Out, "%s %s: %s\n", object.GetKind(), object.GetName(), result)
 		if object.GetKind() == "Installation" && object.GetLabels()[v1alpha1.EncompassedByLabel] == "" {
-			roots = append(roots, client.ObjectKeyFromObject(object))
+			job, _, _ := unstructured.NestedString(before.Object, "status", "jobID")
+			roots = append(roots, appliedRoot{key: client.ObjectKeyFromObject(object), asked: asked, start: inspect.Start{UID: object.GetUID(), AfterJob: true, JobID: job}})
 		}
 	}
 	if !f.reconcile && !f.waits {
@@ -97,28 +100,39 @@ func (f *applyFlags) run(command *cobra.Command, streams terminal.Streams, on *c
 	return f.start(command, streams, on, roots)
 }
 
+// appliedRoot is a root Installation that was applied.
+type appliedRoot struct {
+	key client.ObjectKey
+	// asked tells that its manifest has asked for a job.
+	asked bool
+	start inspect.Start
+}
+
 // start starts the jobs, namespace by namespace, and waits for them.
-func (f *applyFlags) start(command *cobra.Command, streams terminal.Streams, on *connection.Connection, roots []client.ObjectKey) error {
+func (f *applyFlags) start(command *cobra.Command, streams terminal.Streams, on *connection.Connection, roots []appliedRoot) error {
 	starts := map[string]map[string]inspect.Start{}
 	for _, root := range roots {
-		there := *on
-		there.Namespace = root.Namespace
-		before, err := request(command, &there, root.Name, v1alpha1.ReconcileOperation)
-		if err != nil {
-			return err
+		if !root.asked {
+			there := *on
+			there.Namespace = root.key.Namespace
+			before, err := request(command, &there, root.key.Name, v1alpha1.ReconcileOperation)
+			if err != nil {
+				return err
+			}
+			root.start.JobID = before.Status.JobID
 		}
-		if starts[root.Namespace] == nil {
-			starts[root.Namespace] = map[string]inspect.Start{}
+		if starts[root.key.Namespace] == nil {
+			starts[root.key.Namespace] = map[string]inspect.Start{}
 		}
-		starts[root.Namespace][root.Name] = inspect.Start{UID: before.UID, AfterJob: true, JobID: before.Status.JobID}
+		starts[root.key.Namespace][root.key.Name] = root.start
 	}
 	if !f.waits {
 		return nil
 	}
 	for _, root := range roots {
 		there := *on
-		there.Namespace = root.Namespace
-		if waiting := starts[root.Namespace]; len(waiting) > 0 {
+		there.Namespace = root.key.Namespace
+		if waiting := starts[root.key.Namespace]; len(waiting) > 0 {
 			if err := newWait(streams, &there, f.wait, waiting).run(command.Context()); err != nil {
 				return err
 			}
@@ -139,12 +153,12 @@ func place(on *connection.Connection, object *unstructured.Unstructured) error {
 	return nil
 }
 
-func (f *applyFlags) apply(ctx context.Context, on *connection.Connection, object *unstructured.Unstructured) (string, error) {
-	before := &unstructured.Unstructured{}
+// apply applies an object, and returns it as it was before, and what has become of it.
+func (f *applyFlags) apply(ctx context.Context, on *connection.Connection, object *unstructured.Unstructured) (before *unstructured.Unstructured, result string, err error) {
+	before = &unstructured.Unstructured{}
 	before.SetGroupVersionKind(object.GroupVersionKind())
-	err := on.Client.Get(ctx, client.ObjectKeyFromObject(object), before)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return "", err
+	if err := on.Client.Get(ctx, client.ObjectKeyFromObject(object), before); client.IgnoreNotFound(err) != nil {
+		return nil, "", err
 	}
 	options := []client.ApplyOption{client.FieldOwner(fieldManager)}
 	if f.force {
@@ -152,17 +166,17 @@ func (f *applyFlags) apply(ctx context.Context, on *connection.Connection, objec
 	}
 	if err := on.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
 		if apierrors.IsConflict(err) {
-			return "", fmt.Errorf("%w: leave these fields out, or take them over with --force-conflicts", err)
+			return nil, "", fmt.Errorf("%w: leave these fields out, or take them over with --force-conflicts", err)
 		}
-		return "", err
+		return nil, "", err
 	}
 	switch {
 	case before.GetResourceVersion() == "":
-		return "created", nil
+		return before, "created", nil
 	case before.GetResourceVersion() == object.GetResourceVersion():
-		return "unchanged", nil
+		return before, "unchanged", nil
 	}
-	return "changed", nil
+	return before, "changed", nil
 }
 
 // order is that in which kinds are applied; others come in between.

@@ -61,6 +61,15 @@ func TestApply(t *testing.T) {
 	if got := p.end(t); got.code != 0 || !strings.HasSuffix(got.out, "Installation shop: Succeeded\n") {
 		t.Errorf("%+v", got)
 	}
+	// A manifest that asks for its job itself is not asked a second time.
+	write(strings.Replace(landscape, "metadata: {name: shop}", "metadata: {name: shop, annotations: {landscaper.gardener.cloud/operation: reconcile}}", 1))
+	p = begin(t, resource.Kubeconfig, "inst", "apply", "-n", namespace, "-f", directory, "--force-conflicts", "--wait")
+	p.err.await(t, `operation "reconcile" has not been taken up yet`)
+	take(t, shop, "job-2")
+	update(t, shop, job("job-2", "Succeeded"))
+	if got := p.end(t); got.code != 0 || strings.Contains(got.out+got.err, "annotation was added") || strings.Contains(got.err, "already pending") {
+		t.Errorf("%+v", got)
+	}
 	write("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n")
 	if got := run(); got.code != 1 || !strings.Contains(got.err, "use kubectl apply for the rest") {
 		t.Errorf("%+v", got)
