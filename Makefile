@@ -42,6 +42,10 @@ demo: build ## Bring up the data flow example in a lab, and check it (DEMO=-one-
 flux-manifests: ## Write the manifests of Flux that an example installs, from the modules of the lab.
 	@examples/kustomize/install-flux/commands/render-manifests.sh
 
+.PHONY: session
+session: build lab ## Record a terminal session of the command line for the docs.
+	go run ./hack/session docs/pictures/session.svg
+
 # The parts of the whole test. What only compares files comes first.
 PARTS := verify lint test-unit test-lab test-integration test-e2e
 
