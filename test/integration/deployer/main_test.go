@@ -21,12 +21,17 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/deploy/helm"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/kustomize"
+	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/mock"
+	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/test/lab"
 )
 
@@ -57,7 +62,7 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error
-	environment, err = lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"kwok=target", "issuer=resource"}, KwokNodes: 1})
+	environment, err = lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"kwok=target", "issuer=resource", "registry-auth", "git-auth"}, KwokNodes: 1})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the lab:", err)
 		return 1
@@ -158,6 +163,11 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 	}
 	if err == nil {
 		err = deployer.Add(mgr, deployer.Options{Type: mock.Type, Name: mock.Name, Version: "test", Identity: "test-mock", Deployer: mock.New(), Clusters: clusters})
+	}
+	if err == nil {
+		origins := origin.Origins{Contexts: mgr.GetClient(), Sources: &sources.Reader{Client: mgr.GetAPIReader()}, Components: component.NewSharedWith(deployer.Egress{AllowLoopback: true})}
+		deploys := kustomize.New(kustomize.Options{Sources: &files.Loader{Origins: origins}})
+		err = deployer.Add(mgr, deployer.Options{Type: kustomize.Type, Name: kustomize.Name, Version: "test", Identity: "test-kustomize", Deployer: deploys, Clusters: clusters})
 	}
 	if err == nil {
 		err = deployer.Add(mgr, deployer.Options{Type: contextType, Name: contextType, Deployer: contextDeployer{}, Clusters: clusters})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -114,20 +113,28 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
-	chosen := slices.IndexFunc(manifest.Layers, func(layer ocispec.Descriptor) bool { return layer.MediaType == fluxLayer })
-	switch {
-	case manifest.Index:
+	if manifest.Index {
 		return nil, errors.New("the artifact is an index of several: name one of them by its digest")
-	case chosen < 0 && len(manifest.Layers) == 1:
-		chosen = 0
-	case chosen < 0:
-		return nil, fmt.Errorf("the artifact has %d layers, none of type %s: it must have one, an archive", len(manifest.Layers), fluxLayer)
 	}
-	data, err := oci.Read(ctx, store, repository, manifest.Layers[chosen], maxPacked)
+	layer, err := filesLayer(manifest.Layers)
+	if err != nil {
+		return nil, err
+	}
+	data, err := oci.Read(ctx, store, repository, layer, maxPacked)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
 	return unpack(data)
+}
+
+// filesLayer returns the layer with the files.
+func filesLayer(layers []ocispec.Descriptor) (ocispec.Descriptor, error) {
+	for _, layer := range layers {
+		if layer.MediaType == fluxLayer || len(layers) == 1 {
+			return layer, nil
+		}
+	}
+	return ocispec.Descriptor{}, fmt.Errorf("the artifact has %d layers, none of type %s: it must have one, an archive", len(layers), fluxLayer)
 }
 
 // checkGit tells what is wrong with how a repository is named.
