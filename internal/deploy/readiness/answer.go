@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -154,10 +155,37 @@ func (s *sources) judge(ctx context.Context, before, now *unstructured.Unstructu
 	case err != nil:
 		return finding, err
 	}
-	if finding = compare(finding, now, from, live); !finding.Ready() && s.watches[from.String()] == nil {
-		s.watches[from.String()] = s.cluster.Watch(mapping, from.namespace, from.name, false, s.wake)
+	if finding = compare(finding, now, from, live); finding.Ready() || finding.Hopeless {
+		return finding, nil
+	}
+	if err := s.follow(mapping, from, live); err != nil {
+		return finding, fmt.Errorf("%s, and cannot be watched: %w", finding.Why, err)
 	}
 	return finding, nil
+}
+
+// follow begins to watch a source. A watch that others have begun may have told news since
+// the look, before anybody listened here. An error says that only a timer can tell when
+// to look again.
+func (s *sources) follow(mapping *meta.RESTMapping, from source, live *unstructured.Unstructured) error {
+	if watch := s.watches[from.String()]; watch != nil {
+		_, err := watch.State()
+		return err
+	}
+	watch := s.cluster.Watch(mapping, from.namespace, from.name, false, s.wake)
+	s.watches[from.String()] = watch
+	if state, err := watch.State(); err != nil || state.Known && versionOf(state.Object) != versionOf(live) {
+		s.wake()
+	}
+	return nil
+}
+
+// versionOf is the version of an object, empty if there is none.
+func versionOf(object *unstructured.Unstructured) string {
+	if object == nil {
+		return ""
+	}
+	return object.GetResourceVersion()
 }
 
 // close ends all watches.

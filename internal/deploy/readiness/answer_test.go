@@ -1,13 +1,17 @@
 package readiness
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
 
@@ -153,6 +157,76 @@ func TestNewsOfTheSource(t *testing.T) {
 		t.Errorf("%v (%v), %d watches", unready, err, cluster.Watched())
 	}
 }
+
+// hasty is a cluster whose source answers just after it was looked at.
+type hasty struct {
+	*memory.Cluster
+	later *unstructured.Unstructured
+}
+
+func (h *hasty) Get(ctx context.Context, mapping *meta.RESTMapping, namespace, name string) (*unstructured.Unstructured, error) {
+	object, err := h.Cluster.Get(ctx, mapping, namespace, name)
+	if h.later != nil {
+		h.Put(h.later)
+		h.later = nil
+	}
+	return object, err
+}
+
+// TestSourceThatChangesInBetween: what the source tells between the look at it and the
+// begin of its watch is not lost, as a watch that others have begun has told it already;
+// and a source that cannot be watched is looked at again.
+func TestSourceThatChangesInBetween(t *testing.T) {
+	begin := func(t *testing.T, later bool) (*hasty, *Check, *int) {
+		cluster := &hasty{Cluster: memory.New()}
+		mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
+		cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
+		cluster.Put(parse(t, strings.Replace(fetched, "lastHandledReconcileAt: second", "lastHandledReconcileAt: first", 1)))
+		if later {
+			cluster.later = parse(t, fetched)
+		}
+		woken := new(int)
+		check := NewAnswers(cluster, func() { *woken++ })
+		check.Add(mapping, cluster.Put(parse(t, answered)))
+		t.Cleanup(check.Close)
+		return cluster, check, woken
+	}
+	t.Run("it answers", func(t *testing.T) {
+		_, check, woken := begin(t, true)
+		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *woken == 0 {
+			t.Errorf("%v (%v), %d wakes", unready, err, *woken)
+		}
+		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
+			t.Errorf("%v (%v)", unready, err)
+		}
+	})
+	t.Run("it does not change", func(t *testing.T) {
+		_, check, woken := begin(t, false)
+		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 || *woken != 0 {
+			t.Errorf("%v (%v), %d wakes", unready, err, *woken)
+		}
+	})
+	t.Run("it cannot be watched", func(t *testing.T) {
+		cluster, check, _ := begin(t, false)
+		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 {
+			t.Errorf("%v (%v)", unready, err)
+		}
+		check.sources.watches["GitRepository flux/files"] = broken{}
+		if _, err := check.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "its source GitRepository flux/files: Flux has not answered the request yet, and cannot be watched: forbidden") {
+			t.Errorf("error %v", err)
+		}
+		cluster.Put(parse(t, fetched))
+		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
+			t.Errorf("%v (%v)", unready, err)
+		}
+	})
+}
+
+// broken is a watch that fails.
+type broken struct{}
+
+func (broken) State() (cluster.State, error) { return cluster.State{}, errors.New("forbidden") }
+func (broken) Close() error                  { return nil }
 
 func TestRequests(t *testing.T) {
 	tests := []struct {
