@@ -142,7 +142,7 @@ func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Ti
 	}
 	switch {
 	case err != nil:
-		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, "NotCompared", err.Error()
+		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionUnknown, "NotCompared", job.Told(err)
 	case len(drift) > 0:
 		condition.Status, condition.Reason, condition.Message = v1alpha1.ConditionTrue, "ChangedByOthers", "somebody has changed "+listing(drift)
 	}

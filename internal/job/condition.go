@@ -82,5 +82,5 @@ func message(err error) string {
 	if err == nil {
 		return "the job has failed"
 	}
-	return err.Error()
+	return Told(err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -179,13 +180,27 @@ func IsShutdown(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
+// maxTold is how many bytes of a message a status tells.
+const maxTold = 8 << 10
+
+// Told returns the message of an error as a status tells it. A status has it several
+// times, and what others have written into it, such as a target cluster, may be longer
+// than an API server stores: then the job could never end.
+func Told(err error) string {
+	text := err.Error()
+	if len(text) <= maxTold {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxTold], "") + "…"
+}
+
 // StatusError returns an error in the form of a status, or nil. Last is the error
 // that the status shows so far: its times stay where nothing changed.
 func StatusError(err error, last *v1alpha1.Error, now metav1.Time) *v1alpha1.Error {
 	if err == nil {
 		return nil
 	}
-	shown := &v1alpha1.Error{Message: err.Error(), Codes: Codes(err), LastTransitionTime: now, LastUpdateTime: now}
+	shown := &v1alpha1.Error{Message: Told(err), Codes: Codes(err), LastTransitionTime: now, LastUpdateTime: now}
 	var e *Error
 	if errors.As(err, &e) {
 		shown.Operation, shown.Reason = e.Operation, e.Reason

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,6 +50,27 @@ func TestCodes(t *testing.T) {
 	want := []v1alpha1.ErrorCode{v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly, v1alpha1.ErrorUnauthorized}
 	if got := Codes(err); !slices.Equal(got, want) {
 		t.Errorf("codes %v, want the innermost first and each once: %v", got, want)
+	}
+}
+
+// TestLongMessages shows that a status stays small, however long what others have written
+// is, and that no character is cut into pieces.
+func TestLongMessages(t *testing.T) {
+	long := Wrap(errors.New(strings.Repeat("ä", 1<<20)), "op", "reason", "a finalizer")
+	now := metav1.NewTime(time.Unix(100, 0))
+	var conditions []v1alpha1.Condition
+	Summarize(&conditions, Summary{Phase: "Failed", Err: long}, now)
+	messages := map[string]string{"lastError": StatusError(long, nil, now).Message}
+	for _, condition := range conditions {
+		messages[string(condition.Type)] = condition.Message
+	}
+	for where, message := range messages {
+		if len(message) > 9<<10 || !utf8.ValidString(message) {
+			t.Errorf("%s has %d bytes, valid %t", where, len(message), utf8.ValidString(message))
+		}
+	}
+	if !strings.HasPrefix(messages["lastError"], "a finalizer: ää") || !strings.HasSuffix(messages["lastError"], "ä…") {
+		t.Errorf("message %.40s", messages["lastError"])
 	}
 }
 
