@@ -193,7 +193,8 @@ func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
 }
 
 // waiting returns the items that have a job and use a Target, and lets them go on
-// at once: whatever they wait for, a new access to the cluster may be the answer.
+// at once: whatever they wait for, a new access to the cluster may be the answer. A job of
+// our own making need not be in the cache yet.
 func (r *reconciler) waiting(ctx context.Context, namespace string, target client.MatchingFields) []reconcile.Request {
 	items := &v1alpha1.DeployItemList{}
 	if err := r.client.List(ctx, items, client.InNamespace(namespace), target); err != nil {
@@ -201,7 +202,7 @@ func (r *reconciler) waiting(ctx context.Context, namespace string, target clien
 	}
 	var requests []reconcile.Request
 	for i := range items.Items {
-		if key := keyOf(&items.Items[i]); asksForWork(&items.Items[i]) {
+		if key := keyOf(&items.Items[i]); asksForWork(&items.Items[i]) || r.runs.working(key) {
 			r.runs.wake(key)
 			requests = append(requests, reconcile.Request{NamespacedName: key})
 		}

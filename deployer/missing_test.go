@@ -117,6 +117,38 @@ func TestDeletionWithoutTarget(t *testing.T) {
 	}
 }
 
+// TestWhoWaitsForATarget wakes the items at work on a Target when it or its Secret changes:
+// also one whose job is of our own making, and not yet in the cache.
+func TestWhoWaitsForATarget(t *testing.T) {
+	idle := func(item *v1alpha1.DeployItem) { item.Status.JobIDFinished = item.Status.JobID }
+	begun := func(s *stage) {
+		own := s.item()
+		own.Status.JobID = "own"
+		s.reconciler.runs.begin(own)
+	}
+	tests := []struct {
+		reason string
+		item   *v1alpha1.DeployItem
+		before func(*stage)
+		want   bool
+	}{
+		{"it has a job", newItem(onEdge), func(*stage) {}, true},
+		{"it has none", newItem(onEdge, idle), func(*stage) {}, false},
+		{"its own job is not in the cache", newItem(onEdge, idle), begun, true},
+		{"it has another Target", newItem(), func(*stage) {}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s := onStage(t, &script{}, test.item)
+			test.before(s)
+			requests := s.reconciler.waiting(t.Context(), "ns", client.MatchingFields{byTarget: "edge"})
+			if woken := len(requests) == 1 && requests[0].NamespacedName == key; woken != test.want {
+				t.Errorf("woken: %v", requests)
+			}
+		})
+	}
+}
+
 // TestMissingContext waits for the Context, and is woken by it: those that come while
 // nobody follows Contexts yet are found at once.
 func TestMissingContext(t *testing.T) {

@@ -72,6 +72,9 @@ func (s *stage) told() []string {
 	}
 }
 
+// byTarget is the index of items by their Target.
+const byTarget = "target"
+
 var key = types.NamespacedName{Namespace: "ns", Name: "item"}
 
 func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
@@ -90,6 +93,7 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 		return next
 	}
 	store := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.DeployItem{}).WithObjects(objects...).
+		WithIndex(&v1alpha1.DeployItem{}, byTarget, (&reconciler{options: Options{Type: "test"}}).targetOf).
 		WithInterceptorFuncs(interceptor.Funcs{
 			SubResourceUpdate: func(ctx context.Context, c client.Client, name string, object client.Object, options ...client.SubResourceUpdateOption) error {
 				if err := fail(); err != nil {

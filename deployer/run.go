@@ -180,6 +180,13 @@ func (r *runs) wake(key types.NamespacedName) {
 	}
 }
 
+// working reports whether an item has a run.
+func (r *runs) working(key types.NamespacedName) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.byKey[key] != nil
+}
+
 // uses notes that the run of an item has asked for an object.
 func (r *runs) uses(item types.NamespacedName, object need) {
 	r.mutex.Lock()
