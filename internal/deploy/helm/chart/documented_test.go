@@ -10,6 +10,7 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/origin"
 )
 
 var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")
@@ -43,7 +44,7 @@ func TestDocumented(t *testing.T) {
 			}
 		}
 		if item.Chart.ResourceRef != "" {
-			if _, err := parseKey(item.Chart.ResourceRef); err != nil {
+			if _, err := origin.ParseKey(item.Chart.ResourceRef); err != nil {
 				t.Error(err)
 			}
 		}
