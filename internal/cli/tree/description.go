@@ -12,6 +12,7 @@ import (
 
 	container "go.landscaper.dev/api/container/v1alpha1"
 	helm "go.landscaper.dev/api/helm/v1alpha1"
+	kustomize "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/inspect"
 )
@@ -106,10 +107,28 @@ func deployItemData(spec *v1alpha1.DeployItemSpec) []string {
 	switch spec.Type {
 	case v1alpha1.HelmDeployItemType:
 		return append(lines, helmData(spec.Configuration)...)
+	case v1alpha1.KustomizeDeployItemType:
+		return append(lines, kustomizeData(spec.Configuration)...)
 	case v1alpha1.ContainerDeployItemType:
 		return append(lines, containerData(spec.Configuration)...)
 	}
 	return lines
+}
+
+func kustomizeData(raw *runtime.RawExtension) []string {
+	var config kustomize.ProviderConfiguration
+	if !decode(raw, &config) {
+		return []string{"unable to parse kustomize config"}
+	}
+	switch source := config.Source; {
+	case source.Git != nil:
+		return []string{"Source: " + withoutSecrets(source.Git.URL)}
+	case source.OCI != nil:
+		return []string{"Source: " + source.OCI.Ref}
+	case source.ResourceRef != "":
+		return []string{"Source: resource of a component"}
+	}
+	return []string{fmt.Sprintf("Source: inline (%d files)", len(config.Source.Files))}
 }
 
 func helmData(raw *runtime.RawExtension) []string {
