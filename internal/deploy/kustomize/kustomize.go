@@ -73,7 +73,7 @@ func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Rep
 
 // Lookout implements deployer.Repeating.
 func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lookout, error) {
-	return rollout.LookOut(ctx, item, settings{d.objects})
+	return rollout.LookOut(ctx, item, settings(d))
 }
 
 // Drift implements deployer.Repeating.

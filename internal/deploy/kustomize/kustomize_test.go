@@ -89,7 +89,7 @@ func TestWish(t *testing.T) {
 	if err != nil || len(wish.Objects) != 1 || wish.Objects[0].Policy != apideployer.ManagePolicy || wish.Objects[0].Position != "ConfigMap a of the kustomization" {
 		t.Errorf("wish %+v, error %v", wish, err)
 	}
-	if wish, err := (settings{d.objects}).Wish(t.Context(), item); err != nil || len(wish.Exports) != 1 || sources.loaded != 1 {
+	if wish, err := settings(d).Wish(t.Context(), item); err != nil || len(wish.Exports) != 1 || sources.loaded != 1 {
 		t.Errorf("wish %+v, error %v, loaded %d times", wish, err, sources.loaded)
 	}
 	if repetition := d.Repetition(item.DeployItem); repetition.Next == nil || !repetition.Correct || !repetition.Watch {

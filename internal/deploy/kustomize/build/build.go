@@ -29,14 +29,17 @@ type Limits struct {
 	Objects int
 	// Built is how many bytes the objects may have, as far as can be told beforehand.
 	Built int
-	// Kustomizations is how many kustomization files are read.
+	// Kustomizations is how many kustomizations are built, one that is used twice twice.
 	Kustomizations int
+	// Work is how long a build may take: the library compares each object with each
+	// other one, so a unit is one comparison, about two microseconds.
+	Work int
 }
 
 // DefaultLimits are far above what one item should deploy. A build takes up to some
 // hundred megabytes of memory with them, and there is one at a time.
 func DefaultLimits() Limits {
-	return Limits{Read: 8 << 20, Objects: 1000, Built: 32 << 20, Kustomizations: 200}
+	return Limits{Read: 8 << 20, Objects: 1000, Built: 32 << 20, Kustomizations: 200, Work: 4_000_000}
 }
 
 // turn is held by the build that runs: the library keeps schemas in variables of the

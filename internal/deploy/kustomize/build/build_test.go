@@ -94,15 +94,24 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
+// word is a value that no message may repeat.
+const word = "hunter2hunter2"
+
+// refusal is a source that is refused, with a part of the message.
+type refusal struct {
+	reason, config string
+	from           files
+	want           string
+}
+
+// kustomization is a source with a kustomization file and an object.
+func kustomization(text string) files {
+	return files{"kustomization.yaml": text, "a.yaml": configMap}
+}
+
 // TestRefused shows what is refused, with messages that tell where and why.
 func TestRefused(t *testing.T) {
-	const word = "hunter2hunter2"
-	kustomization := func(text string) files { return files{"kustomization.yaml": text, "a.yaml": configMap} }
-	tests := []struct {
-		reason, config string
-		from           files
-		want           string
-	}{
+	checkRefused(t, []refusal{
 		{"no such path", "{path: other}", kustomization(""), `path: "other": there is no such file`},
 		{"a path out of the source", "{path: ../..}", kustomization(""), "leads out of the source"},
 		{"a file as the path", "{path: a.yaml}", kustomization(""), "it is a file, not a directory"},
@@ -135,6 +144,12 @@ func TestRefused(t *testing.T) {
 		{"an object without a kind", "{}", files{"a.yaml": "{metadata: {name: a}, data: {k: " + word + "}}"}, "document 1 has no apiVersion"},
 		{"YAML that is none", "{}", files{"a.yaml": "a: [" + word}, `resources[0] of .: "a.yaml": line 1`},
 		{"the same object twice", "{}", files{"a.yaml": configMap, "b.yaml": configMap}, "kustomization .: merging resources from 'b.yaml': may not add resource with an already registered id: ConfigMap.v1"},
+	})
+}
+
+// TestRefusedChanges shows what is refused of patches and generators.
+func TestRefusedChanges(t *testing.T) {
+	checkRefused(t, []refusal{
 		{"a patch without an object", "{patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {k: " + word + "}}'}]}", files{"a.yaml": configMap}, "no resource matches strategic merge patch"},
 		{"a patch that is none", "{patches: [{patch: " + word + "}]}", files{"a.yaml": configMap}, "patches[0]: it is neither"},
 		{"an empty patch", "{patches: [{patch: ' '}]}", files{"a.yaml": configMap}, "patches[0]: it is empty"},
@@ -148,7 +163,11 @@ func TestRefused(t *testing.T) {
 		{"a secret twice", "{}", kustomization("secretGenerator: [{name: a, literals: [x=" + word + "]}, {name: a, literals: [x=" + word + "]}]"), `must be merge or replace`},
 		{"an environment that is none", "{}", files{"kustomization.yaml": "secretGenerator: [{name: a, envs: [e]}]", "e": "\xff\xfe" + word}, "envs[0]: \"e\": it is no text in UTF-8"},
 		{"labels at places of their own", "{}", kustomization("resources: [a.yaml]\nlabels: [{pairs: {a: b}, fields: [{path: data}]}]"), "labels[].fields is refused"},
-	}
+	})
+}
+
+func checkRefused(t *testing.T, tests []refusal) {
+	t.Helper()
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			got, err := built(t, test.from, test.config)
@@ -179,6 +198,15 @@ func TestLimits(t *testing.T) {
 	for i := range 1200 {
 		fmt.Fprintf(&many, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d}}\n", i)
 	}
+	empty := files{"l0/kustomization.yaml": "namePrefix: a"}
+	components := files{"kustomization.yaml": "resources: [a.yaml]\ncomponents: [l40]", "a.yaml": configMap, "l0/kustomization.yaml": "kind: Component\nnamePrefix: a"}
+	deep := files{"l0/kustomization.yaml": "resources: [a.yaml]", "l0/a.yaml": many.String()[:many.Len()/2]}
+	for i := 1; i <= 40; i++ {
+		empty[fmt.Sprintf("l%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../l%d, ../l%d]", i-1, i-1)
+		components[fmt.Sprintf("l%d/kustomization.yaml", i)] = fmt.Sprintf("kind: Component\ncomponents: [../l%d, ../l%d]", i-1, i-1)
+		deep[fmt.Sprintf("l%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../l%d]\nnamePrefix: a", i-1)
+	}
+	deep["l0/a.yaml"] = deep["l0/a.yaml"][:strings.LastIndex(deep["l0/a.yaml"], "---")]
 	half := many.String()[:many.Len()/2]
 	tests := []struct {
 		reason, config string
@@ -186,6 +214,10 @@ func TestLimits(t *testing.T) {
 		want           string
 	}{
 		{"bases that double", "{path: l40}", doubling, "limit of"},
+		{"bases without objects that double", "{path: l40}", empty, "number of kustomizations that"},
+		{"components that double", "{}", components, "number of kustomizations that"},
+		{"many levels of many objects", "{path: l40}", deep, "the work for the objects"},
+		{"many patches of many objects", "{}", files{"kustomization.yaml": "resources: [a.yaml]\npatches: [" + strings.Repeat("{target: {kind: X}, patch: '[{op: remove, path: /a}]'},", 500) + "]", "a.yaml": deep["l0/a.yaml"]}, "the work for the objects"},
 		{"many kustomizations", "{}", long, "number of kustomizations is more than the limit of 200"},
 		{"many objects", "{}", files{"a.yaml": many.String()}, "number of objects"},
 		{"an alias that stands for much", "{}", files{"a.yaml": "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]"}, "more than 250000 values"},

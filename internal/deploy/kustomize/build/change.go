@@ -35,6 +35,7 @@ func (g *guard) write(id, directory string, own *part, content *types.Kustomizat
 		}
 	}
 	own.each += places * len(added)
+	own.changes += len(content.Patches) + len(content.Images) + len(content.Replicas) + len(content.Labels)
 	if err := g.check(own); err != nil {
 		return err
 	}
@@ -51,25 +52,11 @@ func (g *guard) write(id, directory string, own *part, content *types.Kustomizat
 
 // patches reads patches. All of them become inline ones without aliases.
 func (g *guard) patches(own *part, _, directory string, content *types.Kustomization) error {
-	for i, given := range content.PatchesStrategicMerge {
-		patch := types.Patch{Patch: string(given)}
-		// It is a file if there is one, as in the library.
-		if at, err := join(directory, string(given)); err == nil && !strings.Contains(string(given), "\n") {
-			if _, err := g.find(at); err == nil || !strings.Contains(string(given), ":") {
-				patch = types.Patch{Path: string(given)}
-			}
-		}
-		if err := g.patch(own, directory, &patch); err != nil {
-			return fmt.Errorf("patchesStrategicMerge[%d]: %w", i, err)
-		}
-		content.Patches = append(content.Patches, patch)
-	}
-	for i := range content.Patches[:len(content.Patches)-len(content.PatchesStrategicMerge)] {
+	for i := range content.Patches {
 		if err := g.patch(own, directory, &content.Patches[i]); err != nil {
 			return fmt.Errorf("patches[%d]: %w", i, err)
 		}
 	}
-	content.PatchesStrategicMerge = nil
 	return nil
 }
 

@@ -46,9 +46,15 @@ type part struct {
 	component bool
 	// objects and bytes are those that it yields, as far as can be told.
 	objects, bytes int
-	// each is how much it may add to each object.
-	each int
+	// each is how much it may add to each object, with how many changes.
+	each, changes int
+	// runs is how many kustomizations it stands for, passes how often it goes through
+	// its objects, work what that takes with all that it includes.
+	runs, passes, work int
 }
+
+// What a change of an object takes, in units of work: by object and by its size.
+const objectWork, bytesPerWork = 50, 40
 
 // name is how the library is told to include it. It begins with dots, so that the
 // library never takes it for an address.
@@ -61,20 +67,29 @@ func (p *part) include(other *part, asComponent bool) error {
 		return fmt.Errorf("%s includes %s among its %s: it belongs to its %s", p.at, other.at, kind[asComponent], kind[other.component])
 	}
 	p.objects, p.bytes = p.objects+other.objects, p.bytes+other.bytes
+	p.runs, p.work = p.runs+other.runs, p.work+other.work
 	if asComponent {
-		p.each += other.each
+		p.each, p.changes, p.passes = p.each+other.each, p.changes+other.changes, p.passes+other.passes
 	}
 	return nil
 }
 
 // check compares what a kustomization yields with the limits.
 func (g *guard) check(p *part) error {
+	p.runs, p.passes = p.runs+1, p.passes+1
+	if p.runs > g.limits.Kustomizations {
+		return &filetree.LimitError{What: "the number of kustomizations that " + p.at + " stands for", Limit: int64(g.limits.Kustomizations)}
+	}
 	if p.objects > g.limits.Objects {
 		return &filetree.LimitError{What: "the number of objects of " + p.at, Limit: int64(g.limits.Objects)}
 	}
-	// No product can overflow: both factors are bounded.
+	// No product can overflow: all factors are bounded.
 	if !p.component {
 		p.bytes += p.objects * p.each
+		p.work += p.passes*p.objects*p.objects + p.changes*(objectWork*p.objects+p.bytes/bytesPerWork)
+	}
+	if p.work > g.limits.Work {
+		return &filetree.LimitError{What: "the work for the objects, patches and kustomizations of " + p.at, Limit: int64(g.limits.Work)}
 	}
 	if p.bytes > g.limits.Built {
 		return &filetree.LimitError{What: "the number of bytes that the objects of " + p.at + " may have", Limit: int64(g.limits.Built)}

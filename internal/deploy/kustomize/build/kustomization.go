@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -96,16 +97,23 @@ func (g *guard) kustomization(directory string) (*types.Kustomization, error) {
 	if len(documents) != 1 {
 		return nil, fmt.Errorf("%s must be one YAML document, not %d", path.Base(file), len(documents))
 	}
-	content, err := understood(documents[0])
+	content, err := g.understood(documents[0], directory)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Base(file), err)
 	}
 	return content, nil
 }
 
+// older are fields of kustomization files that have successors.
+type older struct {
+	PatchesStrategicMerge []string          `json:"patchesStrategicMerge"`
+	PatchesJSON6902       []types.Patch     `json:"patchesJson6902"`
+	CommonLabels          map[string]string `json:"commonLabels"`
+}
+
 // understood reads a kustomization if all its fields are understood.
-func understood(raw []byte) (*types.Kustomization, error) {
-	var fields map[string]any
+func (g *guard) understood(raw []byte, directory string) (*types.Kustomization, error) {
+	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, errors.New("it must be an object")
 	}
@@ -117,21 +125,55 @@ func understood(raw []byte) (*types.Kustomization, error) {
 			return nil, fmt.Errorf("field %.60q does not exist", field)
 		}
 	}
-	content := &types.Kustomization{}
-	if err := yamltext.UnmarshalStrict(raw, yamltext.DefaultLimits(), content); err != nil {
-		return nil, err //nolint:wrapcheck // tells the field
+	past, today := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for field, value := range fields {
+		if _, isOld := yamltext.Fields(reflect.TypeFor[older]())[field]; isOld {
+			past[field] = value
+			continue
+		}
+		today[field] = value
+	}
+	content, before := &types.Kustomization{}, older{}
+	for _, part := range []struct {
+		fields map[string]json.RawMessage
+		into   any
+	}{{today, content}, {past, &before}} {
+		text, err := json.Marshal(part.fields)
+		if err != nil {
+			return nil, errors.New("it must be an object")
+		}
+		if err := yamltext.UnmarshalStrict(text, yamltext.DefaultLimits(), part.into); err != nil {
+			return nil, err //nolint:wrapcheck // tells the field
+		}
 	}
 	if content.Kind != "" && content.Kind != types.KustomizationKind && content.Kind != types.ComponentKind {
 		return nil, fmt.Errorf("kind must be %s or %s", types.KustomizationKind, types.ComponentKind)
 	}
 	content.FixKustomization()
-	content.Patches = append(content.Patches, content.PatchesJson6902...)
-	content.PatchesJson6902 = nil
-	if len(content.CommonLabels) > 0 {
-		content.Labels = append(content.Labels, types.Label{Pairs: content.CommonLabels, IncludeSelectors: true})
-		content.CommonLabels = nil
-	}
+	g.renew(content, before, directory)
 	return content, nil
+}
+
+// renew puts what is in older fields into those of today, in the library's order.
+func (g *guard) renew(content *types.Kustomization, before older, directory string) {
+	var merged []types.Patch
+	for _, given := range before.PatchesStrategicMerge {
+		patch := types.Patch{Patch: given}
+		// It is a file if there is one, as in the library, or if it can be nothing else.
+		if at, err := join(directory, given); !strings.Contains(given, "\n") {
+			if err == nil {
+				_, err = g.find(at)
+			}
+			if err == nil || !strings.Contains(given, ": ") {
+				patch = types.Patch{Path: given}
+			}
+		}
+		merged = append(merged, patch)
+	}
+	content.Patches = slices.Concat(merged, content.Patches, before.PatchesJSON6902)
+	if len(before.CommonLabels) > 0 {
+		content.Labels = append(content.Labels, types.Label{Pairs: before.CommonLabels, IncludeSelectors: true})
+	}
 }
 
 // generated is the kustomization of a directory without a file for it: all manifests
