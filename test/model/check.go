@@ -170,14 +170,15 @@ func (w *world) checkSettled() {
 }
 
 // waitsForParent tells whether what is being deleted waits for the next job of its
-// parent: somebody else has deleted it, or the job that was to delete it was interrupted.
+// parent: somebody else has deleted it, the job that was to delete it was interrupted,
+// or it waits for others itself.
 func (w *world) waitsForParent(object client.Object) bool {
 	parent, err := w.store.get("Installation", types.NamespacedName{Namespace: object.GetNamespace(), Name: parentOf(object)})
 	if err != nil || kindOf(object) == "DeployItem" {
 		return false
 	}
 	_, _, phase := jobOf(parent)
-	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed
+	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed || w.waitsForImporter(parent)
 }
 
 // waitsForImporter tells whether the deletion of a root waits until the other one no
