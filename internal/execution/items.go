@@ -42,7 +42,7 @@ func (r *Reconciler) ensureItem(ctx context.Context, exec *v1alpha1.Execution, t
 
 // createItem creates a DeployItem. Its name follows from the Execution and the
 // template, so that a repeated attempt meets the item of the first one.
-func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, cluster string) (*v1alpha1.DeployItem, error) {
+func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, cluster *string) (*v1alpha1.DeployItem, error) {
 	for salt := range maxSalt {
 		item, _, err := wanted.DeployItem(exec, template, nil, cluster, salt, r.Now())
 		if err != nil {

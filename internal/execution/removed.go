@@ -14,24 +14,25 @@ import (
 const askLimit = 10 * time.Second
 
 // clusterOf returns the shoot behind the Target of an item that wants to go without
-// uninstalling anything when that shoot is gone. Without such a wish, or if a TargetSync
-// has not made the Target from a shoot, it is empty.
-func (r *Reconciler) clusterOf(ctx context.Context, namespace string, template *v1alpha1.DeployItemTemplate) (string, error) {
+// uninstalling anything when that shoot is gone. It is empty if a TargetSync has not made
+// the Target from a shoot, and nil without such a wish or if nobody knows.
+func (r *Reconciler) clusterOf(ctx context.Context, namespace string, template *v1alpha1.DeployItemTemplate) (*string, error) {
 	if template.OnDelete == nil || !template.OnDelete.SkipUninstallIfClusterRemoved || template.Target == nil {
-		return "", nil
+		return nil, nil
 	}
 	target := &v1alpha1.Target{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: template.Target.Name}, target); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			// Whoever deploys the item tells that.
-			return "", nil
+			return nil, nil
 		}
-		return "", fmt.Errorf("read Target %s of DeployItem %s: %w", template.Target.Name, template.Name, err)
+		return nil, fmt.Errorf("read Target %s of DeployItem %s: %w", template.Target.Name, template.Name, err)
 	}
-	if target.Labels[v1alpha1.TargetSyncLabel] != v1alpha1.TargetSyncLabelValue {
-		return "", nil
+	shoot := ""
+	if target.Labels[v1alpha1.TargetSyncLabel] == v1alpha1.TargetSyncLabelValue {
+		shoot = target.Annotations[v1alpha1.ShootNameAnnotation]
 	}
-	return target.Annotations[v1alpha1.ShootNameAnnotation], nil
+	return &shoot, nil
 }
 
 // clusterRemoved reports whether there is nothing left that an item could be uninstalled

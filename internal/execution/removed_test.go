@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,15 +23,15 @@ func TestClusterOf(t *testing.T) {
 		onDelete            *v1alpha1.OnDeleteConfig
 		labels, annotations map[string]string
 		target              string
-		want                string
+		want                *string
 	}{
-		{"a Target from a shoot", skips(true), synced, shoot, "host", "eu"},
-		{"nobody asks for it", nil, synced, shoot, "host", ""},
-		{"it is switched off", skips(false), synced, shoot, "host", ""},
-		{"a Target that no TargetSync has made", skips(true), nil, shoot, "host", ""},
-		{"a Target from a Secret", skips(true), synced, nil, "host", ""},
-		{"a Target that is missing is told by who deploys", skips(true), synced, shoot, "other", ""},
-		{"no Target", skips(true), synced, shoot, "", ""},
+		{"a Target from a shoot", skips(true), synced, shoot, "host", new("eu")},
+		{"nobody asks for it", nil, synced, shoot, "host", nil},
+		{"it is switched off", skips(false), synced, shoot, "host", nil},
+		{"a Target that no TargetSync has made", skips(true), nil, shoot, "host", new("")},
+		{"a Target from a Secret", skips(true), synced, nil, "host", new("")},
+		{"a Target that is missing is told by who deploys", skips(true), synced, shoot, "other", nil},
+		{"no Target", skips(true), synced, shoot, "", nil},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -40,8 +41,8 @@ func TestClusterOf(t *testing.T) {
 			if test.target != "" {
 				template.Target = &v1alpha1.ObjectReference{Name: test.target}
 			}
-			if got, err := b.clusterOf(t.Context(), "test", template); got != test.want || err != nil {
-				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			if got, err := b.clusterOf(t.Context(), "test", template); !reflect.DeepEqual(got, test.want) || err != nil {
+				t.Errorf("got %v, %v; want %v", got, err, test.want)
 			}
 		})
 	}

@@ -73,11 +73,11 @@ func TestCreatedBefore(t *testing.T) {
 	b := newBench(t)
 	template := v1alpha1.DeployItemTemplate{Name: "one", DependsOn: []string{"other"}}
 	exec := withItems(template)
-	if _, err := b.createItem(t.Context(), exec, &exec.Spec.DeployItems[0], ""); err != nil {
+	if _, err := b.createItem(t.Context(), exec, &exec.Spec.DeployItems[0], nil); err != nil {
 		t.Fatal(err)
 	}
 	exec.Spec.DeployItems[0].DependsOn = nil
-	item, err := b.createItem(t.Context(), exec, &exec.Spec.DeployItems[0], "")
+	item, err := b.createItem(t.Context(), exec, &exec.Spec.DeployItems[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func (c *comparison) removedSubs(node *plan.Node) {
 
 func (c *comparison) task(node *plan.Node, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, present *v1alpha1.DeployItem) task {
 	t := task{item: Item{Path: node.Path + "/" + template.Name, Type: string(template.Type)}}
-	object, change, err := wanted.DeployItem(exec, template, present, "", 0, c.Now())
+	object, change, err := wanted.DeployItem(exec, template, present, nil, 0, c.Now())
 	if err != nil {
 		t.item.Action, t.item.Unknown = diff.Unknown, c.hide(err.Error())
 		return t

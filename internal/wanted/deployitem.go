@@ -18,8 +18,9 @@ const timeFormat = "2006-01-02T15:04:05Z07:00"
 // DeployItem returns the DeployItem that an Execution wants for one of its items.
 // Live is the one that is there, or nil. The name of a new one follows from the
 // Execution and the item; with a salt it is another one, for the case that something
-// else has taken the first. Cluster is the shoot behind its Target, if that is known.
-func DeployItem(exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, live *v1alpha1.DeployItem, cluster string, salt int, now time.Time) (*v1alpha1.DeployItem, Change, error) {
+// else has taken the first. Cluster is the shoot behind its Target, "" if there is none,
+// and nil if nobody knows.
+func DeployItem(exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, live *v1alpha1.DeployItem, cluster *string, salt int, now time.Time) (*v1alpha1.DeployItem, Change, error) {
 	item := live.DeepCopy()
 	if live == nil {
 		item = &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{
@@ -31,9 +32,7 @@ func DeployItem(exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate,
 		}}
 	}
 	fill(item, exec, template)
-	if cluster != "" {
-		item.Annotations[v1alpha1.ClusterNameAnnotation] = cluster
-	}
+	takeCluster(item, cluster)
 	if live == nil {
 		item.Annotations[v1alpha1.ReconcileTimeAnnotation] = now.UTC().Format(timeFormat)
 		return item, Create, nil
@@ -84,4 +83,16 @@ func takeLabels(item *v1alpha1.DeployItem, labels map[string]string) {
 		return
 	}
 	item.Annotations[v1alpha1.ExecutionTemplateLabelsAnnotation] = strings.Join(slices.Sorted(maps.Keys(labels)), ",")
+}
+
+// takeCluster tells which shoot a DeployItem is deployed to. That of an earlier Target
+// goes: with it gone, the item would be left where it is now.
+func takeCluster(item *v1alpha1.DeployItem, cluster *string) {
+	switch {
+	case cluster == nil:
+	case *cluster == "":
+		delete(item.Annotations, v1alpha1.ClusterNameAnnotation)
+	default:
+		item.Annotations[v1alpha1.ClusterNameAnnotation] = *cluster
+	}
 }

@@ -81,11 +81,11 @@ func TestEveryFieldTwice(t *testing.T) {
 			return first, second, err
 		},
 		"DeployItem": func(t *testing.T) (Change, Change, error) {
-			live, first, err := DeployItem(exec, &template, nil, "", 0, noon)
+			live, first, err := DeployItem(exec, &template, nil, nil, 0, noon)
 			if err != nil {
 				return "", "", err
 			}
-			_, second, err := DeployItem(exec, &template, stored(t, live), "", 0, noon.Add(time.Hour))
+			_, second, err := DeployItem(exec, &template, stored(t, live), nil, 0, noon.Add(time.Hour))
 			return first, second, err
 		},
 		"DataObject": func(t *testing.T) (Change, Change, error) {
@@ -131,7 +131,7 @@ func TestEveryFieldTwice(t *testing.T) {
 // TestEveryFieldCounts: a change of any field of an item is written.
 func TestEveryFieldCounts(t *testing.T) {
 	exec, template := execution(), fullTemplate(t)
-	live, _, err := DeployItem(exec, &template, nil, "", 0, noon)
+	live, _, err := DeployItem(exec, &template, nil, nil, 0, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestEveryFieldCounts(t *testing.T) {
 			changed := template.DeepCopy()
 			field := reflect.ValueOf(changed).Elem().Field(i)
 			field.Set(reflect.Zero(field.Type()))
-			item, change, err := DeployItem(exec, changed, stored(t, live), "", 0, noon.Add(time.Hour))
+			item, change, err := DeployItem(exec, changed, stored(t, live), nil, 0, noon.Add(time.Hour))
 			if err != nil || change != Update {
 				t.Fatalf("%s, %v", change, err)
 			}
@@ -159,11 +159,11 @@ func TestEveryFieldCounts(t *testing.T) {
 func TestDeployItem(t *testing.T) {
 	exec := execution()
 	template := &v1alpha1.DeployItemTemplate{Name: "web", Type: "example.org/x", DependsOn: []string{"a", "b"}, Labels: map[string]string{"team": "a"}}
-	item, _, err := DeployItem(exec, template, nil, "", 0, noon)
+	item, _, err := DeployItem(exec, template, nil, nil, 0, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, _, _ := DeployItem(exec, template, nil, "", 1, noon)
+	other, _, _ := DeployItem(exec, template, nil, nil, 1, noon)
 	switch {
 	case !strings.HasPrefix(item.Name, "shop-web-") || item.Name == other.Name:
 		t.Errorf("names %s, %s", item.Name, other.Name)
@@ -179,7 +179,7 @@ func TestDeployItem(t *testing.T) {
 	live.Labels["theirs"], live.Annotations["theirs"] = "l", "a"
 	live.Finalizers = append(live.Finalizers, "theirs")
 	template.Type = "example.org/y"
-	changed, change, err := DeployItem(exec, template, live, "", 0, noon)
+	changed, change, err := DeployItem(exec, template, live, nil, 0, noon)
 	if err != nil || change != Update || changed.Labels["theirs"] != "l" || changed.Annotations["theirs"] != "a" || len(changed.Finalizers) != 2 || changed.Name != item.Name {
 		t.Errorf("%s, %v: %+v", change, err, changed.ObjectMeta)
 	}
@@ -209,7 +209,7 @@ func TestLabelsOfDeployItem(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			template := &v1alpha1.DeployItemTemplate{Name: "web", Type: "example.org/x", Labels: test.before}
-			live, _, err := DeployItem(execution(), template, nil, "", 0, noon)
+			live, _, err := DeployItem(execution(), template, nil, nil, 0, noon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,17 +217,46 @@ func TestLabelsOfDeployItem(t *testing.T) {
 				test.theirs(live)
 			}
 			template.Labels = test.after
-			item, _, err := DeployItem(execution(), template, stored(t, live), "", 0, noon)
+			item, _, err := DeployItem(execution(), template, stored(t, live), nil, 0, noon)
 			if err != nil || item.Labels[v1alpha1.ExecutionManagedByLabel] != "shop" || item.Labels[v1alpha1.ExecutionManagedNameLabel] != "web" {
 				t.Fatalf("%v, labels %v", err, item.Labels)
 			}
-			if _, change, err := DeployItem(execution(), template, stored(t, item), "", 0, noon); err != nil || change != None {
+			if _, change, err := DeployItem(execution(), template, stored(t, item), nil, 0, noon); err != nil || change != None {
 				t.Errorf("once more: %s, %v", change, err)
 			}
 			delete(item.Labels, v1alpha1.ExecutionManagedByLabel)
 			delete(item.Labels, v1alpha1.ExecutionManagedNameLabel)
 			if got := labels.Set(item.Labels).String(); got != test.want {
 				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// TestClusterOfDeployItem: an item that has moved to another Target does not stay behind
+// when the shoot of the one before goes.
+func TestClusterOfDeployItem(t *testing.T) {
+	for _, test := range []struct {
+		reason        string
+		before, after *string
+		change        Change
+		want          string
+	}{
+		{"a shoot", new("eu"), new("eu"), None, "eu"},
+		{"another shoot", new("eu"), new("us"), Update, "us"},
+		{"a Target that no shoot is behind", new("eu"), new(""), Update, ""},
+		{"a Target that is missing for a moment", new("eu"), nil, None, "eu"},
+		{"none before", nil, new("eu"), Update, "eu"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			template := &v1alpha1.DeployItemTemplate{Name: "web", Type: "example.org/x"}
+			live, _, err := DeployItem(execution(), template, nil, test.before, 0, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			item, change, err := DeployItem(execution(), template, stored(t, live), test.after, 0, noon)
+			if got := item.Annotations[v1alpha1.ClusterNameAnnotation]; err != nil || change != test.change || got != test.want {
+				t.Errorf("%s with shoot %q, %v; want %s, %q", change, got, err, test.change, test.want)
 			}
 		})
 	}
