@@ -13,38 +13,27 @@ import (
 const maxNamed = 5
 
 // news returns the names of the values that differ between two states of exports, never
-// the values.
+// the values. Names with dots are maps here, like values that are maps: nobody can tell
+// them apart, so that a name ends at its first dot.
 func news(before, now []byte) []string {
 	var old, new map[string]any
 	// What cannot be read is as good as nothing: then everything is new.
 	_ = json.Unmarshal(before, &old)
 	_ = json.Unmarshal(now, &new)
-	names := changed("", old, new)
+	var names []string
+	for name, value := range new {
+		if before, there := old[name]; !there || !reflect.DeepEqual(before, value) {
+			names = append(names, name)
+		}
+	}
+	for name := range old {
+		if _, there := new[name]; !there {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	if len(names) > maxNamed {
 		names = append(names[:maxNamed], "…")
-	}
-	return names
-}
-
-// changed walks through the maps that the dots in the names of values have made.
-func changed(prefix string, old, new map[string]any) []string {
-	var names []string
-	for key, value := range new {
-		before, there := old[key]
-		deeper, isMap := value.(map[string]any)
-		deeperBefore, wasMap := before.(map[string]any)
-		switch {
-		case there && isMap && wasMap:
-			names = append(names, changed(prefix+key+".", deeperBefore, deeper)...)
-		case !there || !reflect.DeepEqual(before, value):
-			names = append(names, prefix+key)
-		}
-	}
-	for key := range old {
-		if _, there := new[key]; !there {
-			names = append(names, prefix+key)
-		}
 	}
 	return names
 }
