@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/go-digest"
@@ -18,9 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/credential"
+	"go.landscaper.dev/internal/component/publish"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/test/showcase"
 )
@@ -54,7 +59,7 @@ func createContext(t *testing.T, namespace string) {
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "logins"}, StringData: map[string]string{".dockerconfigjson": string(logins), ".ocmcredentialconfig": consumers}},
 		&v1alpha1.Context{
 			ObjectMeta:           metav1.ObjectMeta{Namespace: namespace, Name: v1alpha1.DefaultContextName},
-			ContextConfiguration: v1alpha1.ContextConfiguration{RegistryPullSecrets: []v1alpha1.LocalPullSecret{{Name: "logins"}}},
+			ContextConfiguration: v1alpha1.ContextConfiguration{RegistryPullSecrets: []v1alpha1.LocalPullSecret{{Name: "logins"}}, RepositoryContext: repositoryOf(namespace)},
 		},
 	} {
 		if err := items.Create(t.Context(), object); err != nil {
@@ -164,13 +169,13 @@ func TestKustomizeFromGit(t *testing.T) {
 	plain.User = nil
 	withLogin := *plain
 	withLogin.User = url.UserPassword(environment.Git.Username, environment.Git.Password)
-	repository, err := showcase.NewRepository(t.Context(), withLogin.String(), t.TempDir())
+	written, err := showcase.NewRepository(t.Context(), withLogin.String(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(value string) {
 		t.Helper()
-		if err := repository.Write(t.Context(), "web/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: from-git}, data: {value: "+value+"}}"); err != nil {
+		if err := written.Write(t.Context(), "web/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: from-git}, data: {value: "+value+"}}"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,7 +190,7 @@ func TestKustomizeFromGit(t *testing.T) {
 		}
 	}
 	write("one")
-	first := repository.Commit
+	first := written.Commit
 	item := kustomizeItem(t, namespace, "from-git", config("{branch: main}"))
 	create(t, item)
 	check(awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded), "one")
@@ -205,7 +210,7 @@ func TestKustomizeFromGit(t *testing.T) {
 	again(t, item, kustomizeHead+config("{branch: main, commit: "+first+"}"))
 	check(awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded), "one")
 	signal("CONT")
-	again(t, item, kustomizeHead+config("{tag: "+repository.Tag+"}"))
+	again(t, item, kustomizeHead+config("{tag: "+written.Tag+"}"))
 	check(awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded), "two")
 	again(t, item, kustomizeHead+config("{branch: missing}"))
 	failed := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed)
@@ -233,13 +238,64 @@ func TestKustomizeFromRegistry(t *testing.T) {
 	}
 }
 
-// pushFiles pushes an artifact with a layer as Flux makes it, under the tag v1.
-func pushFiles(t *testing.T, repository string, content ...archive.File) digest.Digest {
-	t.Helper()
+// TestKustomizeFromComponent deploys a directory that is a resource of a component, and
+// an artifact that another resource refers to.
+func TestKustomizeFromComponent(t *testing.T) {
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	createContext(t, namespace)
+	address := "http://" + environment.Registry.Address
+	pushFiles(t, namespace+"/manifests", archive.File{Path: "a.yaml", Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: artifact}}")})
+	directory := t.TempDir()
+	if err := os.CopyFS(directory, fstest.MapFS{"app/a.yaml": {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: directory}}")}}); err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := publish.Parse([]byte("{name: example.org/" + namespace + ", version: 1.0.0, provider: {name: p}, resources: [" +
+		"{name: directory, type: directoryTree, version: 1.0.0, input: {type: dir, path: app, compress: true}}," +
+		"{name: artifact, type: ociArtifact, version: 1.0.0, access: {type: ociArtifact, imageReference: '" + address + "/" + namespace + "/manifests:v1'}}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := component.Context(repositoryOf(namespace))
+	spec, err := repository.ParseSpec(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := publish.Publish(t.Context(), parsed, publish.Options{Target: registryStore(), Spec: spec, Context: at, Directory: directory}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"directory", "artifact"} {
+		key := base64.StdEncoding.EncodeToString([]byte("{component: {name: example.org/" + namespace + ", version: 1.0.0}, resource: {name: " + name + "}}"))
+		item := kustomizeItem(t, namespace, name, "source: {resourceRef: "+key+"}\ntargetNamespace: NAMESPACE\n")
+		create(t, item)
+		awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+		stored := configMap(namespace, name)
+		if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(stored), stored); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// repositoryOf is the repository of the components of a namespace.
+func repositoryOf(namespace string) *v1alpha1.UnstructuredTypedObject {
+	typed := &v1alpha1.UnstructuredTypedObject{}
+	typed.Raw = fmt.Appendf(nil, `{"type":"OCIRegistry","baseUrl":"http://%s/%s/components"}`, environment.Registry.Address, namespace)
+	return typed
+}
+
+// registryStore is the registry for an administrator.
+func registryStore() *registry.Registry {
 	credentials := &credential.Store{}
 	credentials.AddConsumer(map[string]string{"type": credential.TypeOCIRegistry, "hostname": strings.Split(environment.Registry.Address, ":")[0]},
 		credential.Properties{credential.Username: environment.Registry.Username, credential.Password: environment.Registry.Password})
-	store := registry.NewClient(registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts()), registry.Options{Credentials: credentials}).Registry("http", environment.Registry.Address)
+	pool := registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts())
+	return registry.NewClient(pool, registry.Options{Credentials: credentials}).Registry("http", environment.Registry.Address)
+}
+
+// pushFiles pushes an artifact with a layer as Flux makes it, under the tag v1.
+func pushFiles(t *testing.T, name string, content ...archive.File) digest.Digest {
+	t.Helper()
+	store := registryStore()
 	var layer bytes.Buffer
 	if err := archive.Gzip(&layer, func(to io.Writer) error { return archive.Pack(to, content...) }); err != nil {
 		t.Fatal(err)
@@ -247,7 +303,7 @@ func pushFiles(t *testing.T, repository string, content ...archive.File) digest.
 	push := func(mediaType string, data []byte) ocispec.Descriptor {
 		t.Helper()
 		described := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}
-		if err := store.Push(t.Context(), repository, described, bytes.NewReader(data)); err != nil {
+		if err := store.Push(t.Context(), name, described, bytes.NewReader(data)); err != nil {
 			t.Fatal(err)
 		}
 		return described
@@ -260,7 +316,7 @@ func pushFiles(t *testing.T, repository string, content ...archive.File) digest.
 		t.Fatal(err)
 	}
 	described := push(ocispec.MediaTypeImageManifest, text)
-	if err := store.Tag(t.Context(), repository, described, "v1"); err != nil {
+	if err := store.Tag(t.Context(), name, described, "v1"); err != nil {
 		t.Fatal(err)
 	}
 	return described.Digest
