@@ -122,13 +122,9 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, nam
 	if err != nil || busy {
 		return err
 	}
-	what := "what is exported as " + strings.Join(names, ", ") + " has changed"
-	next := ""
-	if pause := r.runs.handedOn(seen.item.UID, seen.now); pause > handOnPause {
-		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
-	}
-	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s%s", what, next)
+	what := job.Note("what is exported as " + strings.Join(names, ", ") + " has changed")
 	if root == nil {
+		r.tellHandedOn(seen, what)
 		own := *seen
 		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
 		return err
@@ -139,10 +135,24 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, nam
 	}
 	root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
 	root.Annotations[v1alpha1.ReconcileReasonAnnotation] = fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)
-	if err := r.client.Patch(ctx, root, patch); err != nil && !apierrors.IsConflict(err) {
+	switch err := r.client.Patch(ctx, root, patch); {
+	case apierrors.IsConflict(err):
+		return nil
+	case err != nil:
 		return fmt.Errorf("ask for a job of Installation %s/%s, as a value has changed: %w", root.Namespace, root.Name, err)
 	}
+	r.tellHandedOn(seen, what)
 	return nil
+}
+
+// tellHandedOn tells what was handed on. Only that counts for the pause until the next
+// time: an attempt that failed has started nothing.
+func (r *reconciler) tellHandedOn(seen *snapshot, what string) {
+	next := ""
+	if pause := r.runs.handedOn(seen.item.UID, seen.now); pause > handOnPause {
+		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
+	}
+	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.Note(what+next))
 }
 
 // root returns the Installation that an item belongs to in the end, nil if there is

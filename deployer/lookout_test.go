@@ -8,8 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -172,6 +175,40 @@ func TestHandOn(t *testing.T) {
 			}
 			if test.asked && !strings.Contains(found.Annotations[v1alpha1.ReconcileReasonAnnotation], "DeployItem ns/item") {
 				t.Errorf("the reason is %q", found.Annotations[v1alpha1.ReconcileReasonAnnotation])
+			}
+		})
+	}
+}
+
+// TestHandOnFails shows that what could not be handed on is not told, and does not count
+// as a value that changes again and again.
+func TestHandOnFails(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "installations"}, "child", errors.New("changed"))
+	for reason, failure := range map[string]error{"somebody was faster": conflict, "the API server is down": apierrors.NewServiceUnavailable("down")} {
+		t.Run(reason, func(t *testing.T) {
+			owned := finishedItem(func(item *v1alpha1.DeployItem) {
+				item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
+			})
+			root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}}
+			s, r := repeating(t, Repetition{Watch: true}, owned, root, exportOf(`{"a":"1"}`))
+			store := s.reconciler.client.(client.WithWatch)
+			s.reconciler.client = interceptor.NewClient(store, interceptor.Funcs{
+				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+					return failure
+				},
+			})
+			s.clock = s.clock.Add(time.Hour)
+			for range 5 {
+				r.lookout = &sight{values: map[string]any{"a": "2"}}
+				s.clock = s.clock.Add(s.look().RequeueAfter)
+			}
+			if told := s.told(); len(told) > 0 {
+				t.Errorf("events %q", told)
+			}
+			s.reconciler.client = store
+			r.lookout = &sight{values: map[string]any{"a": "2"}}
+			if s.look(); !strings.HasSuffix(strings.Join(s.told(), ""), "what is exported as a has changed") {
+				t.Error("it is not handed on at once")
 			}
 		})
 	}
