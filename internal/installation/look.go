@@ -61,6 +61,14 @@ func noteImports(s *snapshot) (err error) {
 	return nil
 }
 
+// noteMissing notes that the job has no imports to use. When what is missing is back, it
+// is something new, also if it is what the job before has used.
+func noteMissing(s *snapshot) {
+	if s.inputs != nil && len(s.inputs.missing) > 0 {
+		s.inst.Status.ImportsHash = ""
+	}
+}
+
 // turnToDeploy looks for siblings that have to be done before. Roots do not wait for
 // each other, only for what is missing.
 func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (turn, error) {

@@ -181,6 +181,7 @@ var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next step) error {
 	if next == fail || next == await {
 		// What follows from the reason is written by the report.
+		noteMissing(s)
 		return nil
 	}
 	way, ok := ways[next]

@@ -270,6 +270,39 @@ func TestNoteDependents(t *testing.T) {
 	}
 }
 
+// TestMissingIsNews: what was missing in the last job is something new when it is back,
+// also if it is what an earlier job has used.
+func TestMissingIsNews(t *testing.T) {
+	b := newBench(t, installed(t, "web")...)
+	b.reconcile(t)
+	b.finish(t, "Succeeded", nil)
+	b.reconcile(t)
+	exporter := root(t, "infra", nil, nil)
+	exporter.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "cluster", Target: "cluster"}}
+	if b.concerns(t.Context(), exporter, b.installation(t), b.api) {
+		t.Error("it has used what is there")
+	}
+	target := &v1alpha1.Target{}
+	if err := b.api.Get(t.Context(), client.ObjectKey{Namespace: shop.Namespace, Name: "cluster"}, target); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.api.Delete(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	b.request(t, v1alpha1.ReconcileOperation)
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "Failed" || s.JobIDFinished != "job-2" {
+		t.Fatalf("without the import: %+v", s)
+	}
+	target.ResourceVersion = ""
+	if err := b.api.Create(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	if !b.concerns(t.Context(), exporter, b.installation(t), b.api) {
+		t.Error("the last job had no such import, and nobody asks for another one")
+	}
+}
+
 // stale is a cache that shows an older DataObject.
 type stale struct {
 	client.Client
