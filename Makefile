@@ -88,6 +88,7 @@ generate: $(BIN)/controller-gen ## Write what is made from other files: deep cop
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
 	@go run ./internal/generate
 	@go run ./internal/spiff/docgen
+	@go run ./internal/cli/docgen
 
 .PHONY: verify
 verify: ## Check that generated files and go.mod are in step.

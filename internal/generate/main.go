@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/admission"
-	"go.landscaper.dev/internal/cli"
 )
 
 func main() {
@@ -46,19 +45,7 @@ func run(root string) error {
 	if err := os.WriteFile(path, validationReference(), 0o644); err != nil {
 		return fmt.Errorf("write validation reference: %w", err)
 	}
-	if err := writeCommands(filepath.Join(root, "docs", "reference", "commands.md")); err != nil {
-		return fmt.Errorf("write the reference of commands: %w", err)
-	}
 	return writeRevision(root)
-}
-
-// writeCommands writes the reference of the command line.
-func writeCommands(path string) error {
-	var page bytes.Buffer
-	if err := cli.Reference(&page); err != nil {
-		return err
-	}
-	return os.WriteFile(path, page.Bytes(), 0o644)
 }
 
 // manifest returns the text of an object without its status, which belongs to the

@@ -116,28 +116,28 @@ func recordOf(object *unstructured.Unstructured) *Record {
 
 // Release unpacks a record.
 func (r *Record) Release() (*helmrelease.Release, error) {
-	broken := fmt.Errorf("the Secret %s/%s is no record of Helm: remove it, or restore it", r.object.GetNamespace(), r.object.GetName())
+	errBroken := fmt.Errorf("the Secret %s/%s is no record of Helm: remove it, or restore it", r.object.GetNamespace(), r.object.GetName())
 	text, _, _ := unstructured.NestedString(r.object.Object, "data", recordKey)
 	// The Secret encodes what is encoded already.
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, broken
+		return nil, errBroken
 	}
 	if packed, err = base64.StdEncoding.DecodeString(string(packed)); err != nil {
-		return nil, broken
+		return nil, errBroken
 	}
 	if bytes.HasPrefix(packed, []byte{0x1f, 0x8b, 0x08}) {
 		reader, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
-			return nil, broken
+			return nil, errBroken
 		}
 		if packed, err = io.ReadAll(io.LimitReader(reader, maxRecord+1)); err != nil || len(packed) > maxRecord {
-			return nil, broken
+			return nil, errBroken
 		}
 	}
 	release := &helmrelease.Release{}
 	if json.Unmarshal(packed, release) != nil || release.Info == nil {
-		return nil, broken
+		return nil, errBroken
 	}
 	release.Version, release.Labels = r.Revision, ownLabels(r.object.GetLabels())
 	return release, nil
