@@ -105,17 +105,9 @@ func measure(ctx context.Context, large int) (*Report, error) {
 	if report.Latency, err = bench.latency(ctx, 40); err != nil {
 		return nil, err
 	}
-	say("a chain of subinstallations")
-	chain, err := bench.tree(ctx, chainLength, true)
-	if err != nil {
+	if err := bench.trees(ctx, large, report); err != nil {
 		return nil, err
 	}
-	say("a wide tree of subinstallations")
-	wide, err := bench.tree(ctx, min(large, plan.MaxChildren), false)
-	if err != nil {
-		return nil, err
-	}
-	report.Chain, report.Wide = *chain, *wide
 	say("a TargetSync for a project with many shoots")
 	if report.Shoots, err = bench.shoots(ctx, large); err != nil {
 		return nil, err
@@ -142,6 +134,22 @@ func measure(ctx context.Context, large int) (*Report, error) {
 	}
 	report.Trouble = *trouble
 	return report, nil
+}
+
+// trees measures a deep and a wide tree.
+func (b *bench) trees(ctx context.Context, large int, report *Report) error {
+	say("a chain of subinstallations")
+	chain, err := b.tree(ctx, chainLength, true)
+	if err != nil {
+		return err
+	}
+	say("a wide tree of subinstallations")
+	wide, err := b.tree(ctx, min(large, plan.MaxChildren), false)
+	if err != nil {
+		return err
+	}
+	report.Chain, report.Wide = *chain, *wide
+	return nil
 }
 
 func say(what string) { fmt.Fprintln(os.Stderr, "──", what) }
