@@ -123,7 +123,7 @@ func TestKinds(t *testing.T) {
 		"Target":                     `targets target [tgt tg] status=false Type:.spec.type Context:.metadata.labels['data\.landscaper\.gardener\.cloud\/context'] Key:.metadata.labels['data\.landscaper\.gardener\.cloud\/key'] Idx:.metadata.labels['data\.landscaper\.gardener\.cloud\/index'] TMKey:.metadata.labels['data\.landscaper\.gardener\.cloud\/targetmapkey'] Age:.metadata.creationTimestamp`,
 		"Context":                    "contexts context [ctx] status=false Age:.metadata.creationTimestamp",
 		"ComponentVersionOverwrites": "componentversionoverwrites componentversionoverwrite [compveroverwrite cvo] status=false",
-		"TargetSync":                 "targetsyncs targetsync [tgs] status=true",
+		"TargetSync":                 `targetsyncs targetsync [tgs] status=true Source:.spec.sourceNamespace Targets:.status.syncedTargets Failed:.status.failedTargets Ready:.status.conditions[?(@.type=="Ready")].status Age:.metadata.creationTimestamp`,
 		"SyncObject":                 "syncobjects syncobject [so] status=true PodName:.spec.podName Kind:.spec.kind Name:.spec.name",
 		"LsHealthCheck":              "lshealthchecks lshealthcheck [lshc] status=false Status:.status LastUpdateTime:.lastUpdateTime",
 		"CriticalProblems":           "criticalproblems criticalproblems [cps] status=true",

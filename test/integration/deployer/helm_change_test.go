@@ -112,4 +112,7 @@ func TestDriftOfRelease(t *testing.T) {
 	if statuses := revisions(t, item.Namespace); statuses["2"] != "deployed" {
 		t.Errorf("revisions %v", statuses)
 	}
+	// It would go on for ever, and be counted among the requests of others.
+	remove(t, item)
+	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
 }
