@@ -124,6 +124,55 @@ func TestSelfTarget(t *testing.T) {
 	}
 }
 
+// TestServiceAccountIsMissing shows that what an item has deployed is not taken for gone
+// when the ServiceAccount of its Target is missing: the deletion says what it needs, and
+// goes on with it.
+func TestServiceAccountIsMissing(t *testing.T) {
+	namespace := namespaces(t)
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: "writer"}
+	subject := func(name string) rbacv1.Subject {
+		return rbacv1.Subject{Kind: "ServiceAccount", Name: name, Namespace: namespace}
+	}
+	self := func(account string) *v1alpha1.AnyJSON {
+		return v1alpha1.NewAnyJSONPointer([]byte(`{"selfConfig":{"serviceAccount":{"name":"` + account + `"}}}`))
+	}
+	access := &v1alpha1.Target{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cluster"},
+		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: self("writer")},
+	}
+	for _, object := range []client.Object{
+		access,
+		&corev1.ServiceAccount{ObjectMeta: meta},
+		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"}}}},
+		&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "writer"}, Subjects: []rbacv1.Subject{subject("writer"), subject("other")}},
+	} {
+		if err := items.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	item := newItem(t, namespace, "item", oneConfigMap)
+	create(t, item)
+	item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+	// Tokens of an account that was deleted are good for a while, so it is another one.
+	access.Spec.Configuration = self("other")
+	if err := items.Update(t.Context(), access); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, item)
+	awaitItem(t, item, "what the deletion needs", func(item *v1alpha1.DeployItem) bool {
+		return item.Status.LastError != nil && strings.Contains(item.Status.LastError.Message, "create ServiceAccount "+namespace+"/other")
+	})
+	left := configMap(namespace, "smallest")
+	if err := items.Get(t.Context(), client.ObjectKeyFromObject(left), left); err != nil {
+		t.Fatal(err)
+	}
+	if err := items.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "other"}}); err != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
+	awaitGone(t, items, &corev1.ConfigMapList{}, left)
+}
+
 // TestOIDCTarget requests a token of a ServiceAccount for the audience of the target
 // cluster, and sends it only if the resource cluster would not accept it itself. The
 // target cluster trusts the issuer.
