@@ -60,7 +60,7 @@ func TestFluxFailures(t *testing.T) {
 		if test.kubeconfig != "" {
 			fluxSecret(t, cluster, space, test.kubeconfig)
 		}
-		insts[i] = create(t, requesting(space, "raced", repository.URL, "8s", test.change...))
+		insts[i] = create(t, requesting(space, "raced", repository.URL, "20s", test.change...))
 	}
 	for i, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

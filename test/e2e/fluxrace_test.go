@@ -20,9 +20,9 @@ import (
 	"go.landscaper.dev/test/showcase"
 )
 
-// requested is a template as public examples have it: source and Kustomization are
-// applied at the same time, both ask Flux for their work, the Kustomization is suspended
-// afterwards, and the check trusts what the status says.
+// requested is a template as public examples have it: source and Kustomization ask Flux
+// for their work in one job, the Kustomization is suspended afterwards, and the check
+// trusts what the status says.
 const requested = `{{- $requestedAt := now | date "2006-01-02T15:04:05.000000Z07:00" | quote }}
 deployItems:
 - name: source
@@ -41,6 +41,7 @@ deployItems:
         metadata: {name: NAME, namespace: NAMESPACE, annotations: {reconcile.fluxcd.io/requestedAt: {{ $requestedAt }}}}
         spec: {url: URL, ref: {branch: main}, interval: 876000h, timeout: 20s}
 - name: kustomization
+  dependsOn: [source]
   type: landscaper.gardener.cloud/kubernetes-manifest
   target: {import: cluster}
   timeout: TIMEOUT

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/internal/deploy/target"
 )
@@ -41,7 +42,7 @@ func NewAnswers(on target.Cluster, wake func()) *Check {
 		target: on, wake: wake,
 		// It takes at least one look at the source.
 		rule:    func(*unstructured.Unstructured) Finding { return Finding{Why: "Flux has not answered the request yet"} },
-		sources: &sources{cluster: on, wake: wake, watches: map[string]target.Watch{}},
+		sources: &sources{cluster: on, wake: wake, watches: map[string]target.Watch{}, failures: map[types.UID]string{}},
 	}
 }
 
@@ -62,16 +63,25 @@ func answer(before, now *unstructured.Unstructured) (finding Finding, settled bo
 	case ready == nil || !of(ready, now):
 		return Finding{Why: "Flux has not worked on its present generation yet"}, false
 	case ready["status"] == "False":
-		reason, _ := ready["reason"].(string)
-		return Finding{Why: oneLine(conceal(detail(reason, ready), now))}, reason == buildFailed
+		return Finding{Why: failure(ready, now)}, ready["reason"] == buildFailed
 	case ready["status"] != "True":
-		return Finding{Why: "Flux is at work"}, false
+		return Finding{Why: atWork}, false
 	case number(now, now.GetGeneration(), "status", "observedGeneration") != now.GetGeneration():
 		return Finding{Why: "Flux has not seen its present generation yet"}, false
 	case withoutWork(before, now):
 		return Finding{Why: "Flux has answered the request before it has done anything"}, false
 	}
 	return Finding{}, true
+}
+
+// atWork is what can be said while Flux works, also when it tries again after a failure,
+// which its status does not tell any more then.
+const atWork = "Flux is at work"
+
+// failure says what Flux has failed at.
+func failure(ready map[string]any, object *unstructured.Unstructured) string {
+	reason, _ := ready["reason"].(string)
+	return oneLine(conceal(detail(reason, ready), object))
 }
 
 // buildFailed is the reason of a failure that another attempt with the same files would
@@ -131,11 +141,25 @@ type sources struct {
 	cluster target.Cluster
 	wake    func()
 	watches map[string]target.Watch
+	// failures are those of which Flux has told, by the object.
+	failures map[types.UID]string
+}
+
+// recall adds the last failure to what can be said while Flux tries again.
+func (s *sources) recall(finding Finding, now *unstructured.Unstructured) Finding {
+	if ready := condition(now, "Ready"); ready != nil && finding.Why == failure(ready, now) {
+		s.failures[now.GetUID()] = finding.Why
+	}
+	if last := s.failures[now.GetUID()]; finding.Why == atWork && last != "" {
+		finding.Why += " again, after " + last
+	}
+	return finding
 }
 
 // judge says what Flux has made of a request, with regard to the source.
 func (s *sources) judge(ctx context.Context, before, now *unstructured.Unstructured) (Finding, error) {
 	finding, settled := answer(before, now)
+	finding = s.recall(finding, now)
 	if !settled || now.GroupVersionKind().Group != kustomizationGroup {
 		return finding, nil
 	}

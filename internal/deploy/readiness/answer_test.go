@@ -118,6 +118,32 @@ func TestAnswerWithoutWork(t *testing.T) {
 	}
 }
 
+// TestFailureOutlivesTheNextAttempt: while Flux tries again, its status tells no failure
+// any more; whoever waits still wants to know it.
+func TestFailureOutlivesTheNextAttempt(t *testing.T) {
+	cluster := memory.New()
+	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
+	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
+	cluster.Put(parse(t, fetched))
+	check := NewAnswers(cluster, func() {})
+	defer check.Close()
+	for i, state := range []struct{ status, want string }{
+		{"status: Unknown", "Flux is at work"},
+		{`status: "False", message: no path`, "ReconciliationSucceeded: no path"},
+		{"status: Unknown", "Flux is at work again, after ReconciliationSucceeded: no path"},
+		{`status: "True"`, ""},
+	} {
+		now := cluster.Put(parse(t, strings.Replace(answered, `status: "True"`, state.status, 1)))
+		if i == 0 {
+			check.Add(mapping, now)
+		}
+		unready, err := check.Look(t.Context())
+		if err != nil || (len(unready) == 0) != (state.want == "") || len(unready) > 0 && unready[0].Why != state.want {
+			t.Errorf("with %s: %v (%v), want %q", state.status, unready, err, state.want)
+		}
+	}
+}
+
 // TestSourceThatNobodyMaySee: whoever may not read the source has to believe Flux.
 func TestSourceThatNobodyMaySee(t *testing.T) {
 	cluster := memory.New()
