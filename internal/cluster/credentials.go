@@ -90,12 +90,17 @@ func (c *Connection) Accepts(ctx context.Context, namespace, account string) err
 	return err
 }
 
-// Shoot reads a shoot of a garden.
+// Shoot reads a shoot of a garden. Only an answer about the shoot itself is NotFound:
+// one of an API server without shoots, or of a proxy in front of a garden that is down,
+// does not tell that the shoot is gone.
 func (c *Connection) Shoot(ctx context.Context, namespace, name string) (shoot *unstructured.Unstructured, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
 		shoot, err = c.dynamic.Resource(shoots).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err
 	})
+	if apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err) {
+		return nil, errors.New(err.Error() + ": check that the source serves shoots")
+	}
 	return shoot, err
 }
 

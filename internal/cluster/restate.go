@@ -67,6 +67,9 @@ func restated(asked string, code int, said *metav1.Status) *metav1.Status {
 			}
 		}
 	}
+	if strings.Contains(said.Message, unknownPath) {
+		told.Details.Causes = append(told.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse})
+	}
 	told.Message = fmt.Sprintf("the API server answers %s to %s", answerOf(code, told.Reason), asked)
 	if hint := words(said.Message); hint != "" && len(fields) == 0 {
 		told.Message += ": " + hint
