@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
 const (
@@ -144,7 +145,7 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 	if problems := content.IsPathSegmentName(namespace); namespace == "" || len(problems) > 0 {
 		return nil, errors.New("the namespace has no valid name")
 	}
-	listing, count := &Listing[T]{}, 0
+	listing, count, seen := &Listing[T]{}, 0, map[string]bool{}
 	_, err := pages(time.Now, func(options metav1.ListOptions) (none []*unstructured.Unstructured, next string, err error) {
 		err = c.try(ctx, func(ctx context.Context) error {
 			list, err := c.dynamic.Resource(resource).Namespace(namespace).List(ctx, options)
@@ -159,6 +160,11 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 				return err
 			}
 			for i := range list.Items {
+				name := list.Items[i].GetName()
+				if seen[name] {
+					return errIncomplete
+				}
+				seen[name] = true
 				reduced, err := reduce(&list.Items[i])
 				if err != nil {
 					return err
@@ -186,7 +192,7 @@ func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind
 		return errIncomplete
 	}
 	for i := range list.Items {
-		if item := &list.Items[i]; item.GetName() == "" || item.GetUID() == "" || item.GetNamespace() != namespace {
+		if item := &list.Items[i]; len(utilvalidation.IsDNS1123Subdomain(item.GetName())) > 0 || item.GetUID() == "" || item.GetNamespace() != namespace {
 			return errIncomplete
 		}
 	}

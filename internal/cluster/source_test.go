@@ -1,11 +1,14 @@
 package cluster
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // TestShootIsGone: that a shoot is gone must be told of the shoot. Where nothing is
@@ -30,6 +33,51 @@ func TestShootIsGone(t *testing.T) {
 			}
 			if !test.gone && !strings.Contains(err.Error(), "does not know this kind") {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+var shootKind = schema.GroupVersionKind{Group: "core.gardener.cloud", Version: "v1beta1", Kind: "Shoot"}
+
+// pageOf writes a page of a list of shoots with these names.
+func pageOf(next string, names ...string) string {
+	var items []string
+	for _, name := range names {
+		items = append(items, fmt.Sprintf(`{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot","metadata":{"namespace":"garden-shop","name":%q,"uid":"u"}}`, name))
+	}
+	return fmt.Sprintf(`{"apiVersion":"core.gardener.cloud/v1beta1","kind":"ShootList","metadata":{"resourceVersion":"1","continue":%q},"items":[%s]}`, next, strings.Join(items, ","))
+}
+
+// TestListOfASource: a list with what no API server sends is not believed at all.
+func TestListOfASource(t *testing.T) {
+	for _, test := range []struct {
+		reason, first, second string
+		want                  string
+	}{
+		{"two pages", pageOf("next", "a"), pageOf("", "b.c"), ""},
+		{"the same name on a page", pageOf("", "a", "a"), "", errIncomplete.Error()},
+		{"the same name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), errIncomplete.Error()},
+		{"a name that leads elsewhere", pageOf("", "../a"), "", errIncomplete.Error()},
+		{"a name that is as long as a book", pageOf("", strings.Repeat("a", 1<<20)), "", errIncomplete.Error()},
+		{"a name in upper case", pageOf("", "A"), "", errIncomplete.Error()},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {
+				if request.URL.Query().Get("continue") != "" {
+					write(out, http.StatusOK, test.second)
+					return
+				}
+				write(out, http.StatusOK, test.first)
+			})
+			listing, err := ListReduced(t.Context(), connection, shootKind, shoots, "garden-shop", func(object *unstructured.Unstructured) (string, error) { return object.GetName(), nil })
+			switch {
+			case test.want == "":
+				if err != nil || len(listing.Objects) != 2 {
+					t.Errorf("got %v, %v", listing, err)
+				}
+			case err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000:
+				t.Errorf("got %.300v", err)
 			}
 		})
 	}
