@@ -27,6 +27,8 @@ const (
 	maxListed = 20_000
 	// maxPages is how many pages a list may have: they may be as good as empty.
 	maxPages = 1_000
+	// maxID is how long the identity or the version of an object may be.
+	maxID = 128
 	// maxListing is how long the pages of a list may take until the last one is begun.
 	maxListing = time.Minute
 )
@@ -192,7 +194,7 @@ func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind
 		return errIncomplete
 	}
 	for i := range list.Items {
-		if item := &list.Items[i]; len(utilvalidation.IsDNS1123Subdomain(item.GetName())) > 0 || item.GetUID() == "" || item.GetNamespace() != namespace {
+		if item := &list.Items[i]; len(utilvalidation.IsDNS1123Subdomain(item.GetName())) > 0 || item.GetUID() == "" || len(item.GetUID()) > maxID || len(item.GetResourceVersion()) > maxID || item.GetNamespace() != namespace {
 			return errIncomplete
 		}
 	}

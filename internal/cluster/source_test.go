@@ -60,6 +60,8 @@ func TestListOfASource(t *testing.T) {
 		{"the same name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), errIncomplete.Error()},
 		{"a name that leads elsewhere", pageOf("", "../a"), "", errIncomplete.Error()},
 		{"a name that is as long as a book", pageOf("", strings.Repeat("a", 1<<20)), "", errIncomplete.Error()},
+		{"an identity that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"`+strings.Repeat("u", 1000)+`"`, 1), "", errIncomplete.Error()},
+		{"a version that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"u","resourceVersion":"`+strings.Repeat("1", 1000)+`"`, 1), "", errIncomplete.Error()},
 		{"a name in upper case", pageOf("", "A"), "", errIncomplete.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

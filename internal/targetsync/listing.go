@@ -57,7 +57,7 @@ type shoot struct {
 // copied is what counts of a Secret.
 type copied struct {
 	data map[string][]byte
-	// hash identifies the data.
+	// hash identifies the data, also if there is a problem with it and it is not kept.
 	hash string
 	// problem says why it must not become a Target.
 	problem error
@@ -81,6 +81,9 @@ func names(expression string) (func(string) bool, error) {
 // issuer is the name of an advertised address that is none of an API server.
 const issuer = "service-account-issuer"
 
+// maxAuthorities is more than what a garden tells of a rotation; it becomes an annotation.
+const maxAuthorities = 200
+
 // readShoot takes from a shoot what counts.
 func readShoot(object *unstructured.Unstructured, selects func(string) bool) item {
 	read := newItem(object, selects)
@@ -99,6 +102,7 @@ func readShoot(object *unstructured.Unstructured, selects func(string) bool) ite
 		creating:    text("status", "lastOperation", "type") == "Create" && text("status", "lastOperation", "state") != "Succeeded",
 		authorities: strings.Trim(text(append(rotation, "phase")...)+" "+done, " "),
 	}
+	read.shoot.authorities = read.shoot.authorities[:min(len(read.shoot.authorities), maxAuthorities)]
 	read.shoot.authoritiesDone, _ = time.Parse(time.RFC3339, done)
 	addresses, _, _ := unstructured.NestedSlice(object.Object, "status", "advertisedAddresses")
 	for _, address := range addresses {
@@ -120,14 +124,45 @@ func readSecret(object *unstructured.Unstructured, selects func(string) bool) (i
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, secret); err != nil {
 		return item{}, err
 	}
-	read.copied = &copied{data: secret.Data, hash: hashOf(secret.Data)}
+	read.copied = &copied{hash: hashOf(secret.Data)}
 	if content, ok := secret.Data[credentialKey]; !ok {
 		read.copied.problem = fmt.Errorf("the Secret has no key %s: put the kubeconfig of the cluster there", credentialKey)
 	} else {
 		read.copied.problem = cluster.CheckKubeconfig(content)
 	}
+	if read.copied.problem == nil {
+		read.copied.data = secret.Data
+	}
 	return read, nil
 }
+
+// maxCopied is how many bytes the Secrets of a source that are to be copied may have
+// together: they are held in memory until the run has ended.
+const maxCopied = 64 << 20
+
+var errTooMuch = fmt.Errorf("the Secrets that spec.secretNameExpression selects are larger than %d MiB together: select fewer of them", maxCopied>>20)
+
+// copies reads Secrets of a source, as long as they are not too large together.
+type copies struct {
+	selects func(string) bool
+	size    int
+}
+
+func (c *copies) read(object *unstructured.Unstructured) (item, error) {
+	read, err := readSecret(object, c.selects)
+	if err != nil || read.copied == nil {
+		return read, err
+	}
+	for key, value := range read.copied.data {
+		c.size += len(key) + len(value)
+	}
+	if c.tooMuch() {
+		return item{}, errTooMuch
+	}
+	return read, nil
+}
+
+func (c *copies) tooMuch() bool { return c.size > maxCopied }
 
 func newItem(object *unstructured.Unstructured, selects func(string) bool) item {
 	return item{

@@ -1,6 +1,9 @@
 package targetsync
 
 import (
+	"bytes"
+	"encoding/base64"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -64,6 +67,42 @@ func TestWaits(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := waits(&test.of, test.err); (got != "") != test.want {
 				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// TestCopies: whatever a source holds, a list of it leaves little in memory.
+func TestCopies(t *testing.T) {
+	const kubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}]}`
+	secret := func(content string) *unstructured.Unstructured {
+		encode := base64.StdEncoding.EncodeToString
+		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}, "data": map[string]any{
+			"kubeconfig": encode([]byte(content)), "more": encode(bytes.Repeat([]byte("x"), maxCopied/10)),
+		}}}
+	}
+	for _, test := range []struct {
+		reason, content string
+		selects         bool
+		count           int
+		tooMuch         bool
+	}{
+		{"a few large ones", kubeconfig, true, 9, false},
+		{"too many of them", kubeconfig, true, 10, true},
+		{"those that are not selected do not count", kubeconfig, false, 20, false},
+		{"nor those that are not copied", "no kubeconfig", true, 20, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			held := &copies{selects: func(string) bool { return test.selects }}
+			object := secret(test.content)
+			var err error
+			for range test.count {
+				if _, failure := held.read(object); failure != nil {
+					err = failure
+				}
+			}
+			if errors.Is(err, errTooMuch) != test.tooMuch || held.tooMuch() != test.tooMuch || !test.tooMuch && err != nil {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

@@ -169,11 +169,14 @@ func (r *run) list(ctx context.Context, w *world, selects func(string) bool) err
 	namespace := r.sync.Spec.SourceNamespace
 	kind, resource := shootKind, shootResource
 	read := func(object *unstructured.Unstructured) (item, error) { return readShoot(object, selects), nil }
+	held := &copies{selects: selects}
 	if r.sync.Spec.SecretNameExpression != "" {
-		kind, resource = secretKind, secretResource
-		read = func(object *unstructured.Unstructured) (item, error) { return readSecret(object, selects) }
+		kind, resource, read = secretKind, secretResource, held.read
 	}
 	listing, err := cluster.ListReduced(ctx, r.source, kind, resource, namespace, read)
+	if held.tooMuch() {
+		err = errTooMuch
+	}
 	if err != nil {
 		r.unwatch()
 		return fmt.Errorf("list %s in namespace %s of the source; nothing is removed: %w", resource.Resource, namespace, err)
