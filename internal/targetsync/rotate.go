@@ -35,11 +35,20 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 		o.rotationErr = fmt.Errorf("authInfos in kubeconfig invalid for sync object: %w", err)
 		return
 	}
-	if !wantsRotation(r.sync) && r.Now().Before(rotationAt(r.access.rotated, token)) {
+	now, at := r.Now(), rotationAt(r.access.rotated, token)
+	if !wantsRotation(r.sync) && now.Before(at) {
+		o.wake = at
 		return
 	}
-	if o.rotationErr = r.renewToken(ctx, account); o.rotationErr == nil {
-		o.rotated, o.rotatedNow, o.wrote = r.access.rotated, true, true
+	if o.rotationErr = r.renewToken(ctx, account); o.rotationErr != nil {
+		return
+	}
+	o.rotated, o.rotatedNow, o.wrote = r.access.rotated, true, true
+	// A token that says that it has ended already waits for the next run.
+	if _, token, err = cluster.TokenUser(r.access.kubeconfig); err == nil {
+		if at = rotationAt(r.access.rotated, token); at.After(now) {
+			o.wake = at
+		}
 	}
 }
 

@@ -22,11 +22,19 @@ func rotationAt(rotated time.Time, token string) time.Time {
 	}
 	at := rotated.Add(rotationInterval)
 	if issued, expires := lifetimeOf(token); expires.After(issued) {
-		if granted := issued.Add(expires.Sub(issued) * 2 / 3); granted.Before(at) {
+		if granted := issued.Add(expires.Sub(issued) / 3 * 2); granted.Before(at) {
 			return granted
 		}
 	}
 	return at
+}
+
+// earliest returns the earlier one of two times; the zero time is none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // lifetimeOf reads the lifetime that a token tells of itself; zero if it tells none.

@@ -3,8 +3,11 @@ package targetsync
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"testing"
 	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
 )
 
 func token(issued, expires time.Time) string {
@@ -24,6 +27,7 @@ func TestRotationAt(t *testing.T) {
 		{"60 days after the last time", now, token(now, now.Add(90*day)), now.Add(60 * day)},
 		{"a source that grants less: after two thirds", now, token(now, now.Add(30*day)), now.Add(20 * day)},
 		{"a token that somebody else has put there since", now.Add(-10 * day), token(now.Add(-day), now.Add(2*day)), now.Add(day)},
+		{"a token for centuries", now, token(now, now.Add(math.MaxInt64).AddDate(200, 0, 0)), now.Add(60 * day)},
 		{"a token that tells nothing", now, "opaque", now.Add(60 * day)},
 		{"a token that tells nonsense", now, "a.!.c", now.Add(60 * day)},
 		{"a time in the future counts like any other", now.Add(day), "", now.Add(61 * day)},
@@ -33,5 +37,42 @@ func TestRotationAt(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestEarliest: a run comes for the token of the source as it does for credentials of
+// shoots, also if it lives for less than the interval of runs.
+func TestEarliest(t *testing.T) {
+	soon, late := now.Add(time.Minute), now.Add(time.Hour)
+	for _, test := range []struct {
+		reason         string
+		a, b, earliest time.Time
+	}{
+		{"nothing waits", time.Time{}, time.Time{}, time.Time{}},
+		{"only one does", time.Time{}, soon, soon},
+		{"only the other one does", soon, time.Time{}, soon},
+		{"the token is first", late, soon, soon},
+		{"the credentials are first", soon, late, soon},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := earliest(test.a, test.b); !got.Equal(test.earliest) {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// TestRotationWakes: what is not due yet says when it is.
+func TestRotationWakes(t *testing.T) {
+	content := fmt.Sprintf(`{"users":[{"name":"sync-bot","user":{"token":%q}}]}`, token(now.Add(-time.Minute), now.Add(5*time.Minute)))
+	sync := fleet(func(spec *v1alpha1.TargetSyncSpec) { spec.TokenRotation = &v1alpha1.TokenRotation{Enabled: true} })
+	r := &run{
+		Reconciler: &Reconciler{Now: func() time.Time { return now }}, sync: sync,
+		access: access{kubeconfig: []byte(content), rotated: now.Add(-time.Minute)},
+	}
+	o := &outcome{}
+	r.rotate(t.Context(), o)
+	if want := now.Add(3 * time.Minute); !o.wake.Equal(want) || o.rotationErr != nil {
+		t.Errorf("got %s, %v, want %s", o.wake, o.rotationErr, want)
 	}
 }

@@ -59,7 +59,7 @@ type outcome struct {
 	created, removed []string
 	held             []string
 	suspects         map[string]time.Time
-	// wake is when credentials are to be renewed at the latest.
+	// wake is when credentials, or the token of the source, are to be renewed at the latest.
 	wake time.Time
 	// rotated is when the token of the source was last renewed, rotatedNow that it was by
 	// this run.
@@ -121,7 +121,7 @@ func (r *run) do(ctx context.Context) *outcome {
 	r.remove(ctx, w, p.remove, o)
 	// What was written meanwhile counts, above all.
 	w.secrets = r.memory.ownSecrets()
-	o.wake = w.wake()
+	o.wake = earliest(o.wake, w.wake())
 	return o
 }
 
