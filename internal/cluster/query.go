@@ -142,13 +142,14 @@ type Listing[T any] struct {
 
 // ListReduced reads all objects of a kind in a namespace, and keeps of each what
 // reduce makes of it: what is left out may be as large as it likes. A list that is not
-// complete, or not of what was asked for, is an error. No discovery is needed.
+// complete, or not of what was asked for, is an error. Large objects are read in
+// smaller pages. No discovery is needed.
 func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVersionKind, resource schema.GroupVersionResource, namespace string, reduce func(*unstructured.Unstructured) (T, error)) (*Listing[T], error) {
 	if problems := content.IsPathSegmentName(namespace); namespace == "" || len(problems) > 0 {
 		return nil, errors.New("the namespace has no valid name")
 	}
-	listing, count, seen := &Listing[T]{}, 0, map[string]bool{}
-	_, err := pages(time.Now, func(options metav1.ListOptions) (none []*unstructured.Unstructured, next string, err error) {
+	listing, count, seen, limit := &Listing[T]{}, 0, map[string]bool{}, int64(pageSize)
+	read := func(options metav1.ListOptions) (next string, err error) {
 		err = c.try(ctx, func(ctx context.Context) error {
 			list, err := c.dynamic.Resource(resource).Namespace(namespace).List(ctx, options)
 			if err != nil {
@@ -175,6 +176,18 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 			}
 			return nil
 		})
+		return next, err
+	}
+	_, err := pages(time.Now, func(options metav1.ListOptions) (none []*unstructured.Unstructured, next string, err error) {
+		var large *tooLarge
+		for {
+			options.Limit = limit
+			next, err = read(options)
+			if !errors.As(err, &large) || limit == 1 || count > maxListed {
+				break
+			}
+			limit = max(limit/10, 1)
+		}
 		return nil, next, err
 	})
 	if err != nil {

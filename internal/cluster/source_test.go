@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,5 +83,31 @@ func TestListOfASource(t *testing.T) {
 				t.Errorf("got %.300v", err)
 			}
 		})
+	}
+}
+
+// TestListOfLargeObjects: objects of which a page is larger than what is read are read
+// in smaller pages, those that nobody asked for as well.
+func TestListOfLargeObjects(t *testing.T) {
+	const count = 40
+	large := strings.Repeat("x", 1<<20)
+	serve := func(out http.ResponseWriter, request *http.Request) {
+		query := request.URL.Query()
+		from, _ := strconv.Atoi(query.Get("continue"))
+		limit, _ := strconv.Atoi(query.Get("limit"))
+		var names []string
+		for i := from; i < min(from+limit, count); i++ {
+			names = append(names, fmt.Sprintf("s%02d", i))
+		}
+		next := ""
+		if from+limit < count {
+			next = strconv.Itoa(from + limit)
+		}
+		write(out, http.StatusOK, strings.ReplaceAll(pageOf(next, names...), `"uid":"u"`, `"uid":"u","annotations":{"a":"`+large+`"}`))
+	}
+	connection, _ := connected(t, 0, serve)
+	listing, err := ListReduced(t.Context(), connection, shootKind, shoots, "garden-shop", func(object *unstructured.Unstructured) (string, error) { return object.GetName(), nil })
+	if err != nil || len(listing.Objects) != count || listing.Objects[0] != "s00" || listing.Objects[count-1] != "s39" {
+		t.Errorf("%v, %v", listing, err)
 	}
 }
