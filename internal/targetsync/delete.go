@@ -11,15 +11,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // delete removes what a TargetSync has made, and lets it go. The source is not needed.
-func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync) (ctrl.Result, error) {
+// What is in the way is told in the status.
+func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync, known *memory) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
 		return ctrl.Result{}, nil
 	}
 	if err := r.removeAll(ctx, sync); err != nil {
-		return ctrl.Result{}, fmt.Errorf("remove what the TargetSync has made: %w", err)
+		err = fmt.Errorf("remove what the TargetSync has made: %w", err)
+		if job.OutcomeOf(err) == job.Conflict {
+			return ctrl.Result{}, err
+		}
+		pause, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonResource, err))
+		return ctrl.Result{RequeueAfter: pause}, err
 	}
 	if err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) { controllerutil.RemoveFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
 		return ctrl.Result{}, fmt.Errorf("remove the finalizer: %w", client.IgnoreNotFound(err))

@@ -89,7 +89,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 		if r.givesUp(key, known) {
 			return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
 		}
-		return r.delete(ctx, sync)
+		return r.delete(ctx, sync, known)
 	}
 	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
 		if err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) { controllerutil.AddFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
