@@ -266,7 +266,8 @@ func (r *run) remove(ctx context.Context, w world, names []string, o *outcome) {
 func (r *run) removeOne(ctx context.Context, w world, name string) error {
 	if target := w.targets[name]; target != nil && ours(target) {
 		r.memory.removes(subject{targetSubject, name})
-		if err := r.Client.Delete(ctx, target, client.Preconditions{UID: &target.UID}); client.IgnoreNotFound(err) != nil {
+		seen := client.Preconditions{UID: &target.UID, ResourceVersion: &target.ResourceVersion}
+		if err := r.Client.Delete(ctx, target, seen); client.IgnoreNotFound(err) != nil {
 			return err //nolint:wrapcheck // the caller tells what was done
 		}
 	}
