@@ -219,7 +219,7 @@ func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Cluste
 	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
 	deployers := map[string]deployer.Options{
 		Manifests:      {Type: manifest.Type, Name: manifest.Name, Deployer: manifest.New(rules)},
-		Charts:         {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Charts: charts, Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces})},
+		Charts:         {Type: helm.Type, Name: helm.Name, Deployer: helm.New(helm.Options{Options: rules, Charts: charts})},
 		Kustomizations: {Type: kustomize.Type, Name: kustomize.Name, Deployer: kustomize.New(kustomize.Options{Options: rules, Sources: &files.Loader{Origins: origins}})},
 		Mocks:          {Type: mock.Type, Name: mock.Name, Deployer: mock.New()},
 	}

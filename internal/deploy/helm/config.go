@@ -16,10 +16,8 @@ import (
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
-	"go.landscaper.dev/internal/deploy/readiness"
-	"go.landscaper.dev/internal/deploy/schedule"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
@@ -68,6 +66,15 @@ func (c *config) resourceExports() *apideployer.Exports {
 		exports.DefaultTimeout, exports.Watch = c.Exports.DefaultTimeout, c.Exports.Watch
 	}
 	return exports
+}
+
+// settings is the part of the configuration that all deployers have.
+func (c *config) settings() rollout.Settings {
+	return rollout.Settings{
+		UpdateStrategy: c.UpdateStrategy, ReadinessChecks: c.ReadinessChecks,
+		Exports: c.resourceExports(), ContinuousReconcile: c.ContinuousReconcile,
+		DeletionGroups: c.DeletionGroups, DeletionGroupsDuringUpdate: c.DeletionGroupsDuringUpdate,
+	}
 }
 
 // deployOptions are the options of Helm for one kind of operation.
@@ -175,30 +182,15 @@ func (o Options) validate(c *config) error {
 	if len(utilvalidation.IsDNS1123Label(c.Namespace)) > 0 {
 		problem("namespace must be the name of a namespace")
 	}
-	strategies := []apideployer.UpdateStrategy{"", apideployer.UpdateStrategyUpdate, apideployer.UpdateStrategyPatch, apideployer.UpdateStrategyMerge, apideployer.UpdateStrategyMergeOverwrite, apideployer.UpdateStrategyApply}
-	if !slices.Contains(strategies, c.UpdateStrategy) {
-		problem("updateStrategy has a value that does not exist: use apply, update, patch, merge or mergeOverwrite")
-	}
-	if _, err := schedule.Compile(c.ContinuousReconcile); err != nil {
+	if _, err := c.settings().Wish(o.Options); err != nil {
 		problem("%w", err)
 	}
-	if !c.ReadinessChecks.Mode.Known() {
-		problem("readinessChecks.mode does not exist: use legacy or kstatus")
-	}
-	if _, err := readiness.Compile(c.ReadinessChecks.CustomReadinessChecks); err != nil {
-		problem("readinessChecks.%w", err)
-	}
-	if _, err := export.Compile(c.resourceExports()); err != nil {
+	if _, err := c.settings().Groups(o.Options); err != nil {
 		problem("%w", err)
 	}
 	for _, entry := range c.fromValues() {
 		if err := export.CheckGiven(entry); err != nil {
 			problem("exports: %w", err)
-		}
-	}
-	for name, definitions := range map[string][]apideployer.DeletionGroupDefinition{"deletionGroups": c.DeletionGroups, "deletionGroupsDuringUpdate": c.DeletionGroupsDuringUpdate} {
-		if _, err := deletion.Compile(definitions, o.Protected); err != nil {
-			problem("%s%w", name, err)
 		}
 	}
 	problems = append(problems, c.readOptions()...)

@@ -3,11 +3,9 @@
 package helm
 
 import (
-	"bytes"
 	"context"
 	"time"
 
-	apideployer "go.landscaper.dev/api/deployer"
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
@@ -36,12 +34,9 @@ type Charts interface {
 
 // Options are the rules of a process for all its items.
 type Options struct {
+	rollout.Options
 	// Charts loads charts.
 	Charts Charts
-	// Readiness is the mode of the default readiness check of items that name none.
-	Readiness apideployer.ReadinessMode
-	// Protected are namespaces that no deletion group may empty.
-	Protected []string
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -89,22 +84,14 @@ func (d Deployer) templates(config *config) templates { return templates{d.optio
 
 // Repetition implements deployer.Repeating.
 func (d Deployer) Repetition(item *v1alpha1.DeployItem) (repetition deployer.Repetition) {
-	// Most items ask for nothing, and this is asked often.
-	if raw := item.Spec.Configuration; raw == nil || (!bytes.Contains(raw.Raw, []byte(`"continuousReconcile"`)) && !bytes.Contains(raw.Raw, []byte(`"watch"`))) {
+	if !schedule.Asks(item.Spec.Configuration) {
 		return repetition
 	}
 	config, err := parseConfig(item.Spec.Configuration)
 	if err != nil {
 		return repetition
 	}
-	repetition.Watch = config.Exports != nil && config.Exports.Watch && len(config.fromResources()) > 0
-	next, err := schedule.Compile(config.ContinuousReconcile)
-	if err != nil || next == nil {
-		return repetition
-	}
-	drift := config.ContinuousReconcile.Drift
-	repetition.Next, repetition.Compare, repetition.Correct = next, drift != "", drift == apideployer.DriftCorrect
-	return repetition
+	return schedule.Repetition(config.ContinuousReconcile, config.resourceExports())
 }
 
 // Lookout implements deployer.Repeating.

@@ -1,7 +1,6 @@
 package helm
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +23,6 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
-	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/yamltext"
@@ -108,20 +106,8 @@ func (t templates) isNamespace(entry apply.Entry) bool {
 
 // checks is what a wish says besides its objects.
 func (t templates) checks(values *render.Values) (wish rollout.Wish, err error) {
-	c := t.config
-	wish = rollout.Wish{Strategy: c.UpdateStrategy, Readiness: cmp.Or(c.ReadinessChecks.Mode, t.Readiness), SkipReadiness: c.ReadinessChecks.DisableDefault}
-	if wish.Checks, err = readiness.Compile(c.ReadinessChecks.CustomReadinessChecks); err != nil {
+	if wish, err = t.config.settings().Wish(t.Options.Options); err != nil {
 		return wish, configError(validateConfiguration, err)
-	}
-	if wish.Exports, err = export.Compile(c.resourceExports()); err != nil {
-		return wish, configError(validateConfiguration, err)
-	}
-	if wish.OrphanGroups, err = deletion.Compile(c.DeletionGroupsDuringUpdate, t.Protected); err != nil {
-		return wish, configError(validateConfiguration, err)
-	}
-	if wish.Exports == nil {
-		// No value is a value, too: whoever imports it gets an empty map.
-		wish.Exports = []export.Value{}
 	}
 	wish.Given, err = t.given(values)
 	return wish, err
@@ -249,11 +235,8 @@ func lookup(connection *deployer.Connection) render.Lookup {
 
 // Groups implements rollout.Source.
 func (t templates) Groups(*deployer.Item) ([]deletion.Group, error) {
-	groups, err := deletion.Compile(t.config.DeletionGroups, t.Protected)
-	if err != nil {
-		return nil, configError(validateConfiguration, fmt.Errorf("deletionGroups%w", err))
-	}
-	return groups, nil
+	groups, err := t.config.settings().Groups(t.Options.Options)
+	return groups, configError(validateConfiguration, err)
 }
 
 // Recorded implements rollout.Source. Entries without a policy are of a release, which
