@@ -2,12 +2,14 @@ package readiness
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 )
 
@@ -34,6 +36,15 @@ type waiting struct {
 type Unfinished struct {
 	Kind, Namespace, Name string
 	Finding
+}
+
+// Names says what is waited for, and how far it has come.
+func Names(unready []Unfinished) []string {
+	var list []string
+	for _, object := range unready {
+		list = append(list, fmt.Sprintf("%s to become ready (%s)", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))
+	}
+	return list
 }
 
 func unfinished(object *unstructured.Unstructured, finding Finding) Unfinished {

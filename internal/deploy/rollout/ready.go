@@ -24,7 +24,7 @@ type wait struct {
 // served.
 func (r *Rollout) awaitDefinitions(ctx context.Context) ([]string, error) {
 	unready, err := r.look(ctx, &r.definitions, readiness.Established, func(result result) bool { return r.uses(result.stored) })
-	return names(unready), err
+	return readiness.Names(unready), err
 }
 
 // uses reports whether one of the objects is of the kind that a definition defines.
@@ -79,7 +79,7 @@ func (r *Rollout) waitFor(unready []readiness.Unfinished, within *limit.Limit) (
 	case r.job.Expired() || within.Reached():
 		return nil, notReadyInTime(unready)
 	}
-	return names(unready), nil
+	return readiness.Names(unready), nil
 }
 
 // look looks at the objects that a wait is about, and begins it if it has not
@@ -126,15 +126,6 @@ func hopeless(unready []readiness.Unfinished) error {
 		message += fmt.Sprintf(" (and %d more objects)", more)
 	}
 	return job.Terminally(job.NewError("WaitForObjectsReady", "ObjectFailed", message))
-}
-
-// names says what is waited for, and how far it has come.
-func names(unready []readiness.Unfinished) []string {
-	var list []string
-	for _, object := range unready {
-		list = append(list, fmt.Sprintf("%s to become ready (%s)", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))
-	}
-	return list
 }
 
 // customChecks are the checks of chosen objects.

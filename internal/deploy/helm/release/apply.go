@@ -148,7 +148,7 @@ func (o *Operation) makeDefinitions(ctx context.Context) ([]string, error) {
 	}
 	unready, err := o.check.Look(ctx)
 	if err != nil || len(unready) > 0 {
-		return names(unready), err
+		return readiness.Names(unready), err
 	}
 	o.check.Close()
 	o.check = nil
@@ -353,14 +353,5 @@ func (o *Operation) awaitReady(ctx context.Context) ([]string, error) {
 				fmt.Sprintf("%s will not become ready by itself: %s", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))}
 		}
 	}
-	return names(unready), nil
-}
-
-// names says what is waited for, and how far it has come.
-func names(unready []readiness.Unfinished) []string {
-	var list []string
-	for _, object := range unready {
-		list = append(list, fmt.Sprintf("%s to become ready (%s)", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))
-	}
-	return list
+	return readiness.Names(unready), nil
 }
