@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/eval"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
@@ -31,13 +32,13 @@ import (
 const Version = "1.7.0"
 
 // Access is how much of the outside world a template may touch.
-type Access = builtin.Access
+type Access = call.Access
 
 // The access levels.
 const (
-	AccessNone  = builtin.None
-	AccessFiles = builtin.Files
-	AccessFull  = builtin.Full
+	AccessNone  = call.None
+	AccessFiles = call.Files
+	AccessFull  = call.Full
 )
 
 // Names of the optional features of the language.
@@ -50,7 +51,7 @@ const (
 type Limits = eval.Limits
 
 // System is the outside world beyond the file system, for AccessFull.
-type System = builtin.System
+type System = call.System
 
 // Function is a function of the embedder. It gets and returns plain Go data:
 // nil, bool, int64, float64, string, []any and map[string]any. Its errors and
@@ -116,7 +117,7 @@ func New(c Config) (*Engine, error) {
 		e.tags[name] = v
 	}
 	e.config = eval.Config{
-		Settings: builtin.Settings{
+		Settings: call.Settings{
 			Access: c.Access, Files: c.Files, System: c.System, Features: names,
 			Random: c.Random, Now: c.Now, Key: c.Key, Sensitive: c.Sensitive,
 		},

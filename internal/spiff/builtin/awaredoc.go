@@ -1,10 +1,10 @@
 package builtin
 
-const controlGroup Group = "Definedness and control"
+import "go.landscaper.dev/internal/spiff/builtin/call"
 
 // awareFunctions are implemented by the evaluator, because they look at
 // expressions instead of values.
-var awareFunctions = []Function{
+var awareFunctions = []call.Function{
 	{Name: "defined", Usage: "defined(expression…)", Result: "bool", Min: 1, Max: -1, Aware: true,
 		Doc:     "Whether all expressions can be evaluated and none is undefined. nil is defined.",
 		Example: `defined(nowhere)`, Gives: `false`},
@@ -38,7 +38,7 @@ var awareFunctions = []Function{
 }
 
 // boshFunctions are old helpers for BOSH manifests.
-var boshFunctions = []Function{
+var boshFunctions = []call.Function{
 	{Name: "static_ips", Usage: "static_ips(index…)", Result: "list", Min: 1, Max: -1, Aware: true,
 		Doc: "Addresses for a job network of a BOSH manifest: looks up `name` (of the network) and `instances` from " +
 			"its place, takes the ranges of `networks.<name>.subnets[*].static`, and returns the addresses at the " +

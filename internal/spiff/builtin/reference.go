@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"go.landscaper.dev/internal/spiff/builtin/call"
 )
 
-var accessText = map[Access]string{
-	Files: "Needs access level `files` or `full`.",
-	Full:  "Needs access level `full`.",
+var accessText = map[call.Access]string{
+	call.Files: "Needs access level `files` or `full`.",
+	call.Full:  "Needs access level `full`.",
 }
 
 // WriteReference writes the reference of all functions as Markdown.
@@ -19,7 +21,7 @@ func WriteReference(w io.Writer) error {
 		"Functions are called by a bare name, `length(list)`. Arguments in brackets are optional, `…` means any number.\n" +
 		"A wrong number or type of arguments is an error of the calling expression, so `||` can catch it. The\n" +
 		"[tutorial](tutorial.md) explains the language itself.\n")
-	var group Group
+	var group call.Group
 	for _, f := range All() {
 		if f.Group != group {
 			group = f.Group

@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/internal/spiff"
 	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 )
 
 // withoutExample are functions whose result is different every time, or needs
@@ -29,7 +30,7 @@ func TestTable(t *testing.T) {
 		if f.Run == nil && !f.Aware {
 			t.Errorf("%s has no implementation", f.Name)
 		}
-		if f.Example == "" && f.Access == builtin.None && !withoutExample[f.Name] {
+		if f.Example == "" && f.Access == call.None && !withoutExample[f.Name] {
 			t.Errorf("%s has no example", f.Name)
 		}
 	}

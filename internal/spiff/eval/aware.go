@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/call"
+	"go.landscaper.dev/internal/spiff/builtin/text"
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -48,7 +50,7 @@ func (e *env) callAware(x *syntax.Call, f aware) (value.Value, error) {
 
 // applyAware calls the implementation after a look at the number of arguments.
 func (e *env) applyAware(x *syntax.Call, f aware, args []syntax.Expr) (value.Value, error) {
-	c := &builtin.Call{Host: host{e}, Function: builtin.Lookup(x.Builtin), Args: make([]value.Value, len(args))}
+	c := &call.Call{Host: host{e}, Function: builtin.Lookup(x.Builtin), Args: make([]value.Value, len(args))}
 	if err := c.Check(); err != nil {
 		return nil, clean(err)
 	}
@@ -237,7 +239,7 @@ func (e *env) errorCall(args []syntax.Expr) (value.Value, error) {
 			values[i] = value.Text(e.Show(n.Value))
 		}
 	}
-	message, err := builtin.Format(values)
+	message, err := text.Format(values)
 	if err != nil {
 		return nil, fail("error: %s", err)
 	}

@@ -2,6 +2,8 @@ package eval
 
 import (
 	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/address"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -82,16 +84,16 @@ func (e *env) staticIPs(args []syntax.Expr) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &builtin.Call{Host: host{e}, Function: builtin.Lookup("static_ips")}
-	ranges, err := c.Ranges(texts)
+	c := &call.Call{Host: host{e}, Function: builtin.Lookup("static_ips")}
+	ranges, err := address.Ranges(c, texts)
 	if err != nil {
 		return nil, clean(err)
 	}
-	flat, err := c.Positions(positions)
+	flat, err := address.Positions(c, positions)
 	if err != nil {
 		return nil, clean(err)
 	}
-	v, err := c.PickAddresses(ranges, int64(instances), flat)
+	v, err := address.PickAddresses(c, ranges, int64(instances), flat)
 	return v, clean(err)
 }
 

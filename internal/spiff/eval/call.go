@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -93,8 +94,8 @@ func (e *env) callFunction(x *syntax.Call, values []value.Value) (v value.Value,
 	return nil, fail("unknown function '%s'", name)
 }
 
-func (e *env) callBuiltin(f *builtin.Function, values []value.Value) (value.Value, error) {
-	c := &builtin.Call{Host: host{e}, Function: f, Args: values}
+func (e *env) callBuiltin(f *call.Function, values []value.Value) (value.Value, error) {
+	c := &call.Call{Host: host{e}, Function: f, Args: values}
 	if err := c.Check(); err != nil {
 		return nil, clean(err)
 	}

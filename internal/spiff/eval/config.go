@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
@@ -76,7 +76,7 @@ const maxDepth = 2_000
 
 // Config is the immutable configuration of evaluations.
 type Config struct {
-	Settings  builtin.Settings
+	Settings  call.Settings
 	Features  map[Feature]bool
 	Functions map[string]HostFunction
 	Limits    Limits

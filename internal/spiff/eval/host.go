@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -12,13 +12,13 @@ import (
 // host is what builtin functions see of the evaluation.
 type host struct{ *env }
 
-// Context implements builtin.Host.
+// Context implements call.Host.
 func (h host) Context() context.Context { return h.ctx }
 
-// Settings implements builtin.Host.
-func (h host) Settings() *builtin.Settings { return &h.Config.Settings }
+// Settings implements call.Host.
+func (h host) Settings() *call.Settings { return &h.Config.Settings }
 
-// Invoke implements builtin.Host.
+// Invoke implements call.Host.
 func (h host) Invoke(fn value.Value, args ...value.Value) (value.Value, error) {
 	l, ok := fn.(*lambda)
 	if !ok {
@@ -27,7 +27,7 @@ func (h host) Invoke(fn value.Value, args ...value.Value) (value.Value, error) {
 	return h.apply1(l, value.Nodes(args...))
 }
 
-// Arity implements builtin.Host.
+// Arity implements call.Host.
 func (h host) Arity(fn value.Value) (smallest, largest int, ok bool) {
 	l, ok := fn.(*lambda)
 	if !ok {
@@ -37,7 +37,7 @@ func (h host) Arity(fn value.Value) (smallest, largest int, ok bool) {
 	return smallest, largest, true
 }
 
-// Spend implements builtin.Host.
+// Spend implements call.Host.
 func (h host) Spend(steps, bytes int64) error {
 	if bytes > 0 {
 		if err := h.run.text(int(bytes)); err != nil {
@@ -47,7 +47,7 @@ func (h host) Spend(steps, bytes int64) error {
 	return h.step(steps)
 }
 
-// Show implements builtin.Host.
+// Show implements call.Host.
 func (e *env) Show(v value.Value) string {
 	if e.Settings.Sensitive {
 		return "<" + value.TypeName(v) + ">"
@@ -66,7 +66,7 @@ func (e *env) Show(v value.Value) string {
 	return short(valueText(v))
 }
 
-// Template implements builtin.Host.
+// Template implements call.Host.
 func (h host) Template(content *value.Node) (value.Value, error) {
 	level := h.site.task.slot
 	level.scope = h.scope
@@ -89,7 +89,7 @@ func printedTemplate(content value.Value) value.Value {
 	return content
 }
 
-// Process implements builtin.Host.
+// Process implements call.Host.
 func (h host) Process(content *value.Node, own bool) (value.Value, error) {
 	level := h.site.task.slot
 	level.scope = h.scope
@@ -103,7 +103,7 @@ func (h host) Process(content *value.Node, own bool) (value.Value, error) {
 	return h.run.content(content.Value, level)
 }
 
-// Cached implements builtin.Host.
+// Cached implements call.Host.
 func (h host) Cached(key string, make func() (value.Value, error)) (value.Value, error) {
 	if c, ok := h.cache[key]; ok {
 		return c.value, c.err

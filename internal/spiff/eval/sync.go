@@ -3,7 +3,7 @@ package eval
 import (
 	"time"
 
-	"go.landscaper.dev/internal/spiff/builtin"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -99,7 +99,7 @@ func (w *waiter) run() (value.Value, error) {
 		if holds {
 			return w.finish(try)
 		}
-		if w.env.Settings.Access < builtin.Full || time.Now().Add(syncPause).After(deadline) {
+		if w.env.Settings.Access < call.Full || time.Now().Add(syncPause).After(deadline) {
 			if s, ok := message.(value.String); ok {
 				return nil, fail("%s", s.Text)
 			}

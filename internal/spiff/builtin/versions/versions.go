@@ -1,4 +1,5 @@
-package builtin
+// Package versions holds the functions for semantic versions.
+package versions
 
 import (
 	"sort"
@@ -6,12 +7,12 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-const versionGroup Group = "Semantic versions"
-
-var versionFunctions = []Function{
+// Functions are those for semantic versions.
+var Functions = []call.Function{
 	{Name: "semver", Usage: "semver(version)", Result: "string", Min: 1, Max: 1,
 		Run: version(func(v *semver.Version) value.Value { return value.Text(v.String()) }),
 		Doc: "The normal form: three numbers, no `v`.", Example: `semver("v1.2-beta.1")`, Gives: `1.2.0-beta.1`},
@@ -53,21 +54,22 @@ var versionFunctions = []Function{
 		Doc: "The version, if it meets all constraints; else an error.", Example: `semvervalidate("1.2.3", ">=1")`, Gives: `1.2.3`},
 }
 
-func (c *Call) version(i int) (*semver.Version, error) {
+// At returns argument i as a version.
+func At(c *call.Call, i int) (*semver.Version, error) {
 	text, err := c.Text(i)
 	if err != nil {
 		return nil, err
 	}
 	v, err := semver.NewVersion(text)
 	if err != nil {
-		return nil, c.failf("%s is no version", c.text(text))
+		return nil, c.Failf("%s is no version", c.Quote(text))
 	}
 	return v, nil
 }
 
-func version(f func(*semver.Version) value.Value) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
-		v, err := c.version(0)
+func version(f func(*semver.Version) value.Value) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
+		v, err := At(c, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -84,9 +86,9 @@ func spelled(v semver.Version, like string) value.Value {
 	return value.Text(text)
 }
 
-func versionPart(get func(*semver.Version) string, set func(semver.Version, string) (semver.Version, error)) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
-		v, err := c.version(0)
+func versionPart(get func(*semver.Version) string, set func(semver.Version, string) (semver.Version, error)) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
+		v, err := At(c, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -99,30 +101,30 @@ func versionPart(get func(*semver.Version) string, set func(semver.Version, stri
 		}
 		changed, err := set(*v, part)
 		if err != nil {
-			return nil, c.failf("%s does not fit into a version", c.text(part))
+			return nil, c.Failf("%s does not fit into a version", c.Quote(part))
 		}
 		return spelled(changed, v.Original()), nil
 	}
 }
 
-func versionRelease(c *Call) (value.Value, error) {
-	v, err := c.version(0)
+func versionRelease(c *call.Call) (value.Value, error) {
+	v, err := At(c, 0)
 	if err != nil {
 		return nil, err
 	}
 	if c.Len() == 1 {
 		return spelled(*semver.New(v.Major(), v.Minor(), v.Patch(), "", ""), v.Original()), nil
 	}
-	r, err := c.version(1)
+	r, err := At(c, 1)
 	if err != nil {
 		return nil, err
 	}
 	return spelled(*semver.New(r.Major(), r.Minor(), r.Patch(), v.Prerelease(), v.Metadata()), r.Original()), nil
 }
 
-func increment(f func(semver.Version) semver.Version) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
-		v, err := c.version(0)
+func increment(f func(semver.Version) semver.Version) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
+		v, err := At(c, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -130,20 +132,20 @@ func increment(f func(semver.Version) semver.Version) func(*Call) (value.Value, 
 	}
 }
 
-func compareVersions(c *Call) (value.Value, error) {
-	a, err := c.version(0)
+func compareVersions(c *call.Call) (value.Value, error) {
+	a, err := At(c, 0)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.version(1)
+	b, err := At(c, 1)
 	if err != nil {
 		return nil, err
 	}
 	return value.Int(a.Compare(b)), nil
 }
 
-// meets tells whether a version meets all constraints from argument i on.
-func (c *Call) meets(v *semver.Version, i int) (bool, error) {
+// Meets tells whether a version meets all constraints from argument i on.
+func Meets(c *call.Call, v *semver.Version, i int) (bool, error) {
 	met := true
 	for ; i < c.Len(); i++ {
 		text, err := c.Text(i)
@@ -152,49 +154,49 @@ func (c *Call) meets(v *semver.Version, i int) (bool, error) {
 		}
 		constraint, err := semver.NewConstraint(text)
 		if err != nil {
-			return false, c.failf("%s is no version constraint", c.text(text))
+			return false, c.Failf("%s is no version constraint", c.Quote(text))
 		}
 		met = met && constraint.Check(v)
 	}
 	return met, nil
 }
 
-func matchVersion(c *Call) (value.Value, error) {
-	v, err := c.version(0)
+func matchVersion(c *call.Call) (value.Value, error) {
+	v, err := At(c, 0)
 	if err != nil {
 		return nil, err
 	}
-	met, err := c.meets(v, 1)
+	met, err := Meets(c, v, 1)
 	return value.Bool(met), err
 }
 
-func validateVersion(c *Call) (value.Value, error) {
-	v, err := c.version(0)
+func validateVersion(c *call.Call) (value.Value, error) {
+	v, err := At(c, 0)
 	if err != nil {
 		return nil, err
 	}
-	met, err := c.meets(v, 1)
+	met, err := Meets(c, v, 1)
 	if err != nil {
 		return nil, err
 	}
 	if !met {
-		return nil, c.failf("%s does not meet the constraints", c.text(v.Original()))
+		return nil, c.Failf("%s does not meet the constraints", c.Quote(v.Original()))
 	}
 	return c.Args[0], nil
 }
 
-func sortVersions(c *Call) (value.Value, error) {
+func sortVersions(c *call.Call) (value.Value, error) {
 	var versions []*semver.Version
 	args := c.Args
-	if l, ok := c.arg(0).(*value.List); ok && c.Len() == 1 {
+	if l, ok := c.Arg(0).(*value.List); ok && c.Len() == 1 {
 		args = nil
 		for _, n := range l.Items {
 			args = append(args, n.Value)
 		}
 	}
-	inner := &Call{Host: c.Host, Function: c.Function, Args: args}
+	inner := &call.Call{Host: c.Host, Function: c.Function, Args: args}
 	for i := range args {
-		v, err := inner.version(i)
+		v, err := At(inner, i)
 		if err != nil {
 			return nil, err
 		}
@@ -205,5 +207,5 @@ func sortVersions(c *Call) (value.Value, error) {
 	for i, v := range versions {
 		texts[i] = v.Original()
 	}
-	return textList(texts), nil
+	return call.TextList(texts), nil
 }

@@ -1,17 +1,18 @@
-package builtin
+package data
 
 import (
 	"fmt"
 	"math"
 	"strconv"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
+	"go.landscaper.dev/internal/spiff/builtin/text"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
 )
 
-const conversionGroup Group = "Conversion and arithmetic"
-
-var conversionFunctions = []Function{
+// Conversions are the functions that convert values and round numbers.
+var Conversions = []call.Function{
 	{Name: "string", Usage: "string(x [, base])", Result: "string", Min: 1, Max: 2, Run: toString,
 		Doc:     "The text of a number (integers in any base from 2 to 36), boolean or string.",
 		Example: `string(255, 16)`, Gives: `ff`},
@@ -40,8 +41,8 @@ var conversionFunctions = []Function{
 		Doc: "YAML in block style with sorted keys.", Example: `asyaml(["a"])`, Gives: "- a\n"},
 }
 
-// mathFunctions share one implementation.
-var mathFunctions = []Function{
+// Math share one implementation.
+var Math = []call.Function{
 	mathFunction("sin", math.Sin, "sine", "0", "0"), mathFunction("cos", math.Cos, "cosine", "0", "1"),
 	mathFunction("sinh", math.Sinh, "hyperbolic sine", "0", "0"),
 	mathFunction("cosh", math.Cosh, "hyperbolic cosine", "0", "1"),
@@ -53,44 +54,44 @@ var mathFunctions = []Function{
 	mathFunction("log10", math.Log10, "decimal logarithm", "1000", "3"),
 }
 
-func mathFunction(name string, f func(float64) float64, what, of, gives string) Function {
-	return Function{
+func mathFunction(name string, f func(float64) float64, what, of, gives string) call.Function {
+	return call.Function{
 		Example: name + "(" + of + ")", Gives: gives,
 		Name: name, Tier: 3, Usage: name + "(x)", Result: "float", Min: 1, Max: 1,
 		Doc: fmt.Sprintf("The %s of a number. A result that is no number is an error.", what),
-		Run: func(c *Call) (value.Value, error) {
+		Run: func(c *call.Call) (value.Value, error) {
 			x, ok := value.Number(c.Args[0])
 			if !ok {
-				return nil, c.wrong(0, "a number")
+				return nil, c.Wrong(0, "a number")
 			}
 			result := f(x)
 			if math.IsNaN(result) {
-				return nil, c.failf("result is no number")
+				return nil, c.Failf("result is no number")
 			}
 			return value.Float(result), nil
 		},
 	}
 }
 
-func toString(c *Call) (value.Value, error) {
+func toString(c *call.Call) (value.Value, error) {
 	base, err := c.IntOr(1, 10)
 	if err != nil {
 		return nil, err
 	}
 	if n, ok := c.Args[0].(value.Int); ok {
 		if base < 2 || base > 36 {
-			return nil, c.failf("base must be between 2 and 36")
+			return nil, c.Failf("base must be between 2 and 36")
 		}
 		return value.Text(strconv.FormatInt(int64(n), int(base))), nil
 	}
-	text, ok := simple(c.Args[0])
+	text, ok := text.Simple(c.Args[0])
 	if !ok || c.Len() > 1 {
-		return nil, c.wrong(0, "a number, boolean or string")
+		return nil, c.Wrong(0, "a number, boolean or string")
 	}
 	return value.Text(text), nil
 }
 
-func toInteger(c *Call) (value.Value, error) {
+func toInteger(c *call.Call) (value.Value, error) {
 	switch v := c.Args[0].(type) {
 	case value.Int:
 		return v, nil
@@ -101,17 +102,17 @@ func toInteger(c *Call) (value.Value, error) {
 	case value.String:
 		n, err := strconv.ParseInt(v.Text, 10, 64)
 		if err != nil {
-			return nil, c.failf("%s is no decimal integer", c.Show(v))
+			return nil, c.Failf("%s is no decimal integer", c.Show(v))
 		}
 		return value.Int(n), nil
 	}
-	return nil, c.wrong(0, "a number, boolean or string")
+	return nil, c.Wrong(0, "a number, boolean or string")
 }
 
 // integral turns a float without fraction into an integer.
-func integral(c *Call, f float64) (value.Value, error) {
+func integral(c *call.Call, f float64) (value.Value, error) {
 	if math.IsNaN(f) || f < -(1<<63) || f >= 1<<63 {
-		return nil, c.failf("number does not fit into 64 bit")
+		return nil, c.Failf("number does not fit into 64 bit")
 	}
 	return value.Int(f), nil
 }
@@ -123,7 +124,7 @@ func oneOrZero(b value.Bool) value.Int {
 	return 0
 }
 
-func toFloat(c *Call) (value.Value, error) {
+func toFloat(c *call.Call) (value.Value, error) {
 	switch v := c.Args[0].(type) {
 	case value.Int:
 		return value.Float(v), nil
@@ -134,14 +135,14 @@ func toFloat(c *Call) (value.Value, error) {
 	case value.String:
 		f, err := strconv.ParseFloat(v.Text, 64)
 		if err != nil {
-			return nil, c.failf("%s is no number", c.Show(v))
+			return nil, c.Failf("%s is no number", c.Show(v))
 		}
 		return value.Float(f), nil
 	}
-	return nil, c.wrong(0, "a number, boolean or string")
+	return nil, c.Wrong(0, "a number, boolean or string")
 }
 
-func toBool(c *Call) (value.Value, error) {
+func toBool(c *call.Call) (value.Value, error) {
 	switch v := c.Args[0].(type) {
 	case value.Null:
 		return value.Bool(false), nil
@@ -157,15 +158,15 @@ func toBool(c *Call) (value.Value, error) {
 		}
 		b, err := strconv.ParseBool(v.Text)
 		if err != nil {
-			return nil, c.failf("%s is no boolean", c.Show(v))
+			return nil, c.Failf("%s is no boolean", c.Show(v))
 		}
 		return value.Bool(b), nil
 	}
-	return nil, c.wrong(0, "a number, boolean, string or nil")
+	return nil, c.Wrong(0, "a number, boolean, string or nil")
 }
 
-func rounding(f func(float64) float64) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
+func rounding(f func(float64) float64) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
 		switch v := c.Args[0].(type) {
 		case value.Int:
 			return v, nil
@@ -174,41 +175,41 @@ func rounding(f func(float64) float64) func(*Call) (value.Value, error) {
 		case value.Bool:
 			return oneOrZero(v), nil
 		}
-		return nil, c.wrong(0, "a number or boolean")
+		return nil, c.Wrong(0, "a number or boolean")
 	}
 }
 
-func abs(c *Call) (value.Value, error) {
+func abs(c *call.Call) (value.Value, error) {
 	switch v := c.Args[0].(type) {
 	case value.Int:
 		if v == math.MinInt64 {
-			return nil, c.failf("number does not fit into 64 bit")
+			return nil, c.Failf("number does not fit into 64 bit")
 		}
 		return max(v, -v), nil
 	case value.Float:
 		return value.Float(math.Abs(float64(v))), nil
 	}
-	return nil, c.wrong(0, "a number")
+	return nil, c.Wrong(0, "a number")
 }
 
-func asJSON(c *Call) (value.Value, error) {
+func asJSON(c *call.Call) (value.Value, error) {
 	if err := c.SpendWriting(c.Args[0]); err != nil {
 		return nil, err
 	}
 	text, err := yamlio.JSON(c.Args[0])
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return value.Text(text), nil
 }
 
-func asYAML(c *Call) (value.Value, error) {
+func asYAML(c *call.Call) (value.Value, error) {
 	if err := c.SpendWriting(c.Args[0]); err != nil {
 		return nil, err
 	}
 	text, err := yamlio.YAML(c.Args[0])
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return value.Text(text), nil
 }

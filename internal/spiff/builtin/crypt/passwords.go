@@ -1,4 +1,4 @@
-package builtin
+package crypt
 
 import (
 	"crypto/md5"
@@ -7,12 +7,12 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-const secretGroup Group = "Keys, passwords and encryption"
-
-var passwordFunctions = []Function{
+// Passwords are the functions that hash and check passwords.
+var Passwords = []call.Function{
 	{Name: "bcrypt", Usage: "bcrypt(password [, cost])", Result: "string", Min: 1, Max: 2, Run: hashPassword,
 		Doc: "The bcrypt hash of a password; the default cost is 10. Every call gives another hash."},
 	{Name: "bcrypt_check", Usage: "bcrypt_check(password, hash)", Result: "bool", Min: 2, Max: 2, Run: checkPassword,
@@ -28,7 +28,7 @@ var passwordFunctions = []Function{
 // second.
 const maxCost = 14
 
-func hashPassword(c *Call) (value.Value, error) {
+func hashPassword(c *call.Call) (value.Value, error) {
 	password, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -37,28 +37,28 @@ func hashPassword(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cost > maxCost && c.Settings().Access < Full {
-		return nil, c.failf("cost must not be above %d", maxCost)
+	if cost > maxCost && c.Settings().Access < call.Full {
+		return nil, c.Failf("cost must not be above %d", maxCost)
 	}
-	if err := c.spendCost(cost); err != nil {
+	if err := spendCost(c, cost); err != nil {
 		return nil, err
 	}
 	hashed, err := bcrypt.GenerateFromPassword([]byte(password), int(cost))
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return value.Text(string(hashed)), nil
 }
 
 // spendCost books the work of bcrypt, which doubles with every cost step.
-func (c *Call) spendCost(cost int64) error {
+func spendCost(c *call.Call, cost int64) error {
 	if cost < int64(bcrypt.MinCost) || cost > int64(bcrypt.MaxCost) {
-		return c.failf("cost must be between %d and %d", bcrypt.MinCost, bcrypt.MaxCost)
+		return c.Failf("cost must be between %d and %d", bcrypt.MinCost, bcrypt.MaxCost)
 	}
 	return c.Spend(200<<cost, 0)
 }
 
-func checkPassword(c *Call) (value.Value, error) {
+func checkPassword(c *call.Call) (value.Value, error) {
 	password, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -69,12 +69,12 @@ func checkPassword(c *Call) (value.Value, error) {
 	}
 	cost, err := bcrypt.Cost([]byte(hashed))
 	if err != nil {
-		return nil, c.failf("second argument is no bcrypt hash")
+		return nil, c.Failf("second argument is no bcrypt hash")
 	}
-	if cost > maxCost && c.Settings().Access < Full {
-		return nil, c.failf("cost of the hash is above %d", maxCost)
+	if cost > maxCost && c.Settings().Access < call.Full {
+		return nil, c.Failf("cost of the hash is above %d", maxCost)
 	}
-	if err := c.spendCost(int64(cost)); err != nil {
+	if err := spendCost(c, int64(cost)); err != nil {
 		return nil, err
 	}
 	return value.Bool(bcrypt.CompareHashAndPassword([]byte(hashed), []byte(password)) == nil), nil
@@ -86,17 +86,17 @@ const (
 	saltLength    = 8
 )
 
-func md5Crypt(c *Call) (value.Value, error) {
+func md5Crypt(c *call.Call) (value.Value, error) {
 	password, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.spendApache(password); err != nil {
+	if err := spendApache(c, password); err != nil {
 		return nil, err
 	}
 	salt := make([]byte, saltLength)
 	for i := range salt {
-		n, err := c.below(int64(len(cryptAlphabet)))
+		n, err := below(c, int64(len(cryptAlphabet)))
 		if err != nil {
 			return nil, err
 		}
@@ -107,11 +107,11 @@ func md5Crypt(c *Call) (value.Value, error) {
 
 // spendApache books the work of apacheHash, which reads the password in each of its
 // thousand rounds.
-func (c *Call) spendApache(password string) error {
+func spendApache(c *call.Call, password string) error {
 	return c.Spend(100+64*int64(len(password)), 0)
 }
 
-func md5CryptCheck(c *Call) (value.Value, error) {
+func md5CryptCheck(c *call.Call) (value.Value, error) {
 	password, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -123,9 +123,9 @@ func md5CryptCheck(c *Call) (value.Value, error) {
 	rest, ok := strings.CutPrefix(hashed, apacheMagic)
 	salt, _, ok2 := strings.Cut(rest, "$")
 	if !ok || !ok2 {
-		return nil, c.failf("second argument is no %s hash", apacheMagic)
+		return nil, c.Failf("second argument is no %s hash", apacheMagic)
 	}
-	if err := c.spendApache(password); err != nil {
+	if err := spendApache(c, password); err != nil {
 		return nil, err
 	}
 	expected := apacheHash(password, salt)

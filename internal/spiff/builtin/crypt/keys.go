@@ -1,4 +1,4 @@
-package builtin
+package crypt
 
 import (
 	"crypto"
@@ -16,10 +16,12 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"go.landscaper.dev/internal/pemkey"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-var keyFunctions = []Function{
+// Keys are the functions for key pairs.
+var Keys = []call.Function{
 	{Name: "x509genkey", Usage: `x509genkey([bits or "P224", "P256", "P384", "P521"])`, Result: "string", Min: 0, Max: 1, Run: genKey,
 		Doc: "A new private key as PEM text, by default RSA with 2048 bits."},
 	{Name: "x509publickey", Usage: `x509publickey(key or certificate [, "pem", "pkix" or "ssh"])`, Result: "string", Min: 1, Max: 2, Run: publicKey,
@@ -40,19 +42,19 @@ var curves = map[string]elliptic.Curve{
 	"P224": elliptic.P224(), "P256": elliptic.P256(), "P384": elliptic.P384(), "P521": elliptic.P521(),
 }
 
-func genKey(c *Call) (value.Value, error) {
-	if name, ok := c.arg(0).(value.String); ok {
+func genKey(c *call.Call) (value.Value, error) {
+	if name, ok := c.Arg(0).(value.String); ok {
 		curve := curves[name.Text]
 		if curve == nil {
-			return nil, c.failf("unknown curve %s", c.Show(name))
+			return nil, c.Failf("unknown curve %s", c.Show(name))
 		}
 		key, err := ecdsa.GenerateKey(curve, c.Settings().Random)
 		if err != nil {
-			return nil, c.failf("%w", err)
+			return nil, c.Failf("%w", err)
 		}
 		der, err := x509.MarshalECPrivateKey(key)
 		if err != nil {
-			return nil, c.failf("%w", err)
+			return nil, c.Failf("%w", err)
 		}
 		return pemText("EC PRIVATE KEY", der), c.Spend(1000, 0)
 	}
@@ -60,8 +62,8 @@ func genKey(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bits < minBits || bits > maxBits && c.Settings().Access < Full {
-		return nil, c.failf("number of bits must be between %d and %d", minBits, maxBits)
+	if bits < minBits || bits > maxBits && c.Settings().Access < call.Full {
+		return nil, c.Failf("number of bits must be between %d and %d", minBits, maxBits)
 	}
 	// The work grows with the fourth power of the size.
 	if err := c.Spend((bits/256)*(bits/256)*(bits/256)*(bits/256)*50, 0); err != nil {
@@ -69,7 +71,7 @@ func genKey(c *Call) (value.Value, error) {
 	}
 	key, err := rsa.GenerateKey(c.Settings().Random, int(bits))
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return pemText("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key)), nil
 }
@@ -132,7 +134,7 @@ func parsePublic(text string) (any, error) {
 	return nil, errNoKey
 }
 
-func publicKey(c *Call) (value.Value, error) {
+func publicKey(c *call.Call) (value.Value, error) {
 	text, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -145,17 +147,17 @@ func publicKey(c *Call) (value.Value, error) {
 	}
 	key, err := parsePublic(text)
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
-	return c.formatPublic(key, format)
+	return formatPublic(c, key, format)
 }
 
-func (c *Call) formatPublic(key any, format string) (value.Value, error) {
+func formatPublic(c *call.Call, key any, format string) (value.Value, error) {
 	switch format {
 	case "ssh":
 		converted, err := ssh.NewPublicKey(key)
 		if err != nil {
-			return nil, c.failf("%w", err)
+			return nil, c.Failf("%w", err)
 		}
 		return value.Text(string(ssh.MarshalAuthorizedKey(converted))), nil
 	case "pem":
@@ -164,16 +166,17 @@ func (c *Call) formatPublic(key any, format string) (value.Value, error) {
 		}
 	case "pkix":
 	default:
-		return nil, c.failf("unknown format %s, known are pem, pkix and ssh", c.text(format))
+		return nil, c.Failf("unknown format %s, known are pem, pkix and ssh", c.Quote(format))
 	}
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return pemText("PUBLIC KEY", der), nil
 }
 
-func isPrivateKey(s string) bool {
+// IsPrivateKey reports whether a text is a private key in PEM format.
+func IsPrivateKey(s string) bool {
 	if _, err := parsePrivate(s); err == nil {
 		return true
 	}
@@ -185,7 +188,8 @@ func isPrivateKey(s string) bool {
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY") && isSequence(block.Bytes)
 }
 
-func isPublicKey(s string) bool {
+// IsPublicKey reports whether a text is a public key in PEM format.
+func IsPublicKey(s string) bool {
 	if pemkey.Check(s) != nil {
 		return false
 	}
@@ -210,7 +214,7 @@ func isSequence(der []byte) bool {
 
 const wireguardSize = 32
 
-func wireguardKey(c *Call) (value.Value, error) {
+func wireguardKey(c *call.Call) (value.Value, error) {
 	kind := "private"
 	if c.Len() == 1 {
 		var err error
@@ -220,7 +224,7 @@ func wireguardKey(c *Call) (value.Value, error) {
 	}
 	key := make([]byte, wireguardSize)
 	if _, err := io.ReadFull(c.Settings().Random, key); err != nil {
-		return nil, c.failf("no random data: %w", err)
+		return nil, c.Failf("no random data: %w", err)
 	}
 	switch kind {
 	case "preshared":
@@ -228,23 +232,23 @@ func wireguardKey(c *Call) (value.Value, error) {
 		key[0] &= 248
 		key[31] = key[31]&127 | 64
 	default:
-		return nil, c.failf("unknown kind %s, known are private and preshared", c.text(kind))
+		return nil, c.Failf("unknown kind %s, known are private and preshared", c.Quote(kind))
 	}
 	return value.Text(base64.StdEncoding.EncodeToString(key)), nil
 }
 
-func wireguardPublic(c *Call) (value.Value, error) {
+func wireguardPublic(c *call.Call) (value.Value, error) {
 	text, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(raw) != wireguardSize {
-		return nil, c.failf("text is no WireGuard key")
+		return nil, c.Failf("text is no WireGuard key")
 	}
 	key, err := ecdh.X25519().NewPrivateKey(raw)
 	if err != nil {
-		return nil, c.failf("text is no WireGuard key")
+		return nil, c.Failf("text is no WireGuard key")
 	}
 	return value.Text(base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())), nil
 }

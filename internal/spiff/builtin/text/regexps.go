@@ -1,4 +1,4 @@
-package builtin
+package text
 
 import (
 	"regexp"
@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-var regexpFunctions = []Function{
+// Regexps are the functions for regular expressions.
+var Regexps = []call.Function{
 	{Name: "match", Usage: "match(regexp, text [, n])", Result: "list", Min: 2, Max: 3, Run: match,
 		Doc: "The first match as a list of the whole match and its groups, an empty list if there is none. With an " +
 			"integer `n` a list of up to n matches (negative: all), with a boolean all (true) or one. A nil text gives false.",
@@ -30,40 +32,41 @@ const (
 	maxSearchTime = 200 * time.Millisecond
 )
 
-// compiled is a regular expression with the size of its program.
-type compiled struct {
+// Compiled is a regular expression with the size of its program.
+type Compiled struct {
 	*regexp.Regexp
 	size int64
 }
 
-func (c *Call) compile(pattern string) (*compiled, error) {
+// Compile reads a regular expression within its bounds.
+func Compile(c *call.Call, pattern string) (*Compiled, error) {
 	if len(pattern) > maxProgram {
-		return nil, c.failf("regular expression is too long")
+		return nil, c.Failf("regular expression is too long")
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, c.failf("invalid regular expression %s", c.text(pattern))
+		return nil, c.Failf("invalid regular expression %s", c.Quote(pattern))
 	}
 	prog, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
-		return nil, c.failf("invalid regular expression %s", c.text(pattern))
+		return nil, c.Failf("invalid regular expression %s", c.Quote(pattern))
 	}
 	if len(prog.Inst) > maxProgram {
-		return nil, c.failf("regular expression is too complex")
+		return nil, c.Failf("regular expression is too complex")
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, c.failf("invalid regular expression %s", c.text(pattern))
+		return nil, c.Failf("invalid regular expression %s", c.Quote(pattern))
 	}
-	return &compiled{Regexp: re, size: int64(len(prog.Inst))}, nil
+	return &Compiled{Regexp: re, size: int64(len(prog.Inst))}, nil
 }
 
-// search returns up to n matches (all if negative). Matches are looked for in
+// Search returns up to n matches (all if negative). Matches are looked for in
 // growing portions, so that a costly search can be given up.
-func (c *Call) search(re *compiled, text string, n int) ([][]int, error) {
+func Search(c *call.Call, re *Compiled, text string, n int) ([][]int, error) {
 	work := re.size * int64(len(text)+1)
 	if work > maxSearchWork {
-		return nil, c.failf("regular expression is too costly for a text of %d bytes", len(text))
+		return nil, c.Failf("regular expression is too costly for a text of %d bytes", len(text))
 	}
 	if err := c.Spend(1+work/1000, 0); err != nil {
 		return nil, err
@@ -78,7 +81,7 @@ func (c *Call) search(re *compiled, text string, n int) ([][]int, error) {
 			return found, nil
 		}
 		if time.Since(start) > maxSearchTime {
-			return nil, c.failf("regular expression is too costly for a text of %d bytes", len(text))
+			return nil, c.Failf("regular expression is too costly for a text of %d bytes", len(text))
 		}
 		if err := c.Spend(int64(len(found)), 0); err != nil {
 			return nil, err
@@ -96,7 +99,7 @@ func groups(text string, m []int) []string {
 	return list
 }
 
-func match(c *Call) (value.Value, error) {
+func match(c *call.Call) (value.Value, error) {
 	pattern, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -113,7 +116,7 @@ func match(c *Call) (value.Value, error) {
 		switch v := c.Args[2].(type) {
 		case value.Int:
 			if v == 0 {
-				return nil, c.failf("number of matches must not be 0")
+				return nil, c.Failf("number of matches must not be 0")
 			}
 			n, many = int(v), true
 		case value.Bool:
@@ -121,31 +124,31 @@ func match(c *Call) (value.Value, error) {
 				n, many = -1, true
 			}
 		default:
-			return nil, c.wrong(2, "an integer or boolean")
+			return nil, c.Wrong(2, "an integer or boolean")
 		}
 	}
-	re, err := c.compile(pattern)
+	re, err := Compile(c, pattern)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.search(re, text, n)
+	found, err := Search(c, re, text, n)
 	if err != nil {
 		return nil, err
 	}
 	if many {
 		lists := make([]value.Value, len(found))
 		for i, m := range found {
-			lists[i] = textList(groups(text, m))
+			lists[i] = call.TextList(groups(text, m))
 		}
 		return value.ListOf(lists...), nil
 	}
 	if len(found) == 0 {
 		return value.NewList(nil), nil
 	}
-	return textList(groups(text, found[0])), nil
+	return call.TextList(groups(text, found[0])), nil
 }
 
-func splitMatch(c *Call) (value.Value, error) {
+func splitMatch(c *call.Call) (value.Value, error) {
 	pattern, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -158,17 +161,17 @@ func splitMatch(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := c.compile(pattern)
+	re, err := Compile(c, pattern)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.search(re, text, -1); err != nil {
+	if _, err := Search(c, re, text, -1); err != nil {
 		return nil, err
 	}
-	return textList(re.Split(text, int(n))), nil
+	return call.TextList(re.Split(text, int(n))), nil
 }
 
-func replaceMatch(c *Call) (value.Value, error) {
+func replaceMatch(c *call.Call) (value.Value, error) {
 	text, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -181,17 +184,17 @@ func replaceMatch(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := c.compile(pattern)
+	re, err := Compile(c, pattern)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.search(re, text, int(n))
+	found, err := Search(c, re, text, int(n))
 	if err != nil {
 		return nil, err
 	}
 	template, isText := c.Args[2].(value.String)
 	if _, _, isLambda := c.Arity(c.Args[2]); !isText && !isLambda {
-		return nil, c.wrong(2, "a string or a lambda")
+		return nil, c.Wrong(2, "a string or a lambda")
 	}
 	var b strings.Builder
 	last := 0
@@ -201,7 +204,7 @@ func replaceMatch(c *Call) (value.Value, error) {
 			with = string(re.ExpandString(nil, template.Text, text, m))
 			err = c.Spend(1, int64(len(with)))
 		} else {
-			with, err = c.replacement(c.Args[2], groups(text, m))
+			with, err = replacement(c, c.Args[2], groups(text, m))
 		}
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package builtin
+package outside
 
 import (
 	"errors"
@@ -8,46 +8,47 @@ import (
 	"sort"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
 // maxFile bounds the size of a file that is read.
 const maxFile = 16 << 20
 
-// content reads a file or, with full access, a URL.
-func (c *Call) content(name string) ([]byte, error) {
+// readContent reads a file or, with full access, a URL.
+func readContent(c *call.Call, name string) ([]byte, error) {
 	s := c.Settings()
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		if s.Access < Full {
-			return nil, c.failf("no network access in this execution environment")
+		if s.Access < call.Full {
+			return nil, c.Failf("no network access in this execution environment")
 		}
 		content, err := s.System.Fetch(c.Context(), name)
 		if err != nil {
-			return nil, c.failf("%w", c.because(err))
+			return nil, c.Failf("%w", c.Because(err))
 		}
 		return content, nil
 	}
-	if s.Access >= Full {
+	if s.Access >= call.Full {
 		content, err := s.System.ReadFile(name)
 		if err != nil {
-			return nil, c.failf("%w", c.because(err))
+			return nil, c.Failf("%w", c.Because(err))
 		}
 		return content, nil
 	}
 	if s.Files == nil {
-		return nil, c.failf("%w", errNoFiles)
+		return nil, c.Failf("%w", errNoFiles)
 	}
 	f, err := s.Files.Open(inside(name))
 	if err != nil {
-		return nil, c.failf("%s: %w", c.text(name), reason(err))
+		return nil, c.Failf("%s: %w", c.Quote(name), reason(err))
 	}
 	defer func() { _ = f.Close() }() // nothing was written that could get lost
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, c.failf("%s: %w", c.text(name), reason(err))
+		return nil, c.Failf("%s: %w", c.Quote(name), reason(err))
 	}
 	if len(content) > maxFile {
-		return nil, c.failf("%s is larger than %d bytes", c.text(name), maxFile)
+		return nil, c.Failf("%s is larger than %d bytes", c.Quote(name), maxFile)
 	}
 	return content, nil
 }
@@ -66,10 +67,10 @@ func reason(err error) error {
 }
 
 // entries lists a directory.
-func (c *Call) entries(name string) ([]fs.DirEntry, error) {
+func entries(c *call.Call, name string) ([]fs.DirEntry, error) {
 	s := c.Settings()
 	switch {
-	case s.Access >= Full:
+	case s.Access >= call.Full:
 		return s.System.ReadDir(name)
 	case s.Files == nil:
 		return nil, errNoFiles
@@ -78,11 +79,11 @@ func (c *Call) entries(name string) ([]fs.DirEntry, error) {
 }
 
 // exists tells whether a path is there, and whether it is a directory.
-func (c *Call) exists(name string) (dir, ok bool) {
+func exists(c *call.Call, name string) (dir, ok bool) {
 	s := c.Settings()
 	var info fs.FileInfo
 	var err error
-	if s.Access >= Full {
+	if s.Access >= call.Full {
 		info, err = s.System.Stat(name)
 	} else {
 		info, err = fs.Stat(s.Files, directory(name))
@@ -99,15 +100,15 @@ func directory(name string) string {
 	return name
 }
 
-func listDir(dirs bool) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
+func listDir(dirs bool) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
 		name, err := c.Text(0)
 		if err != nil {
 			return nil, err
 		}
-		entries, err := c.entries(name)
+		entries, err := entries(c, name)
 		if err != nil {
-			return nil, c.failf("%s: %w", c.text(name), reason(err))
+			return nil, c.Failf("%s: %w", c.Quote(name), reason(err))
 		}
 		var names []string
 		for _, e := range entries {
@@ -116,24 +117,24 @@ func listDir(dirs bool) func(*Call) (value.Value, error) {
 			}
 		}
 		sort.Strings(names)
-		return value.MarkData(textList(names)), c.Spend(int64(len(names)), 0)
+		return value.MarkData(call.TextList(names)), c.Spend(int64(len(names)), 0)
 	}
 }
 
-func lookup(dirs bool) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
+func lookup(dirs bool) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
 		name, err := c.Text(0)
 		if err != nil {
 			return nil, err
 		}
-		if c.Settings().Files == nil && c.Settings().Access < Full {
-			return nil, c.failf("%w", errNoFiles)
+		if c.Settings().Files == nil && c.Settings().Access < call.Full {
+			return nil, c.Failf("%w", errNoFiles)
 		}
 		candidates := []string{name}
 		if !path.IsAbs(name) {
 			candidates = nil
 			for i := 1; i < c.Len(); i++ {
-				places, err := c.texts(i)
+				places, err := c.Texts(i)
 				if err != nil {
 					return nil, err
 				}
@@ -144,10 +145,10 @@ func lookup(dirs bool) func(*Call) (value.Value, error) {
 		}
 		var found []string
 		for _, candidate := range candidates {
-			if dir, ok := c.exists(candidate); ok && dir == dirs {
+			if dir, ok := exists(c, candidate); ok && dir == dirs {
 				found = append(found, candidate)
 			}
 		}
-		return textList(found), nil
+		return call.TextList(found), nil
 	}
 }

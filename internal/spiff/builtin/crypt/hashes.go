@@ -1,4 +1,4 @@
-package builtin
+package crypt
 
 import (
 	"crypto/md5"
@@ -11,12 +11,12 @@ import (
 
 	"crypto/rand"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-const hashGroup Group = "Hashes and random values"
-
-var hashFunctions = []Function{
+// Hashes are the functions for hashes and random values.
+var Hashes = []call.Function{
 	{Name: "md5", Usage: "md5(text)", Result: "string", Min: 1, Max: 1, Run: hashMD5,
 		Doc: "Old form of `hash(text, \"md5\")`.", Example: `md5("alice")`, Gives: `6384e2b2184bcbf58eccf10ca7a6563c`},
 	{Name: "hash", Usage: "hash(text [, kind])", Result: "string", Min: 1, Max: 2, Run: hash,
@@ -29,7 +29,7 @@ var hashFunctions = []Function{
 		Example: `length(rand("a-z", 12))`, Gives: `12`},
 }
 
-func hashMD5(c *Call) (value.Value, error) {
+func hashMD5(c *call.Call) (value.Value, error) {
 	s, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func hashMD5(c *Call) (value.Value, error) {
 	return value.Text(hex.EncodeToString(sum[:])), nil
 }
 
-func hash(c *Call) (value.Value, error) {
+func hash(c *call.Call) (value.Value, error) {
 	s, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func hash(c *Call) (value.Value, error) {
 	}
 	sum := sumOf(kind, []byte(s))
 	if sum == nil {
-		return nil, c.failf("unknown kind %s", c.text(kind))
+		return nil, c.Failf("unknown kind %s", c.Quote(kind))
 	}
 	return value.Text(hex.EncodeToString(sum)), nil
 }
@@ -91,55 +91,55 @@ func sumOf(kind string, data []byte) []byte {
 }
 
 // below draws a random number from [0,n).
-func (c *Call) below(n int64) (int64, error) {
+func below(c *call.Call, n int64) (int64, error) {
 	r, err := rand.Int(c.Settings().Random, big.NewInt(n))
 	if err != nil {
-		return 0, c.failf("no random data: %w", err)
+		return 0, c.Failf("no random data: %w", err)
 	}
 	return r.Int64(), nil
 }
 
-func random(c *Call) (value.Value, error) {
-	switch v := c.arg(0).(type) {
+func random(c *call.Call) (value.Value, error) {
+	switch v := c.Arg(0).(type) {
 	case nil:
-		n, err := c.below(1<<63 - 1)
+		n, err := below(c, 1<<63-1)
 		return value.Int(n), err
 	case value.Bool:
-		n, err := c.below(2)
+		n, err := below(c, 2)
 		return value.Bool(n == 1), err
 	case value.Int:
-		return c.randomInt(int64(v))
+		return randomInt(c, int64(v))
 	case value.String:
-		return c.randomText(v.Text)
+		return randomText(c, v.Text)
 	}
-	return nil, c.wrong(0, "an integer, a boolean or a character set")
+	return nil, c.Wrong(0, "an integer, a boolean or a character set")
 }
 
-func (c *Call) randomInt(n int64) (value.Value, error) {
+func randomInt(c *call.Call, n int64) (value.Value, error) {
 	switch {
 	case n == 0:
-		return nil, c.failf("limit must not be 0")
+		return nil, c.Failf("limit must not be 0")
 	case n > 0:
-		r, err := c.below(n)
+		r, err := below(c, n)
 		return value.Int(r), err
 	case n == -1<<63:
 		n++
 	}
-	r, err := c.below(-n)
+	r, err := below(c, -n)
 	return value.Int(-r), err
 }
 
-func (c *Call) randomText(set string) (value.Value, error) {
+func randomText(c *call.Call, set string) (value.Value, error) {
 	length, err := c.IntOr(1, 1)
 	if err != nil {
 		return nil, err
 	}
 	if length <= 0 || length > c.Settings().MaxList {
-		return nil, c.failf("length must be between 1 and %d", c.Settings().MaxList)
+		return nil, c.Failf("length must be between 1 and %d", c.Settings().MaxList)
 	}
 	parsed, err := syntax.Parse("["+set+"]", syntax.Perl)
 	if err != nil || parsed.Op != syntax.OpCharClass && parsed.Op != syntax.OpLiteral {
-		return nil, c.failf("%s is no character set", c.text(set))
+		return nil, c.Failf("%s is no character set", c.Quote(set))
 	}
 	ranges := parsed.Rune
 	if parsed.Op == syntax.OpLiteral {
@@ -147,14 +147,14 @@ func (c *Call) randomText(set string) (value.Value, error) {
 	}
 	ranges, total := validRunes(ranges)
 	if total == 0 {
-		return nil, c.failf("character set %s is empty", c.text(set))
+		return nil, c.Failf("character set %s is empty", c.Quote(set))
 	}
 	if err := c.Spend(length*(1+int64(len(ranges))/64), 0); err != nil {
 		return nil, err
 	}
 	text := make([]rune, length)
 	for i := range text {
-		n, err := c.below(total)
+		n, err := below(c, total)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package builtin
+package checks
 
 import (
 	"errors"
@@ -8,11 +8,16 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"go.landscaper.dev/internal/spiff/builtin/address"
+	"go.landscaper.dev/internal/spiff/builtin/call"
+	"go.landscaper.dev/internal/spiff/builtin/crypt"
+	"go.landscaper.dev/internal/spiff/builtin/text"
+	"go.landscaper.dev/internal/spiff/builtin/versions"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
 // checkFunc is one named check.
-type checkFunc func(c *Call, v value.Value, args []value.Value) (verdict, error)
+type checkFunc func(c *call.Call, v value.Value, args []value.Value) (verdict, error)
 
 // checks are the named checks of validate.
 func checks() map[string]checkFunc {
@@ -25,22 +30,22 @@ func checks() map[string]checkFunc {
 		"list": checkList, "map": checkMap,
 		"mapfield": checkField(true), "optionalfield": checkField(false),
 		"and": checkAnd, "or": checkOr, "not": checkNot, "!": checkNot,
-		"ip": textual("ip address", isIP), "cidr": textual("CIDR", isCIDR),
+		"ip": textual("ip address", address.IsIP), "cidr": textual("CIDR", address.IsCIDR),
 		"dnslabel":          textual("dns label", isLabel),
 		"dnsdomain":         textual("dns domain", isDomain),
 		"wildcarddnsdomain": textual("wildcard dns domain", isWildcard),
 		"dnsname":           textual("dns name", func(s string) bool { return isDomain(s) || isWildcard(s) }),
 		"semver":            checkSemver,
-		"publickey":         textual("public key", isPublicKey),
-		"privatekey":        textual("private key", isPrivateKey),
-		"certificate":       textual("certificate", isCertificate),
-		"ca":                textual("certificate authority", isCA),
+		"publickey":         textual("public key", crypt.IsPublicKey),
+		"privatekey":        textual("private key", crypt.IsPrivateKey),
+		"certificate":       textual("certificate", crypt.IsCertificate),
+		"ca":                textual("certificate authority", crypt.IsCA),
 	}
 }
 
 var errArguments = errors.New("wrong number of arguments for the check")
 
-func checkEmpty(_ *Call, v value.Value, _ []value.Value) (verdict, error) {
+func checkEmpty(_ *call.Call, v value.Value, _ []value.Value) (verdict, error) {
 	switch v.(type) {
 	case value.String, *value.List, *value.Map:
 		if value.Truth(v) {
@@ -51,7 +56,7 @@ func checkEmpty(_ *Call, v value.Value, _ []value.Value) (verdict, error) {
 	return verdict{}, fmt.Errorf("empty does not work for %s", value.A(v))
 }
 
-func checkType(_ *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkType(_ *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	if len(args) == 0 {
 		return verdict{}, errArguments
 	}
@@ -69,7 +74,7 @@ func checkType(_ *Call, v value.Value, args []value.Value) (verdict, error) {
 	return no("is not of type %s", strings.Join(names, " or "))
 }
 
-func checkValue(c *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkValue(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	if len(args) != 1 {
 		return verdict{}, errArguments
 	}
@@ -79,7 +84,7 @@ func checkValue(c *Call, v value.Value, args []value.Value) (verdict, error) {
 	return yes("valid value %s", c.Show(v))
 }
 
-func checkValueSet(c *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkValueSet(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	if len(args) != 1 {
 		return verdict{}, errArguments
 	}
@@ -124,7 +129,7 @@ func comparing(op string) checkFunc {
 		"gt": {"greater than", "less than or equal to"}, "ge": {"greater than or equal to", "less than"},
 		"lt": {"less than", "greater than or equal to"}, "le": {"less than or equal to", "greater than"},
 	}
-	return func(c *Call, v value.Value, args []value.Value) (verdict, error) {
+	return func(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 		if len(args) != 1 {
 			return verdict{}, errArguments
 		}
@@ -140,20 +145,20 @@ func comparing(op string) checkFunc {
 	}
 }
 
-func checkMatch(c *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkMatch(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	if len(args) != 1 {
 		return verdict{}, errArguments
 	}
-	text, ok := v.(value.String)
+	s, ok := v.(value.String)
 	pattern, ok2 := args[0].(value.String)
 	if !ok || !ok2 {
 		return verdict{}, fmt.Errorf("match needs strings, not %s and %s", value.A(v), value.A(args[0]))
 	}
-	re, err := c.compile(pattern.Text)
+	re, err := text.Compile(c, pattern.Text)
 	if err != nil {
 		return verdict{}, err
 	}
-	found, err := c.search(re, text.Text, 1)
+	found, err := text.Search(c, re, s.Text, 1)
 	if err != nil {
 		return verdict{}, err
 	}
@@ -163,14 +168,14 @@ func checkMatch(c *Call, v value.Value, args []value.Value) (verdict, error) {
 	return yes("valid value %s", c.Show(v))
 }
 
-func checkList(c *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkList(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	list, ok := v.(*value.List)
 	if !ok {
 		return no("is no list")
 	}
 	for i, n := range list.Items {
 		for _, a := range args {
-			result, err := c.check(n.Value, a)
+			result, err := judge(c, n.Value, a)
 			if err != nil {
 				return verdict{}, fmt.Errorf("list entry %d: %w", i, err)
 			}
@@ -182,7 +187,7 @@ func checkList(c *Call, v value.Value, args []value.Value) (verdict, error) {
 	return yes("is a list")
 }
 
-func checkMap(c *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkMap(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	m, ok := v.(*value.Map)
 	if !ok {
 		return no("is no map")
@@ -192,30 +197,30 @@ func checkMap(c *Call, v value.Value, args []value.Value) (verdict, error) {
 	}
 	for i, k := range m.Keys {
 		if len(args) == 2 {
-			result, err := c.check(value.String{Text: k, Data: m.Data}, args[0])
+			result, err := judge(c, value.String{Text: k, Data: m.Data}, args[0])
 			if err != nil {
-				return verdict{}, fmt.Errorf("map key %s: %w", c.text(k), err)
+				return verdict{}, fmt.Errorf("map key %s: %w", c.Quote(k), err)
 			}
 			if !result.ok {
-				return no("map key %s %s", c.text(k), result.reason)
+				return no("map key %s %s", c.Quote(k), result.reason)
 			}
 		}
 		if len(args) == 0 {
 			continue
 		}
-		result, err := c.check(m.Items[i].Value, args[len(args)-1])
+		result, err := judge(c, m.Items[i].Value, args[len(args)-1])
 		if err != nil {
-			return verdict{}, fmt.Errorf("map entry %s: %w", c.text(k), err)
+			return verdict{}, fmt.Errorf("map entry %s: %w", c.Quote(k), err)
 		}
 		if !result.ok {
-			return no("map entry %s %s", c.text(k), result.reason)
+			return no("map entry %s %s", c.Quote(k), result.reason)
 		}
 	}
 	return yes("is a map")
 }
 
 func checkField(required bool) checkFunc {
-	return func(c *Call, v value.Value, args []value.Value) (verdict, error) {
+	return func(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 		if len(args) != 1 && len(args) != 2 {
 			return verdict{}, errArguments
 		}
@@ -234,7 +239,7 @@ func checkField(required bool) checkFunc {
 		case field == nil, len(args) == 1:
 			return yes("has a valid field %s", c.Show(name))
 		}
-		result, err := c.check(field.Value, args[1])
+		result, err := judge(c, field.Value, args[1])
 		if err != nil {
 			return verdict{}, fmt.Errorf("map entry %s: %w", c.Show(name), err)
 		}
@@ -244,10 +249,10 @@ func checkField(required bool) checkFunc {
 }
 
 // all applies several checks and stops at the first one with the given result.
-func (c *Call) each(v value.Value, args []value.Value, stop bool, join string) (verdict, error) {
+func each(c *call.Call, v value.Value, args []value.Value, stop bool, join string) (verdict, error) {
 	var reasons []string
 	for _, a := range args {
-		result, err := c.check(v, a)
+		result, err := judge(c, v, a)
 		if err != nil || result.ok == stop {
 			return result, err
 		}
@@ -256,19 +261,19 @@ func (c *Call) each(v value.Value, args []value.Value, stop bool, join string) (
 	return verdict{!stop, "(" + strings.Join(reasons, " "+join+" ") + ")"}, nil
 }
 
-func checkAnd(c *Call, v value.Value, args []value.Value) (verdict, error) {
-	return c.each(v, args, false, "and")
+func checkAnd(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
+	return each(c, v, args, false, "and")
 }
 
-func checkOr(c *Call, v value.Value, args []value.Value) (verdict, error) {
-	return c.each(v, args, true, "and")
+func checkOr(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
+	return each(c, v, args, true, "and")
 }
 
-func checkNot(c *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkNot(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	if len(args) == 0 {
 		return verdict{}, errArguments
 	}
-	result, err := c.each(v, args, false, "and")
+	result, err := each(c, v, args, false, "and")
 	if len(args) == 1 {
 		result.reason = strings.TrimSuffix(strings.TrimPrefix(result.reason, "("), ")")
 	}
@@ -278,7 +283,7 @@ func checkNot(c *Call, v value.Value, args []value.Value) (verdict, error) {
 
 // textual makes a check of a test on texts.
 func textual(what string, test func(string) bool) checkFunc {
-	return func(_ *Call, v value.Value, _ []value.Value) (verdict, error) {
+	return func(_ *call.Call, v value.Value, _ []value.Value) (verdict, error) {
 		s, ok := v.(value.String)
 		if !ok {
 			return verdict{}, fmt.Errorf("%s must be a string, not %s", what, value.A(v))
@@ -307,7 +312,7 @@ func isWildcard(s string) bool {
 	return ok && len(s) <= maxDomain && domainPattern.MatchString(rest)
 }
 
-func checkSemver(c *Call, v value.Value, args []value.Value) (verdict, error) {
+func checkSemver(c *call.Call, v value.Value, args []value.Value) (verdict, error) {
 	s, ok := v.(value.String)
 	if !ok {
 		return verdict{}, fmt.Errorf("a version must be a string, not %s", value.A(v))
@@ -316,8 +321,8 @@ func checkSemver(c *Call, v value.Value, args []value.Value) (verdict, error) {
 	if err != nil {
 		return no("is no version")
 	}
-	inner := &Call{Host: c.Host, Function: c.Function, Args: args}
-	met, err := inner.meets(parsed, 0)
+	inner := &call.Call{Host: c.Host, Function: c.Function, Args: args}
+	met, err := versions.Meets(inner, parsed, 0)
 	if err != nil {
 		return verdict{}, err
 	}

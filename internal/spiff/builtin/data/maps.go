@@ -1,8 +1,11 @@
-package builtin
+package data
 
-import "go.landscaper.dev/internal/spiff/value"
+import (
+	"go.landscaper.dev/internal/spiff/builtin/call"
+	"go.landscaper.dev/internal/spiff/value"
+)
 
-func listToMap(c *Call) (value.Value, error) {
+func listToMap(c *call.Call) (value.Value, error) {
 	l, err := c.List(0)
 	if err != nil {
 		return nil, err
@@ -15,11 +18,11 @@ func listToMap(c *Call) (value.Value, error) {
 	for i, n := range l.Items {
 		m, ok := n.Value.(*value.Map)
 		if !ok {
-			return nil, c.failf("entry %d must be a map, not %s", i, value.A(n.Value))
+			return nil, c.Failf("entry %d must be a map, not %s", i, value.A(n.Value))
 		}
 		key, ok := m.Field(field).(value.String)
 		if !ok {
-			return nil, c.failf("entry %d has no string in its key field %q", i, field)
+			return nil, c.Failf("entry %d has no string in its key field %q", i, field)
 		}
 		entry := value.NewBuilder(m.Len())
 		entry.AddAll(m)
@@ -30,13 +33,13 @@ func listToMap(c *Call) (value.Value, error) {
 	return b.Map(), nil
 }
 
-func makeMap(c *Call) (value.Value, error) {
+func makeMap(c *call.Call) (value.Value, error) {
 	b := value.NewBuilder(len(c.Args))
 	if c.Len() == 1 {
 		return makeMapOfList(c, b)
 	}
 	if c.Len()%2 != 0 {
-		return nil, c.failf("keys and values must come in pairs")
+		return nil, c.Failf("keys and values must come in pairs")
 	}
 	for i := 0; i < c.Len(); i += 2 {
 		if err := setField(c, b, c.Args[i], c.Args[i+1]); err != nil {
@@ -46,7 +49,7 @@ func makeMap(c *Call) (value.Value, error) {
 	return b.Map(), nil
 }
 
-func makeMapOfList(c *Call, b *value.Builder) (value.Value, error) {
+func makeMapOfList(c *call.Call, b *value.Builder) (value.Value, error) {
 	l, err := c.List(0)
 	if err != nil {
 		return nil, err
@@ -54,7 +57,7 @@ func makeMapOfList(c *Call, b *value.Builder) (value.Value, error) {
 	for i, n := range l.Items {
 		m, ok := n.Value.(*value.Map)
 		if !ok || m.Get("key") == nil || m.Get("value") == nil {
-			return nil, c.failf("entry %d must be a map with the fields key and value", i)
+			return nil, c.Failf("entry %d must be a map with the fields key and value", i)
 		}
 		if err := setField(c, b, m.Field("key"), m.Field("value")); err != nil {
 			return nil, err
@@ -63,10 +66,10 @@ func makeMapOfList(c *Call, b *value.Builder) (value.Value, error) {
 	return b.Map(), nil
 }
 
-func setField(c *Call, b *value.Builder, key, v value.Value) error {
+func setField(c *call.Call, b *value.Builder, key, v value.Value) error {
 	text, ok := value.SimpleText(key)
 	if !ok {
-		return c.failf("keys must be simple values, not %s", value.A(key))
+		return c.Failf("keys must be simple values, not %s", value.A(key))
 	}
 	if s, ok := key.(value.String); ok && s.Data {
 		b.Data = true
@@ -75,7 +78,7 @@ func setField(c *Call, b *value.Builder, key, v value.Value) error {
 	return nil
 }
 
-func deepMerge(c *Call) (value.Value, error) {
+func deepMerge(c *call.Call) (value.Value, error) {
 	args := c.Args
 	if l, ok := args[0].(*value.List); ok && len(args) == 1 {
 		args = nil
@@ -87,7 +90,7 @@ func deepMerge(c *Call) (value.Value, error) {
 	for i, a := range args {
 		m, ok := a.(*value.Map)
 		if !ok {
-			return nil, c.failf("argument %d must be a map, not %s", i+1, value.A(a))
+			return nil, c.Failf("argument %d must be a map, not %s", i+1, value.A(a))
 		}
 		if result == nil {
 			result = m

@@ -1,15 +1,16 @@
-package builtin
+// Package checks holds the functions that check values, and their named checks.
+package checks
 
 import (
 	"fmt"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-const validationGroup Group = "Validation"
-
-var validationFunctions = []Function{
+// Functions are those that check values.
+var Functions = []call.Function{
 	{Name: "validate", Usage: "validate(value, check…)", Result: "value", Min: 1, Max: -1, Keeps: true, Run: validate,
 		Doc: "The value if it passes all checks, else an error. A check is a name, `!name`, a lambda, or a list of " +
 			"one of them and its arguments. Names: " + checkNames + ".",
@@ -46,9 +47,9 @@ func either(ok bool, property string) (verdict, error) {
 	return no("is no %s", property)
 }
 
-func validate(c *Call) (value.Value, error) {
+func validate(c *call.Call) (value.Value, error) {
 	for i := 1; i < c.Len(); i++ {
-		v, err := c.check(c.Args[0], c.Args[i])
+		v, err := judge(c, c.Args[0], c.Args[i])
 		if err != nil {
 			return nil, fmt.Errorf("condition %d has problem: %w", i, err)
 		}
@@ -59,10 +60,10 @@ func validate(c *Call) (value.Value, error) {
 	return c.Args[0], nil
 }
 
-func check(c *Call) (value.Value, error) {
+func check(c *call.Call) (value.Value, error) {
 	passed := true
 	for i := 1; i < c.Len(); i++ {
-		v, err := c.check(c.Args[0], c.Args[i])
+		v, err := judge(c, c.Args[0], c.Args[i])
 		if err != nil {
 			return nil, fmt.Errorf("condition %d has problem: %w", i, err)
 		}
@@ -71,8 +72,8 @@ func check(c *Call) (value.Value, error) {
 	return value.Bool(passed), nil
 }
 
-// check applies one check.
-func (c *Call) check(v, condition value.Value) (verdict, error) {
+// judge applies one check.
+func judge(c *call.Call, v, condition value.Value) (verdict, error) {
 	if err := c.Spend(1, 0); err != nil {
 		return verdict{}, err
 	}
@@ -80,7 +81,7 @@ func (c *Call) check(v, condition value.Value) (verdict, error) {
 	case value.Null:
 		return yes("is anything")
 	case value.String:
-		return c.namedCheck(v, x.Text, nil)
+		return namedCheck(c, v, x.Text, nil)
 	case *value.List:
 		if len(x.Items) == 0 {
 			return verdict{}, fmt.Errorf("check is an empty list")
@@ -90,28 +91,28 @@ func (c *Call) check(v, condition value.Value) (verdict, error) {
 			args[i] = n.Value
 		}
 		if name, ok := x.Items[0].Value.(value.String); ok {
-			return c.namedCheck(v, name.Text, args)
+			return namedCheck(c, v, name.Text, args)
 		}
-		return c.lambdaCheck(v, x.Items[0].Value, args)
+		return lambdaCheck(c, v, x.Items[0].Value, args)
 	}
-	return c.lambdaCheck(v, condition, nil)
+	return lambdaCheck(c, v, condition, nil)
 }
 
-func (c *Call) namedCheck(v value.Value, name string, args []value.Value) (verdict, error) {
+func namedCheck(c *call.Call, v value.Value, name string, args []value.Value) (verdict, error) {
 	if rest, ok := strings.CutPrefix(name, "!"); ok && rest != "" && rest != "=" {
-		result, err := c.namedCheck(v, rest, args)
+		result, err := namedCheck(c, v, rest, args)
 		result.ok = !result.ok
 		return result, err
 	}
 	f := checks()[name]
 	if f == nil {
-		return verdict{}, fmt.Errorf("unknown check %s, known are %s", c.text(name), checkNames)
+		return verdict{}, fmt.Errorf("unknown check %s, known are %s", c.Quote(name), checkNames)
 	}
 	return f(c, v, args)
 }
 
 // lambdaCheck asks a lambda; it may give texts for success and failure.
-func (c *Call) lambdaCheck(v, fn value.Value, args []value.Value) (verdict, error) {
+func lambdaCheck(c *call.Call, v, fn value.Value, args []value.Value) (verdict, error) {
 	smallest, largest, ok := c.Arity(fn)
 	if !ok {
 		return verdict{}, fmt.Errorf("a check must be a name, a lambda or a list, not %s", value.A(fn))
@@ -126,14 +127,14 @@ func (c *Call) lambdaCheck(v, fn value.Value, args []value.Value) (verdict, erro
 	list, ok := result.(*value.List)
 	if !ok {
 		if value.Truth(result) {
-			return yes("%s succeeded", c.lambdaText(fn))
+			return yes("%s succeeded", lambdaText(fn))
 		}
-		return no("%s failed", c.lambdaText(fn))
+		return no("%s failed", lambdaText(fn))
 	}
-	return c.listVerdict(list, fn)
+	return listVerdict(c, list, fn)
 }
 
-func (c *Call) lambdaText(fn value.Value) string {
+func lambdaText(fn value.Value) string {
 	if o, ok := fn.(value.Opaque); ok {
 		if s, ok := o.Plain().(value.String); ok {
 			return value.LambdaText(s.Text)
@@ -143,8 +144,8 @@ func (c *Call) lambdaText(fn value.Value) string {
 }
 
 // listVerdict reads [ok], [ok, message] or [ok, good message, bad message].
-func (c *Call) listVerdict(list *value.List, fn value.Value) (verdict, error) {
-	texts := []string{c.lambdaText(fn) + " succeeded", c.lambdaText(fn) + " failed"}
+func listVerdict(c *call.Call, list *value.List, fn value.Value) (verdict, error) {
+	texts := []string{lambdaText(fn) + " succeeded", lambdaText(fn) + " failed"}
 	if len(list.Items) == 0 || len(list.Items) > 3 {
 		return verdict{}, fmt.Errorf("lambda of a check must give a truth value or a list of 1 to 3 entries")
 	}

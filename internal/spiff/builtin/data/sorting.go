@@ -1,24 +1,26 @@
-package builtin
+package data
 
 import (
 	"sort"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-var sortFunctions = []Function{
+// Sorting are the functions that sort.
+var Sorting = []call.Function{
 	{Name: "sort", Usage: "sort(list [, less])", Result: "list", Min: 1, Max: 2, Keeps: true, Run: sortList,
 		Doc: "A new, sorted list of texts or of integers. A lambda with two parameters gives another order: it " +
 			"yields true, or a negative integer, if its first argument comes first. The order of equal entries is kept.",
 		Example: `sort([3, 1, 2], |a,b|->b < a)`, Gives: `[3,2,1]`},
 }
 
-func sortList(c *Call) (value.Value, error) {
+func sortList(c *call.Call) (value.Value, error) {
 	l, err := c.List(0)
 	if err != nil {
 		return nil, err
 	}
-	less, err := c.order(l)
+	less, err := order(c, l)
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +46,12 @@ func sortList(c *Call) (value.Value, error) {
 type lessFunc func(a, b value.Value) (bool, error)
 
 // order is the order of a list: given by a lambda, or the natural one.
-func (c *Call) order(l *value.List) (lessFunc, error) {
+func order(c *call.Call, l *value.List) (lessFunc, error) {
 	if c.Len() == 2 {
 		if _, _, ok := c.Arity(c.Args[1]); !ok {
-			return nil, c.wrong(1, "a lambda")
+			return nil, c.Wrong(1, "a lambda")
 		}
-		return c.lambdaOrder, nil
+		return func(a, b value.Value) (bool, error) { return lambdaOrder(c, a, b) }, nil
 	}
 	texts, ints := true, true
 	for _, n := range l.Items {
@@ -65,10 +67,10 @@ func (c *Call) order(l *value.List) (lessFunc, error) {
 	case ints:
 		return func(a, b value.Value) (bool, error) { return a.(value.Int) < b.(value.Int), nil }, nil
 	}
-	return nil, c.failf("without a lambda all entries must be strings, or all integers")
+	return nil, c.Failf("without a lambda all entries must be strings, or all integers")
 }
 
-func (c *Call) lambdaOrder(a, b value.Value) (bool, error) {
+func lambdaOrder(c *call.Call, a, b value.Value) (bool, error) {
 	v, err := c.Invoke(c.Args[1], a, b)
 	if err != nil {
 		return false, err
@@ -79,5 +81,5 @@ func (c *Call) lambdaOrder(a, b value.Value) (bool, error) {
 	case value.Int:
 		return v < 0, nil
 	}
-	return false, c.failf("lambda must give a bool or an integer, not %s", value.A(v))
+	return false, c.Failf("lambda must give a bool or an integer, not %s", value.A(v))
 }

@@ -1,15 +1,16 @@
-package builtin
+// Package data holds the functions for lists and maps, and those that convert values.
+package data
 
 import (
 	"strconv"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-const collectionGroup Group = "Lists and maps"
-
-var collectionFunctions = []Function{
+// Collections are the functions for lists and maps.
+var Collections = []call.Function{
 	{Name: "length", Usage: "length(x)", Result: "int", Min: 1, Max: 1, Run: length,
 		Doc: "The number of entries of a list or map, or of bytes of a text.", Example: `length([5, 6])`, Gives: `2`},
 	{Name: "contains", Usage: "contains(x, value)", Result: "bool", Min: 2, Max: 2, Run: contains,
@@ -50,7 +51,7 @@ var collectionFunctions = []Function{
 		Example: `deepmerge({"a"={"x"=1}}, {"a"={"y"=2}})`, Gives: `{"a":{"x":1,"y":2}}`},
 }
 
-func length(c *Call) (value.Value, error) {
+func length(c *call.Call) (value.Value, error) {
 	switch v := c.Args[0].(type) {
 	case *value.List:
 		return value.Int(len(v.Items)), nil
@@ -61,10 +62,10 @@ func length(c *Call) (value.Value, error) {
 	case value.Bytes:
 		return value.Int(len(v)), nil
 	}
-	return nil, c.wrong(0, "a list, map or string")
+	return nil, c.Wrong(0, "a list, map or string")
 }
 
-func contains(c *Call) (value.Value, error) {
+func contains(c *call.Call) (value.Value, error) {
 	if m, ok := c.Args[0].(*value.Map); ok {
 		key, ok := c.Args[1].(value.String)
 		return value.Bool(ok && m.Get(key.Text) != nil), nil
@@ -73,18 +74,18 @@ func contains(c *Call) (value.Value, error) {
 	return value.Bool(at >= 0), err
 }
 
-func firstIndex(c *Call) (value.Value, error) {
+func firstIndex(c *call.Call) (value.Value, error) {
 	at, err := position(c, false)
 	return value.Int(at), err
 }
 
-func lastIndex(c *Call) (value.Value, error) {
+func lastIndex(c *call.Call) (value.Value, error) {
 	at, err := position(c, true)
 	return value.Int(at), err
 }
 
 // position finds a value in a list or a part in a text.
-func position(c *Call, last bool) (int, error) {
+func position(c *call.Call, last bool) (int, error) {
 	list, ok := c.Args[0].(*value.List)
 	if !ok {
 		return textPosition(c, last)
@@ -107,10 +108,10 @@ func position(c *Call, last bool) (int, error) {
 	return found, c.Spend(work/16, 0)
 }
 
-func textPosition(c *Call, last bool) (int, error) {
+func textPosition(c *call.Call, last bool) (int, error) {
 	s, err := c.Text(0)
 	if err != nil {
-		return -1, c.wrong(0, "a list, map or string")
+		return -1, c.Wrong(0, "a list, map or string")
 	}
 	if value.IsNull(c.Args[1]) {
 		return -1, nil
@@ -125,7 +126,7 @@ func textPosition(c *Call, last bool) (int, error) {
 	return strings.Index(s, part), nil
 }
 
-func element(c *Call) (value.Value, error) {
+func element(c *call.Call) (value.Value, error) {
 	if m, ok := c.Args[0].(*value.Map); ok {
 		key, err := c.Text(1)
 		if err != nil {
@@ -134,11 +135,11 @@ func element(c *Call) (value.Value, error) {
 		if v := m.Field(key); v != nil {
 			return v, nil
 		}
-		return nil, c.failf("map has no field %s", c.text(key))
+		return nil, c.Failf("map has no field %s", c.Quote(key))
 	}
 	list, err := c.List(0)
 	if err != nil {
-		return nil, c.wrong(0, "a list or map")
+		return nil, c.Wrong(0, "a list or map")
 	}
 	var i int64
 	switch v := c.Args[1].(type) {
@@ -146,23 +147,23 @@ func element(c *Call) (value.Value, error) {
 		i = int64(v)
 	case value.String:
 		if i, err = strconv.ParseInt(v.Text, 10, 64); err != nil {
-			return nil, c.wrong(1, "an integer or numeric text")
+			return nil, c.Wrong(1, "an integer or numeric text")
 		}
 	default:
-		return nil, c.wrong(1, "an integer or numeric text")
+		return nil, c.Wrong(1, "an integer or numeric text")
 	}
 	if i < 0 || i >= int64(len(list.Items)) {
-		return nil, c.failf("list of %d entries has no index %d", len(list.Items), i)
+		return nil, c.Failf("list of %d entries has no index %d", len(list.Items), i)
 	}
 	return list.Items[i].Value, nil
 }
 
-func keys(c *Call) (value.Value, error) {
+func keys(c *call.Call) (value.Value, error) {
 	m, err := c.Map(0)
 	if err != nil {
 		return nil, err
 	}
-	return textList(m.Keys), nil
+	return call.TextList(m.Keys), nil
 }
 
 // filterList keeps the entries that pass a test.
@@ -176,7 +177,7 @@ func filterList(l *value.List, keep func(value.Value) bool) *value.List {
 	return value.NewList(items)
 }
 
-func compact(c *Call) (value.Value, error) {
+func compact(c *call.Call) (value.Value, error) {
 	l, err := c.List(0)
 	if err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func compact(c *Call) (value.Value, error) {
 	}), nil
 }
 
-func uniq(c *Call) (value.Value, error) {
+func uniq(c *call.Call) (value.Value, error) {
 	l, err := c.List(0)
 	if err != nil {
 		return nil, err
@@ -209,7 +210,7 @@ func uniq(c *Call) (value.Value, error) {
 // set finds equal values. Texts and integers are found without a walk as long
 // as no other kind of value is in the set.
 type set struct {
-	call   *Call
+	call   *call.Call
 	texts  map[string]bool
 	ints   map[value.Int]bool
 	values []value.Value
@@ -217,7 +218,7 @@ type set struct {
 	err    error
 }
 
-func newSet(c *Call) *set {
+func newSet(c *call.Call) *set {
 	return &set{call: c, texts: map[string]bool{}, ints: map[value.Int]bool{}}
 }
 
@@ -258,7 +259,7 @@ func (s *set) has(v value.Value) bool {
 	return false
 }
 
-func intersect(c *Call) (value.Value, error) {
+func intersect(c *call.Call) (value.Value, error) {
 	var lists []*value.List
 	for i, a := range c.Args {
 		if value.IsNull(a) {
@@ -287,7 +288,7 @@ func intersect(c *Call) (value.Value, error) {
 	return result, nil
 }
 
-func reverse(c *Call) (value.Value, error) {
+func reverse(c *call.Call) (value.Value, error) {
 	l, err := c.List(0)
 	if err != nil {
 		return nil, err

@@ -1,20 +1,21 @@
-package builtin
+package text
 
 import (
 	"fmt"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
 )
 
-func format(c *Call) (value.Value, error) {
+func format(c *call.Call) (value.Value, error) {
 	if err := c.SpendWriting(c.Args...); err != nil {
 		return nil, err
 	}
 	text, err := Format(c.Args)
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return value.Text(text), nil
 }

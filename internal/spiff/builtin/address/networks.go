@@ -1,16 +1,17 @@
-package builtin
+// Package address holds the functions for IP addresses and networks.
+package address
 
 import (
 	"net/netip"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/network"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-const networkGroup Group = "Networks"
-
-var networkFunctions = []Function{
+// Functions are those for networks.
+var Functions = []call.Function{
 	{Name: "min_ip", Usage: "min_ip(cidr)", Result: "string", Min: 1, Max: 1, Run: cidrText(network.First),
 		Doc: "The first address of a network.", Example: `min_ip("10.1.2.3/24")`, Gives: `10.1.2.0`},
 	{Name: "max_ip", Usage: "max_ip(cidr)", Result: "string", Min: 1, Max: 1, Run: cidrText(network.Last),
@@ -25,33 +26,33 @@ var networkFunctions = []Function{
 		Example: `ipset("10.0.0.0/24", 2, [4..9])`, Gives: `["10.0.0.4","10.0.0.5"]`},
 }
 
-func cidrText(f func(string) (string, error)) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
+func cidrText(f func(string) (string, error)) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
 		cidr, err := c.Text(0)
 		if err != nil {
 			return nil, err
 		}
 		text, err := f(cidr)
 		if err != nil {
-			return nil, c.failf("%s: %w", c.text(cidr), err)
+			return nil, c.Failf("%s: %w", c.Quote(cidr), err)
 		}
 		return value.Text(text), nil
 	}
 }
 
-func numIP(c *Call) (value.Value, error) {
+func numIP(c *call.Call) (value.Value, error) {
 	cidr, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
 	n, err := network.Count(cidr)
 	if err != nil {
-		return nil, c.failf("%s: %w", c.text(cidr), err)
+		return nil, c.Failf("%s: %w", c.Quote(cidr), err)
 	}
 	return value.Int(n), nil
 }
 
-func containsIP(c *Call) (value.Value, error) {
+func containsIP(c *call.Call) (value.Value, error) {
 	cidr, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -62,13 +63,13 @@ func containsIP(c *Call) (value.Value, error) {
 	}
 	found, err := network.Contains(cidr, address)
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return value.Bool(found), nil
 }
 
-func ipSet(c *Call) (value.Value, error) {
-	texts, err := c.texts(0)
+func ipSet(c *call.Call) (value.Value, error) {
+	texts, err := c.Texts(0)
 	if err != nil {
 		return nil, err
 	}
@@ -76,24 +77,24 @@ func ipSet(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	ranges, err := c.Ranges(texts)
+	ranges, err := Ranges(c, texts)
 	if err != nil {
 		return nil, err
 	}
-	positions, err := c.Positions(c.Args[2:])
+	positions, err := Positions(c, c.Args[2:])
 	if err != nil {
 		return nil, err
 	}
-	return c.PickAddresses(ranges, n, positions)
+	return PickAddresses(c, ranges, n, positions)
 }
 
 // Ranges reads addresses, "a - b" and networks.
-func (c *Call) Ranges(texts []string) ([]network.Range, error) {
+func Ranges(c *call.Call, texts []string) ([]network.Range, error) {
 	ranges := make([]network.Range, len(texts))
 	for i, text := range texts {
 		r, err := network.ParseRange(text)
 		if err != nil {
-			return nil, c.failf("%s: %w", c.text(text), err)
+			return nil, c.Failf("%s: %w", c.Quote(text), err)
 		}
 		ranges[i] = r
 	}
@@ -101,7 +102,7 @@ func (c *Call) Ranges(texts []string) ([]network.Range, error) {
 }
 
 // Positions flattens integers and nested lists of them.
-func (c *Call) Positions(args []value.Value) ([]int64, error) {
+func Positions(c *call.Call, args []value.Value) ([]int64, error) {
 	var positions []int64
 	for _, a := range args {
 		switch v := a.(type) {
@@ -112,22 +113,22 @@ func (c *Call) Positions(args []value.Value) ([]int64, error) {
 			for i, n := range v.Items {
 				values[i] = n.Value
 			}
-			inner, err := c.Positions(values)
+			inner, err := Positions(c, values)
 			if err != nil {
 				return nil, err
 			}
 			positions = append(positions, inner...)
 		default:
-			return nil, c.failf("positions must be integers or lists of them, not %s", value.A(a))
+			return nil, c.Failf("positions must be integers or lists of them, not %s", value.A(a))
 		}
 	}
 	return positions, nil
 }
 
 // PickAddresses returns n addresses, consecutively or at the given positions.
-func (c *Call) PickAddresses(ranges []network.Range, n int64, positions []int64) (value.Value, error) {
+func PickAddresses(c *call.Call, ranges []network.Range, n int64, positions []int64) (value.Value, error) {
 	if n < 0 || n > c.Settings().MaxList {
-		return nil, c.failf("number of addresses must be between 0 and %d", c.Settings().MaxList)
+		return nil, c.Failf("number of addresses must be between 0 and %d", c.Settings().MaxList)
 	}
 	if len(positions) == 0 {
 		for i := int64(0); i < n; i++ {
@@ -135,26 +136,27 @@ func (c *Call) PickAddresses(ranges []network.Range, n int64, positions []int64)
 		}
 	}
 	if int64(len(positions)) < n {
-		return nil, c.failf("%d addresses are needed, but only %d positions are given", n, len(positions))
+		return nil, c.Failf("%d addresses are needed, but only %d positions are given", n, len(positions))
 	}
 	texts := make([]string, 0, n)
 	for _, p := range positions[:n] {
 		address, ok := network.At(ranges, p)
 		if !ok {
-			return nil, c.failf("ranges have no address number %d", p)
+			return nil, c.Failf("ranges have no address number %d", p)
 		}
 		texts = append(texts, address)
 	}
-	return textList(texts), c.Spend(n, 0)
+	return call.TextList(texts), c.Spend(n, 0)
 }
 
-// isIP and isCIDR serve the validators.
-func isIP(s string) bool {
+// IsIP reports whether a text is an IP address without a zone.
+func IsIP(s string) bool {
 	_, err := netip.ParseAddr(s)
 	return err == nil && !strings.Contains(s, "%")
 }
 
-func isCIDR(s string) bool {
+// IsCIDR reports whether a text is a network.
+func IsCIDR(s string) bool {
 	_, err := netip.ParsePrefix(s)
 	return err == nil
 }

@@ -1,7 +1,6 @@
-// Package builtin holds the functions of the language. Every function is one
-// entry of a table, with its documentation; the evaluator, the reference in
-// the documentation and the tests all read that table.
-package builtin
+// Package call is what every function of the language is made of: its entry in a table,
+// with its documentation, and a call of it with its arguments and its host.
+package call
 
 import (
 	"context"
@@ -137,8 +136,8 @@ func (f *Function) Arity() string {
 	return fmt.Sprintf("%d to %s", f.Min, plural(f.Max))
 }
 
-// wrong reports an argument of the wrong type.
-func (c *Call) wrong(i int, want string) error {
+// Wrong reports an argument of the wrong type.
+func (c *Call) Wrong(i int, want string) error {
 	got := "nothing"
 	if i < len(c.Args) {
 		got = value.TypeName(c.Args[i])
@@ -146,8 +145,8 @@ func (c *Call) wrong(i int, want string) error {
 	return fmt.Errorf("%s: argument %d must be %s, but is %s", c.Function.Name, i+1, want, got)
 }
 
-// failf reports a problem of the function.
-func (c *Call) failf(format string, args ...any) error {
+// Failf reports a problem of the function.
+func (c *Call) Failf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.Function.Name, fmt.Errorf(format, args...))
 }
 
@@ -162,8 +161,8 @@ func (c *Call) SpendWriting(values ...value.Value) error {
 	return c.Spend(size, 0)
 }
 
-// because passes on a reason from outside, which may name arguments.
-func (c *Call) because(err error) error {
+// Because passes on a reason from outside, which may name arguments.
+func (c *Call) Because(err error) error {
 	if c.Settings().Sensitive {
 		return errDetails
 	}
@@ -172,21 +171,22 @@ func (c *Call) because(err error) error {
 
 var errDetails = errors.New("details are left out because they may hold bound values")
 
-// text shows a text of an argument in a message.
-func (c *Call) text(s string) string { return c.Show(value.Text(s)) }
+// Quote shows a text of an argument in a message.
+func (c *Call) Quote(s string) string { return c.Show(value.Text(s)) }
 
 // Text returns argument i as a string.
 func (c *Call) Text(i int) (string, error) {
-	switch v := c.arg(i).(type) {
+	switch v := c.Arg(i).(type) {
 	case value.String:
 		return v.Text, nil
 	case value.Bytes:
 		return string(v), nil
 	}
-	return "", c.wrong(i, "a string")
+	return "", c.Wrong(i, "a string")
 }
 
-func (c *Call) arg(i int) value.Value {
+// Arg returns argument i, or nothing if it is not given.
+func (c *Call) Arg(i int) value.Value {
 	if i < len(c.Args) {
 		return c.Args[i]
 	}
@@ -195,18 +195,18 @@ func (c *Call) arg(i int) value.Value {
 
 // Simple returns a string, integer or boolean argument as text.
 func (c *Call) Simple(i int) (string, error) {
-	if text, ok := value.SimpleText(c.arg(i)); ok {
+	if text, ok := value.SimpleText(c.Arg(i)); ok {
 		return text, nil
 	}
-	return "", c.wrong(i, "a string, integer or boolean")
+	return "", c.Wrong(i, "a string, integer or boolean")
 }
 
 // Int returns argument i as an integer.
 func (c *Call) Int(i int) (int64, error) {
-	if n, ok := c.arg(i).(value.Int); ok {
+	if n, ok := c.Arg(i).(value.Int); ok {
 		return int64(n), nil
 	}
-	return 0, c.wrong(i, "an integer")
+	return 0, c.Wrong(i, "an integer")
 }
 
 // IntOr returns an optional argument as an integer, or a default if it is not
@@ -225,22 +225,22 @@ func (c *Call) IntOr(i int, otherwise int64) (int64, error) {
 
 // List returns argument i as a list.
 func (c *Call) List(i int) (*value.List, error) {
-	if l, ok := c.arg(i).(*value.List); ok {
+	if l, ok := c.Arg(i).(*value.List); ok {
 		return l, nil
 	}
-	return nil, c.wrong(i, "a list")
+	return nil, c.Wrong(i, "a list")
 }
 
 // Map returns argument i as a map.
 func (c *Call) Map(i int) (*value.Map, error) {
-	if m, ok := c.arg(i).(*value.Map); ok {
+	if m, ok := c.Arg(i).(*value.Map); ok {
 		return m, nil
 	}
-	return nil, c.wrong(i, "a map")
+	return nil, c.Wrong(i, "a map")
 }
 
-// textList makes a list of strings.
-func textList(texts []string) *value.List {
+// TextList makes a list of strings.
+func TextList(texts []string) *value.List {
 	values := make([]value.Value, len(texts))
 	for i, s := range texts {
 		values[i] = value.Text(s)
@@ -248,9 +248,9 @@ func textList(texts []string) *value.List {
 	return value.ListOf(values...)
 }
 
-// texts reads a list of strings, or a single string.
-func (c *Call) texts(i int) ([]string, error) {
-	switch v := c.arg(i).(type) {
+// Texts reads a list of strings, or a single string.
+func (c *Call) Texts(i int) ([]string, error) {
+	switch v := c.Arg(i).(type) {
 	case value.String:
 		return []string{v.Text}, nil
 	case *value.List:
@@ -258,11 +258,11 @@ func (c *Call) texts(i int) ([]string, error) {
 		for _, n := range v.Items {
 			s, ok := n.Value.(value.String)
 			if !ok {
-				return nil, c.wrong(i, "a string or a list of strings")
+				return nil, c.Wrong(i, "a string or a list of strings")
 			}
 			texts = append(texts, s.Text)
 		}
 		return texts, nil
 	}
-	return nil, c.wrong(i, "a string or a list of strings")
+	return nil, c.Wrong(i, "a string or a list of strings")
 }

@@ -1,4 +1,4 @@
-package builtin
+package crypt
 
 import (
 	"crypto/aes"
@@ -14,11 +14,13 @@ import (
 
 	"golang.org/x/crypto/scrypt"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
 )
 
-var encryptionFunctions = []Function{
+// Encryption are the functions that encrypt and decrypt texts.
+var Encryption = []call.Function{
 	{Name: "encrypt", Usage: "encrypt(value [, key [, method]])", Result: "string", Min: 1, Max: 3, Run: encrypt,
 		Doc: "Encrypts any value to hexadecimal text. The methods are `3DES` (default, compatible with old files) and " +
 			"`AES-GCM` (authenticated; use it for new ones). With two arguments the name of a method is the method, " +
@@ -41,7 +43,7 @@ var methods = map[string]cryptoMethod{
 var errDecrypt = errors.New("text cannot be decrypted, text or key are wrong")
 
 // encryption reads key and method.
-func (c *Call) encryption() (key string, m cryptoMethod, err error) {
+func encryption(c *call.Call) (key string, m cryptoMethod, err error) {
 	key, m = c.Settings().Key, methods["3DES"]
 	if c.Len() > 1 {
 		text, err := c.Text(1)
@@ -61,18 +63,18 @@ func (c *Call) encryption() (key string, m cryptoMethod, err error) {
 		}
 		named, ok := methods[name]
 		if !ok {
-			return "", m, c.failf("unknown method %s, known are 3DES and AES-GCM", c.text(name))
+			return "", m, c.Failf("unknown method %s, known are 3DES and AES-GCM", c.Quote(name))
 		}
 		m = named
 	}
 	if key == "" {
-		return "", m, c.failf("no key is given")
+		return "", m, c.Failf("no key is given")
 	}
 	return key, m, c.Spend(1000, 0)
 }
 
-func encrypt(c *Call) (value.Value, error) {
-	key, m, err := c.encryption()
+func encrypt(c *call.Call) (value.Value, error) {
+	key, m, err := encryption(c)
 	if err != nil {
 		return nil, err
 	}
@@ -81,35 +83,35 @@ func encrypt(c *Call) (value.Value, error) {
 	}
 	plain, err := yamlio.YAML(c.Args[0])
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	text, err := m.encrypt(c.Settings().Random, key, []byte(plain))
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return value.Text(hex.EncodeToString(text)), nil
 }
 
-func decrypt(c *Call) (value.Value, error) {
+func decrypt(c *call.Call) (value.Value, error) {
 	text, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
-	key, m, err := c.encryption()
+	key, m, err := encryption(c)
 	if err != nil {
 		return nil, err
 	}
 	raw, err := hex.DecodeString(text)
 	if err != nil {
-		return nil, c.failf("%w", errDecrypt)
+		return nil, c.Failf("%w", errDecrypt)
 	}
 	plain, err := m.decrypt(key, raw)
 	if err != nil {
-		return nil, c.failf("%w", errDecrypt)
+		return nil, c.Failf("%w", errDecrypt)
 	}
 	n, err := yamlio.ReadOne(plain, "decrypted text", false)
 	if err != nil {
-		return nil, c.failf("%w", errDecrypt)
+		return nil, c.Failf("%w", errDecrypt)
 	}
 	return n.Value, nil
 }

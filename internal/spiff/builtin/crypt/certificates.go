@@ -1,4 +1,6 @@
-package builtin
+// Package crypt holds the functions for hashes, random values, passwords, keys,
+// certificates and encryption.
+package crypt
 
 import (
 	"crypto"
@@ -12,10 +14,12 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/pemkey"
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-var certificateFunctions = []Function{
+// Certificates are the functions for X.509 certificates.
+var Certificates = []call.Function{
 	{Name: "x509cert", Usage: "x509cert(spec)", Result: "string", Min: 1, Max: 1, Run: makeCertificate,
 		Doc: "A certificate as PEM text. Fields of the specification: `commonName`, `organization`, `country`, `isCA`, " +
 			"`usage` (list, required), `validity` (hours, default 8760), `validFrom` (as `Jan 2 15:04:05 2006`), `hosts`, " +
@@ -63,14 +67,14 @@ var usages = []usage{
 // spec reads the fields of a certificate specification. The first problem is
 // kept.
 type spec struct {
-	call *Call
+	call *call.Call
 	m    *value.Map
 	err  error
 }
 
 func (s *spec) problem(format string, args ...any) {
 	if s.err == nil {
-		s.err = s.call.failf(format, args...)
+		s.err = s.call.Failf(format, args...)
 	}
 }
 
@@ -90,8 +94,8 @@ func (s *spec) texts(field string) []string {
 	if v == nil || value.IsNull(v) {
 		return nil
 	}
-	c := &Call{Host: s.call.Host, Function: s.call.Function, Args: []value.Value{v}}
-	list, err := c.texts(0)
+	c := &call.Call{Host: s.call.Host, Function: s.call.Function, Args: []value.Value{v}}
+	list, err := c.Texts(0)
 	if err != nil {
 		s.problem("field %s must be a string or a list of strings", field)
 	}
@@ -143,7 +147,7 @@ func (s *spec) usages(cert *x509.Certificate) {
 			}
 		}
 		if !found {
-			s.problem("unknown usage %s", s.call.text(name))
+			s.problem("unknown usage %s", s.call.Quote(name))
 		}
 	}
 }
@@ -203,7 +207,7 @@ func (s *spec) parent(cert *x509.Certificate) *x509.Certificate {
 	return ca
 }
 
-func makeCertificate(c *Call) (value.Value, error) {
+func makeCertificate(c *call.Call) (value.Value, error) {
 	m, err := c.Map(0)
 	if err != nil {
 		return nil, err
@@ -211,7 +215,7 @@ func makeCertificate(c *Call) (value.Value, error) {
 	s := &spec{call: c, m: m}
 	serial, err := rand.Int(c.Settings().Random, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
-		return nil, c.failf("no random data: %w", err)
+		return nil, c.Failf("no random data: %w", err)
 	}
 	cert := &x509.Certificate{
 		SerialNumber: serial,
@@ -232,7 +236,7 @@ func makeCertificate(c *Call) (value.Value, error) {
 	}
 	der, err := x509.CreateCertificate(c.Settings().Random, cert, parent, public, signer)
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
 	return pemText("CERTIFICATE", der), c.Spend(10_000, 0)
 }
@@ -252,26 +256,28 @@ func decodeCertificate(text string) (*x509.Certificate, error) {
 	return cert, nil
 }
 
-func isCertificate(s string) bool {
+// IsCertificate reports whether a text is a certificate in PEM format.
+func IsCertificate(s string) bool {
 	_, err := decodeCertificate(s)
 	return err == nil
 }
 
-func isCA(s string) bool {
+// IsCA reports whether a text is the certificate of an authority.
+func IsCA(s string) bool {
 	cert, err := decodeCertificate(s)
 	return err == nil && cert.IsCA
 }
 
-func parseCertificate(c *Call) (value.Value, error) {
+func parseCertificate(c *call.Call) (value.Value, error) {
 	text, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
 	cert, err := decodeCertificate(text)
 	if err != nil {
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
-	public, err := c.formatPublic(cert.PublicKey, "pem")
+	public, err := formatPublic(c, cert.PublicKey, "pem")
 	if err != nil {
 		return nil, err
 	}
@@ -281,16 +287,16 @@ func parseCertificate(c *Call) (value.Value, error) {
 	}
 	return value.MapOf(
 		"commonName", value.Text(cert.Subject.CommonName),
-		"organization", textList(cert.Subject.Organization),
-		"country", textList(cert.Subject.Country),
+		"organization", call.TextList(cert.Subject.Organization),
+		"country", call.TextList(cert.Subject.Country),
 		"isCA", value.Bool(cert.IsCA),
-		"usage", textList(usageNames(cert)),
+		"usage", call.TextList(usageNames(cert)),
 		"validity", value.Int(cert.NotAfter.Sub(c.Settings().Now()).Hours()),
 		"validFrom", value.Text(cert.NotBefore.UTC().Format(dateFormat)),
 		"validUntil", value.Text(cert.NotAfter.UTC().Format(dateFormat)),
-		"hosts", textList(append(append([]string(nil), ips...), cert.DNSNames...)),
-		"dnsNames", textList(cert.DNSNames),
-		"ipAddresses", textList(ips),
+		"hosts", call.TextList(append(append([]string(nil), ips...), cert.DNSNames...)),
+		"dnsNames", call.TextList(cert.DNSNames),
+		"ipAddresses", call.TextList(ips),
 		"publicKey", public,
 	), nil
 }

@@ -1,17 +1,18 @@
-package builtin
+package outside
 
 import (
 	"encoding/base64"
 	"path"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
+	"go.landscaper.dev/internal/spiff/builtin/text"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
 )
 
-const fileGroup Group = "Reading documents and files"
-
-var parseFunctions = []Function{
+// Documents are the functions that read documents.
+var Documents = []call.Function{
 	{Name: "parse", Usage: "parse(text [, mode])", Result: "value", Min: 1, Max: 2, Keeps: true, Run: parse,
 		Doc:     "Reads YAML or JSON text. The modes are those of `read`; the default is `import`.",
 		Example: `parse("a: [1, 2]").a[1]`, Gives: `2`},
@@ -19,28 +20,29 @@ var parseFunctions = []Function{
 		Doc: "The language features that are switched on, or whether one of them is.", Example: `features("control")`, Gives: `false`},
 }
 
-var fileFunctions = []Function{
-	{Name: "read", Tier: 1, Access: Files, Usage: "read(path [, mode])", Result: "value", Min: 1, Max: 2, Keeps: true, Run: readCached,
+// Files are the functions that look at files.
+var Files = []call.Function{
+	{Name: "read", Tier: 1, Access: call.Files, Usage: "read(path [, mode])", Result: "value", Min: 1, Max: 2, Keeps: true, Run: readCached,
 		Doc: "The content of a file. Modes: `yaml` (default for .yaml, .yml and .json; evaluated at this place, " +
 			"`.yaml` with absolute references into the file itself), `multiyaml` and `.multiyaml` (list of documents), " +
 			"`text` (default for others), `binary` (base64), `template`, `templates`, `import` and `importmulti` " +
 			"(evaluated as part of this document)."},
-	{Name: "read_uncached", Tier: 1, Access: Files, Usage: "read_uncached(path [, mode])", Result: "value", Min: 1, Max: 2, Keeps: true, Run: readUncached,
+	{Name: "read_uncached", Tier: 1, Access: call.Files, Usage: "read_uncached(path [, mode])", Result: "value", Min: 1, Max: 2, Keeps: true, Run: readUncached,
 		Doc: "As `read`, but reads the file on every call."},
-	{Name: "list_files", Access: Files, Usage: "list_files(directory)", Result: "list", Min: 1, Max: 1, Run: listDir(false),
+	{Name: "list_files", Access: call.Files, Usage: "list_files(directory)", Result: "list", Min: 1, Max: 1, Run: listDir(false),
 		Doc: "The names of the files of a directory, sorted."},
-	{Name: "list_dirs", Access: Files, Usage: "list_dirs(directory)", Result: "list", Min: 1, Max: 1, Run: listDir(true),
+	{Name: "list_dirs", Access: call.Files, Usage: "list_dirs(directory)", Result: "list", Min: 1, Max: 1, Run: listDir(true),
 		Doc: "The names of the directories in a directory, sorted."},
-	{Name: "lookup_file", Access: Files, Usage: "lookup_file(name, directory…)", Result: "list", Min: 1, Max: -1, Run: lookup(false),
+	{Name: "lookup_file", Access: call.Files, Usage: "lookup_file(name, directory…)", Result: "list", Min: 1, Max: -1, Run: lookup(false),
 		Doc: "The paths under which a file exists in the given directories."},
-	{Name: "lookup_dir", Access: Files, Usage: "lookup_dir(name, directory…)", Result: "list", Min: 1, Max: -1, Run: lookup(true),
+	{Name: "lookup_dir", Access: call.Files, Usage: "lookup_dir(name, directory…)", Result: "list", Min: 1, Max: -1, Run: lookup(true),
 		Doc: "The paths under which a directory exists in the given directories."},
 }
 
-func features(c *Call) (value.Value, error) {
+func features(c *call.Call) (value.Value, error) {
 	enabled := c.Settings().Features
 	if c.Len() == 0 {
-		return textList(enabled), nil
+		return call.TextList(enabled), nil
 	}
 	name, err := c.Text(0)
 	if err != nil {
@@ -54,7 +56,7 @@ func features(c *Call) (value.Value, error) {
 	return value.Bool(false), nil
 }
 
-func parse(c *Call) (value.Value, error) {
+func parse(c *call.Call) (value.Value, error) {
 	text, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -66,37 +68,37 @@ func parse(c *Call) (value.Value, error) {
 		}
 	}
 	s, _ := c.Args[0].(value.String)
-	return c.interpret([]byte(text), "parsed text", mode, s.Data)
+	return interpret(c, []byte(text), "parsed text", mode, s.Data)
 }
 
-func readCached(c *Call) (value.Value, error) {
-	name, mode, err := c.readArguments()
+func readCached(c *call.Call) (value.Value, error) {
+	name, mode, err := readArguments(c)
 	if err != nil {
 		return nil, err
 	}
 	content, err := c.Cached("read "+name, func() (value.Value, error) {
-		content, err := c.content(name)
+		content, err := readContent(c, name)
 		return value.Bytes(content), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.interpret(content.(value.Bytes), name, mode, false)
+	return interpret(c, content.(value.Bytes), name, mode, false)
 }
 
-func readUncached(c *Call) (value.Value, error) {
-	name, mode, err := c.readArguments()
+func readUncached(c *call.Call) (value.Value, error) {
+	name, mode, err := readArguments(c)
 	if err != nil {
 		return nil, err
 	}
-	content, err := c.content(name)
+	content, err := readContent(c, name)
 	if err != nil {
 		return nil, err
 	}
-	return c.interpret(content, name, mode, false)
+	return interpret(c, content, name, mode, false)
 }
 
-func (c *Call) readArguments() (name, mode string, err error) {
+func readArguments(c *call.Call) (name, mode string, err error) {
 	if name, err = c.Text(0); err != nil {
 		return "", "", err
 	}
@@ -113,30 +115,30 @@ func (c *Call) readArguments() (name, mode string, err error) {
 
 // interpret makes a value of a text. Text that is data stays data, whatever
 // the mode.
-func (c *Call) interpret(text []byte, name, mode string, data bool) (value.Value, error) {
-	if err := c.Spend(1, int64(len(text))); err != nil {
+func interpret(c *call.Call, content []byte, name, mode string, data bool) (value.Value, error) {
+	if err := c.Spend(1, int64(len(content))); err != nil {
 		return nil, err
 	}
 	switch mode {
 	case "text":
-		return value.Data(string(text)), nil
+		return value.Data(string(content)), nil
 	case "binary":
-		return value.Data(lines(base64.StdEncoding.EncodeToString(text), 60)), nil
+		return value.Data(text.Lines(base64.StdEncoding.EncodeToString(content), 60)), nil
 	}
-	docs, err := yamlio.Read(text, name, data)
+	docs, err := yamlio.Read(content, name, data)
 	if err != nil {
 		if c.Settings().Sensitive {
-			return nil, c.failf("text is no YAML")
+			return nil, c.Failf("text is no YAML")
 		}
-		return nil, c.failf("%w", err)
+		return nil, c.Failf("%w", err)
 	}
-	handle, many := c.mode(mode)
+	handle, many := handling(c, mode)
 	if handle == nil {
-		return nil, c.failf("unknown mode %s", c.text(mode))
+		return nil, c.Failf("unknown mode %s", c.Quote(mode))
 	}
 	if !many {
 		if len(docs) != 1 {
-			return nil, c.failf("mode %s needs a single document, but there are %d", mode, len(docs))
+			return nil, c.Failf("mode %s needs a single document, but there are %d", mode, len(docs))
 		}
 		return handle(docs[0])
 	}
@@ -152,9 +154,9 @@ func (c *Call) interpret(text []byte, name, mode string, data bool) (value.Value
 	return value.ListOf(values...), nil
 }
 
-// mode returns how documents are handled in a mode, and whether there may be
+// handling returns how documents are handled in a mode, and whether there may be
 // any number of them.
-func (c *Call) mode(mode string) (handle func(*value.Node) (value.Value, error), many bool) {
+func handling(c *call.Call, mode string) (handle func(*value.Node) (value.Value, error), many bool) {
 	raw := func(n *value.Node) (value.Value, error) { return n.Value, nil }
 	process := func(n *value.Node) (value.Value, error) { return c.Process(n, strings.HasPrefix(mode, ".")) }
 	switch mode {

@@ -1,4 +1,5 @@
-package builtin
+// Package text holds the functions for strings and regular expressions.
+package text
 
 import (
 	"encoding/base64"
@@ -6,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
-const stringGroup Group = "Strings"
-
-var stringFunctions = []Function{
+// Strings are the functions for strings.
+var Strings = []call.Function{
 	{Name: "format", Usage: "format(text, value…)", Result: "string", Min: 1, Max: -1, Run: format,
 		Doc: "Formats values with the printf verbs of Go (`%s %d %v %5.2f %q %x %t %%`). Lists, maps and " +
 			"templates are given as YAML text, lambdas as text. A verb that does not fit its value is shown in the result.",
@@ -57,14 +58,14 @@ var stringFunctions = []Function{
 		Example: `catch[error("no %s", "port")|v,e|->e]`, Gives: `no port`},
 }
 
-func mapText(f func(string) string) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
+func mapText(f func(string) string) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
 		s, err := c.Text(0)
 		return value.Text(f(s)), err
 	}
 }
 
-func join(c *Call) (value.Value, error) {
+func join(c *call.Call) (value.Value, error) {
 	separator, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -75,16 +76,16 @@ func join(c *Call) (value.Value, error) {
 		case value.Null:
 		case *value.List:
 			for _, n := range v.Items {
-				text, ok := simple(n.Value)
+				text, ok := Simple(n.Value)
 				if !ok {
-					return nil, c.failf("entries of the list in argument %d must be simple values, not %s", i+2, value.A(n.Value))
+					return nil, c.Failf("entries of the list in argument %d must be simple values, not %s", i+2, value.A(n.Value))
 				}
 				parts = append(parts, text)
 			}
 		default:
-			text, ok := simple(v)
+			text, ok := Simple(v)
 			if !ok {
-				return nil, c.wrong(i+1, "a simple value or a list of them")
+				return nil, c.Wrong(i+1, "a simple value or a list of them")
 			}
 			parts = append(parts, text)
 		}
@@ -94,7 +95,7 @@ func join(c *Call) (value.Value, error) {
 		total += int64(len(p))
 	}
 	if total > c.Settings().MaxText {
-		return nil, c.failf("result is longer than %d bytes", c.Settings().MaxText)
+		return nil, c.Failf("result is longer than %d bytes", c.Settings().MaxText)
 	}
 	if err := c.Spend(int64(len(parts))/8, 0); err != nil {
 		return nil, err
@@ -102,15 +103,15 @@ func join(c *Call) (value.Value, error) {
 	return value.Text(strings.Join(parts, separator)), nil
 }
 
-// simple renders the values that can be part of a text.
-func simple(v value.Value) (string, bool) {
+// Simple renders the values that can be part of a text.
+func Simple(v value.Value) (string, bool) {
 	if f, ok := v.(value.Float); ok {
 		return value.FloatText(f), true
 	}
 	return value.SimpleText(v)
 }
 
-func split(c *Call) (value.Value, error) {
+func split(c *call.Call) (value.Value, error) {
 	text, err := c.Text(1)
 	if err != nil {
 		return nil, err
@@ -120,19 +121,19 @@ func split(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	if int64(len(text)) > c.Settings().MaxList {
-		return nil, c.failf("text is too long to be split")
+		return nil, c.Failf("text is too long to be split")
 	}
 	if size, ok := c.Args[0].(value.Int); ok {
 		if size <= 0 {
-			return nil, c.failf("chunk size must be positive")
+			return nil, c.Failf("chunk size must be positive")
 		}
-		return textList(chunks(text, int64(size), n)), nil
+		return call.TextList(chunks(text, int64(size), n)), nil
 	}
 	separator, err := c.Text(0)
 	if err != nil {
-		return nil, c.wrong(0, "a string or an integer")
+		return nil, c.Wrong(0, "a string or an integer")
 	}
-	return textList(strings.SplitN(text, separator, int(n))), nil
+	return call.TextList(strings.SplitN(text, separator, int(n))), nil
 }
 
 // chunks cuts a text into pieces of size characters.
@@ -153,7 +154,7 @@ func chunks(text string, size, limit int64) []string {
 	return parts
 }
 
-func trim(c *Call) (value.Value, error) {
+func trim(c *call.Call) (value.Value, error) {
 	cut := " \t"
 	if c.Len() == 2 {
 		var err error
@@ -165,9 +166,9 @@ func trim(c *Call) (value.Value, error) {
 	if !ok {
 		s, err := c.Text(0)
 		if err != nil {
-			return nil, c.wrong(0, "a string or a list of strings")
+			return nil, c.Wrong(0, "a string or a list of strings")
 		}
-		if err := c.spendTrim(s, cut); err != nil {
+		if err := spendTrim(c, s, cut); err != nil {
 			return nil, err
 		}
 		return value.Text(strings.Trim(s, cut)), nil
@@ -176,23 +177,23 @@ func trim(c *Call) (value.Value, error) {
 	for i, n := range list.Items {
 		s, ok := n.Value.(value.String)
 		if !ok {
-			return nil, c.failf("entries of the list must be strings, not %s", value.A(n.Value))
+			return nil, c.Failf("entries of the list must be strings, not %s", value.A(n.Value))
 		}
-		if err := c.spendTrim(s.Text, cut); err != nil {
+		if err := spendTrim(c, s.Text, cut); err != nil {
 			return nil, err
 		}
 		trimmed[i] = strings.Trim(s.Text, cut)
 	}
-	return textList(trimmed), nil
+	return call.TextList(trimmed), nil
 }
 
 // spendTrim books the work of trimming a text, for which each of its characters
 // may be looked for among all that are cut.
-func (c *Call) spendTrim(text, cut string) error {
+func spendTrim(c *call.Call, text, cut string) error {
 	return c.Spend(int64(len(text))*int64(len(cut))/64, 0)
 }
 
-func substr(c *Call) (value.Value, error) {
+func substr(c *call.Call) (value.Value, error) {
 	s, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -213,12 +214,12 @@ func substr(c *Call) (value.Value, error) {
 		to += length
 	}
 	if from < 0 || to > length || from > to {
-		return nil, c.failf("offsets leave the text of %d bytes", length)
+		return nil, c.Failf("offsets leave the text of %d bytes", length)
 	}
 	return value.Text(s[from:to]), nil
 }
 
-func replace(c *Call) (value.Value, error) {
+func replace(c *call.Call) (value.Value, error) {
 	s, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -232,10 +233,10 @@ func replace(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	if replacement, ok := c.Args[2].(value.String); ok {
-		return c.replaceText(s, old, replacement.Text, int(n))
+		return replaceText(c, s, old, replacement.Text, int(n))
 	}
 	if _, _, ok := c.Arity(c.Args[2]); !ok {
-		return nil, c.wrong(2, "a string or a lambda")
+		return nil, c.Wrong(2, "a string or a lambda")
 	}
 	var b strings.Builder
 	for i := int64(0); n < 0 || i < n; i++ {
@@ -243,7 +244,7 @@ func replace(c *Call) (value.Value, error) {
 		if at < 0 || old == "" {
 			break
 		}
-		with, err := c.replacement(c.Args[2], []string{old})
+		with, err := replacement(c, c.Args[2], []string{old})
 		if err != nil {
 			return nil, err
 		}
@@ -255,31 +256,31 @@ func replace(c *Call) (value.Value, error) {
 }
 
 // replaceText replaces text after a look at the size of the result.
-func (c *Call) replaceText(s, old, replacement string, n int) (value.Value, error) {
+func replaceText(c *call.Call, s, old, replacement string, n int) (value.Value, error) {
 	count := int64(strings.Count(s, old))
 	if n >= 0 {
 		count = min(count, int64(n))
 	}
 	if grow := int64(len(replacement)) - int64(len(old)); grow > 0 && count > c.Settings().MaxText/grow {
-		return nil, c.failf("result is longer than %d bytes", c.Settings().MaxText)
+		return nil, c.Failf("result is longer than %d bytes", c.Settings().MaxText)
 	}
 	return value.Text(strings.Replace(s, old, replacement, n)), nil
 }
 
 // replacement asks a lambda for the text that replaces a match.
-func (c *Call) replacement(fn value.Value, groups []string) (string, error) {
-	v, err := c.Invoke(fn, textList(groups))
+func replacement(c *call.Call, fn value.Value, groups []string) (string, error) {
+	v, err := c.Invoke(fn, call.TextList(groups))
 	if err != nil {
 		return "", err
 	}
 	s, ok := v.(value.String)
 	if !ok {
-		return "", c.failf("lambda must give a string, not %s", value.A(v))
+		return "", c.Failf("lambda must give a string, not %s", value.A(v))
 	}
 	return s.Text, c.Spend(1, int64(len(s.Text)))
 }
 
-func encodeBase64(c *Call) (value.Value, error) {
+func encodeBase64(c *call.Call) (value.Value, error) {
 	s, err := c.Text(0)
 	if err != nil {
 		return nil, err
@@ -293,11 +294,11 @@ func encodeBase64(c *Call) (value.Value, error) {
 			return nil, err
 		}
 	}
-	return value.Text(lines(base64.StdEncoding.EncodeToString([]byte(s)), width)), nil
+	return value.Text(Lines(base64.StdEncoding.EncodeToString([]byte(s)), width)), nil
 }
 
-// lines breaks a text into lines of a width.
-func lines(text string, width int64) string {
+// Lines breaks a text into lines of a width.
+func Lines(text string, width int64) string {
 	if width <= 0 || int64(len(text)) <= width {
 		return text
 	}
@@ -309,21 +310,21 @@ func lines(text string, width int64) string {
 	return b.String() + text
 }
 
-func decodeBase64(c *Call) (value.Value, error) {
+func decodeBase64(c *call.Call) (value.Value, error) {
 	s, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
 	content, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, c.failf("text is no base64")
+		return nil, c.Failf("text is no base64")
 	}
 	return value.Text(string(content)), nil
 }
 
 // mapPath applies a function to a path, or to the path of a URL.
-func mapPath(f func(string) string) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
+func mapPath(f func(string) string) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
 		s, err := c.Text(0)
 		if err != nil {
 			return nil, err
@@ -358,14 +359,14 @@ func dirname(p string) string {
 	return p
 }
 
-func parseURL(c *Call) (value.Value, error) {
+func parseURL(c *call.Call) (value.Value, error) {
 	s, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return nil, c.failf("text is no URL")
+		return nil, c.Failf("text is no URL")
 	}
 	b := value.NewBuilder(8)
 	b.SetValue("scheme", value.Text(u.Scheme))
@@ -375,7 +376,7 @@ func parseURL(c *Call) (value.Value, error) {
 	b.SetValue("query", value.Text(u.RawQuery))
 	values := value.NewBuilder(4)
 	for name, list := range u.Query() {
-		values.SetValue(name, textList(list))
+		values.SetValue(name, call.TextList(list))
 	}
 	b.SetValue("values", values.Map())
 	if port, err := strconv.Atoi(u.Port()); err == nil {

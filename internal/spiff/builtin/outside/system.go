@@ -1,4 +1,4 @@
-package builtin
+package outside
 
 import (
 	"encoding/base64"
@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/builtin/call"
+	"go.landscaper.dev/internal/spiff/builtin/text"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
 )
 
-const systemGroup Group = "The outside world"
-
-var systemFunctions = []Function{
+// System are the functions that write files, run commands and read the environment.
+var System = []call.Function{
 	{Name: "write", Usage: "write(path, data [, option…])", Result: "string", Min: 2, Max: -1, Run: write,
 		Doc: "Writes a file and returns the written text. Lists and maps are written as YAML. Options: a permission " +
 			"(integer or octal text), `binary` or `#` (data is base64), `multiyaml` (a list is a document stream)."},
@@ -35,21 +36,21 @@ var systemFunctions = []Function{
 }
 
 func init() {
-	for i := range systemFunctions {
-		systemFunctions[i].Access = Full
+	for i := range System {
+		System[i].Access = call.Full
 	}
 }
 
 // content is how data is written: texts as they are, the rest as YAML.
 func content(v value.Value) (string, error) {
-	if text, ok := simple(v); ok {
+	if text, ok := text.Simple(v); ok {
 		return text, nil
 	}
 	return yamlio.YAML(v)
 }
 
 // writeOptions are permission and encoding of a file.
-func (c *Call) writeOptions(from int, data value.Value) (text string, raw []byte, perm fs.FileMode, err error) {
+func writeOptions(c *call.Call, from int, data value.Value) (text string, raw []byte, perm fs.FileMode, err error) {
 	perm = 0o644
 	binary, multi := false, false
 	for i := from; i < c.Len(); i++ {
@@ -71,15 +72,15 @@ func (c *Call) writeOptions(from int, data value.Value) (text string, raw []byte
 				continue
 			}
 		}
-		return "", nil, 0, c.failf("unknown option %s", c.Show(c.Args[i]))
+		return "", nil, 0, c.Failf("unknown option %s", c.Show(c.Args[i]))
 	}
 	if text, err = contentOf(data, multi); err != nil {
-		return "", nil, 0, c.failf("%w", c.because(err))
+		return "", nil, 0, c.Failf("%w", c.Because(err))
 	}
 	raw = []byte(text)
 	if binary {
 		if raw, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
-			return "", nil, 0, c.failf("binary data must be base64 text")
+			return "", nil, 0, c.Failf("binary data must be base64 text")
 		}
 	}
 	return text, raw, perm, nil
@@ -101,23 +102,23 @@ func contentOf(v value.Value, multi bool) (string, error) {
 	return b.String(), nil
 }
 
-func write(c *Call) (value.Value, error) {
+func write(c *call.Call) (value.Value, error) {
 	path, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
-	text, raw, perm, err := c.writeOptions(2, c.Args[1])
+	text, raw, perm, err := writeOptions(c, 2, c.Args[1])
 	if err != nil {
 		return nil, err
 	}
 	if err := c.Settings().System.WriteFile(path, raw, perm); err != nil {
-		return nil, c.failf("%w", c.because(err))
+		return nil, c.Failf("%w", c.Because(err))
 	}
 	return value.Text(text), nil
 }
 
-func tempFile(c *Call) (value.Value, error) {
-	_, raw, perm, err := c.writeOptions(1, c.Args[0])
+func tempFile(c *call.Call) (value.Value, error) {
+	_, raw, perm, err := writeOptions(c, 1, c.Args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -125,18 +126,18 @@ func tempFile(c *Call) (value.Value, error) {
 	return c.Cached(key, func() (value.Value, error) {
 		path, err := c.Settings().System.TempFile(raw, perm)
 		if err != nil {
-			return nil, c.failf("%w", c.because(err))
+			return nil, c.Failf("%w", c.Because(err))
 		}
 		return value.Text(path), nil
 	})
 }
 
-func makeDir(c *Call) (value.Value, error) {
-	steps, err := c.texts(0)
+func makeDir(c *call.Call) (value.Value, error) {
+	steps, err := c.Texts(0)
 	if err != nil {
 		return nil, err
 	}
-	_, _, perm, err := c.writeOptions(1, value.Text(""))
+	_, _, perm, err := writeOptions(c, 1, value.Text(""))
 	if err != nil {
 		return nil, err
 	}
@@ -145,19 +146,19 @@ func makeDir(c *Call) (value.Value, error) {
 	}
 	path := strings.Join(steps, "/")
 	if err := c.Settings().System.MakeDir(path, perm); err != nil {
-		return nil, c.failf("%w", c.because(err))
+		return nil, c.Failf("%w", c.Because(err))
 	}
 	return value.Text(path), nil
 }
 
-func execute(piped, cached bool) func(*Call) (value.Value, error) {
-	return func(c *Call) (value.Value, error) {
+func execute(piped, cached bool) func(*call.Call) (value.Value, error) {
+	return func(c *call.Call) (value.Value, error) {
 		args := c.Args
 		var stdin []byte
 		if piped {
 			text, err := content(args[0])
 			if err != nil {
-				return nil, c.failf("%w", c.because(err))
+				return nil, c.Failf("%w", c.Because(err))
 			}
 			stdin, args = []byte(text), args[1:]
 		}
@@ -171,14 +172,14 @@ func execute(piped, cached bool) func(*Call) (value.Value, error) {
 		for i, a := range args {
 			text, err := content(a)
 			if err != nil {
-				return nil, c.failf("%w", c.because(err))
+				return nil, c.Failf("%w", c.Because(err))
 			}
 			command[i] = text
 		}
 		if len(command) == 0 || command[0] == "" {
-			return nil, c.failf("no command is given")
+			return nil, c.Failf("no command is given")
 		}
-		run := func() (value.Value, error) { return c.runCommand(stdin, command) }
+		run := func() (value.Value, error) { return runCommand(c, stdin, command) }
 		if !cached {
 			return run()
 		}
@@ -186,10 +187,10 @@ func execute(piped, cached bool) func(*Call) (value.Value, error) {
 	}
 }
 
-func (c *Call) runCommand(stdin []byte, command []string) (value.Value, error) {
+func runCommand(c *call.Call, stdin []byte, command []string) (value.Value, error) {
 	out, err := c.Settings().System.Run(c.Context(), stdin, command)
 	if err != nil {
-		return nil, c.failf("%w", c.because(err))
+		return nil, c.Failf("%w", c.Because(err))
 	}
 	if err := c.Spend(1, int64(len(out))); err != nil {
 		return nil, err
@@ -216,19 +217,19 @@ func output(out []byte) value.Value {
 	return value.Data(text)
 }
 
-func env(c *Call) (value.Value, error) {
+func env(c *call.Call) (value.Value, error) {
 	system := c.Settings().System
 	if name, ok := c.Args[0].(value.String); ok && c.Len() == 1 {
 		text, ok := system.Env(name.Text)
 		if !ok {
-			return nil, c.failf("environment variable %s is not set", c.Show(name))
+			return nil, c.Failf("environment variable %s is not set", c.Show(name))
 		}
 		return value.Data(text), nil
 	}
 	b := value.NewBuilder(c.Len())
 	b.Data = true
 	for i := range c.Args {
-		names, err := c.texts(i)
+		names, err := c.Texts(i)
 		if err != nil {
 			return nil, err
 		}
