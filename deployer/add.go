@@ -77,7 +77,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 }
 
 // watch sets up everything that wakes an item: itself, its Target, the Secret of
-// its Target, and what the deployer watches.
+// its Target, its siblings, and what the deployer watches.
 func (r *reconciler) watch(mgr ctrl.Manager) error {
 	byTarget, bySecret := "deployer.target/"+string(r.options.Type), "deployer.secret/"+string(r.options.Type)
 	indexer := mgr.GetFieldIndexer()
@@ -109,6 +109,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(r.options.Name).
 		Watches(&v1alpha1.DeployItem{}, line.Handler(&handler.EnqueueRequestForObject{}), builder.WithPredicates(ofOurType)).
+		Watches(&v1alpha1.DeployItem{}, handler.EnqueueRequestsFromMapFunc(r.siblingsOf), builder.WithPredicates(partOver)).
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
@@ -184,8 +185,13 @@ func secretsOf(object client.Object) []string {
 // usersOf returns the items that use a Target as their second one, and lets them go
 // on at once.
 func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
+	return r.wakeUsers(need{targetKind, client.ObjectKeyFromObject(target)})
+}
+
+// wakeUsers returns the items that have asked for an object, and lets them go on at once.
+func (r *reconciler) wakeUsers(object need) []reconcile.Request {
 	var requests []reconcile.Request
-	for _, key := range r.runs.users(need{targetKind, client.ObjectKeyFromObject(target)}) {
+	for _, key := range r.runs.users(object) {
 		r.runs.wake(key)
 		requests = append(requests, reconcile.Request{NamespacedName: key})
 	}

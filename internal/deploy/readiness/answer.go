@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,13 +37,23 @@ func Requests(manifest *unstructured.Unstructured) bool {
 	return manifest.GetAnnotations()[requestAnnotation] != "" && !suspended && answering[manifest.GroupVersionKind().Group]
 }
 
+// Told reports whether the request of a manifest is on the cluster.
+func Told(manifest, live *unstructured.Unstructured) bool {
+	request := manifest.GetAnnotations()[requestAnnotation]
+	return request != "" && live != nil && live.GetAnnotations()[requestAnnotation] == request
+}
+
+// Changing says who is still to change an object, of which live is what is on the cluster;
+// empty if nobody is. Who asks is woken when that is over.
+type Changing func(ctx context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (who string, err error)
+
 // NewAnswers returns a check that waits until Flux has done what objects ask it for.
-func NewAnswers(on target.Cluster, wake func()) *Check {
+func NewAnswers(on target.Cluster, changing Changing, wake func()) *Check {
 	return &Check{
 		target: on, wake: wake,
 		// It takes at least one look at the source.
 		rule:    func(*unstructured.Unstructured) Finding { return Finding{Why: "Flux has not answered the request yet"} },
-		sources: &sources{cluster: on, wake: wake, watches: map[string]target.Watch{}, failures: map[types.UID]string{}},
+		sources: &sources{cluster: on, changing: changing, wake: wake, watches: map[string]target.Watch{}, failures: map[types.UID]string{}},
 	}
 }
 
@@ -67,12 +78,15 @@ func answer(before, now *unstructured.Unstructured) (finding Finding, settled bo
 	case ready["status"] != "True":
 		return Finding{Why: atWork}, false
 	case number(now, now.GetGeneration(), "status", "observedGeneration") != now.GetGeneration():
-		return Finding{Why: "Flux has not seen its present generation yet"}, false
+		return Finding{Why: notSeen}, false
 	case withoutWork(before, now):
 		return Finding{Why: "Flux has answered the request before it has done anything"}, false
 	}
 	return Finding{}, true
 }
+
+// notSeen says that a status is about an earlier specification.
+const notSeen = "Flux has not seen its present generation yet"
 
 // atWork is what can be said while Flux works, also when it tries again after a failure,
 // which its status does not tell any more then.
@@ -138,9 +152,10 @@ func conceal(message string, object *unstructured.Unstructured) string {
 // sources are the sources of Kustomizations. What Flux has applied counts only if it is
 // what the source has now: the controller of Kustomizations may have seen it late.
 type sources struct {
-	cluster target.Cluster
-	wake    func()
-	watches map[string]target.Watch
+	cluster  target.Cluster
+	changing Changing
+	wake     func()
+	watches  map[string]target.Watch
 	// failures are those of which Flux has told, by the object.
 	failures map[types.UID]string
 }
@@ -180,7 +195,12 @@ func (s *sources) judge(ctx context.Context, before, now *unstructured.Unstructu
 		return finding, err
 	}
 	if finding = compare(finding, now, from, live); finding.Ready() || finding.Hopeless {
-		return finding, nil
+		// It is about what the source has now, unless somebody is about to change that.
+		who, err := s.changing(ctx, from.reference(), live)
+		if err != nil || who == "" {
+			return finding, err
+		}
+		finding = Finding{Why: fmt.Sprintf("its source %s is to be changed by %s", from, who)}
 	}
 	if err := s.follow(mapping, from, live); err != nil {
 		return finding, fmt.Errorf("%s, and cannot be watched: %w", finding.Why, err)
@@ -229,6 +249,10 @@ type source struct {
 // String is how people call it.
 func (s source) String() string { return s.kind.Kind + " " + s.namespace + "/" + s.name }
 
+func (s source) reference() corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: s.kind.GroupVersion().String(), Kind: s.kind.Kind, Namespace: s.namespace, Name: s.name}
+}
+
 func sourceOf(kustomization *unstructured.Unstructured) source {
 	version := text(kustomization, "spec", "sourceRef", "apiVersion")
 	if version == "" {
@@ -263,10 +287,18 @@ func artifact(source *unstructured.Unstructured) (revision, why string) {
 	if source == nil {
 		return "", "it does not exist"
 	}
-	if Requests(source) {
+	suspended, _, _ := unstructured.NestedBool(source.Object, "spec", "suspend")
+	ready := condition(source, "Ready")
+	switch seen := number(source, source.GetGeneration(), "status", "observedGeneration") == source.GetGeneration(); {
+	case Requests(source):
 		if finding, _ := answer(source, source); !finding.Ready() {
 			return "", finding.Why
 		}
+	case !seen && !suspended && ready != nil && ready["status"] == "False":
+		return "", failure(ready, source)
+	case !seen && !suspended:
+		// What it has is what somebody wanted before.
+		return "", notSeen
 	}
 	if revision = text(source, "status", "artifact", "revision"); revision == "" {
 		return "", "Flux has not fetched it yet"

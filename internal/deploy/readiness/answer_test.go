@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,6 +75,9 @@ func TestAnswers(t *testing.T) {
 		{"the source cannot be fetched", nil, []string{`status: "True"`, `status: "False", reason: GitOperationFailed, message: no such commit`}, "its source GitRepository flux/files: GitOperationFailed: no such commit", false},
 		{"the source was never fetched", nil, []string{"artifact: {revision: two}", "other: 1", "requestedAt: second", "other: second"}, "has not fetched it yet", false},
 		{"nobody has asked the source for anything", nil, []string{"requestedAt: second", "other: second"}, "", false},
+		{"somebody has changed the source, and asked for nothing", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,"}, "its source GitRepository flux/files: Flux has not seen its present generation", false},
+		{"what somebody has changed the source to cannot be fetched", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", `status: "True"`, `status: "False", reason: GitOperationFailed, message: no such commit`}, "its source GitRepository flux/files: GitOperationFailed: no such commit", false},
+		{"somebody has changed the source and suspended it", nil, []string{"requestedAt: second", "other: second", "generation: 1,", "generation: 2,", "status:\n", "spec: {suspend: true}\nstatus:\n"}, "", false},
 		{"there is no source", nil, []string{"name: files", "name: others"}, "its source GitRepository flux/files: it does not exist", false},
 	}
 	for _, test := range tests {
@@ -83,7 +87,7 @@ func TestAnswers(t *testing.T) {
 			cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 			cluster.Put(parse(t, strings.NewReplacer(test.source...).Replace(fetched)))
 			stored := cluster.Put(parse(t, strings.NewReplacer(test.change...).Replace(answered)))
-			check := NewAnswers(cluster, func() {})
+			check := NewAnswers(cluster, nobody, func() {})
 			check.Add(mapping, stored)
 			unready, err := check.Look(t.Context())
 			if err != nil {
@@ -100,6 +104,47 @@ func TestAnswers(t *testing.T) {
 			if cluster.Watched() != 0 {
 				t.Errorf("%d watches are left", cluster.Watched())
 			}
+		})
+	}
+}
+
+// nobody is to change a source.
+func nobody(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
+	return "", nil
+}
+
+// TestSourceThatSomebodyIsToChange: what looks complete is not, nor is a failure final, as
+// long as somebody is still to change the source; the source is watched meanwhile.
+func TestSourceThatSomebodyIsToChange(t *testing.T) {
+	for _, ready := range []string{`status: "True"`, `status: "False", message: "no path"`} {
+		t.Run(ready, func(t *testing.T) {
+			cluster := memory.New()
+			mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
+			cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
+			cluster.Put(parse(t, fetched))
+			who, failed := "DeployItem source", errors.New("no answer")
+			check := NewAnswers(cluster, func(_ context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (string, error) {
+				want := corev1.ObjectReference{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "GitRepository", Namespace: "flux", Name: "files"}
+				if object != want || live.GetName() != "files" {
+					t.Errorf("asked for %+v, which is %v", object, live)
+				}
+				return who, failed
+			}, func() {})
+			check.Add(mapping, cluster.Put(parse(t, strings.NewReplacer(`status: "True", reason: ReconciliationSucceeded`, ready+", reason: BuildFailed").Replace(answered))))
+			if _, err := check.Look(t.Context()); !errors.Is(err, failed) {
+				t.Errorf("error %v", err)
+			}
+			failed = nil
+			unready, err := check.Look(t.Context())
+			if err != nil || len(unready) != 1 || unready[0].Hopeless || unready[0].Why != "its source GitRepository flux/files is to be changed by DeployItem source" || cluster.Watched() != 2 {
+				t.Errorf("%+v (%v), %d watches", unready, err, cluster.Watched())
+			}
+			who = ""
+			unready, err = check.Look(t.Context())
+			if err != nil || (len(unready) == 0) != strings.Contains(ready, "True") || len(unready) == 1 && !unready[0].Hopeless {
+				t.Errorf("%+v (%v)", unready, err)
+			}
+			check.Close()
 		})
 	}
 }
@@ -125,7 +170,7 @@ func TestFailureOutlivesTheNextAttempt(t *testing.T) {
 	mapping := cluster.Know(schema.FromAPIVersionAndKind("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "kustomizations", meta.RESTScopeNamespace)
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(parse(t, fetched))
-	check := NewAnswers(cluster, func() {})
+	check := NewAnswers(cluster, nobody, func() {})
 	defer check.Close()
 	for i, state := range []struct{ status, want string }{
 		{"status: Unknown", "Flux is at work"},
@@ -155,7 +200,7 @@ func TestSourceThatNobodyMaySee(t *testing.T) {
 		}
 		return memory.Fault{}
 	}
-	check := NewAnswers(cluster, func() {})
+	check := NewAnswers(cluster, nobody, func() {})
 	check.Add(mapping, cluster.Put(parse(t, answered)))
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 0 {
 		t.Errorf("%v (%v)", unready, err)
@@ -169,7 +214,7 @@ func TestNewsOfTheSource(t *testing.T) {
 	cluster.Know(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"), "gitrepositories", meta.RESTScopeNamespace)
 	cluster.Put(parse(t, strings.Replace(fetched, "lastHandledReconcileAt: second", "lastHandledReconcileAt: first", 1)))
 	woken := 0
-	check := NewAnswers(cluster, func() { woken++ })
+	check := NewAnswers(cluster, nobody, func() { woken++ })
 	check.Add(mapping, cluster.Put(parse(t, answered)))
 	if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 {
 		t.Fatalf("%v (%v)", unready, err)
@@ -212,7 +257,7 @@ func TestSourceThatChangesInBetween(t *testing.T) {
 			cluster.later = parse(t, fetched)
 		}
 		woken := new(int)
-		check := NewAnswers(cluster, func() { *woken++ })
+		check := NewAnswers(cluster, nobody, func() { *woken++ })
 		check.Add(mapping, cluster.Put(parse(t, answered)))
 		t.Cleanup(check.Close)
 		return cluster, check, woken

@@ -51,7 +51,7 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 		}
 	}
 	if r.answers.check == nil {
-		r.answers.check = readiness.NewAnswers(r.cluster, r.job.Wake)
+		r.answers.check = readiness.NewAnswers(r.cluster, r.changing, r.job.Wake)
 		for _, result := range r.stored {
 			if readiness.Requests(result.Object.Object) {
 				r.answers.check.Add(result.Mapping, result.stored)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -31,6 +32,8 @@ type Job interface {
 	Record(ctx context.Context, inventory apply.Inventory) error
 	// Cluster returns the cluster of another Target of the item's namespace.
 	Cluster(ctx context.Context, targetName string) (target.Cluster, error)
+	// Changing says who else is still to change an object in the same job.
+	Changing(ctx context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (who string, err error)
 	// Export hands values on; nil takes back what was handed on before.
 	Export(ctx context.Context, values map[string]any) error
 }

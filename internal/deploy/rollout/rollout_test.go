@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -26,6 +27,8 @@ type testJob struct {
 	recorded    []apply.Inventory
 	wakes       int
 	expired     bool
+	// changing is who is still to change the sources.
+	changing string
 	// clusters are those of other Targets.
 	clusters map[string]target.Cluster
 	exported []map[string]any
@@ -44,6 +47,9 @@ func (j *testJob) Cluster(_ context.Context, name string) (target.Cluster, error
 		return cluster, nil
 	}
 	return nil, job.NewWaiting("test", "NoTargetFound", "Target "+name+" does not exist")
+}
+func (j *testJob) Changing(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
+	return j.changing, nil
 }
 func (j *testJob) Export(_ context.Context, values map[string]any) error {
 	j.exported = append(j.exported, values)

@@ -1,0 +1,122 @@
+package deployer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// executionKind is the kind of what an item shares with its siblings.
+const executionKind = "Execution"
+
+// Sibling returns another item of the same Execution that is chosen and whose part of the
+// job is not over, or nil. The item is woken when the part of one of them is over. Items
+// that depend on this one are none that it can wait for.
+func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bool) (*v1alpha1.DeployItem, error) {
+	family := i.Labels[v1alpha1.ExecutionManagedByLabel]
+	if family == "" {
+		return nil, nil
+	}
+	key := types.NamespacedName{Namespace: i.Namespace, Name: family}
+	i.reconciler.runs.uses(i.key, need{executionKind, key})
+	// They come by the watch that has brought the job of the item, and were written before
+	// it got that: none is missing.
+	list := &v1alpha1.DeployItemList{}
+	err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: family}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("list the items of Execution %s: %w", key, err)
+	}
+	working, waiting := unfinishedSiblings(i.DeployItem, list.Items)
+	if at := slices.IndexFunc(working, chosen); at >= 0 {
+		return working[at], nil
+	}
+	at := slices.IndexFunc(waiting, chosen)
+	if at < 0 {
+		return nil, nil
+	}
+	// Only if the Execution has the job, too, it is going to hand it to others.
+	owner := &v1alpha1.Execution{}
+	err = i.reconciler.live.Get(ctx, key, owner)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Execution %s: %w", key, err)
+	}
+	if owner.Status.JobID == i.Status.JobID && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished) {
+		return waiting[at], nil
+	}
+	return nil, nil
+}
+
+// unfinishedSiblings returns the siblings of an item that are at work in its job, and
+// those that may still get that job. After a failure nobody gets it any more, and who
+// depends on the item gets it later.
+func unfinishedSiblings(item *v1alpha1.DeployItem, family []v1alpha1.DeployItem) (working, waiting []*v1alpha1.DeployItem) {
+	jobID, failed := item.Status.JobID, false
+	for i := range family {
+		sibling := &family[i]
+		status := &sibling.Status
+		over := status.JobIDFinished == jobID
+		failed = failed || over && status.Phase.IsFailed()
+		switch {
+		case sibling.UID == item.UID, over:
+		case status.JobID == jobID:
+			working = append(working, sibling)
+		case !dependsOn(sibling, item, family):
+			waiting = append(waiting, sibling)
+		}
+	}
+	if failed {
+		waiting = nil
+	}
+	return working, waiting
+}
+
+// dependsOn reports whether an item waits for another one, be it by way of others.
+func dependsOn(item, other *v1alpha1.DeployItem, family []v1alpha1.DeployItem) bool {
+	name := func(item *v1alpha1.DeployItem) string { return item.Labels[v1alpha1.ExecutionManagedNameLabel] }
+	open, seen := []string{name(item)}, map[string]bool{}
+	for len(open) > 0 {
+		next := open[0]
+		open = open[1:]
+		if seen[next] {
+			continue
+		}
+		seen[next] = true
+		for i := range family {
+			if noted := family[i].Annotations[v1alpha1.ExecutionDependsOnAnnotation]; name(&family[i]) == next && noted != "" {
+				open = append(open, strings.Split(noted, ",")...)
+			}
+		}
+	}
+	return seen[name(other)]
+}
+
+// partOver lets the events pass that tell that the part of an item is over.
+var partOver = predicate.Funcs{
+	CreateFunc:  func(event.CreateEvent) bool { return false },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isItem := e.ObjectOld.(*v1alpha1.DeployItem)
+		after, isToo := e.ObjectNew.(*v1alpha1.DeployItem)
+		return isItem && isToo && before.Status.JobIDFinished != after.Status.JobIDFinished
+	},
+}
+
+// siblingsOf lets the items go on that wait for one of their siblings.
+func (r *reconciler) siblingsOf(_ context.Context, item client.Object) []reconcile.Request {
+	family := types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetLabels()[v1alpha1.ExecutionManagedByLabel]}
+	return r.wakeUsers(need{executionKind, family})
+}
