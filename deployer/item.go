@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -153,6 +155,20 @@ func (i *Item) Record(ctx context.Context, status any) error {
 		summarize(i.DeployItem, nil, i.reconciler.now())
 	}
 	return i.write(ctx)
+}
+
+// Warn tells what is probably not meant, by an event. For each reason that is done once
+// in a job: attempts that are repeated say nothing. Messages repeat no values.
+func (i *Item) Warn(reason string, messages ...string) {
+	if _, told := i.run.warned[reason]; told || len(messages) == 0 || i.run.jobID == "" {
+		// Whoever looks at a finished item has no job.
+		return
+	}
+	if i.run.warned == nil {
+		i.run.warned = map[string]struct{}{}
+	}
+	i.run.warned[reason] = struct{}{}
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", shortened(strings.Join(messages, "; ")))
 }
 
 // SetProviderStatus keeps what the deployer wants to remember of the item for the

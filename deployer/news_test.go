@@ -56,3 +56,31 @@ func TestNewsOfAWait(t *testing.T) {
 	look()
 	s.expect("Succeeded", true, "")
 }
+
+// TestWarn tells warnings once in a job, and in each job again.
+func TestWarn(t *testing.T) {
+	attempts := 0
+	s := onStage(t, &script{reconcile: func(_ context.Context, item *Item) (Result, error) {
+		attempts++
+		item.Warn("Odd", "this is odd", "and this")
+		item.Warn("Old", fmt.Sprintf("attempt %d", attempts))
+		item.Warn("Nothing")
+		return WaitFor("the end"), nil
+	}}, newItem())
+	for range 3 {
+		s.reconciler.wake(key)
+		s.look()
+	}
+	if got := strings.Join(s.told(), "\n"); attempts != 3 || got != "Warning Odd this is odd; and this\nWarning Old attempt 1" {
+		t.Errorf("%d attempts, told %q", attempts, got)
+	}
+	item := s.item()
+	HandOver(item, s.clock)
+	if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	s.look()
+	if told := s.told(); len(told) != 2 {
+		t.Errorf("the next job told %q", told)
+	}
+}

@@ -43,6 +43,8 @@ type run struct {
 	target string
 	// needs are other objects that the work has asked for.
 	needs map[need]struct{}
+	// warned are the reasons of the warnings that were told.
+	warned map[string]struct{}
 	// exported says that the deployer has exported, or taken an export back; then export
 	// is where to, or nil.
 	exported bool

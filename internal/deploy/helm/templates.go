@@ -138,6 +138,7 @@ func (t templates) load(ctx context.Context, item *deployer.Item) (*chart.Chart,
 	if err != nil {
 		return nil, job.Wrap(err, "TemplateChart", "GetHelmChart", "")
 	}
+	item.Warn("ChartWarning", loaded.Warnings...)
 	return loaded, nil
 }
 
@@ -164,6 +165,7 @@ func (t templates) merge(ctx context.Context, item *deployer.Item, loaded *chart
 	if err != nil {
 		return input, nil, templateError("PrepareHelmValues", err)
 	}
+	item.Warn("ValuesWarning", values.Warnings...)
 	return input, values, nil
 }
 

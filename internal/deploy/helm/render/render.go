@@ -59,6 +59,8 @@ type Values struct {
 	Root   map[string]any
 	values map[string]any
 	hides  *mask.Mask
+	// Warnings tell what is probably not meant.
+	Warnings []string
 }
 
 const (
@@ -77,6 +79,7 @@ var processMemory = sync.OnceValue(func() *memory.Budget {
 // Merge works out the values of a release: what the user wants goes before what the
 // charts bring, and sub-charts that are switched off are left out.
 func Merge(ctx context.Context, in Input) (values *Values, err error) {
+	hush()
 	hides := mask.Of(in.Values)
 	defer func() {
 		if recover() != nil {
@@ -94,6 +97,10 @@ func Merge(ctx context.Context, in Input) (values *Values, err error) {
 	if err := chartutil.ProcessDependencies(charted, wanted); err != nil {
 		return nil, invalid("its dependencies do not fit the values: " + hides.Hide(err.Error()))
 	}
+	warnings := misfits(charted, in.Values)
+	if charted.Metadata.Deprecated {
+		warnings = append(warnings, "chart "+charted.Name()+" is deprecated")
+	}
 	options := common.ReleaseOptions{Name: in.Name, Namespace: in.Namespace, Revision: in.Revision, IsInstall: !in.Upgrade, IsUpgrade: in.Upgrade}
 	top, err := util.ToRenderValuesWithSchemaValidation(charted, wanted, options, in.Capabilities, true)
 	if err != nil {
@@ -103,7 +110,7 @@ func Merge(ctx context.Context, in Input) (values *Values, err error) {
 	if err != nil {
 		return nil, invalid("the values cannot be merged with those of the chart")
 	}
-	v := &Values{chart: charted, Root: top, hides: hides}
+	v := &Values{chart: charted, Root: top, hides: hides, Warnings: warnings}
 	v.values, _ = merged.(map[string]any)
 	v.Root["Values"] = v.values
 	if in.SkipSchema {
