@@ -42,6 +42,11 @@ demo: build ## Bring up the data flow example in a lab, and check it (DEMO=-one-
 flux-manifests: ## Write the manifests of Flux that an example installs, from the modules of the lab.
 	@examples/kustomize/install-flux/commands/render-manifests.sh
 
+.PHONY: shoot-flux-manifests
+shoot-flux-manifests: $(BIN)/controller-gen ## Write the manifests of Flux that the extension shoot-flux installs, from the modules.
+	@cd $(TOOLS)/flux-manifests && go run . -controllers ../../lab/flux -controller-gen $(BIN)/controller-gen \
+		-out $(CURDIR)/internal/shootflux/install/flux -own $(CURDIR)/internal/shootflux/install/testdata
+
 .PHONY: session
 session: build lab ## Record a terminal session of the command line for the docs.
 	go run ./hack/session docs/pictures/session.svg
@@ -89,6 +94,7 @@ generate: $(BIN)/controller-gen ## Write what is made from other files: deep cop
 	@go run ./internal/generate
 	@go run ./internal/spiff/docgen
 	@go run ./internal/cli/docgen
+	@$(MAKE) --no-print-directory shoot-flux-manifests
 
 .PHONY: verify
 verify: ## Check that generated files and go.mod are in step.
