@@ -1,0 +1,90 @@
+package sshkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/shootflux/giturl"
+)
+
+// scanTimeout bounds all connections of a scan.
+const scanTimeout = 20 * time.Second
+
+// algorithms are asked for one after another, since a server shows one key at a time.
+// A client of another age may know one of them only.
+var algorithms = [][]string{
+	{ssh.KeyAlgoED25519},
+	{ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521},
+	{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256},
+}
+
+// Scan returns a scanner that connects where the policy allows, to the host and the
+// port of the repository and nowhere else. It believes the first answer.
+func Scan(policy egress.Policy) Scanner {
+	return func(ctx context.Context, repository *giturl.URL) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, scanTimeout)
+		defer cancel()
+		if err := policy.CheckHost(repository.Host); err != nil {
+			return "", fmt.Errorf("ask for host keys: %w", err)
+		}
+		var lines strings.Builder
+		for _, wanted := range algorithms {
+			key, err := hostKey(ctx, policy, repository.Address(), wanted)
+			if err != nil {
+				return "", err
+			}
+			if key != nil {
+				lines.WriteString(knownhosts.Line([]string{knownhosts.Normalize(repository.Address())}, key) + "\n")
+			}
+		}
+		if lines.Len() == 0 {
+			return "", fmt.Errorf("ask %s for host keys: it does not answer as a server for SSH: check the address, or set knownHosts", repository.Address())
+		}
+		return lines.String(), nil
+	}
+}
+
+// errSeen ends a connection when its host key was seen, before we say who we are.
+var errSeen = errors.New("seen")
+
+// hostKey returns nil if the server has no key of this kind. No error repeats what the
+// server says or what its name was resolved to.
+func hostKey(ctx context.Context, policy egress.Policy, address string, wanted []string) (ssh.PublicKey, error) {
+	connection, err := policy.DialContext(ctx, "tcp", address)
+	if err != nil {
+		var refused *egress.Refused
+		if errors.As(err, &refused) {
+			return nil, fmt.Errorf("ask for host keys: %w", refused)
+		}
+		return nil, fmt.Errorf("ask %s for host keys: it cannot be reached from here: check the address, or set knownHosts", address)
+	}
+	defer connection.Close() //nolint:errcheck // nothing was written that could be lost
+	if deadline, set := ctx.Deadline(); set {
+		if err := connection.SetDeadline(deadline); err != nil {
+			return nil, fmt.Errorf("ask %s for host keys: %w", address, err)
+		}
+	}
+	var seen ssh.PublicKey
+	_, _, _, err = ssh.NewClientConn(connection, address, &ssh.ClientConfig{
+		HostKeyAlgorithms: wanted,
+		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			seen = key
+			return errSeen
+		},
+	})
+	if seen == nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("ask %s for host keys: no answer in %s: check the address, or set knownHosts", address, scanTimeout)
+	}
+	if err == nil {
+		return nil, fmt.Errorf("ask %s for host keys: it let us in without a key", address)
+	}
+	return seen, nil
+}
