@@ -88,7 +88,7 @@ bench: build lab spiff-bench ## Benchmarks: counted work and times.
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Write what is made from other files: deep copies, CRDs, policies, references.
-	@$(BIN)/controller-gen object paths=./api/...
+	@$(BIN)/controller-gen object paths="./api/...;./internal/gardener"
 	@rm -f api/crds/*.yaml api/policies/*.yaml
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
 	@go run ./internal/generate
