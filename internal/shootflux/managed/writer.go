@@ -1,0 +1,163 @@
+package managed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/gardener"
+)
+
+// Writer writes ManagedResources and their Secrets.
+type Writer struct {
+	// Client reads ManagedResources from a cache that may be behind: every write is bound
+	// to the version that was read.
+	Client client.Client
+}
+
+// Get reads a ManagedResource; nil if there is none.
+func (w *Writer) Get(ctx context.Context, namespace, name string) (*gardener.ManagedResource, error) {
+	resource := &gardener.ManagedResource{}
+	err := w.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ManagedResource %s/%s: %w", namespace, name, err)
+	}
+	return resource, nil
+}
+
+// Ensure makes a ManagedResource have the contents of a piece and says how far the
+// resource manager is. It writes nothing if the contents are there.
+func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Standing, bool, error) {
+	present, err := w.Get(ctx, namespace, piece.Name)
+	if err != nil {
+		return Standing{}, false, err
+	}
+	secrets, err := piece.Secrets(namespace)
+	if err != nil {
+		return Standing{}, false, err
+	}
+	standing := Judge(present)
+	if standing.Going {
+		return standing, false, nil
+	}
+	same := present != nil && holds(present, secrets)
+	if same && !standing.unreadable {
+		return standing, false, nil
+	}
+	for _, secret := range secrets {
+		if err := w.Client.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
+			return standing, false, fmt.Errorf("create Secret %s/%s: %w", namespace, secret.Name, err)
+		}
+	}
+	if same {
+		return standing, false, nil
+	}
+	written, err := w.write(ctx, namespace, piece.Name, present, secrets)
+	if err != nil {
+		return standing, false, err
+	}
+	return Judge(written), true, nil
+}
+
+// holds says that a ManagedResource has exactly these contents and is applied.
+func holds(resource *gardener.ManagedResource, secrets []*corev1.Secret) bool {
+	if frozen(resource) || resource.Spec.KeepObjects == nil || !*resource.Spec.KeepObjects {
+		return false
+	}
+	return slices.EqualFunc(resource.Spec.SecretRefs, secrets, func(reference corev1.LocalObjectReference, secret *corev1.Secret) bool {
+		return reference.Name == secret.Name
+	})
+}
+
+func (w *Writer) write(ctx context.Context, namespace, name string, present *gardener.ManagedResource, secrets []*corev1.Secret) (*gardener.ManagedResource, error) {
+	if present == nil {
+		made := wanted(&gardener.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, secrets)
+		made.Spec.InjectLabels = map[string]string{gardener.NoCleanupLabel: "true"}
+		if err := w.Client.Create(ctx, made); err != nil {
+			return nil, fmt.Errorf("create ManagedResource %s/%s: %w", namespace, name, err)
+		}
+		return made, nil
+	}
+	return w.patch(ctx, present, wanted(present, secrets))
+}
+
+func (w *Writer) patch(ctx context.Context, present, changed *gardener.ManagedResource) (*gardener.ManagedResource, error) {
+	if err := w.Client.Patch(ctx, changed, client.MergeFromWithOptions(present, client.MergeFromWithOptimisticLock{})); err != nil {
+		return nil, fmt.Errorf("change ManagedResource %s/%s: %w", present.Namespace, present.Name, err)
+	}
+	return changed, nil
+}
+
+// Freeze lets the resource manager leave the objects alone from now on.
+func (w *Writer) Freeze(ctx context.Context, namespace, name string) error {
+	present, err := w.Get(ctx, namespace, name)
+	if err != nil || present == nil || frozen(present) {
+		return err
+	}
+	changed := present.DeepCopy()
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, gardener.IgnoreAnnotation, "true")
+	_, err = w.patch(ctx, present, changed)
+	return err
+}
+
+// Remove deletes a ManagedResource, with its objects or without, and says whether it is
+// gone.
+func (w *Writer) Remove(ctx context.Context, namespace, name string, keep bool) (gone bool, err error) {
+	present, err := w.Get(ctx, namespace, name)
+	if err != nil || present == nil {
+		return present == nil, err
+	}
+	if present.Spec.KeepObjects == nil || *present.Spec.KeepObjects != keep {
+		changed := present.DeepCopy()
+		changed.Spec.KeepObjects = &keep
+		if present, err = w.patch(ctx, present, changed); err != nil {
+			return false, err
+		}
+	}
+	if present.DeletionTimestamp != nil {
+		return false, nil
+	}
+	// Deleting is bound to the version: an administrator may just have changed it.
+	err = w.Client.Delete(ctx, present, client.Preconditions{UID: &present.UID, ResourceVersion: &present.ResourceVersion})
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("delete ManagedResource %s/%s: %w", namespace, name, err)
+	}
+	return false, nil
+}
+
+// Abandon removes the finalizers of a ManagedResource that is being deleted, for nobody
+// else may be there to do it.
+func (w *Writer) Abandon(ctx context.Context, namespace, name string) error {
+	present, err := w.Get(ctx, namespace, name)
+	if err != nil || present == nil || present.DeletionTimestamp == nil || len(present.Finalizers) == 0 {
+		return err
+	}
+	changed := present.DeepCopy()
+	changed.Finalizers = nil
+	_, err = w.patch(ctx, present, changed)
+	return client.IgnoreNotFound(err)
+}
+
+// Clean deletes the contents that we have made, when nothing refers to them any more.
+func (w *Writer) Clean(ctx context.Context, namespace string) error {
+	secrets := &metav1.PartialObjectMetadataList{}
+	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	err := w.Client.List(ctx, secrets, client.InNamespace(namespace), client.MatchingLabels{ManagerLabel: Manager, gardener.GarbageLabel: "true"})
+	if err != nil {
+		return fmt.Errorf("list the Secrets in %s: %w", namespace, err)
+	}
+	for i := range secrets.Items {
+		if err := w.Client.Delete(ctx, &secrets.Items[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete Secret %s/%s: %w", namespace, secrets.Items[i].Name, err)
+		}
+	}
+	return nil
+}
