@@ -200,7 +200,11 @@ spec:
     spec:
       serviceAccountName: flux
       containers:
-      - {name: manager, image: ghcr.io/fluxcd/kustomize-controller:v1.9.5, args: [--watch-all-namespaces, --health-addr, ":9440"]}
+      - name: manager
+        image: ghcr.io/fluxcd/kustomize-controller:v1.9.5
+        env:
+        - {name: RUNTIME_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
+        args: [--watch-all-namespaces, --health-addr, ":9440"]
 `
 
 func TestFluxInstalledByManifestsRuns(t *testing.T) {
@@ -225,6 +229,32 @@ func TestFluxInstalledByManifestsRuns(t *testing.T) {
 			changeAndRemoveFlux(t, row.cluster, kubeconfig, process)
 		})
 	}
+}
+
+// TestFluxWorksForAnotherCluster: the controllers run on one cluster and work for another
+// one, whose kubeconfig they mount, and have no access to the one on which they run.
+func TestFluxWorksForAnotherCluster(t *testing.T) {
+	host, other := shared.Clusters["plain"].Kubeconfig, shared.Clusters["nodes"].Kubeconfig
+	copyFluxKinds(t, other)
+	content, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, host, strings.NewReplacer(
+		"gitops", "hosted",
+		"      serviceAccountName: flux\n", "      automountServiceAccountToken: false\n      volumes: [{name: access, secret: {secretName: access}}]\n",
+		"      - name: manager\n", "      - name: manager\n        volumeMounts: [{name: access, mountPath: /etc/access}]\n",
+		"        env:\n", "        env:\n        - {name: KUBECONFIG, value: /etc/access/kubeconfig}\n",
+		"kind: ServiceAccount\nmetadata: {name: flux, namespace: gitops}\n",
+		fmt.Sprintf("kind: Secret\nmetadata: {name: access, namespace: hosted}\nstringData: {kubeconfig: %q}\n", content),
+	).Replace(fluxAsUsersInstallIt))
+	reconcileFromGit(t, other)
+	deployments := clientset(t, host).AppsV1().Deployments("hosted")
+	if err := deployments.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitNoComponent(t, "plain/source-controller")
+	awaitNoComponent(t, "plain/kustomize-controller")
 }
 
 // changeAndRemoveFlux goes through what happens to a Deployment in its life.

@@ -44,7 +44,7 @@ type Run struct {
 	Env     []string
 	// Health is the address on which the program says whether it is ready.
 	Health string
-	// Token is of the pod's service account.
+	// Token is of the pod's service account; empty if the pod wants none.
 	Token string
 	// Changed is to be called when the process has started, became ready or ended.
 	Changed func(State)

@@ -69,6 +69,30 @@ func (r *Runner) prepare(ctx context.Context, pod *corev1.Pod, program Program, 
 	if err != nil {
 		return Run{}, err
 	}
+	token, err := r.token(ctx, pod)
+	if err != nil {
+		return Run{}, err
+	}
+	mounts, err := r.mount(ctx, pod, container, prepared.Directory)
+	if err != nil {
+		return Run{}, err
+	}
+	env := environment(pod, container)
+	for name, value := range env {
+		env[name] = mounts.local(value)
+	}
+	return Run{
+		Program: program, Health: prepared.Health, Token: token,
+		Args: arguments(container, env, prepared.flags(program)),
+		Env:  pairs(env),
+	}, nil
+}
+
+// token is that of the pod's service account, unless the pod does not want it.
+func (r *Runner) token(ctx context.Context, pod *corev1.Pod) (string, error) {
+	if wanted := pod.Spec.AutomountServiceAccountToken; wanted != nil && !*wanted {
+		return "", nil
+	}
 	account := pod.Spec.ServiceAccountName
 	seconds := int64(24 * 60 * 60)
 	token, err := r.Client.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, account, &authenticationv1.TokenRequest{
@@ -78,14 +102,9 @@ func (r *Runner) prepare(ctx context.Context, pod *corev1.Pod, program Program, 
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return Run{}, fmt.Errorf("get a token of service account %s/%s: %w", pod.Namespace, account, err)
+		return "", fmt.Errorf("get a token of service account %s/%s: %w", pod.Namespace, account, err)
 	}
-	env := environment(pod, container)
-	return Run{
-		Program: program, Health: prepared.Health, Token: token.Status.Token,
-		Args: arguments(container, env, prepared.flags(program)),
-		Env:  pairs(env),
-	}, nil
+	return token.Status.Token, nil
 }
 
 // environment is what the container asks for, as far as it can be known, and

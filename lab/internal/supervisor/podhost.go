@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -62,9 +63,8 @@ func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run)
 	if err != nil {
 		return err
 	}
-	kubeconfig := filepath.Join(h.directory(pod.UID), "kubeconfig")
-	user := "system:serviceaccount:" + pod.Namespace + ":" + pod.Spec.ServiceAccountName
-	if err := h.cluster.TokenAccess(user, run.Token).Write(kubeconfig); err != nil {
+	access, err := h.access(pod, run)
+	if err != nil {
 		return err
 	}
 	name := h.cluster.Name + "/" + pod.Name
@@ -72,8 +72,9 @@ func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run)
 		Name: name,
 		Command: process.Command{
 			Program: built.Program(run.Program.Tool.Name), Args: run.Args,
-			Env: append(run.Env, "KUBECONFIG="+kubeconfig, "HOME="+h.directory(pod.UID),
-				"TMPDIR="+filepath.Join(h.directory(pod.UID), "tmp"), "PATH="+os.Getenv("PATH")),
+			// A kubeconfig that the pod names itself goes before that of its service account.
+			Env: slices.Concat(access, run.Env, []string{"HOME=" + h.directory(pod.UID),
+				"TMPDIR=" + filepath.Join(h.directory(pod.UID), "tmp"), "PATH=" + os.Getenv("PATH")}),
 			Dir: h.directory(pod.UID), Log: h.supervisor.instance.Log(name),
 		},
 		Ready: healthy(run.Health),
@@ -93,6 +94,19 @@ func (h *podHost) Start(ctx context.Context, pod *corev1.Pod, run podrunner.Run)
 	}
 	go h.keep(ctx, c, run)
 	return nil
+}
+
+// access is the way of a pod to the API server as its service account, if it wants that.
+func (h *podHost) access(pod *corev1.Pod, run podrunner.Run) ([]string, error) {
+	if run.Token == "" {
+		return nil, nil
+	}
+	kubeconfig := filepath.Join(h.directory(pod.UID), "kubeconfig")
+	user := "system:serviceaccount:" + pod.Namespace + ":" + pod.Spec.ServiceAccountName
+	if err := h.cluster.TokenAccess(user, run.Token).Write(kubeconfig); err != nil {
+		return nil, err
+	}
+	return []string{"KUBECONFIG=" + kubeconfig}, nil
 }
 
 func healthy(address string) func(context.Context) error {
