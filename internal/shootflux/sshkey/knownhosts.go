@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func CheckKnownHosts(text string, repository *giturl.URL) error {
 	}
 	found := entries(text)
 	if len(found) == 0 {
-		return errors.New("has no line that can be read: write it like git.example.org ssh-ed25519 AAAA...")
+		return errors.New("has no host key, or a line that cannot be read: write lines like git.example.org ssh-ed25519 AAAA...")
 	}
 	if slices.ContainsFunc(found, func(e entry) bool { return e.matches(repository) }) {
 		return nil
@@ -90,19 +89,19 @@ type entry struct {
 // entries returns the lines with host keys; none if one of them cannot be read.
 func entries(text string) []entry {
 	var found []entry
-	for rest := []byte(text); ; {
-		marker, hosts, key, _, next, err := ssh.ParseKnownHosts(rest)
-		if errors.Is(err, io.EOF) {
-			return found
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
 		}
+		marker, hosts, key, _, _, err := ssh.ParseKnownHosts([]byte(line))
 		if err != nil {
 			return nil
 		}
 		if marker == "" {
 			found = append(found, entry{hosts: hosts, key: key})
 		}
-		rest = next
 	}
+	return found
 }
 
 func (e entry) matches(repository *giturl.URL) bool {

@@ -59,19 +59,18 @@ var errSeen = errors.New("seen")
 // server says or what its name was resolved to.
 func hostKey(ctx context.Context, policy egress.Policy, address string, wanted []string) (ssh.PublicKey, error) {
 	connection, err := policy.DialContext(ctx, "tcp", address)
-	if err != nil {
-		var refused *egress.Refused
-		if errors.As(err, &refused) {
-			return nil, fmt.Errorf("ask for host keys: %w", refused)
-		}
+	var refused *egress.Refused
+	switch {
+	case errors.As(err, &refused):
+		return nil, fmt.Errorf("ask for host keys: %w", refused)
+	case err != nil && ctx.Err() != nil:
+		return nil, late(address)
+	case err != nil:
 		return nil, fmt.Errorf("ask %s for host keys: it cannot be reached from here: check the address, or set knownHosts", address)
 	}
 	defer connection.Close() //nolint:errcheck // nothing was written that could be lost
-	if deadline, set := ctx.Deadline(); set {
-		if err := connection.SetDeadline(deadline); err != nil {
-			return nil, fmt.Errorf("ask %s for host keys: %w", address, err)
-		}
-	}
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	defer stop()
 	var seen ssh.PublicKey
 	_, _, _, err = ssh.NewClientConn(connection, address, &ssh.ClientConfig{
 		HostKeyAlgorithms: wanted,
@@ -81,10 +80,14 @@ func hostKey(ctx context.Context, policy egress.Policy, address string, wanted [
 		},
 	})
 	if seen == nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("ask %s for host keys: no answer in %s: check the address, or set knownHosts", address, scanTimeout)
+		return nil, late(address)
 	}
 	if err == nil {
 		return nil, fmt.Errorf("ask %s for host keys: it let us in without a key", address)
 	}
 	return seen, nil
+}
+
+func late(address string) error {
+	return fmt.Errorf("ask %s for host keys: no answer in time: check the address, or set knownHosts", address)
 }

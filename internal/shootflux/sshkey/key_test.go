@@ -1,0 +1,102 @@
+package sshkey
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/pem"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+)
+
+func generated(t *testing.T) *Key {
+	t.Helper()
+	key, err := Generate("flux-bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// TestGenerate signs with the private key what the public key verifies.
+func TestGenerate(t *testing.T) {
+	key := generated(t)
+	signer, err := ssh.ParsePrivateKey(key.Identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(key.Identity, []byte("-----BEGIN OPENSSH PRIVATE KEY-----\n")) {
+		t.Error("the private key is not in the format of OpenSSH")
+	}
+	public, comment, _, rest, err := ssh.ParseAuthorizedKey(key.IdentityPub)
+	if err != nil || comment != "flux-bench" || len(rest) != 0 || public.Type() != ssh.KeyAlgoED25519 {
+		t.Fatalf("got %s, %v", key.IdentityPub, err)
+	}
+	signature, err := signer.Sign(rand.Reader, []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := public.Verify([]byte("text"), signature); err != nil {
+		t.Errorf("the two keys are no pair: %v", err)
+	}
+	if bytes.Equal(key.Identity, generated(t).Identity) {
+		t.Error("the same key twice")
+	}
+	for _, comment := range []string{"two words", "a\nssh-ed25519 AAAA"} {
+		if _, err := Generate(comment); err == nil {
+			t.Errorf("%q would be another line or field of the key", comment)
+		}
+	}
+}
+
+// TestRotation keeps the pair before, and no older one.
+func TestRotation(t *testing.T) {
+	first, second, third := generated(t), generated(t), generated(t)
+	data := third.Data("hosts", second.Data("hosts", first.Data("", nil)))
+	for name, want := range map[string][]byte{
+		DataIdentity: third.Identity, DataIdentityPub: third.IdentityPub, DataKnownHosts: []byte("hosts"),
+		DataOldIdentity: second.Identity, DataOldIdentityPub: second.IdentityPub,
+	} {
+		if !bytes.Equal(data[name], want) {
+			t.Errorf("%s is another one", name)
+		}
+	}
+	shoot := ForShoot(data)
+	if len(shoot) != 3 || len(data) != 5 {
+		t.Errorf("the shoot gets %d entries of %d, not the old pair", len(shoot), len(data))
+	}
+}
+
+func TestPublicKey(t *testing.T) {
+	key := generated(t)
+	line := strings.TrimSpace(string(key.IdentityPub))
+	large, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(large, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		data   map[string][]byte
+		want   string
+	}{
+		{"it is there", key.Data("", nil), line},
+		{"of the private key alone", map[string][]byte{DataIdentity: key.Identity}, strings.TrimSuffix(line, " flux-bench")},
+		{"what is no key is not published", map[string][]byte{DataIdentityPub: []byte("canary")}, ""},
+		{"a private key in the wrong place is not published", map[string][]byte{DataIdentityPub: key.Identity}, ""},
+		{"a password", map[string][]byte{"username": []byte("me"), "password": []byte("canary")}, ""},
+		{"another kind of key", map[string][]byte{DataIdentity: pem.EncodeToMemory(block)}, "ssh-rsa "},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := PublicKey(test.data)
+			if got != test.want && (test.want != "ssh-rsa " || !strings.HasPrefix(got, test.want)) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
