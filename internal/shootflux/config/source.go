@@ -156,8 +156,8 @@ func (d *decoder) checkKustomization(t *template) {
 // readSource checks a source whose defaults are set.
 func (d *decoder) readSource(t *template) *Source {
 	source := &Source{}
-	if d.c.Source != nil {
-		*source = *d.c.Source
+	if base := d.c.Source; base != nil && base.Object.GetKind() == t.text("kind") {
+		*source = *base
 	}
 	var repository *giturl.URL
 	source.URL = t.text("spec", "url")
