@@ -20,18 +20,26 @@ import (
 
 const chartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
+// chartAccess is where a chart is that a resource names.
+type chartAccess struct {
+	Repository string `json:"helmRepository"`
+	Chart      string `json:"helmChart"`
+	Version    string `json:"version"`
+	CACert     string `json:"caCert"`
+}
+
+// named returns the name and the version of the chart.
+func (c chartAccess) named() (chart, version string) {
+	chart, inName, _ := strings.Cut(c.Chart, ":")
+	return chart, firstOf(c.Version, inName)
+}
+
 func (r *Reader) helm(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
-	var spec struct {
-		Repository string `json:"helmRepository"`
-		Chart      string `json:"helmChart"`
-		Version    string `json:"version"`
-		CACert     string `json:"caCert"`
-	}
+	var spec chartAccess
 	if err := access.Decode(&spec); err != nil {
 		return nil, err
 	}
-	chart, inName, _ := strings.Cut(spec.Chart, ":")
-	wanted := firstOf(spec.Version, inName)
+	chart, wanted := spec.named()
 	if strings.HasPrefix(spec.Repository, "oci://") {
 		return r.chartArtifact(ctx, version, strings.TrimSuffix(spec.Repository, "/")+"/"+chart+":"+strings.ReplaceAll(wanted, "+", "_"))
 	}
@@ -44,6 +52,51 @@ func (r *Reader) helm(ctx context.Context, version *repository.Version, access d
 		return nil, err
 	}
 	return r.chart(ctx, version, repository, found, spec.CACert)
+}
+
+// ChartProvenance reads what lies next to a chart in a chart repository and tells who has
+// signed it, of at most limit bytes; nothing if the chart is not in one.
+func (r *Reader) ChartProvenance(ctx context.Context, access descriptor.Typed, limit int64) ([]byte, error) {
+	var spec chartAccess
+	if access.Kind() != "helm" {
+		return nil, nil
+	}
+	if err := access.Decode(&spec); err != nil {
+		return nil, err
+	}
+	from, err := NewChartRepository(spec.Repository)
+	if err != nil {
+		return nil, err
+	}
+	chart, wanted := spec.named()
+	found, err := r.chartVersion(ctx, from, chart, wanted, spec.CACert)
+	if err != nil {
+		return nil, err
+	}
+	at, err := from.of(found)
+	if err != nil || at.Scheme == "oci" {
+		return nil, err
+	}
+	return r.document(ctx, request{consumer: credential.TypeHelmRepository, url: beside(at).String(), authorities: from.authoritiesFor(at, spec.CACert)}, limit)
+}
+
+// beside returns the address of the provenance file of a chart.
+func beside(chart *url.URL) *url.URL {
+	next := *chart
+	next.Path += ".prov"
+	if next.RawPath != "" {
+		next.RawPath += ".prov"
+	}
+	return &next
+}
+
+// Provenance reads what lies next to a chart at an address, of at most limit bytes.
+func (r *Reader) Provenance(ctx context.Context, address string, limit int64) ([]byte, error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the address cannot be read")
+	}
+	return r.Download(ctx, beside(at).String(), limit)
 }
 
 // chartArtifact opens a chart that is in a registry.
@@ -61,18 +114,14 @@ func (r *Reader) chart(ctx context.Context, version *repository.Version, from Ch
 	fail := func(err error) (*repository.Blob, error) {
 		return nil, fmt.Errorf("chart %s %s of chart repository %s: %w", found.name, found.Version, from, err)
 	}
-	at, err := from.at(found.URLs[0])
+	at, err := from.of(found)
 	switch {
 	case err != nil:
-		return fail(errors.New("the index has an address that is none"))
+		return fail(err)
 	case at.Scheme == "oci":
 		return r.chartArtifact(ctx, version, at.String())
-	case from.address.Scheme == "https" && at.Scheme == "http":
-		return fail(errors.New("the index leads to a connection that is not encrypted"))
 	}
-	if !from.owns(at) {
-		authorities = ""
-	}
+	authorities = from.authoritiesFor(at, authorities)
 	data, err := r.document(ctx, request{consumer: credential.TypeHelmRepository, url: at.String(), authorities: authorities}, archive.DefaultLimits().Bytes)
 	if err != nil {
 		return fail(err)
@@ -111,6 +160,26 @@ func (c ChartRepository) URL() url.URL { return *c.address }
 // owns reports whether an address is on the host of the repository.
 func (c ChartRepository) owns(at *url.URL) bool {
 	return at.Scheme == c.address.Scheme && strings.EqualFold(at.Host, c.address.Host)
+}
+
+// authoritiesFor returns the authorities of the repository if an address is on its host.
+func (c ChartRepository) authoritiesFor(at *url.URL, authorities string) string {
+	if !c.owns(at) {
+		return ""
+	}
+	return authorities
+}
+
+// of returns the address of a chart that the index names.
+func (c ChartRepository) of(found chartVersion) (*url.URL, error) {
+	at, err := c.at(found.URLs[0])
+	if err != nil {
+		return nil, errors.New("the index has an address that is none")
+	}
+	if c.address.Scheme == "https" && at.Scheme == "http" {
+		return nil, errors.New("the index leads to a connection that is not encrypted")
+	}
+	return at, nil
 }
 
 // index returns the address of the index.

@@ -34,6 +34,15 @@ type Origins struct {
 // Of reads the Context of an item, with the credentials for registries. The operation
 // is that of errors.
 func (o Origins) Of(ctx context.Context, item *v1alpha1.DeployItem, operation string) (*sources.Sources, error) {
+	landscape, err := o.Context(ctx, item, operation)
+	if err != nil {
+		return nil, err
+	}
+	return o.Sources.Read(ctx, landscape) //nolint:wrapcheck // names the Context
+}
+
+// Context reads the Context of an item.
+func (o Origins) Context(ctx context.Context, item *v1alpha1.DeployItem, operation string) (*v1alpha1.Context, error) {
 	key := types.NamespacedName{Namespace: item.Namespace, Name: item.Spec.Context}
 	if key.Name == "" {
 		key.Name = v1alpha1.DefaultContextName
@@ -53,7 +62,7 @@ func (o Origins) Of(ctx context.Context, item *v1alpha1.DeployItem, operation st
 	case err != nil:
 		return nil, &sources.ReadError{Object: "Context " + key.String(), Cause: err}
 	}
-	return o.Sources.Read(ctx, landscape) //nolint:wrapcheck // names the Context
+	return landscape, nil
 }
 
 // Key is what the template function getResourceKey returns, decoded.

@@ -67,7 +67,15 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *he
 	if err != nil {
 		return nil, explain(ctx, kind, err)
 	}
+	if found.trust != nil {
+		if err := found.trust.verify(found); err != nil {
+			return nil, unusable(ctx, kind.field, found.origin, err)
+		}
+	}
 	loaded, err := l.unpack(ctx, found)
+	if err == nil && found.trust != nil {
+		err = found.asked(loaded)
+	}
 	if err != nil {
 		return nil, unusable(ctx, kind.field, found.origin, err)
 	}

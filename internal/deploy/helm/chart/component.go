@@ -57,6 +57,10 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identi
 	if err != nil {
 		return nil, err
 	}
+	trust, err := trustOf(ctx, from)
+	if err != nil {
+		return nil, err
+	}
 	session := component.NewSession(l.options.Components, from.Options)
 	defer session.Close() //nolint:errcheck // nothing is written
 	version, err := open(ctx, session)
@@ -74,7 +78,10 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identi
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells the resource
 	}
-	found, err := unset(ctx, data, mediaType)
+	found, err := unset(ctx, data, mediaType, trust)
+	if err == nil && trust != nil && len(found.provenance) == 0 {
+		found.provenance, err = unsigned(session.Reader().ChartProvenance(ctx, resource.Access, maxProvenance))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("resource %q of component version %s:%s: %w", resource.Name, version.Name, version.Version, err)
 	}

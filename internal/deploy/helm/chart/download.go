@@ -3,6 +3,7 @@ package chart
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,11 +14,17 @@ import (
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/deploy/origin"
+	"go.landscaper.dev/internal/sources"
 )
 
-// remote reads an archive at an address. No credentials are sent, so the Context is
-// not read either.
+// remote reads an archive at an address. No credentials are sent, so of the Context only
+// matters whose signatures count.
 func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
+	trust, err := l.remoteTrust(ctx, item)
+	if err != nil {
+		return nil, err
+	}
 	session := component.NewSession(l.options.Components, component.Options{Tenant: item.Namespace})
 	defer session.Close() //nolint:errcheck // nothing is written
 	address := strings.TrimSpace(source.Archive.Remote.URL)
@@ -25,7 +32,44 @@ func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
-	return newPacked(data, redacted(address)), nil
+	found := newPacked(data, redacted(address))
+	if found.trust = trust; trust != nil {
+		found.provenance, err = unsigned(session.Reader().Provenance(ctx, address, maxProvenance))
+	}
+	return found, err
+}
+
+// remoteTrust says whose signatures count for what is at an address.
+func (l *Loader) remoteTrust(ctx context.Context, item *v1alpha1.DeployItem) (*trust, error) {
+	from := origin.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources}
+	landscape, err := from.Context(ctx, item, operation)
+	var unread *sources.ReadError
+	if errors.As(err, &unread) {
+		return nil, err //nolint:wrapcheck // names the Context
+	}
+	if err != nil {
+		// There is none that could ask for signatures.
+		return nil, nil //nolint:nilerr // see above
+	}
+	if _, asks := landscape.Configurations[keyringKey]; !asks {
+		return nil, nil
+	}
+	read, err := l.sources(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	return trustOf(ctx, read)
+}
+
+// unsigned makes nothing of a provenance file that does not exist.
+func unsigned(data []byte, err error) ([]byte, error) {
+	if errors.Is(err, oci.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read its provenance file: %w", err)
+	}
+	return data, nil
 }
 
 // repository reads a chart of a chart repository.
@@ -37,6 +81,10 @@ func (l *Loader) repository(ctx context.Context, item *v1alpha1.DeployItem, sour
 		}
 	}
 	from, err := l.repositorySources(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	trust, err := trustOf(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -57,23 +105,29 @@ func (l *Loader) repository(ctx context.Context, item *v1alpha1.DeployItem, sour
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
-	found, err := unset(ctx, data, blob.MediaType)
+	found, err := unset(ctx, data, blob.MediaType, trust)
+	if err == nil && trust != nil && len(found.provenance) == 0 {
+		found.provenance, err = unsigned(session.Reader().ChartProvenance(ctx, typed, maxProvenance))
+	}
 	if err != nil {
 		return nil, err
 	}
+	found.name, found.version = wanted.HelmChartName, wanted.HelmChartVersion
 	found.origin = fmt.Sprintf("chart %s %s of chart repository %s", wanted.HelmChartName, wanted.HelmChartVersion, redacted(wanted.HelmChartRepoURL))
 	found.warnings = from.Warnings
 	return found, nil
 }
 
 // unset takes a chart out of the archive of an artifact, if it is in one.
-func unset(ctx context.Context, data []byte, mediaType string) (*packed, error) {
+func unset(ctx context.Context, data []byte, mediaType string, trust *trust) (*packed, error) {
 	if _, isSet := oci.IsSet(mediaType); !isSet && !oci.IsManifest(mediaType) {
-		return newPacked(data, ""), nil
+		found := newPacked(data, "")
+		found.trust = trust
+		return found, nil
 	}
 	set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
-	return artifact(ctx, set, "the artifact", set.Main)
+	return artifact(ctx, set, "the artifact", set.Main, trust)
 }

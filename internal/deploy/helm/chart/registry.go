@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/opencontainers/go-digest"
@@ -34,6 +36,10 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 	if err != nil {
 		return nil, err
 	}
+	trust, err := trustOf(ctx, from)
+	if err != nil {
+		return nil, err
+	}
 	session := component.NewSession(l.options.Components, from.Options)
 	defer session.Close() //nolint:errcheck // nothing is written
 	store := session.Reader().Registry(reference.Scheme, reference.Host)
@@ -45,9 +51,12 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
-	found, err := artifact(ctx, store, reference.Repository, at)
+	found, err := artifact(ctx, store, reference.Repository, at, trust)
 	if err != nil {
 		return nil, err
+	}
+	if reference.Digest == "" {
+		found.name, found.version = path.Base(reference.Repository), reference.Tag
 	}
 	found.origin, found.warnings = "registry reference "+source.Ref, from.Warnings
 	return found, nil
@@ -56,28 +65,29 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 // parseReference reads a reference with a tag, a digest, or both.
 func parseReference(text string) (access.Reference, error) {
 	text = strings.TrimSpace(text)
-	path, pin, pinned := strings.Cut(text, "@")
-	colon := strings.LastIndex(path, ":")
-	tagged := colon > strings.LastIndex(path, "/")
+	name, pin, pinned := strings.Cut(text, "@")
+	colon := strings.LastIndex(name, ":")
+	tagged := colon > strings.LastIndex(name, "/")
 	if !tagged && !pinned {
 		return access.Reference{}, fmt.Errorf("no tag specified in reference %.200s: add the version of the chart", text)
 	}
 	if tagged {
 		// Helm writes versions so, because tags have no +.
-		path = path[:colon] + strings.ReplaceAll(path[colon:], "+", "_")
+		name = name[:colon] + strings.ReplaceAll(name[colon:], "+", "_")
 	}
 	if pinned {
 		if digest.Digest(pin).Validate() != nil {
 			// What is before another @ may be a password.
 			return access.Reference{}, errors.New("what is behind the @ is no digest: write the reference like host/path:tag@sha256:…, and credentials into the Context")
 		}
-		path += "@" + pin
+		name += "@" + pin
 	}
-	return access.ParseReference(path) //nolint:wrapcheck // tells what is wrong
+	return access.ParseReference(name) //nolint:wrapcheck // tells what is wrong
 }
 
-// artifact reads the layer with the chart.
-func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor) (*packed, error) {
+// artifact reads the layer with the chart, and the one that tells who has signed it if
+// that matters.
+func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor, trust *trust) (*packed, error) {
 	manifest, err := oci.ReadManifest(ctx, store, repository, at)
 	if err == nil && manifest.Index && len(manifest.Manifests) == 1 && !oci.IsIndex(manifest.Manifests[0].MediaType) {
 		manifest, err = oci.ReadManifest(ctx, store, repository, manifest.Manifests[0])
@@ -93,7 +103,14 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
-	return newPacked(data, ""), nil
+	found := newPacked(data, "")
+	if found.trust = trust; trust == nil {
+		return found, nil
+	}
+	if at := slices.IndexFunc(manifest.Layers, func(layer ocispec.Descriptor) bool { return layer.MediaType == provenanceType }); at >= 0 {
+		found.provenance, err = oci.Read(ctx, store, repository, manifest.Layers[at], maxProvenance)
+	}
+	return found, err //nolint:wrapcheck // tells what it did
 }
 
 // chartLayer returns the layer that is the archive of a chart.

@@ -20,6 +20,12 @@ type packed struct {
 	digest   digest.Digest
 	origin   string
 	warnings []string
+	// trust says whose signatures count, nil if it does not matter who has signed the
+	// archive; provenance is the file that tells that.
+	trust      *trust
+	provenance []byte
+	// name and version are what was asked for, where that is known.
+	name, version string
 }
 
 func newPacked(data []byte, origin string) *packed {

@@ -128,12 +128,16 @@ func (s *shop) put(mediaType string, data []byte) ocispec.Descriptor {
 	return ocispec.Descriptor{MediaType: mediaType, Digest: d, Size: int64(len(data))}
 }
 
-// artifact puts an artifact into the registry, with layers of a type.
+// artifact puts an artifact into the registry, with a layer of a type, and one that tells
+// who has signed it.
 func (s *shop) artifact(tag, config, layer string, layers ...[]byte) digest.Digest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []string
-	for _, data := range layers {
+	for i, data := range layers {
+		if i > 0 {
+			layer = provenanceType
+		}
 		d := s.put(layer, data)
 		list = append(list, fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":%d}`, d.MediaType, d.Digest, d.Size))
 	}

@@ -1,0 +1,117 @@
+package chart
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/provenance"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
+	"go.landscaper.dev/internal/yamltext"
+)
+
+const (
+	// keyringKey is where the configurations of a Context say whose signatures count.
+	keyringKey = "helmChartKeyring"
+	// provenanceType is the media type of the layer with the signature of a chart.
+	provenanceType = "application/vnd.cncf.helm.chart.provenance.v1.prov"
+	// maxProvenance is how long the file with a signature may be.
+	maxProvenance = 1 << 20
+)
+
+// trust are the keys whose signatures count for the charts of a Context. Where there is
+// none, nothing is checked.
+type trust struct {
+	keys openpgp.EntityList
+	// from names the Context and the Secret.
+	from string
+}
+
+// trustOf reads whose signatures a Context asks for; nil if for nobody's.
+func trustOf(ctx context.Context, from *sources.Sources) (*trust, error) {
+	given, exists := from.Context.Configurations[keyringKey]
+	if !exists {
+		return nil, nil
+	}
+	at := fmt.Sprintf("configurations.%s of Context %s", keyringKey, from.Context.Name)
+	fail := func(err error) (*trust, error) {
+		return nil, job.Wrap(withCode(err), operation, "ReadKeyring", at)
+	}
+	var config struct {
+		SecretRef v1alpha1.LocalSecretReference `json:"secretRef"`
+	}
+	if err := yamltext.Unmarshal(given.RawMessage, yamltext.Lenient(), &config); err != nil {
+		return fail(err)
+	}
+	if config.SecretRef.Name == "" {
+		return fail(errors.New("secretRef.name must be set"))
+	}
+	if config.SecretRef.Key == "" {
+		config.SecretRef.Key = "keyring"
+	}
+	content, err := from.Secret(ctx, config.SecretRef.Name, config.SecretRef.Key)
+	if err != nil {
+		return fail(fmt.Errorf("secretRef: %w", err))
+	}
+	read := openpgp.ReadKeyRing
+	if bytes.HasPrefix(bytes.TrimSpace(content), []byte("-----BEGIN")) {
+		read = openpgp.ReadArmoredKeyRing
+	}
+	keys, err := read(bytes.NewReader(content))
+	if err != nil || len(keys) == 0 {
+		return fail(fmt.Errorf("key %s of Secret %s holds no public keys of OpenPGP: put there what gpg --export prints", config.SecretRef.Key, config.SecretRef.Name))
+	}
+	return &trust{keys: keys, from: fmt.Sprintf("%s (Secret %s)", at, config.SecretRef.Name)}, nil
+}
+
+// verify checks that somebody who counts has signed an archive.
+func (t *trust) verify(archive *packed) error {
+	if len(archive.provenance) == 0 {
+		return fmt.Errorf("%s asks for signed charts, and there is no provenance file with the chart: sign it with helm package --sign and publish both", t.from)
+	}
+	block, _ := clearsign.Decode(archive.provenance)
+	if block == nil {
+		return errors.New("its provenance file has no signature")
+	}
+	if _, err := openpgp.CheckDetachedSignature(t.keys, bytes.NewReader(block.Bytes), block.ArmoredSignature.Body, nil); err != nil {
+		return fmt.Errorf("its signature does not count: %w; the keys that count are in %s", err, t.from)
+	}
+	// Only what is signed is read.
+	var sums provenance.SumCollection
+	if err := provenance.ParseMessageBlock(block.Plaintext, nil, &sums); err != nil {
+		return errors.New("its provenance file names no archive")
+	}
+	for _, sum := range sums.Files {
+		if strings.EqualFold(sum, archive.digest.String()) {
+			return nil
+		}
+	}
+	return errors.New("its provenance file is that of another archive")
+}
+
+// asked checks that a signed chart is the one that was asked for: whoever has the
+// archives cannot sign, but may hand out an older one.
+func (a *packed) asked(loaded *helmchart.Chart) error {
+	if a.name != "" && loaded.Name() != a.name {
+		return fmt.Errorf("it is chart %s, and %s was asked for", loaded.Name(), a.name)
+	}
+	wanted, err := semver.StrictNewVersion(strings.TrimPrefix(strings.ReplaceAll(a.version, "_", "+"), "v"))
+	if err != nil {
+		// It is a range, or no version at all.
+		return nil
+	}
+	found, err := semver.NewVersion(loaded.Metadata.Version)
+	if err != nil || !found.Equal(wanted) || found.Metadata() != wanted.Metadata() {
+		return fmt.Errorf("it is version %s, and %s was asked for", loaded.Metadata.Version, a.version)
+	}
+	return nil
+}
