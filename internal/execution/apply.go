@@ -169,9 +169,10 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// release removes the finalizer, so that the object disappears.
+// release removes the finalizer of the version that was read, so that the object
+// disappears. Behind the cache, there may be a new one of its name.
 func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
-	patch := client.MergeFrom(s.exec.DeepCopy())
+	patch := client.MergeFromWithOptions(s.exec.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	if controllerutil.RemoveFinalizer(s.exec, v1alpha1.Finalizer) {
 		if err := r.Client.Patch(ctx, s.exec, patch); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("remove the finalizer of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)

@@ -134,7 +134,7 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 // letGo removes the finalizer of an item that must not be uninstalled: that needs no
 // deployer.
 func (r *Reconciler) letGo(ctx context.Context, s *snapshot, item *v1alpha1.DeployItem) error {
-	patch := client.MergeFrom(item.DeepCopy())
+	patch := client.MergeFromWithOptions(item.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	controllerutil.RemoveFinalizer(item, v1alpha1.Finalizer)
 	if err := r.Client.Patch(ctx, item, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("let DeployItem %s go: %w", item.Name, err)
