@@ -66,7 +66,6 @@ func Add(mgr ctrl.Manager, options Options) error {
 		live:      mgr.GetAPIReader(),
 		events:    mgr.GetEventRecorder(options.Name),
 		now:       time.Now,
-		enqueue:   func(types.NamespacedName) {},
 		runs:      runs{byKey: make(map[types.NamespacedName]*run)},
 	}
 	r.followContexts = r.follow(mgr.GetCache(), &v1alpha1.Context{}, contextKind)
@@ -106,6 +105,13 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		return ok && item.Spec.Type == r.options.Type
 	})
 	line := r.options.Order.Line(r.atWork)
+	if len(r.selectors) == 0 {
+		// With selectors, another process may be the one that takes an item.
+		r.options.Desk.Serve(r.options.Type, func(item *v1alpha1.DeployItem) {
+			line.See(item)
+			r.enqueue(keyOf(item))
+		})
+	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(r.options.Name).
 		Watches(&v1alpha1.DeployItem{}, line.Handler(&handler.EnqueueRequestForObject{}), builder.WithPredicates(ofOurType)).
@@ -113,7 +119,8 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			r.enqueue = func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) }
+			add := func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) }
+			r.queue.Store(&add)
 			return nil
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent, NewQueue: line.NewQueue}).
@@ -158,7 +165,7 @@ func (r *reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	if of == "" {
 		of = item.Name
 	}
-	return types.NamespacedName{Namespace: item.Namespace, Name: of}, asksForWork(item)
+	return types.NamespacedName{Namespace: item.Namespace, Name: of}, asksForWork(r.options.Desk.Show(item))
 }
 
 // targetOf is the index of our items by the name of their Target.
@@ -208,7 +215,7 @@ func (r *reconciler) waiting(ctx context.Context, namespace string, target clien
 	}
 	var requests []reconcile.Request
 	for i := range items.Items {
-		if key := keyOf(&items.Items[i]); asksForWork(&items.Items[i]) || r.runs.working(key) {
+		if key := keyOf(&items.Items[i]); asksForWork(r.options.Desk.Show(&items.Items[i])) || r.runs.working(key) {
 			r.runs.wake(key)
 			requests = append(requests, reconcile.Request{NamespacedName: key})
 		}

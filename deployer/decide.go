@@ -11,8 +11,10 @@ import (
 
 // snapshot is all that a decision depends on.
 type snapshot struct {
-	// item is nil if it is gone.
+	// item is nil if it is gone. It has its job also if that is not stored yet.
 	item *v1alpha1.DeployItem
+	// stored is the item as it was read; no decision depends on it.
+	stored *v1alpha1.DeployItem
 	// target is nil if the item has none, or if it does not exist.
 	target *v1alpha1.Target
 	// responsible says that the selectors of this process take the target.

@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/queue"
 )
@@ -56,6 +57,9 @@ type EgressTimeouts = egress.Timeouts
 // Order remembers in which order jobs came. Deployers of one process share one.
 type Order = queue.Order
 
+// Desk passes jobs on in one process; deployers elsewhere do not need it.
+type Desk = handover.Desk
+
 // Line is the queue of one controller in an Order; deployers do not need it.
 type Line = queue.Line
 
@@ -93,6 +97,9 @@ type Options struct {
 	// Order lets the items of older jobs go first. Deployers of one process share it;
 	// by default a deployer has its own.
 	Order *Order
+	// Desk is where the Executions of this process hand jobs over without a write; by
+	// default all jobs come in the status of items.
+	Desk *Desk
 	// RecordProblem, if it is set, records where administrators look that a deployer
 	// broke down. The description holds no values.
 	RecordProblem func(ctx context.Context, description string) error
@@ -113,9 +120,6 @@ func listing(things []string) string {
 // for Executions, for tests of deployers, and for tools; who calls it stores the
 // status.
 func HandOver(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
-	at := stamp(now)
-	item.Status.JobID = job.NewID()
-	item.Status.JobIDGenerationTime = &at
-	item.Status.TransitionTimes = job.Triggered(at)
+	handover.Write(item, job.NewID(), stamp(now))
 	return item.Status.JobID
 }

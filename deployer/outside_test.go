@@ -72,6 +72,7 @@ func TestSurface(t *testing.T) {
 		reflect.TypeFor[deployer.State](), reflect.TypeFor[deployer.Error](), reflect.TypeFor[deployer.ApplyOptions](),
 		reflect.TypeFor[deployer.Egress](), reflect.TypeFor[deployer.EgressTimeouts](),
 		reflect.TypeFor[deployer.Order](), reflect.TypeFor[deployer.Line](), reflect.TypeFor[deployer.Membership](),
+		reflect.TypeFor[deployer.Desk](),
 	} {
 		named[known] = true
 	}

@@ -52,11 +52,15 @@ func (r *reconciler) giveUp(ctx context.Context, key types.NamespacedName, broke
 	r.runs.end(key)
 	err := job.Protect(func() error {
 		stored := &v1alpha1.DeployItem{}
-		if err := r.client.Get(ctx, key, stored); err != nil || !unfinished(stored) {
+		if err := r.client.Get(ctx, key, stored); err != nil {
 			return err
 		}
-		item := &Item{DeployItem: stored.DeepCopy(), reconciler: r, key: key, stored: stored}
-		if starts(stored) {
+		shown := r.options.Desk.Show(stored)
+		if !unfinished(shown) {
+			return nil
+		}
+		item := &Item{DeployItem: shown.DeepCopy(), reconciler: r, key: key, stored: stored}
+		if starts(shown) {
 			takeUp(item.DeployItem, r.information(), false, stamp(r.now()))
 		}
 		conclude(item.DeployItem, failed, broken, stamp(r.now()))

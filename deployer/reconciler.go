@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,8 +34,9 @@ type reconciler struct {
 	live   client.Reader
 	events events.EventRecorder
 	now    func() time.Time
-	// enqueue puts an item into the queue.
-	enqueue func(types.NamespacedName)
+	// queue is where enqueue puts items; nil before the controller starts, which looks
+	// at all items then.
+	queue atomic.Pointer[func(types.NamespacedName)]
 	// followContexts begins to watch Contexts.
 	followContexts func(context.Context) error
 
@@ -86,6 +88,7 @@ func (r *reconciler) pause(ctx context.Context, key types.NamespacedName, seen *
 	if seen.item == nil {
 		r.written.Forget(uid)
 		r.runs.forgetLook(key)
+		r.options.Desk.Gone(key)
 		return ctrl.Result{}, nil
 	}
 	result := ctrl.Result{}
@@ -112,7 +115,9 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	if !r.written.Fresh(item) {
 		return nil, nil
 	}
-	seen.item, seen.responsible = item, true
+	seen.stored, seen.responsible = item, true
+	item = r.options.Desk.Take(item)
+	seen.item = item
 	run := r.runs.find(item)
 	if run != nil {
 		seen.notBefore = run.wait()
@@ -156,7 +161,7 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 
 // attempt carries out a decision and reports.
 func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
-	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.item}
+	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.stored}
 	if decision.start {
 		takeUp(item.DeployItem, r.information(), decision.ownJob, stamp(seen.now))
 	}
@@ -352,4 +357,11 @@ func shortened(note string) string {
 func (r *reconciler) wake(key types.NamespacedName) {
 	r.runs.wake(key)
 	r.enqueue(key)
+}
+
+// enqueue puts an item into the queue.
+func (r *reconciler) enqueue(key types.NamespacedName) {
+	if add := r.queue.Load(); add != nil {
+		(*add)(key)
+	}
 }

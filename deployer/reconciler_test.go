@@ -105,12 +105,13 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 	s.reconciler = &reconciler{
 		options: Options{Type: "test", Name: "test", Identity: "me", Version: "1", Deployer: script},
 		client:  store, live: store, events: s.events,
-		now:     func() time.Time { return s.clock },
-		enqueue: func(key types.NamespacedName) { s.woken = append(s.woken, key) },
-		runs:    runs{byKey: map[types.NamespacedName]*run{}},
+		now:  func() time.Time { return s.clock },
+		runs: runs{byKey: map[types.NamespacedName]*run{}},
 
 		followContexts: func(context.Context) error { return nil },
 	}
+	enqueue := func(key types.NamespacedName) { s.woken = append(s.woken, key) }
+	s.reconciler.queue.Store(&enqueue)
 	return s
 }
 

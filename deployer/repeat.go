@@ -127,7 +127,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	}
 	if len(drift) > 0 && seen.repetition.Correct {
 		again := *seen
-		again.item = item.DeployItem
+		again.item, again.stored = item.DeployItem, item.DeployItem
 		return r.attempt(ctx, &again, decision{do: work, start: true, ownJob: true})
 	}
 	return ctrl.Result{RequeueAfter: max(seen.repetition.Next(seen.now).Sub(seen.now), time.Second)}, nil

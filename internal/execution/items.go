@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -71,11 +72,13 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 
 func owner(exec *v1alpha1.Execution) job.Owner { return job.Owner{Kind: "Execution", Object: exec} }
 
-// trigger hands the job of the Execution to an item.
+// trigger hands the job of the Execution to an item. It is written where its deployer
+// does not work in this process.
 func (r *Reconciler) trigger(ctx context.Context, exec *v1alpha1.Execution, item *v1alpha1.DeployItem) error {
-	now := metav1.NewTime(r.Now())
-	job.DeployItem(item).Status.Trigger(exec.Status.JobID, now)
-	item.Status.JobIDGenerationTime = &now
+	if r.Desk.Hand(item, exec.Status.JobID, r.Now()) {
+		return nil
+	}
+	handover.Write(item, exec.Status.JobID, metav1.NewTime(r.Now()))
 	return r.writeItem(ctx, item, "hand the job to")
 }
 

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/queue"
 )
@@ -35,6 +36,8 @@ type Reconciler struct {
 	PickupTimeout time.Duration
 	// NewJobID makes the IDs of jobs.
 	NewJobID func() string
+	// Desk hands jobs over to deployers of this process; nil writes all of them.
+	Desk *handover.Desk
 
 	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync
 	// is gone; nil knows of none.
@@ -151,7 +154,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 		r.created.Delete(client.ObjectKeyFromObject(item))
 		if metav1.GetControllerOf(item) == nil || owner(exec).Owns(item) {
-			s.items = append(s.items, item.DeepCopy())
+			s.items = append(s.items, r.Desk.Show(item).DeepCopy())
 		}
 	}
 	return true, r.observeMissing(ctx, s)
@@ -182,7 +185,7 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 		item := &v1alpha1.DeployItem{}
 		switch err := r.Reader.Get(ctx, key, item); {
 		case err == nil:
-			s.items = append(s.items, item)
+			s.items = append(s.items, r.Desk.Show(item))
 		case !apierrors.IsNotFound(err):
 			return fmt.Errorf("read DeployItem %s: %w", key, err)
 		}

@@ -58,8 +58,8 @@ func (o *Order) Ranks() int {
 	return len(o.jobs)
 }
 
-// see notes what an event says about an object.
-func (l *Line) see(object client.Object) {
+// See notes what an event says about an object, or somebody who knows before.
+func (l *Line) See(object client.Object) {
 	job, atWork := l.membership(object)
 	key := client.ObjectKeyFromObject(object)
 	now := member{uid: object.GetUID(), job: job}
@@ -140,13 +140,13 @@ type seeing struct {
 
 // Create implements handler.EventHandler.
 func (h *seeing) Create(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	h.line.see(e.Object)
+	h.line.See(e.Object)
 	h.inner.Create(ctx, e, q)
 }
 
 // Update implements handler.EventHandler.
 func (h *seeing) Update(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	h.line.see(e.ObjectNew)
+	h.line.See(e.ObjectNew)
 	h.inner.Update(ctx, e, q)
 }
 
@@ -158,6 +158,6 @@ func (h *seeing) Delete(ctx context.Context, e event.DeleteEvent, q workqueue.Ty
 
 // Generic implements handler.EventHandler.
 func (h *seeing) Generic(ctx context.Context, e event.GenericEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	h.line.see(e.Object)
+	h.line.See(e.Object)
 	h.inner.Generic(ctx, e, q)
 }

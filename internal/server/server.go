@@ -36,6 +36,7 @@ import (
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
+	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/queue"
@@ -136,7 +137,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 }
 
 func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
-	order := &queue.Order{}
+	order, desk := &queue.Order{}, &handover.Desk{}
 	clusters := deployer.NewClusters(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
@@ -153,7 +154,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
 			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
-			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout,
+			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Desk: desk,
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
 		if err != nil {
@@ -174,7 +175,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, clusters, order, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: clusters, Order: order, Desk: desk}, library)
 }
 
 // addTargetSyncs adds the controller that makes Targets, with its metrics.
@@ -213,7 +214,8 @@ func newLibrary(manager ctrl.Manager, config Config) (*library, error) {
 	}, nil
 }
 
-func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Clusters, order *deployer.Order, library *library) error {
+// addDeployers adds the deployers, with what all of them share.
+func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, library *library) error {
 	charts := chart.New(chart.Options{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components})
 	origins := origin.Origins{Contexts: manager.GetClient(), Sources: library.sources, Components: library.components}
 	rules := rollout.Options{Readiness: config.Deployers.ReadinessMode, Protected: config.Deployers.ProtectedNamespaces}
@@ -233,8 +235,8 @@ func addDeployers(manager ctrl.Manager, config Config, clusters *deployer.Cluste
 		}
 		options := deployers[name]
 		options.RecordProblem = record
-		options.Version, options.MaxConcurrent, options.Clusters = version.String(), config.Workers[name], clusters
-		options.Order = order
+		options.Version, options.MaxConcurrent = version.String(), config.Workers[name]
+		options.Clusters, options.Order, options.Desk = shared.Clusters, shared.Order, shared.Desk
 		if err := deployer.Add(manager, options); err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/execution"
+	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
@@ -103,12 +104,17 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		w.jobs++
 		return fmt.Sprintf("job-%d", w.jobs)
 	}
-	m := &capturing{client: cached, live: live}
+	m, desk := &capturing{client: cached, live: live}, &handover.Desk{}
 	err := deployer.Add(m, deployer.Options{
-		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters,
+		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Desk: desk,
 	})
 	if err != nil {
 		panic(err)
+	}
+	if w.elsewhere {
+		desk = nil
+	} else {
+		desk.Serve(itemType, func(item *v1alpha1.DeployItem) { w.lanes["deployer"].add(client.ObjectKeyFromObject(item)) })
 	}
 	return map[string]reconcile.Reconciler{
 		"installation": &installation.Reconciler{
@@ -116,7 +122,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 			Sources: &sources.Reader{Client: live}, Components: components, Blueprints: blueprints,
 			Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
 		},
-		"execution": &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup},
+		"execution": &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: desk},
 		"deployer":  m.reconciler,
 	}
 }

@@ -67,6 +67,9 @@ func (l *lane) add(key types.NamespacedName) {
 type world struct {
 	random *rand.Rand
 	rates  rates
+	// elsewhere says that the deployer works in another process than the other
+	// controllers: its jobs are written.
+	elsewhere bool
 	// calm says that nothing goes wrong any more.
 	calm   bool
 	store  *store
@@ -89,7 +92,7 @@ type world struct {
 var laneNames = []string{"installation", "execution", "deployer"}
 
 func newWorld(seed uint64, r rates) *world {
-	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore()}
+	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore(), elsewhere: seed/4%4 == 0}
 	w.target = newTarget(w)
 	w.users = newUsers(w)
 	w.pending = map[kind][]change{}

@@ -1,0 +1,162 @@
+// Package handover passes jobs from Executions to the deployers of the same process. A
+// deployer that works elsewhere finds its job in the status of an item; one that works
+// here gets it at the desk, and stores it with the first thing that it has to tell. So a
+// job is written once.
+//
+// All of it may be lost: an Execution looks for items without its job, also after a
+// start, and hands it over again.
+package handover
+
+import (
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// Desk is where jobs are handed over. Nil is a desk that nobody comes to.
+type Desk struct {
+	mutex sync.Mutex
+	// served are the types of items whose deployers come to the desk.
+	served map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem)
+	jobs   map[types.NamespacedName]handed
+}
+
+// handed is a job that was handed over and that no cache has shown yet.
+type handed struct {
+	uid   types.UID
+	jobID string
+	at    metav1.Time
+	// version is the one that the job is for: what a cache shows may be older.
+	version uint64
+	// seen says that the deployer has seen the item with it.
+	seen bool
+}
+
+// Write hands a job over in the status of an item.
+func Write(item *v1alpha1.DeployItem, jobID string, at metav1.Time) {
+	job.DeployItem(item).Status.Trigger(jobID, at)
+	item.Status.JobIDGenerationTime = &at
+}
+
+// Serve says that a deployer takes all jobs of a type here. It is told about the
+// item of each, as it is stored.
+func (d *Desk) Serve(of v1alpha1.DeployItemType, told func(*v1alpha1.DeployItem)) {
+	if d == nil {
+		return
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.served == nil {
+		d.served, d.jobs = map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem){}, map[types.NamespacedName]handed{}
+	}
+	d.served[of] = told
+}
+
+// Hand gives an item a job. It is false if no deployer of the item comes to the desk:
+// then the job has to be stored.
+func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool {
+	if d == nil {
+		return false
+	}
+	// As it would be read again if it were stored.
+	at := metav1.NewTime(now).Rfc3339Copy()
+	d.mutex.Lock()
+	told := d.served[item.Spec.Type]
+	if told != nil {
+		d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item)}
+	}
+	d.mutex.Unlock()
+	if told == nil {
+		return false
+	}
+	told(item.DeepCopy())
+	Write(item, jobID, at)
+	return true
+}
+
+// Show returns an item from a cache with the job that was handed over, or the item
+// itself if it has none but what it shows. It is not changed.
+func (d *Desk) Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+	given, ok := d.find(item)
+	if !ok {
+		return item
+	}
+	shown := item.DeepCopy()
+	Write(shown, given.jobID, given.at)
+	return shown
+}
+
+// Take is Show for the deployer: from now on it knows when the item is gone.
+func (d *Desk) Take(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+	shown := d.Show(item)
+	if shown == item {
+		return item
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if given, ok := d.jobs[keyOf(item)]; ok && given.uid == item.UID {
+		given.seen = true
+		d.jobs[keyOf(item)] = given
+	}
+	return shown
+}
+
+// find returns the job of an item that its status does not show. An older version of the
+// item has none: it may want something else, or not know yet that it is being deleted.
+// What the status shows needs the desk no longer.
+func (d *Desk) find(item *v1alpha1.DeployItem) (handed, bool) {
+	if d == nil {
+		return handed{}, false
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	given, ok := d.jobs[keyOf(item)]
+	if !ok || given.uid != item.UID || versionOf(item) < given.version {
+		return handed{}, false
+	}
+	if given.jobID == item.Status.JobID {
+		delete(d.jobs, keyOf(item))
+		return handed{}, false
+	}
+	return given, true
+}
+
+// Gone says that a cache has no such item. One that was created just now may be on its
+// way, so that only what was seen is forgotten.
+func (d *Desk) Gone(key types.NamespacedName) {
+	if d == nil {
+		return
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.jobs[key].seen {
+		delete(d.jobs, key)
+	}
+}
+
+// Open is how many jobs were handed over and not stored yet.
+func (d *Desk) Open() int {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return len(d.jobs)
+}
+
+// versionOf returns the version of an item; one that nobody can compare is the newest.
+func versionOf(item *v1alpha1.DeployItem) uint64 {
+	version, err := strconv.ParseUint(item.ResourceVersion, 10, 64)
+	if err != nil {
+		return math.MaxUint64
+	}
+	return version
+}
+
+func keyOf(item *v1alpha1.DeployItem) types.NamespacedName {
+	return types.NamespacedName{Namespace: item.Namespace, Name: item.Name}
+}
