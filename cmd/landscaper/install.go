@@ -7,11 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -43,7 +42,7 @@ what a newer release installed.`,
 				return err
 			}
 			options.SourceNamespaces = sources
-			config, err := restConfig(kubeconfig)
+			config, err := process.RESTConfig(kubeconfig, "landscaper")
 			if err != nil {
 				return err
 			}
@@ -76,23 +75,4 @@ func parseSourceNamespaces(pairs []string) (validation.SourceNamespaces, error) 
 		sources[source] = append(sources[source], namespace)
 	}
 	return sources, nil
-}
-
-// restConfig returns the connection to the cluster of a kubeconfig file, or of
-// the usual places if no file is given.
-func restConfig(kubeconfig string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
-	}
-	config.UserAgent = "landscaper"
-	// The API server's own fairness decides; a client-side limit would only add
-	// waiting on top of it.
-	config.QPS = -1
-	// The API server warns at every write that the finalizer, which is published,
-	// has no domain.
-	config.WarningHandler = rest.NoWarnings{}
-	return config, nil
 }

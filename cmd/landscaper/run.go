@@ -1,17 +1,14 @@
 package main
 
 import (
-	"log/slog"
 	"maps"
-	"os"
 	"strings"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
+	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/validation"
 )
@@ -44,12 +41,12 @@ go before the file.`,
   landscaper run --kubeconfig resource.kubeconfig --controllers manifest`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			log := newLogger(logFormat, verbose)
+			log := process.NewLogger(logFormat, logLevel(verbose))
 			if err := complete(command, &config, configFile, workers, allowed, log); err != nil {
 				return err
 			}
 			var err error
-			if config.Cluster, err = restConfig(kubeconfig); err != nil {
+			if config.Cluster, err = process.RESTConfig(kubeconfig, "landscaper"); err != nil {
 				return err
 			}
 			return server.Run(command.Context(), config, log)
@@ -77,22 +74,12 @@ func configFlags(flags *pflag.FlagSet, config *server.Config) {
 	flags.StringVar(&config.TraceEndpoint, "trace-endpoint", "", "URL of a collector that takes traces of jobs by OTLP over HTTP, for example https://collector.example.org:4318 (default: no traces)")
 	flags.BoolVar(&config.LeaderElection, "leader-elect", false, "let only one of several replicas work")
 	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "namespace for the lease (default: the namespace that the program runs in)")
-	flags.StringVar(&config.Namespace, "namespace", ownNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded (default: the namespace that the program runs in; none outside a cluster)")
+	flags.StringVar(&config.Namespace, "namespace", process.OwnNamespace(), "namespace for CriticalProblems, where failures of the program itself are recorded (default: the namespace that the program runs in; none outside a cluster)")
 	flags.DurationVar(&config.ShutdownTimeout, "shutdown-timeout", config.ShutdownTimeout, "time that running steps get to end")
 	flags.DurationVar(&config.PickupTimeout, "pickup-timeout", config.PickupTimeout, "time until a deployer must have taken an item up; 0 means no limit")
 	flags.BoolVar(&config.Triggers.OnSpecChange, "reconcile-on-spec-change", false, "start a job of each root Installation that is new or whose spec was changed")
 	flags.BoolVar(&config.Triggers.OnImportChange, "reconcile-on-import-change", false, "start a job of each root Installation when a DataObject, Target, Secret or ConfigMap that it imports was changed")
 	flags.BoolVar(&config.Egress.AllowLoopback, "egress-allow-loopback", false, "let Targets, registries and template functions reach this machine; for tests and development")
-}
-
-// ownNamespace returns the namespace that the program runs in; empty outside a
-// cluster.
-func ownNamespace() string {
-	content, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(content))
 }
 
 // complete adds the file and the remaining flags to the configuration.
@@ -150,18 +137,9 @@ func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 	}
 }
 
-// newLogger returns a logger to standard error and makes all libraries use it.
-func newLogger(format string, verbose bool) logr.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+func logLevel(verbose bool) string {
 	if verbose {
-		options.Level = slog.Level(-1)
+		return "debug"
 	}
-	var handler slog.Handler = slog.NewTextHandler(os.Stderr, options)
-	if format == "json" {
-		handler = slog.NewJSONHandler(os.Stderr, options)
-	}
-	log := logr.FromSlogHandler(handler)
-	ctrl.SetLogger(log)
-	klog.SetLogger(log)
-	return log
+	return "info"
 }

@@ -1,0 +1,65 @@
+// Package process has what the server programs begin with: a logger, a connection, and
+// where they run.
+package process
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// NewLogger returns a logger to standard error and makes all libraries use it. The format
+// is text or json; of the levels, debug tells every step and error only what fails.
+func NewLogger(format, level string) logr.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	switch level {
+	case "debug":
+		options.Level = slog.Level(-1)
+	case "error":
+		options.Level = slog.LevelError
+	}
+	var handler slog.Handler = slog.NewTextHandler(os.Stderr, options)
+	if format == "json" {
+		handler = slog.NewJSONHandler(os.Stderr, options)
+	}
+	log := logr.FromSlogHandler(handler)
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	return log
+}
+
+// RESTConfig returns the connection to the cluster of a kubeconfig file, or of the usual
+// places if no file is given. The program introduces itself by its name.
+func RESTConfig(kubeconfig, program string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config.UserAgent = program
+	// The API server's own fairness decides; a client-side limit would only add
+	// waiting on top of it.
+	config.QPS = -1
+	// The API server warns at every write that the finalizer, which is published,
+	// has no domain.
+	config.WarningHandler = rest.NoWarnings{}
+	return config, nil
+}
+
+// OwnNamespace returns the namespace that the program runs in; empty outside a
+// cluster.
+func OwnNamespace() string {
+	content, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}
