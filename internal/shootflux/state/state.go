@@ -36,6 +36,8 @@ type State struct {
 	HandledOperation string `json:"handledOperation,omitempty"`
 	// ConfigChecksum identifies the configuration that was applied last.
 	ConfigChecksum string `json:"configChecksum,omitempty"`
+	// CredentialsIn is where the credentials of the source were found: Shoot, Garden or Seed.
+	CredentialsIn string `json:"credentialsIn,omitempty"`
 	// GeneratedSecretName is the Secret beside the Extension with a key that was generated.
 	GeneratedSecretName string `json:"generatedSecretName,omitempty"`
 	// Namespace is where Flux runs in the shoot.
