@@ -1,0 +1,70 @@
+package lifecycle
+
+import (
+	"errors"
+	"time"
+
+	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/config"
+	"go.landscaper.dev/internal/shootflux/install"
+)
+
+// coded is an error with codes of Gardener.
+type coded struct {
+	error
+	code gardener.ErrorCode
+}
+
+func (c coded) Unwrap() error { return c.error }
+
+func withCode(err error, code gardener.ErrorCode) error {
+	if err == nil {
+		return nil
+	}
+	return coded{err, code}
+}
+
+// codes says what kind of error it is, in the words of Gardener. Those that the owner of
+// the shoot or of the project can change are told as such.
+func codes(err error) []gardener.ErrorCode {
+	var known coded
+	if errors.As(err, &known) {
+		return []gardener.ErrorCode{known.code}
+	}
+	var invalid *config.Invalid
+	if errors.As(err, &invalid) || errors.Is(err, config.ErrNotConfigured) || errors.Is(err, install.ErrVersion) {
+		return []gardener.ErrorCode{gardener.ConfigurationProblem}
+	}
+	return nil
+}
+
+// pause is what has to happen before it goes on.
+type pause struct {
+	// why is told to people; progress is in percent.
+	why      string
+	progress int32
+	// again is when to look, if nothing wakes us before.
+	again time.Duration
+	// code is what it is if it takes too long.
+	code gardener.ErrorCode
+}
+
+const (
+	// patience is how long a shoot may take to come up.
+	patience = 10 * time.Minute
+	// lookAgain is for what the resource manager does: it tells when it is done, and
+	// this is in case we miss it.
+	lookAgain = time.Minute
+	// lookAtShoot is for what happens in a shoot, where we watch nothing.
+	lookAtShoot = 5 * time.Second
+)
+
+// expired is the error of a pause that takes too long. What was written stays: the shoot
+// may come up at any time.
+func (p *pause) expired(since time.Time) error {
+	err := errors.New(p.why + "; this takes since " + since.UTC().Format(time.RFC3339) + ". Nothing is removed, and it goes on by itself when that is over")
+	if p.code == "" {
+		return err
+	}
+	return withCode(err, p.code)
+}

@@ -1,0 +1,178 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/config"
+	"go.landscaper.dev/internal/shootflux/sourcesecret"
+	"go.landscaper.dev/internal/shootflux/state"
+)
+
+const (
+	// pruning is how long a kustomization may take to remove what it has deployed.
+	pruning = 10 * time.Minute
+	// pruningAtEnd is how long, when the whole shoot goes.
+	pruningAtEnd = 2 * time.Minute
+)
+
+// farewell is how the objects in a shoot are left.
+type farewell struct {
+	// order are the ManagedResources, one after the other.
+	order []string
+	// keep leaves their objects in the shoot.
+	keep bool
+	// force does not wait for the resource manager.
+	force bool
+}
+
+// parting says how a shoot is left. What needs a controller to go has to go before the
+// controller does.
+func parting(policy config.DeletionPolicy, shoot *gardener.Shoot, since time.Duration) farewell {
+	way := farewell{order: []string{ConfigName, DataName, InstallName}, keep: policy != config.Delete}
+	if shoot == nil {
+		// Nobody knows it any more, so there is nothing to clean up.
+		way.keep = true
+		return way
+	}
+	way.force = shoot.Annotations[gardener.ForceDeletionAnnotation] == "true"
+	if way.force || shoot.DeletionTimestamp != nil && since > pruningAtEnd {
+		// The shoot goes with all that is in it.
+		way.keep = true
+	}
+	return way
+}
+
+// policy is what the configuration says now, or said when it could still be read: a
+// project that goes takes its configuration with it.
+func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy {
+	remembered, err := state.Read(now.e)
+	policy := config.DeletionPolicy(remembered.DeletionPolicy)
+	if err != nil || policy == "" {
+		policy = config.Orphan
+	}
+	if now.shoot == nil {
+		return policy
+	}
+	if found, err := r.configure(ctx, now); err == nil && found.Origin != config.BuiltIn {
+		policy = found.DeletionPolicy
+	}
+	return policy
+}
+
+// remove takes Flux from a shoot, or leaves it.
+func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) {
+	if err := r.begin(ctx, now.e, gardener.Delete); err != nil {
+		return ctrl.Result{}, err
+	}
+	since := r.Now().Sub(now.e.DeletionTimestamp.Time)
+	way := parting(r.policy(ctx, now), now.shoot, since)
+	waiting, err := r.depart(ctx, now.e.Namespace, way)
+	if err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if waiting != "" {
+		return r.departing(ctx, now, waiting, since)
+	}
+	if err := r.sweep(ctx, now.e.Namespace); err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Delete) }); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+		meta.Finalizers = slices.DeleteFunc(slices.Clone(meta.Finalizers), func(name string) bool { return name == Finalizer })
+	})
+}
+
+// depart deletes the ManagedResources and returns the name of the one that is waited for.
+func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (string, error) {
+	waiting := ""
+	for _, name := range way.order {
+		gone, err := r.writer.Remove(ctx, namespace, name, way.keep)
+		if err != nil {
+			return "", err
+		}
+		if way.force {
+			if err := r.writer.Abandon(ctx, namespace, name); err != nil {
+				return "", err
+			}
+		}
+		if !gone && waiting == "" {
+			waiting = name
+		}
+		if !gone && !way.keep {
+			return waiting, nil
+		}
+	}
+	return waiting, nil
+}
+
+// departing tells what is waited for.
+func (r *Reconciler) departing(ctx context.Context, now *run, name string, since time.Duration) (ctrl.Result, error) {
+	why := "waiting until the ManagedResource " + name + " is gone"
+	if name == ConfigName {
+		why += ": Flux removes what it has deployed"
+	}
+	if since > pruning {
+		return r.fail(ctx, now, withCode(fmt.Errorf("%s; this takes longer than %s: look for finalizers in the shoot, and whether Flux runs there", why, pruning), gardener.CleanupProblem))
+	}
+	err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
+		r.processing(status, now.kind, 50, why)
+	})
+	return ctrl.Result{RequeueAfter: lookAgain}, err
+}
+
+// sweep removes what was made on the seed.
+func (r *Reconciler) sweep(ctx context.Context, namespace string) error {
+	if err := r.helpers(ctx, namespace); err != nil {
+		return err
+	}
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sourcesecret.SeedName}}
+	if err := r.Client.Delete(ctx, key); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete Secret %s/%s: %w", namespace, key.Name, err)
+	}
+	return nil
+}
+
+// helpers removes what only this seed needs.
+func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
+	if err := r.Shoots.Forget(ctx, namespace); err != nil {
+		return err
+	}
+	return r.writer.Clean(ctx, namespace)
+}
+
+// migrate lets go of a shoot that another seed takes over: nothing in the shoot changes.
+// What that seed needs is in the status already.
+func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error) {
+	if err := r.begin(ctx, now.e, gardener.Migrate); err != nil {
+		return ctrl.Result{}, err
+	}
+	waiting, err := r.depart(ctx, now.e.Namespace, farewell{order: []string{ConfigName, DataName, InstallName}, keep: true})
+	if err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if waiting != "" {
+		return r.departing(ctx, now, waiting, 0)
+	}
+	// The key that was generated stays: it moves with the shoot.
+	if err := r.helpers(ctx, now.e.Namespace); err != nil {
+		return r.fail(ctx, now, err)
+	}
+	if err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.succeeded(status, now.e, gardener.Migrate) }); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+		meta.Finalizers = nil
+		delete(meta.Annotations, gardener.OperationAnnotation)
+	})
+}
