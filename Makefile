@@ -21,9 +21,9 @@ help: ## List the targets.
 
 ##
 .PHONY: build
-build: $(BIN)/landscaper $(BIN)/landscaper-cli ## Build the server and the command line (first time: 2 minutes).
+build: $(BIN)/landscaper $(BIN)/landscaper-cli $(BIN)/gardener-extension-shoot-flux ## Build the server, the command line and the extension for Gardener (first time: 2 minutes).
 
-$(BIN)/landscaper $(BIN)/landscaper-cli: $(SOURCES)
+$(BIN)/landscaper $(BIN)/landscaper-cli $(BIN)/gardener-extension-shoot-flux: $(SOURCES)
 	@echo "building $(@F) ..."
 	@CGO_ENABLED=0 go build -trimpath -o $@ ./cmd/$(@F)
 

@@ -1,0 +1,214 @@
+// Package server puts the controllers of the extension shoot-flux together into one
+// process.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/access"
+	"go.landscaper.dev/internal/shootflux/install"
+	"go.landscaper.dev/internal/shootflux/lifecycle"
+	"go.landscaper.dev/internal/shootflux/sshkey"
+	"go.landscaper.dev/internal/version"
+)
+
+// Scheme returns a scheme with all kinds that the extension uses.
+func Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(gardener.AddToScheme(scheme))
+	return scheme
+}
+
+// Run runs the extension until the context ends.
+func Run(ctx context.Context, config Config, log logr.Logger) error {
+	if err := config.Validate(); err != nil {
+		return err
+	}
+	manager, err := newManager(config, log)
+	if err != nil {
+		return err
+	}
+	if config.runs(Heartbeat) {
+		beat := &heartbeat{client: manager.GetClient(), namespace: config.HeartbeatNamespace, interval: config.HeartbeatInterval, log: log.WithName("heartbeat")}
+		if err := manager.Add(beat); err != nil {
+			return fmt.Errorf("add the heartbeat: %w", err)
+		}
+	}
+	if err := addControllers(ctx, manager, config); err != nil {
+		return err
+	}
+	log.Info("starting", "version", version.String(), "flux", install.DefaultVersion(), "garden", config.Garden != nil)
+	if err := manager.Start(ctx); err != nil {
+		return fmt.Errorf("run controllers: %w", err)
+	}
+	return nil
+}
+
+func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
+	manager, err := ctrl.NewManager(config.Seed, ctrl.Options{
+		Scheme: Scheme(), Logger: log,
+		Cache: cache.Options{
+			DefaultTransform: cache.TransformStripManagedFields(),
+			// Of Secrets and ConfigMaps, only their names and versions are watched.
+			ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: nameOnly}, &corev1.ConfigMap{}: {Transform: nameOnly}},
+		},
+		Client: client.Options{Cache: &client.CacheOptions{
+			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}, &gardener.Cluster{}},
+		}},
+		Metrics:                       metricsserver.Options{BindAddress: config.MetricsAddress},
+		HealthProbeBindAddress:        config.HealthAddress,
+		LeaderElection:                config.LeaderElection,
+		LeaderElectionID:              config.LeaderElectionID,
+		LeaderElectionNamespace:       config.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       &config.ShutdownTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the seed %s: %w", config.Seed.Host, err)
+	}
+	if err := manager.AddHealthzCheck("process", func(*http.Request) error { return nil }); err != nil {
+		return nil, fmt.Errorf("add a health check: %w", err)
+	}
+	synced := func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
+		defer cancel()
+		if !manager.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches are not filled yet")
+		}
+		return nil
+	}
+	if err := manager.AddReadyzCheck("caches", synced); err != nil {
+		return nil, fmt.Errorf("add a readiness check: %w", err)
+	}
+	return manager, nil
+}
+
+// nameOnly drops what nobody looks at in a cache.
+func nameOnly(object any) (any, error) {
+	if meta, ok := object.(*metav1.PartialObjectMetadata); ok {
+		meta.Labels, meta.Annotations, meta.ManagedFields, meta.OwnerReferences = nil, nil, nil, nil
+	}
+	return object, nil
+}
+
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
+	reconciler, err := newReconciler(ctx, manager, config)
+	if err != nil {
+		return err
+	}
+	durations := newDurations()
+	reconciler.Bootstrapped = func(took time.Duration) { durations.Observe(took.Seconds()) }
+	for _, collector := range []prometheus.Collector{durations, newClusters(manager.GetClient())} {
+		if err := metrics.Registry.Register(collector); err != nil {
+			return fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	if config.runs(HealthCheck) {
+		health := &lifecycle.Health{Reconciler: reconciler}
+		if err := health.SetupWithManager(manager, controller.Options{MaxConcurrentReconciles: config.HealthWorkers}); err != nil {
+			return fmt.Errorf("set up the health checks: %w", err)
+		}
+	}
+	if !config.runs(Extension) {
+		return nil
+	}
+	wake, err := reconciler.SetupWithManager(manager, controller.Options{MaxConcurrentReconciles: config.Workers})
+	if err != nil {
+		return fmt.Errorf("set up the controller of Extensions: %w", err)
+	}
+	if config.Garden == nil || !config.ReadProjects {
+		return nil
+	}
+	return manager.Add(watchGarden(config.Garden, manager.GetLogger().WithName("garden"), wake))
+}
+
+// watchGarden is a part of the process that ends with it.
+func watchGarden(garden *rest.Config, log logr.Logger, wake *lifecycle.Wake) manager.Runnable {
+	return manager.RunnableFunc(func(ctx context.Context) error { return access.Watch(ctx, garden, log, wake.Changed) })
+}
+
+func newReconciler(ctx context.Context, manager ctrl.Manager, config Config) (*lifecycle.Reconciler, error) {
+	library, err := install.NewLibrary(config.Mirror)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := config.allowed()
+	if err != nil {
+		return nil, err
+	}
+	pool := cluster.NewPool(cluster.PoolOptions{UserAgent: "gardener-extension-shoot-flux/" + version.String(), Egress: config.Egress})
+	reconciler := &lifecycle.Reconciler{
+		Client: manager.GetClient(), Shoots: &access.Shoots{Seed: manager.GetClient(), Pool: pool},
+		Events: manager.GetEventRecorder("shoot-flux"), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
+		RequireConfig: config.WithoutConfig == FailWithoutConfig, GardenIdentity: config.GardenIdentity,
+		IgnoreOperationAnnotation: config.IgnoreOperationAnnotation, Resync: config.Resync, Spread: config.Spread,
+		Random: rand.Float64, Now: time.Now,
+	}
+	if config.ScanHostKeys {
+		reconciler.Scan = sshkey.Scan(config.Egress)
+	}
+	if reconciler.Garden, err = openGarden(ctx, manager, &config); err != nil {
+		return nil, err
+	}
+	return reconciler, nil
+}
+
+// openGarden connects to the garden; nil if nobody has given us access.
+func openGarden(ctx context.Context, manager ctrl.Manager, config *Config) (*access.Garden, error) {
+	if config.Garden == nil && config.GardenletSecret != "" {
+		var err error
+		if config.Garden, err = gardenletConfig(ctx, manager.GetAPIReader(), config.GardenletSecret); err != nil {
+			return nil, err
+		}
+	}
+	if config.Garden == nil || !config.ReadProjects {
+		return nil, nil
+	}
+	// Nothing is asked here: a garden that cannot be reached is no reason not to start.
+	made, err := client.New(config.Garden, client.Options{Scheme: manager.GetScheme(), Mapper: coreMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the garden: %w", err)
+	}
+	return &access.Garden{Client: made}, nil
+}
+
+// gardenletConfig is how the first implementation reached the garden. What it reads is
+// not read again, so it holds as long as the credentials do.
+func gardenletConfig(ctx context.Context, seed client.Reader, name string) (*rest.Config, error) {
+	namespace, name, _ := strings.Cut(name, "/")
+	secret := &corev1.Secret{}
+	if err := seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
+		return nil, fmt.Errorf("read the kubeconfig of gardenlet: %w", err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["kubeconfig"]) //nolint:forbidigo // it is gardenlet's own
+	if err != nil {
+		return nil, fmt.Errorf("the Secret %s/%s has no kubeconfig that can be read", namespace, name) // the reason may quote it
+	}
+	return config, nil
+}
