@@ -36,9 +36,9 @@ type ConfigMaps struct {
 	Project string
 }
 
-var _ config.ConfigMaps = ConfigMaps{}
+var _ config.Reader = ConfigMaps{}
 
-// Copied implements config.ConfigMaps.
+// Copied implements config.Reader.
 func (c ConfigMaps) Copied(ctx context.Context, name string) (*corev1.ConfigMap, error) {
 	cm := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: c.Namespace, Name: gardener.ReferencePrefix + name}
@@ -48,7 +48,7 @@ func (c ConfigMaps) Copied(ctx context.Context, name string) (*corev1.ConfigMap,
 	return cm, nil
 }
 
-// OfProject implements config.ConfigMaps.
+// OfProject implements config.Reader.
 func (c ConfigMaps) OfProject(ctx context.Context, name string) (*corev1.ConfigMap, error) {
 	if c.Garden == nil {
 		return nil, config.ErrNoGarden

@@ -26,7 +26,7 @@ func FuzzProviderConfig(f *testing.F) {
 	}
 	before := base.Checksum()
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		_, _ = ConfigMapRef(raw)
+		_, _ = RefersTo(raw)
 		_ = UnknownFields(raw)
 		for _, under := range []*Config{nil, base} {
 			c, err := FromProviderConfig(raw, under)

@@ -24,9 +24,9 @@ type Request struct {
 	RequireConfig bool
 }
 
-// ConfigMaps reads what configurations are in. An error that it is not found says that
+// Reader reads what configurations are in. An error that it is not found says that
 // there is none; all others are handed on.
-type ConfigMaps interface {
+type Reader interface {
 	// Copied reads the copy of a ConfigMap that the Shoot refers to by this name.
 	Copied(ctx context.Context, name string) (*corev1.ConfigMap, error)
 	// OfProject reads a ConfigMap of the project. Without access to the garden it
@@ -45,7 +45,7 @@ var ErrNotConfigured = errors.New("there is no configuration: write a providerCo
 // provider configuration, a ConfigMap that the Shoot refers to, the one of the project,
 // Flux alone. A configuration that cannot be read is an error, never a reason to go on
 // to the next.
-func Load(ctx context.Context, request Request, from ConfigMaps) (*Config, error) {
+func Load(ctx context.Context, request Request, from Reader) (*Config, error) {
 	if raw := bytes.TrimSpace(request.ProviderConfig); len(raw) > 0 && string(raw) != "null" {
 		return loadProviderConfig(ctx, raw, request.Resources, from)
 	}
@@ -66,8 +66,8 @@ func Load(ctx context.Context, request Request, from ConfigMaps) (*Config, error
 	return c, nil
 }
 
-func loadProviderConfig(ctx context.Context, raw []byte, resources []Resource, from ConfigMaps) (*Config, error) {
-	name, err := ConfigMapRef(raw)
+func loadProviderConfig(ctx context.Context, raw []byte, resources []Resource, from Reader) (*Config, error) {
+	name, err := RefersTo(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func loadProviderConfig(ctx context.Context, raw []byte, resources []Resource, f
 }
 
 // find returns nil if there is no such ConfigMap.
-func find(ctx context.Context, name string, resources []Resource, from ConfigMaps) (*corev1.ConfigMap, Origin, error) {
+func find(ctx context.Context, name string, resources []Resource, from Reader) (*corev1.ConfigMap, Origin, error) {
 	for _, resource := range resources {
 		if resource.Name != name || resource.Kind != "ConfigMap" {
 			continue

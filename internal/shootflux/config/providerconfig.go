@@ -17,7 +17,7 @@ import (
 const providerConfig = "providerConfig"
 
 // FromProviderConfig reads the configuration of a Shoot. The base is what the
-// ConfigMap says that it refers to (see ConfigMapRef), nil if there is none. Its error
+// ConfigMap says that it refers to (see RefersTo), nil if there is none. Its error
 // is an *Invalid.
 func FromProviderConfig(raw []byte, base *Config) (*Config, error) {
 	written, err := decode(raw)
@@ -41,9 +41,9 @@ func FromProviderConfig(raw []byte, base *Config) (*Config, error) {
 	return c, nil
 }
 
-// ConfigMapRef returns the name of the ConfigMap that a provider configuration refers
+// RefersTo returns the name of the ConfigMap that a provider configuration refers
 // to; "" if it refers to none. Its error is an *Invalid.
-func ConfigMapRef(raw []byte) (string, error) {
+func RefersTo(raw []byte) (string, error) {
 	written, err := decode(raw)
 	if err != nil || written.ConfigMapRef == nil {
 		return "", err

@@ -185,7 +185,7 @@ func TestProviderConfigRows(t *testing.T) {
 		}
 		bad[field] = true
 	}
-	// The two lists of components are judged as one, and a reference by ConfigMapRef.
+	// The two lists of components are judged as one, and a reference by RefersTo.
 	bad["flux.componentsExtra"], bad["configMapRef.name"] = bad["flux.components"], true
 	for _, field := range leaves(reflect.TypeFor[api.FluxConfig](), "") {
 		if !good[field] || !bad[field] {
@@ -224,7 +224,7 @@ func TestProviderConfigForm(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			_, err := FromProviderConfig([]byte(test.raw), nil)
 			wantProblem(t, err, test.field, "must be")
-			_, err = ConfigMapRef([]byte(test.raw))
+			_, err = RefersTo([]byte(test.raw))
 			wantProblem(t, err, test.field, "must be")
 		})
 	}
@@ -234,7 +234,7 @@ func TestProviderConfigForm(t *testing.T) {
 func TestUnknownFields(t *testing.T) {
 	for _, test := range []struct{ text, field, say string }{
 		{"fluxx: {}", "fluxx", "did you mean flux?"},
-		{"flux: {verison: v2.4.0}", "verison", "did you mean version?"},
+		{"flux: {versions: v2.4.0}", "versions", "did you mean version?"},
 		{"source: {templates: {}, template: {spec: {url: 'https://git.example.org/a', ref: {branch: main}}}}\n" + allOfIt, "templates", "did you mean template?"},
 		{"additionalSecretResources: [{name: a, canaries: canary}]", "canaries", "remove it"},
 	} {

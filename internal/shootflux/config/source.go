@@ -207,16 +207,24 @@ func (d *decoder) checkRef(t *template) {
 
 // credentials follows where a secret comes from, and how it is called in the shoot.
 func (d *decoder) credentials(source *Source, t *template, repository *giturl.URL) {
-	written := d.written.Source
-	if written != nil && written.SecretResourceName != "" {
-		source.SecretResource, source.GenerateSSHKey = written.SecretResourceName, false
+	if written := d.written.Source; written != nil {
+		if written.SecretResourceName != "" {
+			source.SecretResource, source.GenerateSSHKey = written.SecretResourceName, false
+		}
+		if written.GenerateSSHKey != nil {
+			source.GenerateSSHKey = *written.GenerateSSHKey
+		}
+		if written.KnownHosts != "" {
+			source.KnownHosts = written.KnownHosts
+		}
 	}
-	if written != nil && written.GenerateSSHKey != nil {
-		source.GenerateSSHKey = *written.GenerateSSHKey
-	}
-	if written != nil && written.KnownHosts != "" {
-		source.KnownHosts = written.KnownHosts
-	}
+	source.Private = source.SecretResource != "" || source.GenerateSSHKey || source.Private
+	d.checkGenerated(source, repository)
+	d.secretRef(source, t, repository)
+}
+
+// checkGenerated demands an address that has host keys.
+func (d *decoder) checkGenerated(source *Source, repository *giturl.URL) {
 	if source.GenerateSSHKey && source.SecretResource != "" {
 		d.p.add("source.generateSSHKey", "cannot be together with source.secretResourceName: choose one")
 	}
@@ -225,13 +233,16 @@ func (d *decoder) credentials(source *Source, t *template, repository *giturl.UR
 	}
 	if source.KnownHosts != "" && !source.GenerateSSHKey {
 		d.p.add("source.knownHosts", "is for a generated key: put known_hosts into the Secret, or set source.generateSSHKey")
-	} else {
-		checkKnownHosts(source.KnownHosts, repository, "source.knownHosts", d.p)
+		return
 	}
+	checkKnownHosts(source.KnownHosts, repository, "source.knownHosts", d.p)
+}
+
+// secretRef names the Secret of a private source.
+func (d *decoder) secretRef(source *Source, t *template, repository *giturl.URL) {
 	if t.fields("spec")["secretRef"] != nil {
 		t.fields("spec", "secretRef")
 	}
-	source.Private = source.SecretResource != "" || source.GenerateSSHKey || source.Private
 	if source.SecretResource != "" {
 		t.fill(defaultName, "spec", "secretRef", "name")
 	} else if source.Private {
@@ -239,16 +250,17 @@ func (d *decoder) credentials(source *Source, t *template, repository *giturl.UR
 	}
 	source.SecretName, source.SecretNamespace = t.text("spec", "secretRef", "name"), ""
 	switch {
-	case source.SecretName != "" && !isSubdomain(source.SecretName):
-		d.p.add(t.path("spec", "secretRef", "name"), needSubdomain)
-	case source.SecretName != "" && !source.Private:
-		d.p.add("source.secretResourceName", "%s: name the entry of the Shoot's spec.resources that spec.secretRef of the template stands for", missing)
 	case source.SecretName == "" && repository != nil && repository.SSH():
 		d.p.add("source.secretResourceName", "%s: an ssh:// address needs a key; name a Secret with it, or set source.generateSSHKey", missing)
+		return
+	case source.SecretName == "":
+		return
+	case !isSubdomain(source.SecretName):
+		d.p.add(t.path("spec", "secretRef", "name"), needSubdomain)
+	case !source.Private:
+		d.p.add("source.secretResourceName", "%s: name the entry of the Shoot's spec.resources that spec.secretRef of the template stands for", missing)
 	}
-	if source.SecretName != "" {
-		source.SecretNamespace = t.text("metadata", "namespace")
-	}
+	source.SecretNamespace = t.text("metadata", "namespace")
 }
 
 // checkTenancy refuses what Flux would not look at.

@@ -63,13 +63,8 @@ func Parse(text string) (*URL, error) {
 	case strings.Trim(parsed.Path, "/") == "":
 		return nil, errForm
 	}
-	if parsed.User != nil {
-		if _, password := parsed.User.Password(); password {
-			return nil, errCredentials
-		}
-		if parsed.Scheme != "ssh" {
-			return nil, errUser
-		}
+	if err := checkUser(parsed); err != nil {
+		return nil, err
 	}
 	if written := parsed.Port(); written != "" {
 		if port, err = strconv.Atoi(written); err != nil || port < 1 || port > 65535 {
@@ -77,6 +72,20 @@ func Parse(text string) (*URL, error) {
 		}
 	}
 	return &URL{Scheme: parsed.Scheme, Host: parsed.Hostname(), Port: port, text: text}, nil
+}
+
+// checkUser wants credentials elsewhere.
+func checkUser(address *url.URL) error {
+	if address.User == nil {
+		return nil
+	}
+	if _, password := address.User.Password(); password {
+		return errCredentials
+	}
+	if address.Scheme != "ssh" {
+		return errUser
+	}
+	return nil
 }
 
 // fromSCP turns user@host:path into an ssh:// address. Git does so when there is no

@@ -28,7 +28,7 @@ var (
 	secrets   = schema.GroupResource{Resource: "secrets"}
 	missing   = apierrors.NewNotFound(secrets, "x")
 	forbidden = apierrors.NewForbidden(secrets, "x", nil)
-	broken    = errors.New("the garden does not answer")
+	errBroken = errors.New("the garden does not answer")
 )
 
 // answer is a Secret, or why there is none.
@@ -77,7 +77,7 @@ func TestDecide(t *testing.T) {
 	pinned := &config.Source{URL: repoURL, Private: true, GenerateSSHKey: true, KnownHosts: ourHost}
 	named := &config.Source{URL: repoURL, Private: true, SecretResource: "deploy", SecretObject: "fleet-ssh"}
 	usual := []config.Resource{{Name: "flux-source", APIVersion: "v1", Kind: "Secret", Object: "fleet-ssh"}}
-	none, shut, nobody, at := &answer{err: missing}, &answer{err: config.ErrNoGarden}, &answer{err: broken}, func(s *corev1.Secret) *answer { return &answer{secret: s} }
+	none, shut, nobody, at := &answer{err: missing}, &answer{err: config.ErrNoGarden}, &answer{err: errBroken}, func(s *corev1.Secret) *answer { return &answer{secret: s} }
 	for _, test := range []struct {
 		reason  string
 		request Request

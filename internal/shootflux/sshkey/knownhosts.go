@@ -72,7 +72,7 @@ func CheckKnownHosts(text string, repository *giturl.URL) error {
 	}
 	found := entries(text)
 	if len(found) == 0 {
-		return errors.New("has no host key, or a line that cannot be read: write lines like git.example.org ssh-ed25519 AAAA...")
+		return errors.New("has no host key, or a line that cannot be read: write lines like git.example.org ssh-ed25519 followed by the key")
 	}
 	if slices.ContainsFunc(found, func(e entry) bool { return e.matches(repository) }) {
 		return nil
