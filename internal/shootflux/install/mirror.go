@@ -58,8 +58,8 @@ func (m *Mirror) open() (*mirror, error) {
 	case err != nil || address.Host == "" || address.User != nil:
 		return nil, fmt.Errorf("mirror %s: write https://host/path/%s/manifests.tar.gz or oci://host/repository, without credentials", repository.Redact(m.Address), placeholder)
 	case address.Scheme == "oci":
-		if _, err := access.ParseReference(m.Address); err != nil {
-			return nil, fmt.Errorf("mirror %s: %w", repository.Redact(m.Address), err)
+		if _, err := access.ParseReference(m.Address); err != nil || strings.Trim(address.Path, "/") == "" {
+			return nil, fmt.Errorf("mirror %s: write oci://host/repository, without a tag", repository.Redact(m.Address))
 		}
 	case address.Scheme != "https" && address.Scheme != "http":
 		return nil, fmt.Errorf("mirror %s: use https, http or oci", repository.Redact(m.Address))
@@ -182,7 +182,10 @@ func (m *mirror) fetch(ctx context.Context, version string) (*release, error) {
 }
 
 func (m *mirror) download(ctx context.Context, session *component.Session, from string, checksum digest.Digest) ([]byte, error) {
-	data, err := session.Reader().Download(ctx, from, maxPacked)
+	reader := *session.Reader()
+	// What was wrong may be right the next time, and what is right is kept here.
+	reader.Documents = nil
+	data, err := reader.Download(ctx, from, maxPacked)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // tells what it did
 	}
