@@ -1,0 +1,204 @@
+// Package gardener is test equipment: garden, seed and shoot of a Gardener as three real
+// clusters of a lab. Its kinds are CustomResourceDefinitions, gardenlet is what the
+// functions of this package do, and a resource manager for each shoot is in
+// [resourcemanager].
+package gardener
+
+import (
+	"bufio"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
+)
+
+//go:embed crds
+var kinds embed.FS
+
+// Landscape is garden, seed and a shoot.
+type Landscape struct {
+	Lab                 *lab.Lab
+	Garden, Seed, Shoot *lab.Cluster
+	// InGarden, OnSeed and InShoot are administrators' clients.
+	InGarden, OnSeed, InShoot client.WithWatch
+}
+
+// Start starts a landscape with a Git server. Pods of the shoot become ready, and those
+// of Flux that reconcile sources and kustomizations are real. It ends with Stop, or with
+// the process.
+func Start(ctx context.Context) (*Landscape, error) {
+	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"garden", "seed", "shoot"}, With: []string{"git", "kwok=shoot"}, KwokNodes: 1})
+	if err != nil {
+		return nil, err
+	}
+	l, err := New(ctx, started, "garden", "seed", "shoot")
+	if err != nil {
+		return nil, errors.Join(err, started.Down(context.WithoutCancel(ctx)))
+	}
+	return l, nil
+}
+
+// New makes clusters of a lab a landscape.
+func New(ctx context.Context, l *lab.Lab, garden, seed, shoot string) (*Landscape, error) {
+	made := &Landscape{Lab: l, Garden: l.Clusters[garden], Seed: l.Clusters[seed], Shoot: l.Clusters[shoot]}
+	for cluster, to := range map[*lab.Cluster]*client.WithWatch{made.Garden: &made.InGarden, made.Seed: &made.OnSeed, made.Shoot: &made.InShoot} {
+		connected, err := landscape.Connect(cluster.Kubeconfig)
+		if err != nil {
+			return nil, err
+		}
+		*to = connected
+	}
+	return made, InstallKinds(ctx, made.OnSeed)
+}
+
+// Stop ends the lab.
+func (l *Landscape) Stop(ctx context.Context) error { return l.Lab.Down(ctx) }
+
+// InstallKinds installs the kinds of a seed, and returns when they are served.
+func InstallKinds(ctx context.Context, seed client.WithWatch) error {
+	files, err := fs.Glob(kinds, "crds/*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		file, err := kinds.Open(name)
+		if err != nil {
+			return err
+		}
+		if err := installAll(ctx, seed, file); err != nil {
+			return fmt.Errorf("install %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func installAll(ctx context.Context, seed client.WithWatch, content io.Reader) error {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(content))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		kind := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(document, kind); err != nil {
+			return err
+		}
+		if err := client.IgnoreAlreadyExists(seed.Create(ctx, kind)); err != nil {
+			return err
+		}
+		served := func(object *unstructured.Unstructured) (bool, error) {
+			conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions") // none at first
+			for _, entry := range conditions {
+				if condition, ok := entry.(map[string]any); ok && condition["type"] == "Established" && condition["status"] == "True" {
+					return true, nil
+				}
+			}
+			return false, nil
+		}
+		definition := &unstructured.Unstructured{}
+		definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+		definition.SetName(kind.Name)
+		if err := Wait(ctx, seed, definition, served); err != nil {
+			return err
+		}
+	}
+}
+
+// Wait waits for an object, of which kind and name are given, until it is as wanted. The
+// object is then as it was seen.
+func Wait(ctx context.Context, cluster client.WithWatch, object *unstructured.Unstructured, wanted func(*unstructured.Unstructured) (bool, error)) error {
+	named := client.MatchingFields{"metadata.name": object.GetName()}
+	listed := &unstructured.UnstructuredList{}
+	listed.SetGroupVersionKind(object.GroupVersionKind())
+	watches, err := cluster.Watch(ctx, listed, client.InNamespace(object.GetNamespace()), named)
+	if err != nil {
+		return fmt.Errorf("watch %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	defer watches.Stop()
+	last := object
+	for {
+		select {
+		case <-ctx.Done():
+			text, _ := yaml.Marshal(last.Object) //nolint:errchkjson // it was decoded from JSON
+			return fmt.Errorf("wait for %s %s: %w; it was last:\n%s", object.GetKind(), object.GetName(), context.Cause(ctx), text)
+		case change, open := <-watches.ResultChan():
+			if !open {
+				return Wait(ctx, cluster, object, wanted)
+			}
+			seen, ok := change.Object.(*unstructured.Unstructured)
+			if !ok || change.Type == watch.Deleted {
+				continue
+			}
+			last = seen
+			done, err := wanted(seen)
+			if err != nil || done {
+				seen.DeepCopyInto(object)
+				return err
+			}
+		}
+	}
+}
+
+// WaitGone waits until an object is gone.
+func WaitGone(ctx context.Context, cluster client.WithWatch, object *unstructured.Unstructured) error {
+	listed := &unstructured.UnstructuredList{}
+	listed.SetGroupVersionKind(object.GroupVersionKind())
+	named := &client.ListOptions{Namespace: object.GetNamespace()}
+	client.MatchingFields{"metadata.name": object.GetName()}.ApplyToList(named)
+	if err := cluster.List(ctx, listed, named); err != nil || len(listed.Items) == 0 {
+		return err
+	}
+	named.Raw = &metav1.ListOptions{ResourceVersion: listed.GetResourceVersion()}
+	watches, err := cluster.Watch(ctx, listed, named)
+	if err != nil {
+		return fmt.Errorf("watch %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	defer watches.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the end of %s %s: %w", object.GetKind(), object.GetName(), context.Cause(ctx))
+		case change, open := <-watches.ResultChan():
+			if !open {
+				return WaitGone(ctx, cluster, object)
+			}
+			if change.Type == watch.Deleted {
+				return nil
+			}
+		}
+	}
+}
+
+// ensureNamespace makes a namespace unless it is there.
+func ensureNamespace(ctx context.Context, cluster client.Client, name string) error {
+	return client.IgnoreAlreadyExists(cluster.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+}
+
+func readAll(files ...string) ([][]byte, error) {
+	contents := make([][]byte, len(files))
+	for i, file := range files {
+		var err error
+		if contents[i], err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+	}
+	return contents, nil
+}
