@@ -86,7 +86,8 @@ func TestDecide(t *testing.T) {
 		fail    string
 	}{
 		{"the Shoot names its Secret", Request{Source: named}, places{copied: at(byHand())}, Decision{Place: Shoot, Secret: byHand()}, ""},
-		{"the Secret of the Shoot is not there yet", Request{Source: named}, places{copied: none}, Decision{}, "read Secret fleet-ssh of the Shoot's spec.resources"},
+		{"the Secret of the Shoot is not there yet", Request{Source: named}, places{copied: none}, Decision{}, "the Secret fleet-ssh, which spec.resources of the Shoot refers to, is not on the seed"},
+		{"the seed does not answer", Request{Source: named}, places{copied: nobody}, Decision{}, "read Secret fleet-ssh of the Shoot's spec.resources"},
 		{"the Shoot has a resource of the usual name", Request{Source: generate, Resources: usual}, places{copied: at(byHand())}, Decision{Place: Shoot, Secret: byHand()}, ""},
 		{"a resource of another kind is none", Request{Source: generate, Resources: []config.Resource{{Name: "flux-source", Kind: "ConfigMap"}}}, places{garden: at(byHand())}, Decision{Place: Garden, Secret: byHand()}, ""},
 		{"the project has one", Request{Source: generate}, places{garden: at(ours(ourHost))}, Decision{Place: Garden, Secret: ours(ourHost)}, ""},
@@ -104,8 +105,8 @@ func TestDecide(t *testing.T) {
 
 		{"another key for the project", Request{Source: generate, Rotate: true}, places{garden: at(ours(ourHost))}, Decision{Place: Garden, Secret: ours(ourHost), Write: true, NewKey: true}, ""},
 		{"another key for the shoot", Request{Source: generate, Rotate: true}, places{garden: none, seed: at(ours(ourHost))}, Decision{Place: Seed, Secret: ours(ourHost), Write: true, NewKey: true}, ""},
-		{"what people made is not rotated", Request{Source: generate, Rotate: true}, places{garden: at(byHand())}, Decision{}, "replace it yourself"},
-		{"nor what the Shoot refers to", Request{Source: named, Rotate: true}, places{copied: at(ours(ourHost))}, Decision{}, "replace it yourself"},
+		{"what people made is not rotated", Request{Source: generate, Rotate: true}, places{garden: at(byHand())}, Decision{}, "replace the Secret yourself"},
+		{"nor what the Shoot refers to", Request{Source: named, Rotate: true}, places{copied: at(ours(ourHost))}, Decision{}, "replace the Secret yourself"},
 
 		{"the repository has moved: its host keys are missing", Request{Source: generate}, places{garden: at(ours("other.example.org " + aKey))}, Decision{Place: Garden, Secret: ours("other.example.org " + aKey), Write: true}, ""},
 		{"host keys that were written down are not stored", Request{Source: pinned}, places{garden: at(ours("other.example.org " + aKey))}, Decision{Place: Garden, Secret: ours("other.example.org " + aKey)}, ""},
@@ -224,5 +225,24 @@ func TestLacks(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestNoCredentials tells what a person has to do from what may be over soon.
+func TestNoCredentials(t *testing.T) {
+	named := &config.Source{URL: repoURL, Private: true, SecretResource: "deploy", SecretObject: "fleet-ssh"}
+	for _, test := range []struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		{"nobody has made it", missing, true},
+		{"it does not answer", errBroken, false},
+		{"it is not ours to read", forbidden, false},
+	} {
+		_, err := Decide(t.Context(), Request{Source: named}, places{t: t, copied: &answer{err: test.err}})
+		if got := errors.Is(err, ErrNoCredentials); got != test.want {
+			t.Errorf("%s: %v is %v", test.reason, err, got)
+		}
 	}
 }
