@@ -1,4 +1,4 @@
-// Package chart renders the Helm chart of Landscaper for tests.
+// Package chart renders the Helm charts of this repository for tests.
 package chart
 
 import (
@@ -19,30 +19,52 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Release and Namespace are the names under which the chart is rendered.
+// Release and Namespace are the names under which the chart of Landscaper is rendered.
 const (
 	Release   = "landscaper"
 	Namespace = "landscaper-system"
 )
 
+// Chart is a chart of this repository.
+type Chart struct {
+	// Name is its folder, and the ServiceAccount of its program.
+	Name string
+	// Namespace is where it is rendered.
+	Namespace string
+}
+
+// Landscaper is the chart of the server, ShootFlux that of the Gardener extension.
+var (
+	Landscaper = Chart{Release, Namespace}
+	ShootFlux  = Chart{"gardener-extension-shoot-flux", "extension-shoot-flux"}
+)
+
+// Render returns the objects of the chart of Landscaper.
+func Render(values map[string]any) ([]*unstructured.Unstructured, error) {
+	return Landscaper.Render(values)
+}
+
+// Rules are those of the chart of Landscaper.
+func Rules(user string, values map[string]any) ([]byte, error) { return Landscaper.Rules(user, values) }
+
 // Directory returns the folder of the chart.
-func Directory() (string, error) {
+func (c Chart) Directory() (string, error) {
 	directory, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for ; directory != filepath.Dir(directory); directory = filepath.Dir(directory) {
-		chart := filepath.Join(directory, "charts", "landscaper")
+		chart := filepath.Join(directory, "charts", c.Name)
 		if _, err := os.Stat(filepath.Join(chart, "Chart.yaml")); err == nil {
 			return chart, nil
 		}
 	}
-	return "", errors.New("there is no charts/landscaper above the working directory")
+	return "", fmt.Errorf("there is no charts/%s above the working directory", c.Name)
 }
 
 // Render returns the objects of the chart.
-func Render(values map[string]any) ([]*unstructured.Unstructured, error) {
-	directory, err := Directory()
+func (c Chart) Render(values map[string]any) ([]*unstructured.Unstructured, error) {
+	directory, err := c.Directory()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +72,7 @@ func Render(values map[string]any) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load chart: %w", err)
 	}
-	input, err := util.ToRenderValues(loaded, values, common.ReleaseOptions{Name: Release, Namespace: Namespace, IsInstall: true}, common.DefaultCapabilities)
+	input, err := util.ToRenderValues(loaded, values, common.ReleaseOptions{Name: c.Name, Namespace: c.Namespace, IsInstall: true}, common.DefaultCapabilities)
 	if err != nil {
 		return nil, fmt.Errorf("compute values: %w", err)
 	}
@@ -93,8 +115,8 @@ func decode(content string) ([]*unstructured.Unstructured, error) {
 // Rules returns the rules that the chart gives to the program, bound to a user instead
 // of its service account, with the namespaces that they are in. Tests run with exactly
 // these rules.
-func Rules(user string, values map[string]any) ([]byte, error) {
-	objects, err := Render(values)
+func (c Chart) Rules(user string, values map[string]any) ([]byte, error) {
+	objects, err := c.Render(values)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +125,7 @@ func Rules(user string, values map[string]any) ([]byte, error) {
 	for _, object := range objects {
 		switch object.GetKind() {
 		case "ClusterRoleBinding", "RoleBinding":
-			if !bindsProgram(object) {
+			if !c.bindsProgram(object) {
 				continue
 			}
 			object.Object["subjects"] = []any{map[string]any{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}}
@@ -128,13 +150,13 @@ func Rules(user string, values map[string]any) ([]byte, error) {
 }
 
 // bindsProgram says that a binding is for the service account of the program.
-func bindsProgram(binding *unstructured.Unstructured) bool {
+func (c Chart) bindsProgram(binding *unstructured.Unstructured) bool {
 	subjects, _, err := unstructured.NestedSlice(binding.Object, "subjects")
 	if err != nil {
 		return false
 	}
 	for _, subject := range subjects {
-		if subject, ok := subject.(map[string]any); ok && subject["kind"] == "ServiceAccount" && subject["name"] == Release {
+		if subject, ok := subject.(map[string]any); ok && subject["kind"] == "ServiceAccount" && subject["name"] == c.Name {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,14 +16,16 @@ import (
 )
 
 func TestLint(t *testing.T) {
-	directory, err := Directory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, message := range lint.RunAll(directory, nil, Namespace).Messages {
-		// An icon is decoration; everything else counts.
-		if !strings.Contains(message.Error(), "icon is recommended") {
-			t.Error(message)
+	for _, chart := range []Chart{Landscaper, ShootFlux} {
+		directory, err := chart.Directory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, message := range lint.RunAll(directory, nil, chart.Namespace).Messages {
+			// An icon is decoration; everything else counts.
+			if !strings.Contains(message.Error(), "icon is recommended") {
+				t.Errorf("%s: %v", chart.Name, message)
+			}
 		}
 	}
 }
@@ -54,20 +57,26 @@ func TestRender(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			object, err := Find(render(t, test.values), test.kind, test.name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := object.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, want := range test.want {
-				if !strings.Contains(string(text), want) {
-					t.Errorf("%q is not in %s", want, text)
-				}
-			}
+			contains(t, render(t, test.values), test.kind, test.name, test.want)
 		})
+	}
+}
+
+// contains looks for parts of an object.
+func contains(t *testing.T, objects []*unstructured.Unstructured, kind, name string, parts []string) {
+	t.Helper()
+	object, err := Find(objects, kind, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := object.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range parts {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
 	}
 }
 
@@ -129,11 +138,12 @@ func TestRenderedConfiguration(t *testing.T) {
 
 // TestLeastPrivilege shows that no rule is for everything.
 func TestLeastPrivilege(t *testing.T) {
-	objects, err := Render(nil)
-	if err != nil {
+	ours, oursErr := Render(nil)
+	flux, fluxErr := ShootFlux.Render(nil)
+	if err := errors.Join(oursErr, fluxErr); err != nil {
 		t.Fatal(err)
 	}
-	for _, object := range objects {
+	for _, object := range append(ours, flux...) {
 		if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
 			continue
 		}

@@ -21,7 +21,7 @@ func rights(t *testing.T, values map[string]any) map[right]bool {
 	objects := render(t, values)
 	found := map[right]bool{}
 	for _, binding := range objects {
-		if !strings.HasSuffix(binding.GetKind(), "Binding") || !bindsProgram(binding) {
+		if !strings.HasSuffix(binding.GetKind(), "Binding") || !Landscaper.bindsProgram(binding) {
 			continue
 		}
 		kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")

@@ -47,7 +47,12 @@ func Target(namespace, name, kubeconfig string) (*v1alpha1.Target, error) {
 // WriteRules writes the rules of the chart with these values, bound to a user, to a
 // file in a directory, for lab.UserOptions.
 func WriteRules(directory, user string, values map[string]any) (string, error) {
-	manifest, err := chart.Rules(user, values)
+	return WriteRulesOf(chart.Landscaper, directory, user, values)
+}
+
+// WriteRulesOf does the same with another chart.
+func WriteRulesOf(of chart.Chart, directory, user string, values map[string]any) (string, error) {
+	manifest, err := of.Rules(user, values)
 	if err != nil {
 		return "", err
 	}

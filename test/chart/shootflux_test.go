@@ -1,0 +1,102 @@
+package chart
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestShootFlux(t *testing.T) {
+	const name = "gardener-extension-shoot-flux"
+	flux := func(values map[string]any) map[string]any { return map[string]any{"flux": values} }
+	tests := []struct {
+		reason string
+		values map[string]any
+		kind   string
+		name   string
+		want   []string
+	}{
+		{"the defaults are those of a seed", nil, "Deployment", name, []string{
+			"--extension-max-concurrent-reconciles=5", "--healthcheck-max-concurrent-reconciles=5", "--heartbeat-renew-interval-seconds=30", "--default-without-config=install",
+			"--heartbeat-namespace=extension-shoot-flux", "--leader-election-namespace=extension-shoot-flux", `"replicas":2`, name + ":0.1.0", `"priorityClassName":"gardener-system-900"`,
+			`"networking.gardener.cloud/to-runtime-apiserver":"allowed"`, `"networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443":"allowed"`,
+		}},
+		{"gardenlet fills in what it knows", map[string]any{"gardener": map[string]any{"version": "v1.130.0", "garden": map[string]any{"clusterIdentity": "landscape-a"}}}, "Deployment", name,
+			[]string{"--garden-cluster-identity=landscape-a", "--gardener-version=v1.130.0"}},
+		{"the image is pinned", map[string]any{"image": map[string]any{"digest": "sha256:abc", "tag": "ignored"}}, "Deployment", name, []string{`"image":"` + name + `@sha256:abc"`}},
+		{"a mirror with checksums", flux(map[string]any{"mirror": map[string]any{"address": "oci://r.example.org/flux", "checksums": map[string]any{"v2.8.1": "sha256:1", "v2.7.0": "sha256:2"}}}), "Deployment", name,
+			[]string{"--flux-mirror=oci://r.example.org/flux", "--flux-mirror-checksum=v2.7.0=sha256:2", "--flux-mirror-checksum=v2.8.1=sha256:1"}},
+		{"a range of releases, with what YAML could read otherwise", flux(map[string]any{"allowedVersions": ">=2.3.0 <3"}), "Deployment", name, []string{`--allowed-flux-versions=\u003e=2.3.0 \u003c3`}},
+		{"projects are not read, nor host keys asked for", map[string]any{"projectConfigMap": false, "allowHostKeyScan": false, "defaultWithoutConfig": "fail"}, "Deployment", name,
+			[]string{"--project-configmap=false", "--allow-host-key-scan=false", "--default-without-config=fail"}},
+		{"controllers may be switched off and told otherwise", map[string]any{
+			"disableControllers": []any{"healthcheck", "heartbeat"}, "controllers": map[string]any{"ignoreOperationAnnotation": true},
+		}, "Deployment", name, []string{"--disable-controllers=healthcheck,heartbeat", "--ignore-operation-annotation"}},
+		{"the way of the first implementation", map[string]any{"gardenletKubeconfig": "garden/gardenlet-kubeconfig"}, "Deployment", name, []string{"--gardenlet-kubeconfig=garden/gardenlet-kubeconfig"}},
+		{"what else is wanted", map[string]any{"extraArgs": []any{"--resync-period=2h"}, "extraEnv": []any{map[string]any{"name": "A", "value": "b"}}, "extraLabels": map[string]any{"a/b": "c"}}, "Deployment", name,
+			[]string{"--resync-period=2h", `"env":[{"name":"A","value":"b"}]`, `"a/b":"c"`}},
+		{"metrics are collected", map[string]any{"metricsPort": 9090}, "Service", name, []string{`[{\"port\":9090,\"protocol\":\"TCP\"}]`, `"targetPort":"metrics"`}},
+		{"it is resized", nil, "VerticalPodAutoscaler", name, []string{`"updateMode":"Auto"`, `"memory":"64Mi"`, `"name":"` + name + `"`}},
+		{"one replica stays", nil, "PodDisruptionBudget", name, []string{`"maxUnavailable":1`}},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			objects, err := ShootFlux.Render(test.values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			contains(t, objects, test.kind, test.name, test.want)
+		})
+	}
+}
+
+// TestShootFluxWithout leaves out what is not wanted.
+func TestShootFluxWithout(t *testing.T) {
+	objects, err := ShootFlux.Render(map[string]any{"vpa": map[string]any{"enabled": false}, "metrics": map[string]any{"enableScraping": false}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, object := range objects {
+		kinds = append(kinds, object.GetKind())
+	}
+	slices.Sort(kinds)
+	if want := []string{"ClusterRole", "ClusterRoleBinding", "Deployment", "PodDisruptionBudget", "Role", "RoleBinding", "ServiceAccount"}; !slices.Equal(kinds, want) {
+		t.Errorf("got %v", kinds)
+	}
+}
+
+// TestShootFluxValues shows that no value of the chart is without effect. Two are part of
+// what is passed on as a whole.
+func TestShootFluxValues(t *testing.T) {
+	directory, err := ShootFlux.Directory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var templates strings.Builder
+	files, err := os.ReadDir(directory + "/templates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(directory + "/templates/" + file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		templates.Write(content)
+	}
+	values, err := os.ReadFile(directory + "/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(values), "\n") {
+		name, _, found := strings.Cut(strings.TrimSpace(line), ":")
+		if !found || strings.HasPrefix(name, "#") || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		if !strings.Contains(templates.String(), "."+name) && name != "updateMode" && name != "requests" {
+			t.Errorf("no template reads the value %s", name)
+		}
+	}
+}
