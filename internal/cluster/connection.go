@@ -180,7 +180,7 @@ func (c *Connection) Get(ctx context.Context, mapping *meta.RESTMapping, namespa
 		object, err = c.objects(mapping, namespace).Get(ctx, name, metav1.GetOptions{})
 		return err
 	})
-	return object, err
+	return object, c.absent(ctx, mapping, err)
 }
 
 // Create creates an object and returns what is stored.
@@ -233,7 +233,7 @@ func (c *Connection) Delete(ctx context.Context, mapping *meta.RESTMapping, name
 		answer, err = c.rest.Delete().AbsPath(objectPath(mapping, namespace, name)).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Raw()
 		return withStatus(err, answer)
 	})
-	if apierrors.IsNotFound(err) {
+	if err = c.absent(ctx, mapping, err); apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {

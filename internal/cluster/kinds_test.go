@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -73,6 +75,73 @@ func TestKindsOfAServerThatIsAway(t *testing.T) {
 			}
 			if test.away && !strings.Contains(err.Error(), "does not say at present which kinds there are in acme.example/v1") {
 				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestVersionThatGoes shows that an object is not missing only because the cluster has
+// stopped to serve the version in which it was known.
+func TestVersionThatGoes(t *testing.T) {
+	before := schema.GroupVersionKind{Group: "acme.example", Version: "v1beta1", Kind: "Tenant"}
+	for _, test := range []struct {
+		reason string
+		// after are the versions that are served then.
+		after string
+		// missing says that the object counts as missing; otherwise it is found in after.
+		missing bool
+	}{
+		{"another version is served", "v1", false},
+		{"with the kind the object is gone", "", true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			served, asked := "v1beta1", 0
+			connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {
+				version := `{"groupVersion":"acme.example/` + served + `","version":"` + served + `"}`
+				switch request.URL.Path {
+				case "/api":
+					write(out, http.StatusOK, `{"kind":"APIVersions","versions":[]}`)
+				case "/apis":
+					asked++
+					if served == "" {
+						write(out, http.StatusOK, `{"kind":"APIGroupList","groups":[]}`)
+						return
+					}
+					write(out, http.StatusOK, `{"kind":"APIGroupList","groups":[{"name":"acme.example","versions":[`+version+`],"preferredVersion":`+version+`}]}`)
+				case "/apis/acme.example/" + served:
+					write(out, http.StatusOK, `{"kind":"APIResourceList","groupVersion":"acme.example/`+served+`","resources":[{"name":"tenants","kind":"Tenant","namespaced":true,"verbs":["get"]}]}`)
+				case "/apis/acme.example/" + served + "/namespaces/ns/tenants/blue":
+					write(out, http.StatusOK, `{"apiVersion":"acme.example/`+served+`","kind":"Tenant","metadata":{"name":"blue","namespace":"ns"}}`)
+				case "/apis/acme.example/" + served + "/namespaces/ns/tenants/red":
+					write(out, http.StatusNotFound, `{"kind":"Status","status":"Failure","reason":"NotFound","details":{"name":"red","kind":"tenants"},"code":404}`)
+				default:
+					http.NotFound(out, request)
+				}
+			})
+			mapping, err := connection.Mapping(t.Context(), before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := connection.Get(t.Context(), mapping, "ns", "red"); !apierrors.IsNotFound(err) || asked != 1 {
+				t.Errorf("an object that does not exist: error %v, asked for kinds %d times", err, asked)
+			}
+			served = test.after
+			_, err = connection.Get(t.Context(), mapping, "ns", "blue")
+			_, deleteErr := connection.Delete(t.Context(), mapping, "ns", "blue", metav1.DeleteOptions{})
+			if apierrors.IsNotFound(err) != test.missing || IsUnserved(err) == test.missing || IsUnserved(deleteErr) == test.missing || (deleteErr == nil) != test.missing {
+				t.Errorf("errors %v and %v", err, deleteErr)
+			}
+			if test.missing {
+				return
+			}
+			if _, err := connection.Mapping(t.Context(), before); !meta.IsNoMatchError(err) {
+				t.Errorf("the version is still known: %v", err)
+			}
+			if mapping, err = connection.Mapping(t.Context(), before.GroupKind().WithVersion("")); err == nil {
+				_, err = connection.Get(t.Context(), mapping, "ns", "blue")
+			}
+			if err != nil {
+				t.Errorf("it is not found in the version that is served: %v", err)
 			}
 		})
 	}

@@ -79,7 +79,7 @@ func (o *doomed) prepare(ctx context.Context, owner Owner) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return o.anew(err)
 	}
 	changed, err := beforeDelete(live, o.entry)
 	if err != nil {
@@ -132,8 +132,22 @@ func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 	return live.GetLabels()[owner.Label] == owner.Name
 }
 
-// advance goes as far as possible.
+// advance goes as far as possible. A version that is not served any more is looked for
+// again with the next attempt.
 func (o *doomed) advance(ctx context.Context, plan Plan) error {
+	return o.anew(o.goOn(ctx, plan))
+}
+
+// anew forgets where the object was if it is not served there any more.
+func (o *doomed) anew(err error) error {
+	if cluster.IsUnserved(err) {
+		o.close()
+		o.mapping, o.watch, o.left = nil, nil, nil
+	}
+	return err
+}
+
+func (o *doomed) goOn(ctx context.Context, plan Plan) error {
 	if o.gone {
 		return nil
 	}

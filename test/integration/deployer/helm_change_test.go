@@ -1,11 +1,16 @@
 package deployer_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -115,4 +120,50 @@ func TestDriftOfRelease(t *testing.T) {
 	// It would go on for ever, and be counted among the requests of others.
 	remove(t, item)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
+}
+
+// TestVersionOfAKindGoes removes objects whose version the cluster has stopped to serve,
+// although it was known to be served a moment ago.
+func TestVersionOfAKindGoes(t *testing.T) {
+	for kind, mode := range map[string]string{"Gauge": "", "Meter": "helmDeployment: false"} {
+		t.Run(kind, func(t *testing.T) {
+			// The end of a definition takes time, and another run may come before it.
+			kind := fmt.Sprintf("%s%d", kind, time.Now().UnixNano())
+			plural := strings.ToLower(kind) + "s"
+			definition := unstructuredFrom(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: `+plural+`.helm.example.org}, spec: {
+group: helm.example.org, names: {kind: `+kind+`, plural: `+plural+`}, scope: Namespaced, versions: [
+{name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}},
+{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`)
+			if err := deployed.Create(t.Context(), definition); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = deployed.Delete(context.Background(), definition) })
+			item := helmItem(t, with(notes, map[string]string{"templates/one.yaml": "apiVersion: helm.example.org/v1beta1\nkind: " + kind + "\nmetadata: {name: one}\n"}), mode)
+			create(t, item)
+			item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "helm.example.org/v1beta1", "kind": kind + "List"}}
+			events, err := deployed.Watch(ctx, list, client.InNamespace(item.Namespace))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer events.Stop()
+			if err := deployed.Patch(t.Context(), definition, client.RawPatch(types.JSONPatchType, []byte(`[{"op": "replace", "path": "/spec/versions/0/served", "value": false}]`))); err != nil {
+				t.Fatal(err)
+			}
+			for range events.ResultChan() {
+				// The API server ends all watches of the version.
+			}
+			if ctx.Err() != nil {
+				t.Fatal("the version is still served")
+			}
+			remove(t, item)
+			awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
+			one := unstructuredFrom(t, "{apiVersion: helm.example.org/v1, kind: "+kind+", metadata: {name: one, namespace: "+item.Namespace+"}}")
+			if err := deployed.Get(t.Context(), client.ObjectKeyFromObject(one), one); !apierrors.IsNotFound(err) {
+				t.Errorf("it stays on the cluster, and nobody knows of it any more: %v", err)
+			}
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -314,13 +315,19 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 // returns what is left of it.
 func (o *Operation) removeOne(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
 	live, err := o.get(ctx, object)
-	if err != nil || live == nil || Kept(live) || Kept(object.Object) || !owned(live, o.wish.Name, o.wish.Namespace) {
+	if err != nil || live == nil || Kept(live) || Kept(object.Object) || !owned(live, o.wish.Name, o.wish.Namespace) || o.wants(live) {
 		return nil, err
 	}
 	if live.GetDeletionTimestamp() != nil {
 		return live, nil
 	}
 	return o.deleteLive(ctx, object, live)
+}
+
+// wants reports whether an object is part of the new revision under another name of its
+// kind: some kinds are served in two groups of the API.
+func (o *Operation) wants(live *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(o.results, func(result applied) bool { return result.stored.GetUID() == live.GetUID() })
 }
 
 func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {

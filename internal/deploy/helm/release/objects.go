@@ -8,6 +8,7 @@ import (
 
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
@@ -104,8 +105,9 @@ func keyOf(object *unstructured.Unstructured) key {
 	return key{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetName()}
 }
 
-// placed finds the places of objects that were deployed before. A kind that the
-// cluster does not serve any more has no objects.
+// placed finds the places of objects that were deployed before. A version that the
+// cluster does not serve any more is replaced by another one: the objects are the same.
+// A kind that it does not serve in any version has no objects.
 func placed(ctx context.Context, on target.Cluster, release *helmrelease.Release) ([]apply.Object, error) {
 	entries, err := Entries(release.Manifest, release.Namespace)
 	if err != nil {
@@ -115,7 +117,7 @@ func placed(ctx context.Context, on target.Cluster, release *helmrelease.Release
 	for _, entry := range entries {
 		found, err := apply.Prepare(ctx, on, []apply.Entry{entry}, nil)
 		if apply.IsUnknownKind(err) {
-			continue
+			found, err = elsewhere(ctx, on, entry)
 		}
 		if err != nil {
 			return nil, err
@@ -123,6 +125,22 @@ func placed(ctx context.Context, on target.Cluster, release *helmrelease.Release
 		objects = append(objects, found...)
 	}
 	return objects, nil
+}
+
+// elsewhere finds the place of an object in a version that the cluster does serve. What
+// the object says stays in its own version.
+func elsewhere(ctx context.Context, on target.Cluster, entry apply.Entry) ([]apply.Object, error) {
+	mapping, err := on.Mapping(ctx, entry.Object.GroupVersionKind().GroupKind().WithVersion(""))
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find kind %s: %w", entry.Object.GetKind(), err)
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		entry.Object.SetNamespace("")
+	}
+	return []apply.Object{{Entry: entry, Mapping: mapping}}, nil
 }
 
 // marked puts the marks of a release on an object.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/limit"
@@ -338,6 +339,9 @@ func (o *Operation) ends(err error) bool {
 	var hopeless *unreadyObject
 	switch {
 	case errors.As(err, &failed), errors.As(err, &foreign), errors.As(err, &hopeless), job.OutcomeOf(err) == job.Terminal:
+		return true
+	case cluster.IsUnserved(err):
+		// The next operation finds the places of its objects anew.
 		return true
 	case apierrors.IsUnauthorized(err):
 		return false

@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// unserved says that the cluster does not serve a version of a kind at present.
+type unserved struct{ kind schema.GroupVersionKind }
+
+// Error implements error.
+func (u *unserved) Error() string {
+	return fmt.Sprintf("the cluster does not serve kind %s in %s at present", u.kind.Kind, u.kind.GroupVersion())
+}
+
+// IsUnserved reports whether the cluster does not serve the version of a kind in which
+// it was asked for an object. Nothing is known about the object then; Mapping tells in
+// which version to ask.
+func IsUnserved(err error) bool {
+	var known *unserved
+	return errors.As(err, &known)
+}
+
+// absent looks at an answer that says that there is no such object. If there is no such
+// resource, the kinds of the cluster are not those that are known: it is asked for them,
+// and the object is missing only if its kind is.
+func (c *Connection) absent(ctx context.Context, mapping *meta.RESTMapping, err error) error {
+	if !apierrors.IsNotFound(err) || !apierrors.IsUnexpectedServerError(err) {
+		return err
+	}
+	_, kindErr := c.kinds.find(ctx, mapping.GroupVersionKind.GroupKind().WithVersion(""), c.kinds.known())
+	switch {
+	case meta.IsNoMatchError(kindErr):
+		return err
+	case kindErr != nil:
+		return kindErr
+	}
+	return &unserved{mapping.GroupVersionKind}
+}
