@@ -58,10 +58,15 @@ func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.
 	if err != nil {
 		return deployer.Result{}, err
 	}
-	if !config.release() {
-		return rollout.Reconcile(ctx, item, d.templates(config))
+	if config.release() {
+		return d.reconcileRelease(ctx, item, config)
 	}
-	return d.reconcileRelease(ctx, item, config)
+	if item.Remembered() == nil {
+		if err := d.templates(config).dissolve(ctx, item); err != nil {
+			return deployer.Result{}, err
+		}
+	}
+	return rollout.Reconcile(ctx, item, d.templates(config))
 }
 
 // Delete removes what an item has deployed.
@@ -73,10 +78,21 @@ func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Res
 	if err != nil {
 		return deployer.Result{}, err
 	}
-	if !config.release() {
-		return rollout.Delete(ctx, item, d.templates(config))
+	// What was deployed in the other way, before the configuration was changed, goes too.
+	_, hasRelease, err := mayHaveRelease(item)
+	if err != nil {
+		return deployer.Result{}, err
 	}
-	return d.deleteRelease(ctx, item, config)
+	if config.release() || hasRelease {
+		if result, err := d.deleteRelease(ctx, item, config); err != nil || len(result.WaitingFor) > 0 {
+			return result, err
+		}
+	}
+	recorded, err := d.templates(config).Recorded(item)
+	if err != nil || (config.release() && len(recorded) == 0) {
+		return deployer.Done(), err
+	}
+	return rollout.Delete(ctx, item, d.templates(config))
 }
 
 // templates is where the roll-out of an item without a release gets its objects from.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	apideployer "go.landscaper.dev/api/deployer"
+	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
@@ -112,7 +113,11 @@ func (released) Recorded(*deployer.Item) (apply.Inventory, error) { return nil, 
 
 // Status implements rollout.Source: workloads, without policy and identity, as the
 // public system lists them.
-func (released) Status(_ *deployer.Item, inventory apply.Inventory) any {
+func (s released) Status(_ *deployer.Item, inventory apply.Inventory) any {
+	return s.status(inventory)
+}
+
+func (released) status(inventory apply.Inventory) *helmv1alpha1.ProviderStatus {
 	var resources apideployer.ManagedResourceStatusList
 	for _, entry := range inventory {
 		if readiness.IsWorkload(entry.Resource.GroupVersionKind().GroupKind()) {
@@ -200,6 +205,9 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 				return nil, err
 			}
 			w.after = begun
+			if err := item.SetProviderStatus(s.Status(item, begun.Inventory())); err != nil {
+				return nil, err
+			}
 		}
 		w.after.Under(rollout.ForItem(item, s))
 		waiting, err := w.after.Continue(ctx)
@@ -341,24 +349,35 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 	for _, definition := range rendered.Definitions {
 		definitions = append(definitions, "# Source: "+definition.Name+"\n"+definition.Text)
 	}
+	before, err := s.templates.Recorded(item)
+	if err != nil {
+		return err
+	}
 	name := item.Name
 	operation, err := release.Plan(ctx, store, item, release.Wish{
 		Options: release.Options{Atomic: options.Atomic, Wait: options.Wait, Force: options.Force, TakeOwnership: options.TakeOwnership, Limit: within},
 		Name:    s.config.Name, Namespace: s.config.Namespace, CreateNamespace: s.config.CreateNamespace,
 		Chart: s.work.chart.Chart, Values: s.config.values, Manifest: rendered.Manifest, Hooks: rendered.Hooks, Notes: rendered.Notes,
 		Definitions: definitions, Rule: readiness.RuleOf(look.Readiness), Marks: marks,
-		Ours: func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == name },
+		Ours: func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == name }, Before: before,
 	}, history, action)
 	if err != nil {
 		return err
 	}
 	// From here on there may be something to remove.
-	if err := item.Record(ctx, s.Status(item, workloads(look.Objects))); err != nil {
+	if err := item.Record(ctx, s.withBefore(s.status(workloads(look.Objects)), before)); err != nil {
 		_ = operation.Close()
 		return err
 	}
 	s.work.operation, s.work.wish = operation, look
 	return nil
+}
+
+// withBefore adds to a status what was deployed without a release, until it is gone or a
+// part of the release.
+func (released) withBefore(status *helmv1alpha1.ProviderStatus, before apply.Inventory) *helmv1alpha1.ProviderStatus {
+	status.ManagedResources = append(status.ManagedResources, before...)
+	return status
 }
 
 // workloads are objects as they are recorded.

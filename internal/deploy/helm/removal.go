@@ -42,8 +42,9 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	if err != nil || len(history) == 0 {
 		return err == nil, err
 	}
-	if last := history[len(history)-1]; last.Owner != "" && last.Owner != string(item.UID) {
-		return true, nil
+	told, _, err := mayHaveRelease(item)
+	if err != nil || !belongs(history[len(history)-1], item, told || s.config.release()) {
+		return err == nil, err
 	}
 	within, err := s.config.uninstall.limit(item.Remaining())
 	if err != nil {

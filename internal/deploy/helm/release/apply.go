@@ -89,7 +89,13 @@ func compact(errs []error) []error {
 
 // mayTake reports whether an object that exists may become part of the release.
 func (o *Operation) mayTake(object *unstructured.Unstructured) bool {
-	return o.wish.TakeOwnership || owned(object, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(object))
+	return o.wish.TakeOwnership || o.mine(object)
+}
+
+// mine reports whether an object belongs to the release, or to the item that has deployed
+// it without one.
+func (o *Operation) mine(object *unstructured.Unstructured) bool {
+	return owned(object, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(object))
 }
 
 // get reads an object, nil if it does not exist. The kind may be one that the release
@@ -315,7 +321,7 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 // returns what is left of it.
 func (o *Operation) removeOne(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
 	live, err := o.get(ctx, object)
-	if err != nil || live == nil || Kept(live) || Kept(object.Object) || !owned(live, o.wish.Name, o.wish.Namespace) || o.wants(live) {
+	if err != nil || live == nil || Kept(live) || Kept(object.Object) || !o.mine(live) || o.wants(live) {
 		return nil, err
 	}
 	if live.GetDeletionTimestamp() != nil {

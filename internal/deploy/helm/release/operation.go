@@ -67,6 +67,8 @@ type Wish struct {
 	Marks Marks
 	// Ours tells objects that the item has deployed without a release before.
 	Ours func(object *unstructured.Unstructured) bool
+	// Before is what it has deployed so, as far as it is not gone.
+	Before apply.Inventory
 }
 
 // historyLimit is how many revisions of a release are kept.
@@ -124,6 +126,9 @@ func Plan(ctx context.Context, store *Store, job Job, wish Wish, history []*Reco
 	o := &Operation{store: store, wish: wish, job: job, earlier: history, doing: string(action)}
 	o.reset()
 	if err := o.look(ctx); err != nil {
+		return nil, err
+	}
+	if err := o.deployedBefore(ctx); err != nil {
 		return nil, err
 	}
 	revision := 1

@@ -213,7 +213,7 @@ func (s *Store) secret(release *helmrelease.Release, marks Marks, stamp string) 
 		"data": map[string]any{recordKey: base64.StdEncoding.EncodeToString([]byte(text))},
 	}}
 	secret.SetNamespace(s.Namespace)
-	secret.SetName(recordName(release.Name, release.Version))
+	secret.SetName(RecordName(release.Name, release.Version))
 	secret.SetLabels(labels)
 	if marks.Owner != "" {
 		secret.SetAnnotations(map[string]string{ownerAnnotation: marks.Owner, nameAnnotation: marks.OwnerName, digestAnnotation: marks.Digest})
@@ -221,7 +221,8 @@ func (s *Store) secret(release *helmrelease.Release, marks Marks, stamp string) 
 	return secret, nil
 }
 
-func recordName(name string, revision int) string {
+// RecordName is the name of the Secret with a revision of a release.
+func RecordName(name string, revision int) string {
 	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision)
 }
 
@@ -231,7 +232,7 @@ func (s *Store) Delete(ctx context.Context, name string, revision int) error {
 	if err != nil {
 		return fmt.Errorf("find kind Secret: %w", err)
 	}
-	if _, err := s.Cluster.Delete(ctx, mapping, s.Namespace, recordName(name, revision), metav1.DeleteOptions{}); err != nil {
+	if _, err := s.Cluster.Delete(ctx, mapping, s.Namespace, RecordName(name, revision), metav1.DeleteOptions{}); err != nil {
 		return fmt.Errorf("remove revision %d of release %s/%s: %w", revision, s.Namespace, name, err)
 	}
 	return nil

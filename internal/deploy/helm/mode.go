@@ -1,0 +1,89 @@
+package helm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/job"
+)
+
+// mayHaveRelease reports whether an item has deployed a release, as far as its status
+// tells: what belongs to a release is recorded without a policy, and of a release without
+// workloads nothing is.
+func mayHaveRelease(item *deployer.Item) (told, possible bool, err error) {
+	status, err := parseStatus(item.Status.ProviderStatus)
+	if err != nil || item.Status.ProviderStatus == nil {
+		return false, false, err
+	}
+	told = slices.ContainsFunc(status.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
+	return told, told || len(status.ManagedResources) == 0, nil
+}
+
+// dissolve makes objects of their own of what an item has deployed as a release: the
+// objects stay, and the records of the release go. What is to happen with the objects is
+// for the roll-out, which knows them then.
+func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
+	told, possible, err := mayHaveRelease(item)
+	if err != nil || !possible {
+		return err
+	}
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	store := &release.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
+	history, err := store.History(ctx, t.config.Name)
+	if !told && apierrors.IsForbidden(err) {
+		// Who may not see records has not written any.
+		return nil
+	}
+	if err != nil || len(history) == 0 {
+		return err
+	}
+	last := history[len(history)-1]
+	if !belongs(last, item, told) {
+		return nil
+	}
+	if release.Decide(situationOf(history, release.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
+		return job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
+	}
+	found, err := release.Inventory(ctx, store, t.config.Name, history)
+	if err != nil {
+		return fmt.Errorf("take over the objects of release %s/%s: %w", t.config.Namespace, t.config.Name, err)
+	}
+	if err := t.recordDissolved(ctx, item, found, last.Revision); err != nil {
+		return err
+	}
+	return store.Forget(ctx, t.config.Name, history)
+}
+
+// belongs reports whether a release belongs to an item. Without a word in the status,
+// the record must say so itself: a stranger may have given his release the same name.
+func belongs(last *release.Record, item *deployer.Item, told bool) bool {
+	return last.Owner == string(item.UID) || (told && last.Owner == "")
+}
+
+// recordDissolved records the objects of a release. As long as its records may exist,
+// the status tells of one of them.
+func (t templates) recordDissolved(ctx context.Context, item *deployer.Item, found apply.Inventory, revision int) error {
+	recorded, err := t.Recorded(item)
+	if err != nil {
+		return err
+	}
+	for _, entry := range found {
+		recorded = append(recorded.Without(entry.Resource), entry)
+	}
+	record := apideployer.ManagedResourceStatus{Resource: corev1.ObjectReference{
+		APIVersion: "v1", Kind: "Secret", Namespace: t.config.Namespace, Name: release.RecordName(t.config.Name, revision),
+	}}
+	return item.Record(ctx, t.Status(item, append(recorded, record)))
+}

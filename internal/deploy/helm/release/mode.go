@@ -1,0 +1,69 @@
+package release
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+)
+
+// Inventory returns the objects that belong to a release and exist, as they are recorded
+// of items without a release.
+func Inventory(ctx context.Context, store *Store, name string, history []*Record) (apply.Inventory, error) {
+	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace}}
+	if err := o.look(ctx); err != nil {
+		return nil, err
+	}
+	var found apply.Inventory
+	for _, object := range unique(o.previous) {
+		live, err := o.get(ctx, object)
+		if err != nil {
+			return nil, fmt.Errorf("look at %s: %w", describe(object.Object), err)
+		}
+		if live == nil || !owned(live, name, store.Namespace) {
+			continue
+		}
+		entry := deployer.ManagedResourceStatus{Policy: deployer.ManagePolicy, Resource: object.Reference()}
+		if Kept(live) || Kept(object.Object) {
+			entry.Policy = deployer.KeepPolicy
+		}
+		entry.Resource.UID = live.GetUID()
+		found = append(found, entry)
+	}
+	return found, nil
+}
+
+// Forget removes all records of a release. Its objects stay. The newest record goes
+// last: as long as it is there, somebody who is interrupted here can go on.
+func (s *Store) Forget(ctx context.Context, name string, history []*Record) error {
+	for _, record := range history {
+		if err := s.Delete(ctx, name, record.Revision); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deployedBefore finds the places of what the item has deployed without a release.
+// Definitions of kinds are left out: objects of everybody would go with them.
+func (o *Operation) deployedBefore(ctx context.Context) error {
+	for _, entry := range o.wish.Before {
+		if entry.Policy == deployer.KeepPolicy || entry.Resource.Kind == apply.CRDKind {
+			continue
+		}
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(schema.FromAPIVersionAndKind(entry.Resource.APIVersion, entry.Resource.Kind))
+		object.SetNamespace(entry.Resource.Namespace)
+		object.SetName(entry.Resource.Name)
+		found, err := elsewhere(ctx, o.store.Cluster, apply.Entry{Object: object})
+		if err != nil {
+			return err
+		}
+		o.previous = append(o.previous, found...)
+	}
+	return nil
+}
