@@ -171,6 +171,8 @@ type Request struct {
 	Name      string `json:"name"`
 	Path      string `json:"path"`
 	Status    int    `json:"status"`
+	// DryRun is set if nothing was stored.
+	DryRun bool `json:"dryRun"`
 }
 
 // Mark is a point in time, as a place in the audit log.

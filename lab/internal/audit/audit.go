@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"sort"
 )
@@ -23,6 +24,8 @@ type Request struct {
 	Name      string `json:"name,omitempty"`
 	Path      string `json:"path,omitempty"`
 	Status    int    `json:"status"`
+	// DryRun is set if nothing was stored.
+	DryRun bool `json:"dryRun,omitempty"`
 }
 
 // event is the part of an audit event that counting needs.
@@ -57,6 +60,9 @@ func (e event) request() (Request, bool) {
 		return Request{}, false
 	}
 	r := Request{User: e.User.Username, UserAgent: e.UserAgent, Verb: e.Verb, Status: e.ResponseStatus.Code}
+	if address, err := url.Parse(e.RequestURI); err == nil {
+		r.DryRun = address.Query().Has("dryRun")
+	}
 	if e.ImpersonatedUser != nil {
 		r.User = e.ImpersonatedUser.Username
 	}

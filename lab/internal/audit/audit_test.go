@@ -12,7 +12,7 @@ const log = `{"stage":"ResponseComplete","verb":"get","user":{"username":"a"},"o
 {"stage":"ResponseStarted","verb":"watch","user":{"username":"a"},"objectRef":{"resource":"pods"},"responseStatus":{"code":200}}
 {"stage":"ResponseComplete","verb":"watch","user":{"username":"a"},"objectRef":{"resource":"pods"},"responseStatus":{"code":200}}
 {"stage":"ResponseStarted","verb":"get","user":{"username":"a"},"objectRef":{"resource":"pods","subresource":"log"}}
-{"stage":"Panic","verb":"create","user":{"username":"a"},"objectRef":{"resource":"pods"},"responseStatus":{"code":500}}
+{"stage":"Panic","verb":"create","user":{"username":"a"},"requestURI":"/api/v1/namespaces/n/pods?dryRun=All&pretty=true","objectRef":{"resource":"pods"},"responseStatus":{"code":500}}
 {"stage":"ResponseComplete","verb":"get","user":{"username":"admin"},"impersonatedUser":{"username":"b"},"requestURI":"/version","responseStatus":{"code":200}}
 {"stage":"ResponseComplete","verb":"get","user":{"userna`
 
@@ -32,9 +32,9 @@ func TestEachRequestCountsOnce(t *testing.T) {
 	}
 	want := []Request{
 		{User: "a", Verb: "get", Resource: "deployments.apps/status", Namespace: "n", Name: "d", Status: 200},
-		{User: "a", Verb: "watch", Resource: "pods", Status: 200},  // when it starts
-		{User: "a", Verb: "create", Resource: "pods", Status: 500}, // also when the API server fails
-		{User: "b", Verb: "get", Path: "/version", Status: 200},    // who acts, not who lends the rights
+		{User: "a", Verb: "watch", Resource: "pods", Status: 200},                // when it starts
+		{User: "a", Verb: "create", Resource: "pods", Status: 500, DryRun: true}, // also when the API server fails
+		{User: "b", Verb: "get", Path: "/version", Status: 200},                  // who acts, not who lends the rights
 	} // and not the line that is still being written
 	if !slices.Equal(got, want) {
 		t.Errorf("requests\n%+v, want\n%+v", got, want)
