@@ -160,8 +160,11 @@ func (i *Item) Record(ctx context.Context, status any) error {
 // Warn tells what is probably not meant, by an event. For each reason that is done once
 // in a job: attempts that are repeated say nothing. Messages repeat no values.
 func (i *Item) Warn(reason string, messages ...string) {
-	if _, told := i.run.warned[reason]; told || len(messages) == 0 || i.run.jobID == "" {
-		// Whoever looks at a finished item has no job.
+	if i.run == nil || i.run.jobID == "" || len(messages) == 0 {
+		// Whoever plans, or looks at a finished item, has no job.
+		return
+	}
+	if _, told := i.run.warned[reason]; told {
 		return
 	}
 	if i.run.warned == nil {

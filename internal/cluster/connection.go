@@ -184,9 +184,18 @@ func (c *Connection) Get(ctx context.Context, mapping *meta.RESTMapping, namespa
 }
 
 // Create creates an object and returns what is stored.
-func (c *Connection) Create(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (stored *unstructured.Unstructured, err error) {
+func (c *Connection) Create(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (*unstructured.Unstructured, error) {
+	return c.create(ctx, mapping, object, metav1.CreateOptions{FieldManager: owner})
+}
+
+// PreviewNew returns what a creation would store, and changes nothing.
+func (c *Connection) PreviewNew(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, owner string) (*unstructured.Unstructured, error) {
+	return c.create(ctx, mapping, object, metav1.CreateOptions{FieldManager: owner, DryRun: []string{metav1.DryRunAll}})
+}
+
+func (c *Connection) create(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, options metav1.CreateOptions) (stored *unstructured.Unstructured, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
-		stored, err = c.objects(mapping, object.GetNamespace()).Create(ctx, object, metav1.CreateOptions{FieldManager: owner})
+		stored, err = c.objects(mapping, object.GetNamespace()).Create(ctx, object, options)
 		return err
 	})
 	return stored, err

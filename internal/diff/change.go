@@ -23,6 +23,8 @@ const (
 type Object struct {
 	APIVersion, Kind, Namespace, Name string
 	Before, After                     map[string]any
+	// Unknown tells why nobody can tell what becomes of it.
+	Unknown string
 }
 
 // Change is what would happen to an object.
@@ -41,9 +43,17 @@ type Change struct {
 const hidden = "(secret)"
 
 // Of compares an object. Hide replaces in a text what nobody may read; it may be nil.
+// A value with anything of that kind is not shown at all, nor what it was before: that
+// may be what nobody may read of another time.
 func Of(object Object, hide func(string) string) Change {
-	c := Change{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+	if hide == nil {
+		hide = func(text string) string { return text }
+	}
+	c := Change{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: hide(object.Namespace), Name: hide(object.Name)}
 	switch {
+	case object.Unknown != "":
+		c.Action, c.Reason = Unknown, object.Unknown
+		return c
 	case object.Before == nil && object.After == nil:
 		c.Action = Keep
 		return c
@@ -102,18 +112,16 @@ func emptyOf(value any) any {
 // from Secrets and are repeated elsewhere.
 func (f *Field) conceal(kind, apiVersion string, hide func(string) string) {
 	inSecret := kind == "Secret" && apiVersion == "v1" && (under(f.Path, "data") || under(f.Path, "stringData") || strings.Contains(f.Path, "last-applied-configuration"))
-	if inSecret {
-		f.Secret = true
-		if f.Before != nil {
-			f.Before = hidden
-		}
-		if f.After != nil {
-			f.After = hidden
-		}
+	f.Secret = inSecret || repeats(f.Before, hide) || repeats(f.After, hide)
+	f.Path = hide(f.Path)
+	if !f.Secret {
 		return
 	}
-	if hide != nil {
-		f.Before, f.After = concealed(f.Before, hide), concealed(f.After, hide)
+	if f.Before != nil {
+		f.Before = hidden
+	}
+	if f.After != nil {
+		f.After = hidden
 	}
 }
 
@@ -121,30 +129,24 @@ func under(path, field string) bool {
 	return path == field || strings.HasPrefix(path, field+".") || strings.HasPrefix(path, field+"[")
 }
 
-func concealed(value any, hide func(string) string) any {
+// repeats reports whether there is anything in a value that nobody may read.
+func repeats(value any, hide func(string) string) bool {
 	switch value := value.(type) {
-	case string:
-		return hide(value)
-	case map[string]any:
-		copied := make(map[string]any, len(value))
-		for key, element := range value {
-			copied[key] = concealed(element, hide)
-		}
-		return copied
-	case []any:
-		copied := make([]any, len(value))
-		for i, element := range value {
-			copied[i] = concealed(element, hide)
-		}
-		return copied
 	case nil, bool:
-		return value
+		return false
+	case map[string]any:
+		for key, element := range value {
+			if hide(key) != key || repeats(element, hide) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		return slices.ContainsFunc(value, func(element any) bool { return repeats(element, hide) })
 	}
 	// A number may be a secret, too.
-	if text := fmt.Sprint(value); hide(text) != text {
-		return hide(text)
-	}
-	return value
+	text := fmt.Sprint(value)
+	return hide(text) != text
 }
 
 // content leaves out what changes with each write, and what controllers report.

@@ -1,14 +1,26 @@
 package preview
 
 import (
+	"time"
+
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/helm"
+	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/kustomize"
+	"go.landscaper.dev/internal/deploy/kustomize/files"
 	"go.landscaper.dev/internal/deploy/manifest"
+	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 )
 
-// Comparers are those of the deployers that can tell what they would do.
-func Comparers() map[v1alpha1.DeployItemType]Comparer {
+// Comparers are those of the deployers that can tell what they would do. Charts and
+// kustomizations are loaded as the deployers load them.
+func Comparers(origins origin.Origins, now func() time.Time) map[v1alpha1.DeployItemType]Comparer {
+	rules := rollout.Options{}
+	charts := chart.New(chart.Options{Contexts: origins.Contexts, Sources: origins.Sources, Components: origins.Components})
 	return map[v1alpha1.DeployItemType]Comparer{
-		manifest.Type: manifest.New(rollout.Options{}),
+		manifest.Type:  manifest.New(rules),
+		helm.Type:      helm.New(helm.Options{Options: rules, Charts: charts, Now: now}),
+		kustomize.Type: kustomize.New(kustomize.Options{Options: rules, Sources: &files.Loader{Origins: origins}}),
 	}
 }

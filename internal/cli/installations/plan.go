@@ -14,10 +14,12 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/preview"
+	"go.landscaper.dev/internal/sources"
 )
 
 // planOutputs are the values of -o.
@@ -92,15 +94,16 @@ func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *conne
 	if err != nil {
 		return err
 	}
+	components, base := access.Base()
+	origins := origin.Origins{Contexts: on.Client, Sources: &sources.Reader{Client: on.Client, Base: base}, Components: components}
 	previewer := &preview.Previewer{
-		Reader: on.Client, Comparers: preview.Comparers(), Now: time.Now,
+		Reader: on.Client, Components: components, Base: base, Comparers: preview.Comparers(origins, time.Now), Now: time.Now,
 		Clusters: cluster.NewPool(cluster.PoolOptions{
 			Secrets: on.Client, Tokens: cluster.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli",
 			// The clusters of a user may be on his machine.
 			Egress: egress.Unrestricted(),
 		}),
 	}
-	previewer.Components, previewer.Base = access.Base()
 	result, err := previewer.Of(ctx, tree)
 	if err != nil {
 		return on.Explain(access.Explain(ctx, err))
@@ -190,6 +193,10 @@ func (p *planPrinter) item(item preview.Item) {
 		name := change.Name
 		if change.Namespace != "" {
 			name = change.Namespace + "/" + name
+		}
+		if change.Action == diff.Unknown {
+			p.line(change.Action, "  ", "%s %s: %s", change.Kind, name, strings.Join(strings.Fields(change.Reason), " "))
+			continue
 		}
 		p.line(change.Action, "  ", "%s %s %s", signs[change.Action].word, change.Kind, name)
 		for _, field := range change.Fields {

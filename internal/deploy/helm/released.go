@@ -147,7 +147,7 @@ func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, 
 		return rollout.Wish{}, err
 	}
 	last := history[len(history)-1]
-	_, values, err := s.merge(ctx, item, loaded, last.Revision, last.Revision > 1, true)
+	_, values, err := s.merge(ctx, item, connection, loaded, last.Revision, last.Revision > 1, true)
 	if err != nil {
 		return rollout.Wish{}, err
 	}
@@ -253,21 +253,36 @@ func (s released) begin(ctx context.Context, item *deployer.Item) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	marks := release.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(w.chart.Digest)}
-	situation := situationOf(history, marks, s.Now())
-	situation.Known, situation.Asked = item.Status.ProviderStatus != nil, w.forced || s.config.upgrade.Always
+	marks := s.marks(item)
 	w.endWait()
-	switch action := release.Decide(situation); action {
+	switch action := s.decide(item, history, marks); action {
 	case release.Await:
 		return s.awaitForeign(ctx, item, store, history[len(history)-1])
 	case release.Refuse:
-		return nil, job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
-			s.config.Namespace, s.config.Name, history[len(history)-1].OwnerName), v1alpha1.ErrorConfigurationProblem)
+		return nil, s.refusal(history[len(history)-1])
 	case release.Nothing:
 		return nil, s.beginUnchanged(ctx, item, history[len(history)-1])
 	default:
 		return nil, s.beginOperation(ctx, item, store, history, action, marks)
 	}
+}
+
+// marks are those of a release that an item deploys.
+func (s released) marks(item *deployer.Item) release.Marks {
+	return release.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(s.work.chart.Digest)}
+}
+
+// decide chooses what is to be done with the release.
+func (s released) decide(item *deployer.Item, history []*release.Record, marks release.Marks) release.Action {
+	situation := situationOf(history, marks, s.Now())
+	situation.Known, situation.Asked = item.Status.ProviderStatus != nil, s.work.forced || s.config.upgrade.Always
+	return release.Decide(situation)
+}
+
+// refusal says who has the release now.
+func (s released) refusal(last *release.Record) error {
+	return job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
+		s.config.Namespace, s.config.Name, last.OwnerName), v1alpha1.ErrorConfigurationProblem)
 }
 
 // situationOf is what a decision depends on.
@@ -280,7 +295,8 @@ func situationOf(history []*release.Record, marks release.Marks, now time.Time) 
 	}
 	last := history[len(history)-1]
 	situation.Last, situation.Age = last.Status, now.Sub(last.Written)
-	situation.Ours, situation.Others = last.Owner == marks.Owner, last.Owner != "" && last.Owner != marks.Owner
+	// An item that is still to come has no UID.
+	situation.Ours, situation.Others = last.Owner != "" && last.Owner == marks.Owner, last.Owner != "" && last.Owner != marks.Owner
 	situation.Same = situation.Ours && last.Digest == marks.Digest
 	return situation
 }
@@ -311,7 +327,7 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last 
 	if err != nil {
 		return err
 	}
-	_, values, err := s.merge(ctx, item, s.work.chart, last.Revision, last.Revision > 1, true)
+	_, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, last.Revision, last.Revision > 1, true)
 	if err != nil {
 		return err
 	}
@@ -322,50 +338,22 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last 
 
 // beginOperation plans the operation that deploys the release.
 func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *release.Store, history []*release.Record, action release.Action, marks release.Marks) error {
-	options, revision := s.config.install, 1
-	if action == release.Upgrade {
-		options = s.config.upgrade
-	}
-	if len(history) > 0 {
-		revision = history[len(history)-1].Revision + 1
-	}
-	input, values, err := s.merge(ctx, item, s.work.chart, revision, action == release.Upgrade, options.SkipSchemaValidation)
+	wish, look, err := s.releaseWish(ctx, item, history, action, marks)
 	if err != nil {
 		return err
 	}
-	rendered, err := renderAll(ctx, input, values)
-	if err != nil {
-		return err
-	}
-	look, err := s.look(values, rendered.Manifest, false)
-	if err != nil {
-		return err
-	}
-	within, err := options.limit(item.Remaining())
-	if err != nil {
+	if wish.Limit, err = s.options(action).limit(item.Remaining()); err != nil {
 		return configError(validateConfiguration, err)
 	}
-	definitions := make([]string, 0, len(rendered.Definitions))
-	for _, definition := range rendered.Definitions {
-		definitions = append(definitions, "# Source: "+definition.Name+"\n"+definition.Text)
-	}
-	before, err := s.templates.Recorded(item)
-	if err != nil {
+	if wish.Before, err = s.templates.Recorded(item); err != nil {
 		return err
 	}
-	name := item.Name
-	operation, err := release.Plan(ctx, store, item, release.Wish{
-		Options: release.Options{Atomic: options.Atomic, Wait: options.Wait, Force: options.Force, TakeOwnership: options.TakeOwnership, Limit: within},
-		Name:    s.config.Name, Namespace: s.config.Namespace, CreateNamespace: s.config.CreateNamespace,
-		Chart: s.work.chart.Chart, Values: s.config.values, Manifest: rendered.Manifest, Hooks: rendered.Hooks, Notes: rendered.Notes,
-		Definitions: definitions, Rule: readiness.RuleOf(look.Readiness), Marks: marks,
-		Ours: func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == name }, Before: before,
-	}, history, action)
+	operation, err := release.Plan(ctx, store, item, wish, history, action)
 	if err != nil {
 		return err
 	}
 	// From here on there may be something to remove.
-	if err := item.Record(ctx, s.withBefore(s.status(workloads(look.Objects)), before)); err != nil {
+	if err := item.Record(ctx, s.withBefore(s.status(workloads(look.Objects)), wish.Before)); err != nil {
 		_ = operation.Close()
 		return err
 	}
@@ -378,6 +366,48 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 func (released) withBefore(status *helmv1alpha1.ProviderStatus, before apply.Inventory) *helmv1alpha1.ProviderStatus {
 	status.ManagedResources = append(status.ManagedResources, before...)
 	return status
+}
+
+// options are those of an operation.
+func (s released) options(action release.Action) deployOptions {
+	if action == release.Upgrade {
+		return s.config.upgrade
+	}
+	return s.config.install
+}
+
+// releaseWish renders the release that an operation deploys. The second result is the
+// wish to look at its objects then.
+func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*release.Record, action release.Action, marks release.Marks) (release.Wish, rollout.Wish, error) {
+	options, revision := s.options(action), 1
+	if len(history) > 0 {
+		revision = history[len(history)-1].Revision + 1
+	}
+	fail := func(err error) (release.Wish, rollout.Wish, error) { return release.Wish{}, rollout.Wish{}, err }
+	input, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, revision, action == release.Upgrade, options.SkipSchemaValidation)
+	if err != nil {
+		return fail(err)
+	}
+	rendered, err := renderAll(ctx, input, values)
+	if err != nil {
+		return fail(err)
+	}
+	look, err := s.look(values, rendered.Manifest, false)
+	if err != nil {
+		return fail(err)
+	}
+	definitions := make([]string, 0, len(rendered.Definitions))
+	for _, definition := range rendered.Definitions {
+		definitions = append(definitions, "# Source: "+definition.Name+"\n"+definition.Text)
+	}
+	name := item.Name
+	return release.Wish{
+		Options: release.Options{Atomic: options.Atomic, Wait: options.Wait, Force: options.Force, TakeOwnership: options.TakeOwnership},
+		Name:    s.config.Name, Namespace: s.config.Namespace, CreateNamespace: s.config.CreateNamespace,
+		Chart: s.work.chart.Chart, Values: s.config.values, Manifest: rendered.Manifest, Hooks: rendered.Hooks, Notes: rendered.Notes,
+		Definitions: definitions, Rule: readiness.RuleOf(look.Readiness), Marks: marks,
+		Ours: func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == name },
+	}, look, nil
 }
 
 // workloads are objects as they are recorded.

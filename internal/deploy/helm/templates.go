@@ -49,6 +49,15 @@ func (t templates) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish,
 			return rollout.Wish{}, err
 		}
 	}
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	return t.wish(ctx, item, connection)
+}
+
+// wish works out what an item wants on a cluster.
+func (t templates) wish(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (rollout.Wish, error) {
 	loaded, err := t.load(ctx, item)
 	if err != nil {
 		return rollout.Wish{}, err
@@ -57,7 +66,7 @@ func (t templates) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish,
 	if err != nil {
 		return rollout.Wish{}, err
 	}
-	input, values, err := t.merge(ctx, item, loaded, 1, len(recorded) > 0, t.config.install.SkipSchemaValidation)
+	input, values, err := t.merge(ctx, item, connection, loaded, 1, len(recorded) > 0, t.config.install.SkipSchemaValidation)
 	if err != nil {
 		return rollout.Wish{}, err
 	}
@@ -143,11 +152,7 @@ func (t templates) load(ctx context.Context, item *deployer.Item) (*chart.Chart,
 }
 
 // merge works out the values of a release of a number.
-func (t templates) merge(ctx context.Context, item *deployer.Item, loaded *chart.Chart, revision int, upgrade, skipSchema bool) (render.Input, *render.Values, error) {
-	connection, err := item.Cluster(ctx)
-	if err != nil {
-		return render.Input{}, nil, err
-	}
+func (t templates) merge(ctx context.Context, item *deployer.Item, connection *deployer.Connection, loaded *chart.Chart, revision int, upgrade, skipSchema bool) (render.Input, *render.Values, error) {
 	kubernetes, apiVersions, err := connection.Capabilities(ctx)
 	if err != nil {
 		return render.Input{}, nil, err

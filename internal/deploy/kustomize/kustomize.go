@@ -15,6 +15,8 @@ import (
 	"go.landscaper.dev/internal/deploy/kustomize/build"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/schedule"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/filetree"
 	"go.landscaper.dev/internal/job"
 )
@@ -79,6 +81,11 @@ func (d Deployer) Lookout(ctx context.Context, item *deployer.Item) (deployer.Lo
 // Drift implements deployer.Repeating.
 func (d Deployer) Drift(ctx context.Context, item *deployer.Item) ([]string, error) {
 	return rollout.Drift(ctx, item, d.objects)
+}
+
+// Preview returns what a deployment of an item would make of each object on a cluster.
+func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection) ([]diff.Object, error) {
+	return rollout.PreviewItem(ctx, &deployer.Item{DeployItem: item}, d.objects, target.On(on))
 }
 
 // objects is where the roll-out gets objects from.

@@ -12,7 +12,6 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/target"
@@ -72,7 +71,7 @@ func (r *Rollout) preview(ctx context.Context, object apply.Object) (diff.Object
 // created asks the API server what it would store of a new object. It cannot tell if the
 // namespace or the kind is still to come.
 func (r *Rollout) created(ctx context.Context, object apply.Object, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	stored, err := r.cluster.Apply(ctx, object.Mapping, manifest, cluster.ApplyOptions{Owner: r.wish.Owner.FieldManager, Force: true, DryRun: true})
+	stored, err := r.cluster.PreviewNew(ctx, object.Mapping, manifest, r.wish.Owner.FieldManager)
 	if apierrors.IsNotFound(err) {
 		return manifest, nil
 	}

@@ -43,7 +43,7 @@ func TestPreview(t *testing.T) {
 // TestPreviewNeedsAnswers: what nobody could ask is an error, not no change.
 func TestPreviewNeedsAnswers(t *testing.T) {
 	refused := errors.New("forbidden")
-	for _, verb := range []string{"apply", "get"} {
+	for _, verb := range []string{"previewnew", "get"} {
 		cluster := memory.New()
 		cluster.Fault = func(request memory.Request) (fault memory.Fault) {
 			if request.Verb == verb {

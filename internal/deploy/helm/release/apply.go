@@ -117,10 +117,7 @@ func (o *Operation) makeNamespace(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find kind Namespace: %w", err)
 	}
-	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
-	namespace.SetName(o.wish.Namespace)
-	namespace.SetLabels(map[string]string{"name": o.wish.Namespace})
-	_, err = o.store.Cluster.Create(ctx, mapping, namespace, FieldManager)
+	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.wish), FieldManager)
 	if apierrors.IsForbidden(err) {
 		// It may exist, and nobody needs the right to create it then.
 		if _, getErr := o.store.Cluster.Get(ctx, mapping, "", o.wish.Namespace); getErr == nil {
@@ -131,6 +128,14 @@ func (o *Operation) makeNamespace(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("create namespace %s: %w", o.wish.Namespace, err)
 	}
 	return nil, nil
+}
+
+// namespaceOf is the namespace of a release as it is created.
+func namespaceOf(wish Wish) *unstructured.Unstructured {
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	namespace.SetName(wish.Namespace)
+	namespace.SetLabels(map[string]string{"name": wish.Namespace})
+	return namespace
 }
 
 // makeDefinitions creates what the folders crds define, if it is missing, and waits
@@ -250,14 +255,9 @@ func (o *Operation) write(ctx context.Context, object apply.Object, live *unstru
 	case !before && !o.mayTake(live):
 		return nil, &foreignObject{names: []string{describe(live)}}
 	}
-	desired := object.Object.DeepCopy()
-	if o.wish.Force {
-		desired.SetResourceVersion(live.GetResourceVersion())
-	} else {
-		var err error
-		if desired, err = changed(o.original[keyOf(object.Object)], object.Object, live); err != nil {
-			return nil, err
-		}
+	desired, err := o.desired(object, live)
+	if err != nil {
+		return nil, err
 	}
 	if apply.Equal(desired, live) {
 		return live, nil
@@ -265,26 +265,41 @@ func (o *Operation) write(ctx context.Context, object apply.Object, live *unstru
 	return o.store.Cluster.Update(ctx, object.Mapping, desired, FieldManager)
 }
 
+// desired returns what is sent for an object that exists.
+func (o *Operation) desired(object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if o.wish.Force {
+		replacement := object.Object.DeepCopy()
+		replacement.SetResourceVersion(live.GetResourceVersion())
+		return replacement, nil
+	}
+	return changed(o.original[keyOf(object.Object)], object.Object, live)
+}
+
 // prune removes what earlier revisions have deployed and the new one does not.
 func (o *Operation) prune(ctx context.Context) ([]string, error) {
 	if !o.pruned {
-		wanted := map[key]bool{}
-		for _, object := range o.objects {
-			wanted[keyOf(object.Object)] = true
-		}
-		var orphans []apply.Object
-		for _, object := range o.previous {
-			if id := keyOf(object.Object); !wanted[id] {
-				wanted[id] = true
-				orphans = append(orphans, object)
-			}
-		}
-		if err := o.remove(ctx, orphans, false); err != nil {
+		if err := o.remove(ctx, o.orphans(), false); err != nil {
 			return nil, err
 		}
 		o.pruned = true
 	}
 	return nil, nil
+}
+
+// orphans are the objects of earlier revisions that the new one does not have.
+func (o *Operation) orphans() []apply.Object {
+	wanted := map[key]bool{}
+	for _, object := range o.objects {
+		wanted[keyOf(object.Object)] = true
+	}
+	var orphans []apply.Object
+	for _, object := range o.previous {
+		if id := keyOf(object.Object); !wanted[id] {
+			wanted[id] = true
+			orphans = append(orphans, object)
+		}
+	}
+	return orphans
 }
 
 // remove deletes objects of the release, kind by kind in the order of Helm; with
@@ -321,7 +336,7 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 // returns what is left of it.
 func (o *Operation) removeOne(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
 	live, err := o.get(ctx, object)
-	if err != nil || live == nil || Kept(live) || Kept(object.Object) || !o.mine(live) || o.wants(live) {
+	if err != nil || live == nil || o.stays(object, live) || o.wants(live) {
 		return nil, err
 	}
 	if live.GetDeletionTimestamp() != nil {
@@ -334,6 +349,12 @@ func (o *Operation) removeOne(ctx context.Context, object apply.Object) (*unstru
 // kind: some kinds are served in two groups of the API.
 func (o *Operation) wants(live *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(o.results, func(result applied) bool { return result.stored.GetUID() == live.GetUID() })
+}
+
+// stays reports whether an object is left alone when the release does not have it any
+// more.
+func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) bool {
+	return Kept(live) || Kept(object.Object) || !o.mine(live)
 }
 
 func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {

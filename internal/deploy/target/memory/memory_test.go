@@ -101,6 +101,12 @@ func TestNothingIsStored(t *testing.T) {
 	if _, err := c.Preview(t.Context(), maps, wanted, ""); err != nil {
 		t.Error(err)
 	}
+	if _, err := c.PreviewNew(t.Context(), maps, wanted, ""); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("what exists is not new: %v", err)
+	}
+	if _, err := c.PreviewNew(t.Context(), maps, configMap("b", nil), ""); err != nil || c.Find("ConfigMap", "ns", "b") != nil {
+		t.Errorf("a preview has created something, error %v", err)
+	}
 	if diff := cmp.Diff(before, c.Find("ConfigMap", "ns", "a")); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

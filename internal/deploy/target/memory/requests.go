@@ -55,14 +55,22 @@ func (c *Cluster) Get(_ context.Context, mapping *meta.RESTMapping, namespace, n
 	})
 }
 
+// isNew refuses what cannot be created.
+func (c *Cluster) isNew(mapping *meta.RESTMapping, object *unstructured.Unstructured) error {
+	if _, known := c.kinds[mapping.GroupVersionKind]; !known {
+		return apierrors.NewNotFound(mapping.Resource.GroupResource(), object.GetName())
+	}
+	if c.objects[keyOf(object)] != nil {
+		return apierrors.NewAlreadyExists(mapping.Resource.GroupResource(), object.GetName())
+	}
+	return nil
+}
+
 // Create implements target.Cluster.
 func (c *Cluster) Create(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, _ string) (*unstructured.Unstructured, error) {
 	return c.request("create", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
-		if _, known := c.kinds[mapping.GroupVersionKind]; !known {
-			return nil, apierrors.NewNotFound(mapping.Resource.GroupResource(), object.GetName())
-		}
-		if c.objects[keyOf(object)] != nil {
-			return nil, apierrors.NewAlreadyExists(mapping.Resource.GroupResource(), object.GetName())
+		if err := c.isNew(mapping, object); err != nil {
+			return nil, err
 		}
 		stored := object.DeepCopy()
 		stored.SetUID(c.nextUID())
@@ -83,6 +91,16 @@ func (c *Cluster) Update(_ context.Context, mapping *meta.RESTMapping, object *u
 			return nil, apierrors.NewConflict(mapping.Resource.GroupResource(), object.GetName(), fmt.Errorf("it was changed"))
 		}
 		return c.replace(old, object.DeepCopy()), nil
+	})
+}
+
+// PreviewNew implements target.Cluster.
+func (c *Cluster) PreviewNew(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, _ string) (*unstructured.Unstructured, error) {
+	return c.request("previewnew", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
+		if err := c.isNew(mapping, object); err != nil {
+			return nil, err
+		}
+		return object.DeepCopy(), nil
 	})
 }
 

@@ -1,0 +1,203 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/parallel"
+	"go.landscaper.dev/internal/diff"
+)
+
+// Preview returns what an installation or an upgrade would make of each object: its
+// namespace, definitions and objects in their order, what goes, and the hooks, of which
+// nobody knows what they do. It changes nothing: what would be stored, the API server
+// tells in a dry run.
+func Preview(ctx context.Context, store *Store, wish Wish, history []*Record, action Action) ([]diff.Object, error) {
+	o := &Operation{store: store, wish: wish, earlier: history}
+	if err := o.look(ctx); err != nil {
+		return nil, err
+	}
+	if err := o.place(ctx, action == Install); err != nil {
+		return nil, err
+	}
+	looks, err := o.looks(ctx, action)
+	if err != nil {
+		return nil, err
+	}
+	found, errs := make([]diff.Object, len(looks)), make([]error, len(looks))
+	parallel.Do(len(looks), func(i int) { found[i], errs[i] = o.preview(ctx, looks[i]) })
+	if err := foreignOf(errs); err != nil {
+		return nil, err
+	}
+	return append(found, o.previewHooks(action)...), errors.Join(errs...)
+}
+
+// Missing reports whether an object that a revision has deployed does not exist.
+func (r *Record) Missing(ctx context.Context, store *Store) (bool, error) {
+	release, err := r.Release()
+	if err != nil {
+		return false, err
+	}
+	objects, err := placed(ctx, store.Cluster, release)
+	if err != nil {
+		return false, err
+	}
+	o := &Operation{store: store}
+	missing, errs := make([]bool, len(objects)), make([]error, len(objects))
+	parallel.Do(len(objects), func(i int) {
+		live, err := o.get(ctx, objects[i])
+		missing[i], errs[i] = live == nil && err == nil, err
+	})
+	return slices.Contains(missing, true), errors.Join(errs...)
+}
+
+// Unchanged are the objects of a revision, as what stays as it is.
+func (r *Record) Unchanged() ([]diff.Object, error) {
+	release, err := r.Release()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := Entries(release.Manifest, release.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d: %w", release.Version, err)
+	}
+	found := make([]diff.Object, 0, len(entries))
+	for _, entry := range entries {
+		found = append(found, previewOf(entry.Object))
+	}
+	return found, nil
+}
+
+// look is an object to be looked at, and what an operation would do with it.
+type look struct {
+	apply.Object
+	// created is set if the object stays as it is when it exists, gone if it goes.
+	created, gone bool
+}
+
+func (o *Operation) looks(ctx context.Context, action Action) ([]look, error) {
+	var looks []look
+	if o.wish.CreateNamespace && action == Install {
+		mapping, err := o.store.Cluster.Mapping(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+		if err != nil {
+			return nil, fmt.Errorf("find kind Namespace: %w", err)
+		}
+		looks = append(looks, look{Object: apply.Object{Entry: apply.Entry{Object: namespaceOf(o.wish)}, Mapping: mapping}, created: true})
+	}
+	for _, definition := range o.definitions {
+		looks = append(looks, look{Object: definition, created: true})
+	}
+	for _, object := range o.objects {
+		looks = append(looks, look{Object: object})
+	}
+	for _, object := range forRemoval(o.orphans()) {
+		looks = append(looks, look{Object: object, gone: true})
+	}
+	return looks, nil
+}
+
+func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
+	found := previewOf(l.Object.Object)
+	live, err := o.get(ctx, l.Object)
+	if err != nil {
+		return found, fmt.Errorf("look at %s: %w", describe(l.Object.Object), err)
+	}
+	var after *unstructured.Unstructured
+	_, before := o.original[keyOf(l.Object.Object)]
+	switch {
+	case l.gone:
+		if live != nil && !o.stays(l.Object, live) {
+			found.Before = live.Object
+		}
+		return found, nil
+	case live == nil:
+		after, err = o.previewNew(ctx, l.Object)
+	case l.created:
+		return found, nil
+	case !before && !o.mayTake(live):
+		return found, &foreignObject{names: []string{describe(live)}}
+	case live.GetDeletionTimestamp() != nil:
+		after = l.Object.Object
+	default:
+		after, err = o.previewChange(ctx, l.Object, live)
+	}
+	if err != nil {
+		return found, o.explain(l.Object.Object, err)
+	}
+	if live != nil {
+		found.Before = live.Object
+	}
+	found.After = after.Object
+	return found, nil
+}
+
+// previewNew asks what would be stored of a new object. The API server cannot tell if its
+// namespace or its kind is still to come.
+func (o *Operation) previewNew(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
+	stored, err := o.store.Cluster.PreviewNew(ctx, object.Mapping, object.Object, FieldManager)
+	if apierrors.IsNotFound(err) {
+		return object.Object, nil
+	}
+	return stored, err
+}
+
+func (o *Operation) previewChange(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	desired, err := o.desired(object, live)
+	if err != nil || apply.Equal(desired, live) {
+		return live, err
+	}
+	return o.store.Cluster.Preview(ctx, object.Mapping, desired, FieldManager)
+}
+
+func previewOf(object *unstructured.Unstructured) diff.Object {
+	return diff.Object{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// foreignOf names all objects that belong to others at once, as the operation would.
+func foreignOf(errs []error) error {
+	all := &foreignObject{}
+	for _, err := range errs {
+		var foreign *foreignObject
+		if errors.As(err, &foreign) {
+			all.names = append(all.names, foreign.names...)
+		}
+	}
+	if len(all.names) == 0 {
+		return nil
+	}
+	return all
+}
+
+// previewHooks are the hooks that run. They are made anew each time, and what they do is
+// their own.
+func (o *Operation) previewHooks(action Action) []diff.Object {
+	events := []helmrelease.HookEvent{helmrelease.HookPreInstall, helmrelease.HookPostInstall}
+	if action == Upgrade {
+		events = []helmrelease.HookEvent{helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade}
+	}
+	var found []diff.Object
+	for _, hook := range o.wish.Hooks {
+		var runs []string
+		for _, event := range hook.Events {
+			if slices.Contains(events, event) {
+				runs = append(runs, string(event))
+			}
+		}
+		if len(runs) > 0 {
+			found = append(found, diff.Object{
+				Kind: hook.Kind, Namespace: o.wish.Namespace, Name: hook.Name,
+				Unknown: "a hook of the chart runs (" + strings.Join(runs, ", ") + ")",
+			})
+		}
+	}
+	return found
+}
