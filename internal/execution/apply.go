@@ -24,7 +24,8 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 	case begin:
 		return r.begin(ctx, s)
 	case beginDeletion:
-		return r.beginDeletion(ctx, s)
+		r.beginDeletion(s)
+		return nil
 	case interrupt:
 		return r.interrupt(ctx, s, d.items)
 	case dismiss:
@@ -121,12 +122,14 @@ func classified(err error) error {
 	return wrapped
 }
 
-// beginDeletion starts a job that deletes.
-func (r *Reconciler) beginDeletion(ctx context.Context, s *snapshot) error {
+// beginDeletion starts a job that deletes. It is stored when the items are deleted: until
+// then, what gave it to us gives it again.
+func (r *Reconciler) beginDeletion(s *snapshot) {
 	// A deletion works on no generation: what the last job has observed stays.
-	job.Execution(s.exec).Status.Begin(s.exec.Status.ObservedGeneration, metav1.NewTime(r.Now()))
+	status, now := job.Execution(s.exec).Status, metav1.NewTime(r.Now())
+	status.Begin(s.exec.Status.ObservedGeneration, now)
 	s.exec.Status.DeployItemCache = nil
-	return r.enter(ctx, s, v1alpha1.PhaseStringInitDelete)
+	status.Enter(v1alpha1.PhaseStringInitDelete, nil, now)
 }
 
 // remove deletes all items. Each of them stays until its deployer has cleaned up.

@@ -129,7 +129,7 @@ func handsOver(s snapshot) bool {
 	if s.exec.DeletionTimestamp != nil {
 		return s.parent.Status.InstallationPhase == phases.TriggerDelete || s.parent.Status.InstallationPhase == phases.Deleting
 	}
-	return s.parent.Status.InstallationPhase == phases.Progressing
+	return job.HandsDown(s.parent)
 }
 
 // nextJob returns what brings the next job. Without a parent that has one, only a

@@ -49,7 +49,7 @@ func abort(before time.Duration) option {
 func parent(id, finished string, phase v1alpha1.InstallationPhase) option {
 	return func(s *snapshot) {
 		s.parent = &v1alpha1.Installation{Status: v1alpha1.InstallationStatus{JobID: id, JobIDFinished: finished, InstallationPhase: phase}}
-		s.parent.Name = "x"
+		s.parent.Name, s.parent.Finalizers = "x", []string{v1alpha1.Finalizer}
 	}
 }
 
@@ -145,6 +145,7 @@ func TestDecide(t *testing.T) {
 		{"nobody handed a job over", nil, rest, "", settled},
 		{"the parent still writes children", []option{parent("a", "", "Init")}, rest, "", "Installation x"},
 		{"the parent hands its job over", []option{parent("a", "", "Progressing")}, adopt, "", itself},
+		{"the parent may still go before us", []option{parent("a", "", "Progressing"), func(s *snapshot) { s.parent.Finalizers = nil }}, rest, "", "Installation x"},
 		{"a further job of the parent", []option{jobs("a", "a", "Succeeded"), parent("b", "a", "Progressing")}, adopt, "", itself},
 		{"the job of the parent is done already", []option{jobs("a", "a", "Succeeded"), parent("a", "", "Progressing")}, rest, "", settled},
 		{"the parent's job has ended without us", []option{parent("a", "a", "Failed")}, rest, "", settled},

@@ -220,7 +220,7 @@ func TestWithoutUninstall(t *testing.T) {
 
 // TestAdopt: whose job it is.
 func TestAdopt(t *testing.T) {
-	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-1"}}
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-1", Finalizers: []string{v1alpha1.Finalizer}}}
 	inst.Status.JobID, inst.Status.InstallationPhase = "of-the-parent", "Progressing"
 	exec := withItems()
 	exec.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: key.Name, UID: "uid-1"}}

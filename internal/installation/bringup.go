@@ -41,6 +41,10 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := r.keepPlan(ctx, s, made.stored); err != nil {
 		return err
 	}
+	if s.asked != "" {
+		// If somebody was faster, the next attempt has to know of these children.
+		r.unstored.note(s.inst.UID, true)
+	}
 	if err := r.writeChildren(ctx, s, made); err != nil {
 		return err
 	}
@@ -63,6 +67,9 @@ func (s *snapshot) isAlone() bool {
 
 // finish ends a job that has nothing to wait for.
 func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *made) error {
+	if err := r.saveOwn(ctx, s); err != nil {
+		return err
+	}
 	s.inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
 	// Nothing is stored: the exports are made before anybody could ask for it.
 	noted := *made

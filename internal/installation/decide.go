@@ -50,6 +50,9 @@ type snapshot struct {
 	current *string
 	// unsaved says that the status has a job which is not stored yet.
 	unsaved bool
+	// asked is why a job of our own begins that is not stored yet: what asks for it is
+	// still there.
+	asked v1alpha1.JobTrigger
 }
 
 // inputs are what the children of an Installation are made from, as far as it is in
@@ -149,7 +152,7 @@ func decide(s snapshot) decision {
 	switch {
 	case !unfinished && handsOver(s):
 		return act(adopt)
-	case endsEarly(s.inst, unfinished) && (unfinished || !awaited(s)):
+	case s.asked == "" && endsEarly(s.inst, unfinished) && (unfinished || !awaited(s)):
 		// Otherwise it is for the job that the parent is about to hand over.
 		return decideInterruption(s, unfinished)
 	case !s.orphaned && inVain(s.inst):
@@ -162,7 +165,7 @@ func decide(s snapshot) decision {
 		return decideAfterwards(s)
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
 		return act(begin)
-	case needsAcceptance(s.inst):
+	case s.asked == "" && needsAcceptance(s.inst):
 		return act(accept)
 	}
 	return decidePhase(s)
@@ -242,9 +245,9 @@ func asksForJob(s snapshot, operation v1alpha1.Operation) bool {
 }
 
 // needsAcceptance reports whether the admission of the running job was cut short
-// before the finalizer was set.
+// before the finalizer was set. The children wait for that.
 func needsAcceptance(inst *v1alpha1.Installation) bool {
-	return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Init && !deleted(inst) && !hasFinalizer(inst)
+	return !deleted(inst) && !hasFinalizer(inst)
 }
 
 // decidePhase chooses the step of a running job. From a phase that we do not know,

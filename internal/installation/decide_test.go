@@ -52,7 +52,7 @@ func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option 
 	return func(s *snapshot) {
 		sub(s)
 		s.parent = &v1alpha1.Installation{}
-		s.parent.Name = "parent"
+		s.parent.Name, s.parent.Finalizers = "parent", []string{v1alpha1.Finalizer}
 		s.parent.Status.JobID, s.parent.Status.JobIDFinished, s.parent.Status.InstallationPhase = parentJob, finished, phase
 	}
 }
@@ -197,6 +197,9 @@ func TestDecide(t *testing.T) {
 		{"a handed over job starts although the last phase is final", []option{jobs("b", "a", "Succeeded")}, begin, itself},
 		{"from a phase that nobody knows the job begins again", []option{finalized, jobs("a", "", "Dancing")}, begin, itself},
 		{"an admission that was cut short is ended", []option{jobs("a", "", "Init")}, accept, itself},
+		{"also when the children are written, and wait for that", []option{jobs("a", "", "Progressing")}, accept, itself},
+		{"not before the job is stored", []option{requested("reconcile"), jobs("b", "a", "Init"), func(s *snapshot) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
+		{"the request for the job does not interrupt it", []option{requested("force-reconcile"), jobs("b", "a", "Init"), func(s *snapshot) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
 		{"first the inputs are read", []option{finalized, jobs("a", "", "Init")}, look, itself},
 		{"children are written", []option{finalized, jobs("a", "", "Init"), looked(nil)}, bringUp, itself},
 		{"a phase of the public system that we skip", []option{finalized, jobs("a", "", "ObjectsCreated"), looked(nil)}, bringUp, itself},
@@ -217,6 +220,7 @@ func TestDecide(t *testing.T) {
 		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, complete, itself},
 		{"results of another specification are none", []option{finalized, jobs("a", "", "Completing"), generations(2, 1)}, fail, itself},
 
+		{"not as long as it may go before them", []option{below("a", "", "Progressing"), func(s *snapshot) { s.parent.Finalizers = nil }, finalized}, rest, "Installation parent"},
 		{"a parent hands its job over when all children are written", []option{below("a", "", "Progressing"), finalized}, adopt, itself},
 		{"and not before", []option{below("a", "", "Init"), finalized}, rest, "Installation parent"},
 		{"nor while what is no longer wanted goes", []option{below("a", "", "CleanupOrphaned"), finalized}, rest, "Installation parent"},

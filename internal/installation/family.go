@@ -98,7 +98,7 @@ func handsOver(s snapshot) bool {
 	if deleted(s.inst) {
 		return hasFinalizer(s.inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
 	}
-	return phase == phases.Progressing
+	return job.HandsDown(s.parent)
 }
 
 // staysUntilNext reports whether somebody has deleted a subinstallation, which goes with

@@ -58,6 +58,8 @@ type Reconciler struct {
 	written   job.Written
 	outages   outages
 	kept      kept
+	unstored  marks
+	leaving   marks
 	trees     trees
 	relations relations
 	once      sync.Once
@@ -89,6 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		// It could not be read what the job is about.
 		return ctrl.Result{}, err
 	}
+	err = r.stored(ctx, s, err)
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
 		r.outages.over(s.inst.UID)
 	}
@@ -122,7 +125,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.inst.Status.InstallationPhase, "job", s.inst.Status.JobID)
 		switch err := r.apply(ctx, s, last.do); {
-		case errors.Is(err, offload.ErrPending):
+		case errors.Is(err, offload.ErrPending), errors.Is(err, errComeBack):
 			return r.save(ctx, s)
 		case err != nil:
 			return err
@@ -150,6 +153,9 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	exec := &v1alpha1.Execution{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {
 	case apierrors.IsNotFound(err):
+		if err := r.observeUnstored(ctx, s); err != nil {
+			return false, err
+		}
 	case err != nil:
 		return false, fmt.Errorf("read Execution %s: %w", request, err)
 	case asOwner(inst).Owns(exec):
@@ -157,6 +163,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 			return false, nil
 		}
 		s.exec = exec
+		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)
 	}
 	if err := r.observeFamily(ctx, s); err != nil {
 		return false, err

@@ -40,7 +40,7 @@ func ended(inst *v1alpha1.Installation, jobID string, phase v1alpha1.Installatio
 
 func parentWith(jobID, finished string) *v1alpha1.Installation {
 	parent := &v1alpha1.Installation{}
-	parent.Name, parent.UID = "parent", "uid-parent"
+	parent.Name, parent.UID, parent.Finalizers = "parent", "uid-parent", []string{v1alpha1.Finalizer}
 	parent.Status.JobID, parent.Status.JobIDFinished = jobID, finished
 	return parent
 }

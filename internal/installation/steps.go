@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,24 +16,52 @@ import (
 	"go.landscaper.dev/internal/plan"
 )
 
-// admit starts a job. The job's ID is stored before the request for it is
-// removed, so that a crash in between repeats a job rather than losing one.
+// admit starts a job that somebody asks for.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 	forgetRepetitions(s.inst)
 	return r.start(ctx, s, job.TriggerOf(s.inst))
 }
 
-// start stores a job and accepts it.
+// start begins a job. It is stored with what comes next: until then the request for it
+// stays, or whatever else asks for it.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.Remember(trigger)
-	if err := r.begin(ctx, s); err != nil {
+	s.asked = trigger
+	if err := r.begin(ctx, s); err != nil || !r.unstored.has(s.inst.UID) {
 		return err
 	}
-	if why, unasked := unaskedJobs[trigger]; unasked {
+	return errComeBack
+}
+
+// errComeBack ends an attempt as soon as its job is stored.
+var errComeBack = errors.New("what an attempt before has written is not known yet")
+
+// started accepts a job of our own that was stored just now. It is stored before the
+// request for it is removed, so that a crash in between repeats a job rather than losing
+// one.
+func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
+	if s.asked == "" {
+		return nil
+	}
+	why, unasked := unaskedJobs[s.asked]
+	s.asked = ""
+	if unasked {
 		r.reporter().Tell(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.inst.Status.JobID+" begins because "+why)
 	}
 	return r.accept(ctx, s)
+}
+
+// stored sees to it that a job is stored, and the request for it removed, before it is
+// told what is wrong with it: it might end with that.
+func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
+	if s.asked == "" || errors.Is(err, job.ErrGone) || job.IsShutdown(ctx, err) || job.OutcomeOf(err) == job.Conflict {
+		return err
+	}
+	if saveErr := job.Protect(func() error { return r.save(ctx, s) }); saveErr != nil {
+		return saveErr
+	}
+	return err
 }
 
 // ignore removes a request for a job that has no effect, and says so.
@@ -61,7 +90,7 @@ func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
 }
 
 // begin enters the first phase of a job. That of a parent is stored with what comes
-// next: until then the parent tells it.
+// next: until then the parent tells it. So is one of our own.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	phase := v1alpha1.PhaseStringInit
 	if deleted(s.inst) {
@@ -69,7 +98,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	}
 	s.subject.Status.Begin(s.inst.Generation, metav1.NewTime(r.Now()))
 	s.inst.Status.SubInstCache = nil
-	if s.parent != nil && s.parent.Status.JobID == s.inst.Status.JobID {
+	if s.asked != "" || s.parent != nil && s.parent.Status.JobID == s.inst.Status.JobID {
 		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
 		s.unsaved = true
 		return nil
@@ -79,8 +108,14 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
+	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {
+		return err //nolint:wrapcheck // says what was written
+	}
+	if phase != v1alpha1.PhaseStringInit {
+		r.unstored.note(s.inst.UID, false)
+	}
 	s.unsaved = false
-	return r.reporter().Enter(ctx, s.subject, phase)
+	return r.started(ctx, s)
 }
 
 // save stores a job that has begun, because what comes next takes its time.
@@ -89,6 +124,15 @@ func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
 		return nil
 	}
 	return r.enter(ctx, s, string(s.inst.Status.InstallationPhase))
+}
+
+// saveOwn stores a job of our own that has begun, before something is done that nobody
+// could take back.
+func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
+	if s.asked == "" {
+		return nil
+	}
+	return r.save(ctx, s)
 }
 
 // accept sets the finalizer and removes the request for the job. It is bound to
@@ -143,6 +187,12 @@ func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
 
 // remove deletes all children. What must not be uninstalled is marked first.
 func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
+	if len(s.subs) > 0 {
+		// What is deleted without a job of its parent says that it waits for one.
+		if err := r.saveOwn(ctx, s); err != nil {
+			return err
+		}
+	}
 	for _, child := range s.children() {
 		if s.inst.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true" {
 			if err := r.annotate(ctx, child.Object, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
@@ -165,8 +215,13 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 	return client.IgnoreNotFound(r.Client.Delete(ctx, child, client.Preconditions{UID: &uid}))
 }
 
-// confirm asks the API server whether the Execution is gone: the cache may be behind.
+// confirm asks the API server whether the Execution is gone: the cache may be behind,
+// unless it has shown that the Execution was being deleted.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
+	if r.leaving.has(s.inst.UID) {
+		s.gone = true
+		return nil
+	}
 	exec := &v1alpha1.Execution{}
 	reference := s.inst.Status.ExecutionReference
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
@@ -189,6 +244,8 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	}
 	r.written.Forget(s.inst.UID)
 	r.kept.note(s.inst.UID, false)
+	r.unstored.note(s.inst.UID, false)
+	r.leaving.note(s.inst.UID, false)
 	r.trees.forget(s.inst.UID)
 	return job.ErrGone
 }

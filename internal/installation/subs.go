@@ -108,6 +108,11 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 // dropSubs deletes subinstallations that are no longer wanted. It comes when everything
 // else is written: as soon as one of them goes, the job only waits for that.
 func (r *Reconciler) dropSubs(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation) error {
+	if len(orphans) > 0 {
+		if err := r.saveOwn(ctx, s); err != nil {
+			return err
+		}
+	}
 	for _, orphan := range orphans {
 		if err := r.deleteChild(ctx, orphan); err != nil {
 			return fmt.Errorf("delete subinstallation %s: %w", orphan.Name, err)

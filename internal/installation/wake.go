@@ -81,7 +81,7 @@ func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installa
 	for _, teller := range r.waitingAs(ctx, last.Namespace, tellsAs(last.Name)) {
 		requests = append(requests, requestFor(&teller))
 	}
-	requests = append(requests, r.waitingChildren(ctx, last)...)
+	requests = append(requests, r.waitingChildren(ctx, last, after == nil)...)
 	if name := parentOf(last)[0]; name != noParent && concernsParent(before, after) {
 		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: last.Namespace, Name: name}})
 	}
@@ -116,8 +116,9 @@ func imports(inst *v1alpha1.Installation) bool {
 }
 
 // waitingChildren returns the subinstallations that an Installation has a job for, and
-// those that still work for one that has ended, or were to be interrupted in it.
-func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
+// those that still work for one that has ended, or were to be interrupted in it. Those
+// that wait for a job to be deleted in do that themselves when it is gone.
+func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Installation, gone bool) []reconcile.Request {
 	children, err := r.childrenOf(ctx, inst.Namespace, inst.Name)
 	if err != nil {
 		return nil
@@ -125,7 +126,7 @@ func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Install
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if handsOver(snapshot{inst: child, parent: inst}) || ended && (endsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+		if gone && deleted(child) || handsOver(snapshot{inst: child, parent: inst}) || ended && (endsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
 			requests = append(requests, requestFor(child))
 		}
 	}

@@ -37,6 +37,7 @@ func TestWoken(t *testing.T) {
 		{"an exporter goes on", exporter, exporter, "waits"},
 		{"an importer is gone", importer, nil, "goes parent"},
 		{"a parent is ready", ready, parent, "fresh held"},
+		{"a parent is gone before its job has ended", ready, nil, "goes"},
 		{"a parent is not ready", nil, ready, ""},
 		{"a job of the parent has ended before that of its children", parent, ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
 	} {

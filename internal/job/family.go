@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -45,6 +46,12 @@ func Root(ctx context.Context, reader client.Reader, inst *v1alpha1.Installation
 		inst = parent
 	}
 	return inst, depth, nil
+}
+
+// HandsDown reports whether an Installation hands its job to all children: everything is
+// written, and the Installation cannot go before them.
+func HandsDown(parent *v1alpha1.Installation) bool {
+	return parent.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing && controllerutil.ContainsFinalizer(parent, v1alpha1.Finalizer)
 }
 
 // Awaits reports whether an object that works for the job of its parent does not have

@@ -162,7 +162,7 @@ func (w *world) checkSettled() {
 				w.violate("%s %s is still being deleted, phase %s, and nothing will wake it", k, key.Name, phase)
 			}
 			operation := object.GetAnnotations()[v1alpha1.OperationAnnotation]
-			if k == "Installation" && operation != "" && !w.waitsForImporter(object) {
+			if k == "Installation" && operation != "" && !w.waitsForImporter(object) && !w.waitsForParentToGo(object) {
 				w.violate("Installation %s still asks for %s, and nothing will wake it", key.Name, operation)
 			}
 		}
@@ -179,6 +179,13 @@ func (w *world) waitsForParent(object client.Object) bool {
 	}
 	_, _, phase := jobOf(parent)
 	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed || w.waitsForImporter(parent)
+}
+
+// waitsForParentToGo tells whether an interruption is for the job that a parent hands over
+// as soon as its deletion goes on.
+func (w *world) waitsForParentToGo(object client.Object) bool {
+	parent, err := w.store.get("Installation", types.NamespacedName{Namespace: object.GetNamespace(), Name: parentOf(object)})
+	return err == nil && w.waitsForImporter(parent)
 }
 
 // waitsForImporter tells whether the deletion of a root waits until the other one no

@@ -1,0 +1,57 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// marks are what is remembered of some Installations until a restart.
+type marks struct {
+	mu sync.Mutex
+	by map[types.UID]bool
+}
+
+func (m *marks) note(uid types.UID, has bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !has {
+		delete(m.by, uid)
+		return
+	}
+	if m.by == nil {
+		m.by = map[types.UID]bool{}
+	}
+	m.by[uid] = true
+}
+
+func (m *marks) has(uid types.UID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.by[uid]
+}
+
+// observeUnstored asks the API server for the Execution that an attempt may have made
+// whose job was not stored, because somebody was faster: a cache that shows the newer
+// Installation need not show it. After a restart it does. Subinstallations need no
+// question: they come by the watch that brings the Installation with the job that is
+// stored first then.
+func (r *Reconciler) observeUnstored(ctx context.Context, s *snapshot) error {
+	if !r.unstored.has(s.inst.UID) {
+		return nil
+	}
+	exec := &v1alpha1.Execution{}
+	err := r.Reader.Get(ctx, client.ObjectKeyFromObject(s.inst), exec)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read Execution %s/%s: %w", s.inst.Namespace, s.inst.Name, err)
+	}
+	if err == nil && asOwner(s.inst).Owns(exec) {
+		s.exec = exec
+	}
+	return nil
+}
