@@ -66,6 +66,9 @@ func (b *bench) export(t *testing.T) *v1alpha1.DataObject {
 	return object
 }
 
+// forgetPlans is what a restart does.
+func (b *bench) forgetPlans() { b.kept.by, b.kept.listed, b.remembered.by = nil, nil, nil }
+
 // TestExportingJob: what a job with exports writes, also over a restart, and that
 // nothing of its plan is left.
 func TestExportingJob(t *testing.T) {
@@ -74,7 +77,7 @@ func TestExportingJob(t *testing.T) {
 		between func(*bench)
 	}{
 		{"one process", func(*bench) {}},
-		{"a restart while the children work", func(b *bench) { b.kept.by, b.kept.listed = nil, nil }},
+		{"a restart while the children work", (*bench).forgetPlans},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, publishing(t)...)
@@ -114,6 +117,7 @@ func TestFailedExports(t *testing.T) {
 			if err := b.api.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(shop.Namespace)); err != nil {
 				t.Fatal(err)
 			}
+			b.forgetPlans()
 		}, "x", true, "ConstructExports", "ConstructExports", "start another job"},
 		{"the name belongs to another Installation", func(t *testing.T, b *bench) {
 			other := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "shop-url", OwnerReferences: []metav1.OwnerReference{owner("Installation", "other", "9")}}}
@@ -163,7 +167,7 @@ func TestLeftPlan(t *testing.T) {
 	b.reconcile(t)
 	b.finish(t, "Failed", nil)
 	b.reconcile(t)
-	b.kept.by, b.kept.listed = nil, nil
+	b.forgetPlans()
 	if got := b.reconcile(t); !strings.HasPrefix(got, "delete ") {
 		t.Errorf("after a restart: %q", got)
 	}

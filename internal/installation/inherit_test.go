@@ -24,7 +24,7 @@ func foreignJob(t *testing.T) *bench {
 	if err := b.api.Status().Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	b.kept.by, b.kept.listed = nil, nil
+	b.forgetPlans()
 	b.finishWith(t, "https://shop")
 	return b
 }

@@ -75,22 +75,33 @@ func (r *Reconciler) keepPlan(ctx context.Context, s *snapshot, content []byte) 
 	if content == nil {
 		return nil
 	}
+	r.remembered.forget(s.inst.UID)
+	stored := &storedPlan{job: s.inst.Status.JobID, content: content}
+	if !r.kept.has(s.inst.UID) && !r.kept.first(s.inst.Namespace) {
+		stored.secrets = map[string]types.UID{}
+	}
 	// Also an attempt whose answer is lost may have stored something.
 	r.kept.note(s.inst.UID, true)
 	for _, secret := range plan.Secrets(s.inst, content) {
-		if err := r.keep(ctx, s.inst, secret); err != nil {
+		if err := r.keep(ctx, s.inst, secret, stored); err != nil {
 			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
 		}
 	}
+	r.remembered.note(s.inst.UID, stored)
 	return nil
 }
 
 // keep writes one Secret. That of an earlier attempt is replaced.
-func (r *Reconciler) keep(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret) error {
-	err := r.Client.Create(ctx, secret.DeepCopy())
+func (r *Reconciler) keep(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, stored *storedPlan) error {
+	created := secret.DeepCopy()
+	err := r.Client.Create(ctx, created)
+	if err == nil && stored.secrets != nil {
+		stored.secrets[created.Name] = created.UID
+	}
 	if !apierrors.IsAlreadyExists(err) {
 		return err //nolint:wrapcheck // the caller tells what is stored
 	}
+	stored.secrets = nil
 	live := &corev1.Secret{}
 	if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
 		return err //nolint:wrapcheck // the caller tells what is stored
@@ -105,8 +116,11 @@ func (r *Reconciler) keep(ctx context.Context, inst *v1alpha1.Installation, secr
 	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
 }
 
-// keptPlan reads what the job has stored.
+// keptPlan returns what the job has stored. Read is what an earlier process has stored.
 func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) ([]byte, error) {
+	if known := r.remembered.of(inst.UID, inst.Status.JobID); known != nil {
+		return known.content, nil
+	}
 	list := &corev1.SecretList{}
 	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(plan.SecretLabels(inst))); err != nil {
 		return nil, &sources.ReadError{Object: "the Secrets with the stored plan", Cause: err}
@@ -116,7 +130,11 @@ func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) 
 		secrets[i] = &list.Items[i]
 	}
 	r.kept.note(inst.UID, len(secrets) > 0)
-	return plan.Content(inst, secrets) //nolint:wrapcheck // says what is wrong and what to do
+	content, err := plan.Content(inst, secrets)
+	if err == nil {
+		r.remembered.note(inst.UID, &storedPlan{job: inst.Status.JobID, content: content})
+	}
+	return content, err //nolint:wrapcheck // says what is wrong and what to do
 }
 
 // tidy deletes the stored plan of a job that has ended. The job has ended well or
@@ -133,6 +151,16 @@ func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
 }
 
 func (r *Reconciler) dropPlan(ctx context.Context, inst *v1alpha1.Installation) error {
+	known := r.remembered.of(inst.UID, inst.Status.JobID)
+	r.remembered.forget(inst.UID)
+	if known != nil && known.secrets != nil {
+		for name, uid := range known.secrets {
+			if err := r.dropSecret(ctx, inst.Namespace, name, uid); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	list := secretMetadata()
 	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(plan.SecretLabels(inst))); err != nil {
 		return err //nolint:wrapcheck // only logged
@@ -143,12 +171,16 @@ func (r *Reconciler) dropPlan(ctx context.Context, inst *v1alpha1.Installation) 
 			continue
 		}
 		// What lists metadata does not tell the kind of each.
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: found.Namespace, Name: found.Name}}
-		if err := r.Client.Delete(ctx, secret, client.Preconditions{UID: &found.UID}); client.IgnoreNotFound(err) != nil {
-			return err //nolint:wrapcheck // only logged
+		if err := r.dropSecret(ctx, found.Namespace, found.Name, found.UID); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (r *Reconciler) dropSecret(ctx context.Context, namespace, name string, uid types.UID) error {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	return client.IgnoreNotFound(r.Client.Delete(ctx, secret, client.Preconditions{UID: &uid})) //nolint:wrapcheck // only logged
 }
 
 func secretMetadata() *metav1.PartialObjectMetadataList {

@@ -55,15 +55,17 @@ type Reconciler struct {
 	// Problems records where we break down; nil only logs it.
 	Problems *job.Problems
 
-	written   job.Written
-	outages   outages
-	kept      kept
-	unstored  marks
-	leaving   marks
-	trees     trees
-	relations relations
-	once      sync.Once
-	reports   *job.Reporter
+	written  job.Written
+	outages  outages
+	kept     kept
+	unstored marks
+	leaving  marks
+	// remembered are the stored plans of running jobs.
+	remembered remembered
+	trees      trees
+	relations  relations
+	once       sync.Once
+	reports    *job.Reporter
 	// plans are made away from the workers; nil means that they make them.
 	plans *plans
 }

@@ -246,6 +246,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	r.kept.note(s.inst.UID, false)
 	r.unstored.note(s.inst.UID, false)
 	r.leaving.note(s.inst.UID, false)
+	r.remembered.forget(s.inst.UID)
 	r.trees.forget(s.inst.UID)
 	return job.ErrGone
 }
