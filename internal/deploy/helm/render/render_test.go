@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/render/gotemplate"
+	"go.landscaper.dev/internal/render/memory"
 )
 
 // chartOf makes a chart of files.
@@ -142,6 +144,34 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMemoryIsShared lets a chart wait for memory that others use, and be tried again: a
+// crowd of renderings takes no more than the process has for them.
+func TestMemoryIsShared(t *testing.T) {
+	others := processMemory().Open()
+	if err := others.Take(t.Context(), processMemory().Total()-(1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	in := inputOf(chartOf(t, "shop", map[string]string{"templates/a.yaml": `{{ $x := repeat 4000000 "x" }}a: {{ len $x }}`}), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := rendered(ctx, in)
+	var wrong *Invalid
+	var busy *memory.Busy
+	if !errors.As(err, &busy) || errors.As(err, &wrong) {
+		t.Errorf("with the memory of others: %v", err)
+	}
+	others.Close()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := rendered(t.Context(), in); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestNotYAML fails instead of leaving an object out.
