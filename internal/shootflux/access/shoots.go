@@ -24,9 +24,9 @@ import (
 const (
 	// TokenSecret is the Secret in which the resource manager puts our token for a shoot.
 	TokenSecret = "shoot-access-extension-shoot-flux"
-	// ServiceAccount is who we are in a shoot, in the namespace ServiceAccountNamespace.
-	ServiceAccount          = "extension-shoot-flux"
-	ServiceAccountNamespace = "kube-system"
+	// account is who we are in a shoot, in the namespace accountNamespace.
+	account          = "extension-shoot-flux"
+	accountNamespace = "kube-system"
 	// role is what we may do there.
 	role = "gardener.cloud:extension:shoot-flux"
 
@@ -48,7 +48,7 @@ func (s *Shoots) ask(ctx context.Context, namespace string) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: TokenSecret,
 		Labels:      map[string]string{"resources.gardener.cloud/purpose": "token-requestor", "resources.gardener.cloud/class": "shoot"},
-		Annotations: map[string]string{askedBy + "name": ServiceAccount, askedBy + "namespace": ServiceAccountNamespace},
+		Annotations: map[string]string{askedBy + "name": account, askedBy + "namespace": accountNamespace},
 	}, Type: corev1.SecretTypeOpaque}
 	if err := s.Seed.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create Secret %s/%s: %w", namespace, TokenSecret, err)
@@ -80,7 +80,7 @@ func Rights() []*unstructured.Unstructured {
 	}}, {Object: map[string]any{
 		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": role},
 		"roleRef":  reference,
-		"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": ServiceAccount, "namespace": ServiceAccountNamespace}},
+		"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": account, "namespace": accountNamespace}},
 	}}}
 }
 

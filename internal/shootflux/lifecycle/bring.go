@@ -264,7 +264,7 @@ func (w *work) settle(ctx context.Context) error {
 	}
 	// What was reached is stored before anything is left alone, and after a request the
 	// contents are written once more.
-	if (first || done) && !(w.plan.install.continuous && w.plan.config.continuous) {
+	if leaves := !w.plan.install.continuous || !w.plan.config.continuous; leaves && (first || done) {
 		return w.again(ctx)
 	}
 	for name, piece := range map[string]situation{InstallName: w.plan.install, ConfigName: w.plan.config} {

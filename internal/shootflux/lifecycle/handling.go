@@ -81,9 +81,6 @@ func (s situation) handle() handling {
 	return once
 }
 
-// freezes says that the piece is to be left alone when it is there.
-func (s situation) freezes() bool { return !s.continuous && s.standing.Exists }
-
 // plan is what a run does with the pieces.
 type plan struct {
 	install, config situation

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -79,7 +80,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 			ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: nameOnly}, &corev1.ConfigMap{}: {Transform: nameOnly}},
 		},
 		Client: client.Options{Cache: &client.CacheOptions{
-			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}, &gardener.Cluster{}},
+			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}, &gardener.Cluster{}, &coordinationv1.Lease{}},
 		}},
 		Metrics:                       metricsserver.Options{BindAddress: config.MetricsAddress},
 		HealthProbeBindAddress:        config.HealthAddress,
