@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/managed"
 	"go.landscaper.dev/internal/shootflux/sshkey"
+	"go.landscaper.dev/internal/shootflux/state"
 )
 
 // Manifests makes the objects that install Flux.
@@ -132,7 +133,14 @@ func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result
 		return ctrl.Result{}, err
 	}
 	before := now.e.Status.LastError
-	report := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) { r.failed(status, now.e, now.kind, err) })
+	report := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
+		r.failed(status, now.e, now.kind, err)
+		if remembered := state.ReadStatus(now.e); now.shoot != nil && remembered.ProjectNamespace != now.shoot.Namespace {
+			// A change in the project may be what helps.
+			remembered.ProjectNamespace = now.shoot.Namespace
+			status.ProviderStatus = remembered.Encode()
+		}
+	})
 	if report != nil {
 		return ctrl.Result{}, report
 	}
