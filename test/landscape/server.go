@@ -40,6 +40,9 @@ type Options struct {
 	Program string
 	// Quiet leaves out the messages about every step, which cost time.
 	Quiet bool
+	// Flags are all that the program gets, made for the address of its health, if it is
+	// another one than "landscaper run".
+	Flags func(health string) []string
 	// Group puts the server into a process group of its own, so that Ctrl-C in a
 	// terminal is for its owner only.
 	Group bool
@@ -88,11 +91,7 @@ func Launch(options Options) (*Server, error) {
 }
 
 func (s *Server) launch() error {
-	args := slices.Concat([]string{"run", "--kubeconfig", s.options.Kubeconfig, "--health-address", s.health}, labArgs, s.options.Args)
-	if s.options.Quiet {
-		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--verbose" })
-	}
-	command := exec.Command(s.options.Program, args...)
+	command := exec.Command(s.options.Program, s.args()...)
 	command.Env = append(os.Environ(), s.options.Env...)
 	command.Stdout, command.Stderr = s.output, s.output
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: s.options.Group}
@@ -108,6 +107,17 @@ func (s *Server) launch() error {
 	defer s.mutex.Unlock()
 	s.command, s.ended = command, ended
 	return nil
+}
+
+func (s *Server) args() []string {
+	if s.options.Flags != nil {
+		return s.options.Flags(s.health)
+	}
+	args := slices.Concat([]string{"run", "--kubeconfig", s.options.Kubeconfig, "--health-address", s.health}, labArgs, s.options.Args)
+	if s.options.Quiet {
+		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--verbose" })
+	}
+	return args
 }
 
 // WaitReady returns when the server says that it is ready, or when it has ended.
