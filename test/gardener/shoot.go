@@ -2,7 +2,6 @@ package gardener
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -87,11 +86,7 @@ func (s *Shoot) Tell(ctx context.Context) error {
 	cluster.SetGroupVersionKind(extensions.WithKind("Cluster"))
 	cluster.SetName(s.Namespace())
 	cluster.SetAnnotations(map[string]string{"generic-token-kubeconfig.secret.gardener.cloud/name": genericKubeconfig})
-	text, err := json.Marshal(cluster.Object)
-	if err != nil {
-		return err
-	}
-	err = s.landscape.OnSeed.Create(ctx, cluster.DeepCopy())
+	err := s.landscape.OnSeed.Create(ctx, cluster.DeepCopy())
 	if client.IgnoreAlreadyExists(err) != nil || err == nil {
 		return err
 	}
@@ -99,9 +94,7 @@ func (s *Shoot) Tell(ctx context.Context) error {
 	if err := s.landscape.OnSeed.Get(ctx, client.ObjectKeyFromObject(cluster), present); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &present.Object); err != nil {
-		return err
-	}
+	present.Object["spec"] = cluster.Object["spec"]
 	return s.landscape.OnSeed.Update(ctx, present)
 }
 
