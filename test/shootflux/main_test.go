@@ -1,0 +1,137 @@
+// Package shootflux holds the tests of the extension shoot-flux as Gardener runs it:
+// garden, seed and shoot are real clusters, and so are Flux and the Git server.
+package shootflux
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/test/gardener"
+	"go.landscaper.dev/test/landscape"
+)
+
+// patience bounds every wait; a wait ends with its event, long before.
+const patience = 4 * time.Minute
+
+var world *gardener.Landscape
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	var err error
+	if world, err = gardener.Start(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "start the landscape:", err)
+		return 1
+	}
+	defer func() {
+		if err := world.Stop(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "end the landscape:", err)
+		}
+	}()
+	home := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: extensionNamespace}}
+	if err := world.OnSeed.Create(ctx, home); err != nil {
+		fmt.Fprintln(os.Stderr, "make a namespace for the extension:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+const extensionNamespace = "extension-shoot-flux"
+
+// extension runs the extension for a test, with further flags.
+func extension(t *testing.T, flags ...string) *landscape.Server {
+	t.Helper()
+	return landscape.Run(t, options(t, flags...))
+}
+
+func options(t *testing.T, flags ...string) landscape.Options {
+	t.Helper()
+	program, err := landscape.Program("gardener-extension-shoot-flux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return landscape.Options{Program: program, Flags: func(health string) []string {
+		return append([]string{
+			"--kubeconfig", world.Seed.Kubeconfig, "--garden-kubeconfig", world.Garden.Kubeconfig, "--health-bind-address", health,
+			"--metrics-bind-address", "0", "--log-level", "debug", "--log-format", "text", "--egress-allow-loopback",
+			"--heartbeat-namespace", extensionNamespace, "--leader-election-namespace", extensionNamespace, "--change-spread", "0s",
+		}, flags...)
+	}}
+}
+
+func limited(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// newShoot makes a shoot of a project. Its resource manager ends with the test.
+func newShoot(t *testing.T, project, name string) *gardener.Shoot {
+	t.Helper()
+	shoot, err := world.AddShoot(limited(t), project, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := shoot.Unmanage(); err != nil {
+			t.Error(err)
+		}
+	})
+	return shoot
+}
+
+// configure writes the ConfigMap of a project.
+func configure(t *testing.T, shoot *gardener.Shoot, data map[string]string) {
+	t.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: shoot.ProjectNamespace(), Name: "flux-config"}, Data: data}
+	err := world.InGarden.Create(limited(t), cm)
+	if client.IgnoreAlreadyExists(err) != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		if err := world.InGarden.Update(limited(t), cm); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ready waits as gardenlet does, and returns the Extension.
+func ready(t *testing.T, shoot *gardener.Shoot) *unstructured.Unstructured {
+	t.Helper()
+	seen, err := shoot.Ready(limited(t))
+	if err != nil {
+		t.Fatalf("%v\nthe Extension is %v", err, seen.Object["status"])
+	}
+	return seen
+}
+
+// nowhere is a kubeconfig of a cluster that does not answer.
+func nowhere(t *testing.T) string {
+	t.Helper()
+	address, err := landscape.FreeAddress()
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "nowhere.kubeconfig")
+	text := "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], " +
+		"clusters: [{name: a, cluster: {server: 'https://" + address + "'}}], users: [{name: a, user: {token: t}}]}"
+	must(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
