@@ -47,6 +47,13 @@ shoot-flux-manifests: $(BIN)/controller-gen ## Write the manifests of Flux that 
 	@cd $(TOOLS)/flux-manifests && go run . -controllers ../../lab/flux -controller-gen $(BIN)/controller-gen \
 		-out $(CURDIR)/internal/shootflux/install/flux -own $(CURDIR)/internal/shootflux/install/testdata
 
+IMAGE ?= registry.example.org/gardener-extension-shoot-flux:0.1.0
+CHART ?= registry.example.org/charts/gardener-extension-shoot-flux:0.1.0
+
+.PHONY: shoot-flux-registration
+shoot-flux-registration: ## Write the registrations of the extension shoot-flux (IMAGE=name:tag CHART=reference).
+	@go run ./hack/registration -chart charts/gardener-extension-shoot-flux -reference $(CHART) -image $(IMAGE) -out examples/shoot-flux
+
 .PHONY: session
 session: build lab ## Record a terminal session of the command line for the docs.
 	go run ./hack/session docs/pictures/session.svg
@@ -94,7 +101,7 @@ generate: $(BIN)/controller-gen ## Write what is made from other files: deep cop
 	@go run ./internal/generate
 	@go run ./internal/spiff/docgen
 	@go run ./internal/cli/docgen
-	@$(MAKE) --no-print-directory shoot-flux-manifests
+	@$(MAKE) --no-print-directory shoot-flux-manifests shoot-flux-registration
 
 .PHONY: verify
 verify: ## Check that generated files and go.mod are in step.
