@@ -120,6 +120,43 @@ func (c Chart) Rules(user string, values map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.bind(objects, user)
+}
+
+// GardenRules returns the rules that the registration of the extension shoot-flux gives to
+// it in the garden, bound to a user.
+func GardenRules(user string) ([]byte, error) {
+	role, err := GardenRole()
+	if err != nil {
+		return nil, err
+	}
+	binding := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": role.GetName()},
+		"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role.GetName()},
+		"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": ShootFlux.Name}},
+	}}
+	return ShootFlux.bind([]*unstructured.Unstructured{role, binding}, user)
+}
+
+// GardenRole is the role of the extension shoot-flux in the garden.
+func GardenRole() (*unstructured.Unstructured, error) {
+	directory, err := ShootFlux.Directory()
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(filepath.Join(directory, "..", "..", "examples", "shoot-flux", "controller-registration.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decode(string(content))
+	if err != nil {
+		return nil, err
+	}
+	return Find(objects, "ClusterRole", ShootFlux.Name)
+}
+
+// bind binds what is bound to the program to a user.
+func (c Chart) bind(objects []*unstructured.Unstructured, user string) ([]byte, error) {
 	var manifest bytes.Buffer
 	seen := map[string]bool{}
 	for _, object := range objects {

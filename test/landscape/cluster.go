@@ -56,6 +56,11 @@ func WriteRulesOf(of chart.Chart, directory, user string, values map[string]any)
 	if err != nil {
 		return "", err
 	}
+	return WriteManifest(directory, manifest)
+}
+
+// WriteManifest writes rules to a file in a directory, for lab.UserOptions.
+func WriteManifest(directory string, manifest []byte) (string, error) {
 	file, err := os.CreateTemp(directory, "rules-*.yaml")
 	if err != nil {
 		return "", fmt.Errorf("write the rules of the chart: %w", err)

@@ -207,5 +207,8 @@ func (m *Manager) wake(key types.NamespacedName) {
 	resource := newResource()
 	resource.SetNamespace(key.Namespace)
 	resource.SetName(key.Name)
-	m.wakes <- event.GenericEvent{Object: resource}
+	select {
+	case m.wakes <- event.GenericEvent{Object: resource}:
+	case <-m.ended:
+	}
 }
