@@ -110,6 +110,8 @@ func TestGitPushAndCloneOverBothTransports(t *testing.T) {
 	}
 }
 
+// TestGitRefusesStrangers shows who may not log in over SSH or HTTP, and that a stranger is
+// one no longer as soon as the key is added.
 func TestGitRefusesStrangers(t *testing.T) {
 	git := shared.Git
 	repository := newRepository(t, shared)
@@ -134,6 +136,22 @@ func TestGitRefusesStrangers(t *testing.T) {
 			t.Errorf("%s: git said %q (%v), want %q", row.reason, output, err, row.want)
 		}
 	}
+	public, err := os.ReadFile(strangerKey + ".pub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := os.OpenFile(git.AuthorizedKeysFile, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := known.Write(public); err != nil {
+		t.Fatal(err)
+	}
+	if err := known.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustGit(t, t.TempDir(), sshWith(strangerKey, git.KnownHostsFile), "ls-remote", repository.SSH)
+	mustGit(t, t.TempDir(), sshWith(git.PrivateKeyFile, git.KnownHostsFile), "ls-remote", repository.SSH)
 	if _, err := run(t.Context(), shared.Name, "git", "create", "../outside"); err == nil {
 		t.Error("a repository outside the directory was made")
 	}

@@ -63,6 +63,18 @@ type Git struct {
 	SSH            string `json:"ssh"`
 	PrivateKeyFile string `json:"privateKeyFile"`
 	KnownHostsFile string `json:"knownHostsFile"`
+	// AuthorizedKeysFile has the public keys that may log in, one in each line.
+	AuthorizedKeysFile string `json:"authorizedKeysFile"`
+}
+
+// Authorize lets the owner of a public key, as in authorized_keys, log in over SSH.
+func (g *Git) Authorize(publicKey []byte) error {
+	file, err := os.OpenFile(g.AuthorizedKeysFile, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("authorize a key: %w", err)
+	}
+	_, err = file.Write(append(bytes.TrimSpace(publicKey), '\n'))
+	return errors.Join(err, file.Close())
 }
 
 // Repository is a repository on the Git server.

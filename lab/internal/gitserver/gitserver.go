@@ -24,10 +24,11 @@ type Config struct {
 	// Username and Password, if set, are demanded over HTTP.
 	Username string `json:"username,omitempty"`
 	Password string `json:"password,omitempty"`
-	// HostKey is the SSH server's private key, AuthorizedKey the one public key
-	// that may log in; both as files.
-	HostKey       string `json:"hostKey"`
-	AuthorizedKey string `json:"authorizedKey"`
+	// HostKey is the SSH server's private key, AuthorizedKeys the public keys that may
+	// log in; both as files. The latter is read at each login, so that keys may be added
+	// and taken away.
+	HostKey        string `json:"hostKey"`
+	AuthorizedKeys string `json:"authorizedKeys"`
 }
 
 // Serve serves until the context ends or a listener fails.

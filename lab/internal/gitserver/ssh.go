@@ -16,8 +16,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshServer runs git-upload-pack and git-receive-pack for whoever has the key,
-// and nothing else.
+// sshServer runs git-upload-pack and git-receive-pack for whoever has one of
+// the keys, and nothing else.
 type sshServer struct {
 	config       *ssh.ServerConfig
 	repositories string
@@ -32,24 +32,31 @@ func newSSHServer(config Config) (*sshServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the host key: %w", err)
 	}
-	authorized, err := os.ReadFile(config.AuthorizedKey)
-	if err != nil {
-		return nil, fmt.Errorf("read the authorized key: %w", err)
-	}
-	key, _, _, _, err := ssh.ParseAuthorizedKey(authorized)
-	if err != nil {
-		return nil, fmt.Errorf("parse the authorized key: %w", err)
-	}
 	server := &ssh.ServerConfig{
 		PublicKeyCallback: func(_ ssh.ConnMetadata, offered ssh.PublicKey) (*ssh.Permissions, error) {
-			if !bytes.Equal(offered.Marshal(), key.Marshal()) {
-				return nil, errors.New("this key is not authorized")
-			}
-			return nil, nil
+			return nil, authorized(config.AuthorizedKeys, offered)
 		},
 	}
 	server.AddHostKey(signer)
 	return &sshServer{config: server, repositories: config.Repositories}, nil
+}
+
+// authorized says whether a key is one of those in a file.
+func authorized(file string, offered ssh.PublicKey) error {
+	rest, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the authorized keys: %w", err)
+	}
+	for len(bytes.TrimSpace(rest)) > 0 {
+		var key ssh.PublicKey
+		if key, _, _, rest, err = ssh.ParseAuthorizedKey(rest); err != nil {
+			return fmt.Errorf("parse the authorized keys: %w", err)
+		}
+		if bytes.Equal(offered.Marshal(), key.Marshal()) {
+			return nil
+		}
+	}
+	return errors.New("this key is not authorized")
 }
 
 func (s *sshServer) serve(listener net.Listener) error {

@@ -63,6 +63,9 @@ type Git struct {
 	SSH            string `json:"ssh"`
 	PrivateKeyFile string `json:"privateKeyFile"`
 	KnownHostsFile string `json:"knownHostsFile"`
+	// AuthorizedKeysFile has the keys that may log in, one in each line. Whoever adds
+	// one may log in at once.
+	AuthorizedKeysFile string `json:"authorizedKeysFile"`
 }
 
 // Repository is a Git repository of the lab.

@@ -85,11 +85,12 @@ func (s *Supervisor) upGit(ctx context.Context) error {
 	}
 	config := gitserver.Config{
 		Repositories: s.repositories(), HTTPAddress: ports.Address(overHTTP), SSHAddress: ports.Address(overSSH),
-		HostKey: s.instance.Path("git", "host.key"), AuthorizedKey: s.instance.Path("git", "client.key.pub"),
+		HostKey: s.instance.Path("git", "host.key"), AuthorizedKeys: s.instance.Path("git", "authorized_keys"),
 	}
 	access := &report.Git{
 		HTTP: "http://" + config.HTTPAddress, SSH: "ssh://git@" + config.SSHAddress,
 		PrivateKeyFile: s.instance.Path("git", "client.key"), KnownHostsFile: s.instance.Path("git", "known_hosts"),
+		AuthorizedKeysFile: config.AuthorizedKeys,
 	}
 	if s.config.GitAuth {
 		config.Username, config.Password = serviceUser, pki.NewToken()
@@ -122,7 +123,7 @@ func writeGitKeys(config gitserver.Config, access *report.Git) error {
 		return err
 	}
 	return writeFiles(map[string][]byte{
-		config.HostKey: host.Private, config.AuthorizedKey: client.Public,
+		config.HostKey: host.Private, config.AuthorizedKeys: client.Public,
 		access.PrivateKeyFile: client.Private, access.KnownHostsFile: host.KnownHosts(config.SSHAddress),
 	})
 }
