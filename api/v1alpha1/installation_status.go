@@ -65,6 +65,10 @@ type InstallationStatus struct {
 	// ImportsHash identifies the import values of the last job.
 	// +optional
 	ImportsHash string `json:"importsHash,omitempty"`
+	// DataUpdate says what the current or last job is about if it hands on values that
+	// have changed, and absent for all others.
+	// +optional
+	DataUpdate *DataUpdate `json:"dataUpdate,omitempty"`
 	// AutomaticReconcileStatus counts the jobs that were started automatically.
 	// +optional
 	AutomaticReconcileStatus *AutomaticReconcileStatus `json:"automaticReconcileStatus,omitempty"`
@@ -90,6 +94,19 @@ type InstallationStatus struct {
 	// InstallationReferences names the subinstallations, for tools of old releases.
 	// +optional
 	InstallationReferences []NamedObjectReference `json:"installationRefs,omitempty"`
+}
+
+// DataUpdate is what a job is about that hands on values which have changed after an
+// earlier job.
+type DataUpdate struct {
+	// Installations are those whose items export other values, and those that they are a
+	// part of.
+	// +optional
+	Installations []string `json:"installations,omitempty"`
+	// Unchanged says that the Installation is deployed as it would be now: its last job
+	// has succeeded, with the same specification and imports.
+	// +optional
+	Unchanged bool `json:"unchanged,omitempty"`
 }
 
 // JobRecord tells of a job.
@@ -133,6 +150,8 @@ const (
 	// TriggeredByImports is a change of imported data, where the administrator lets it
 	// start jobs.
 	TriggeredByImports JobTrigger = "imports"
+	// TriggeredByExports is a change of what deploy items have exported.
+	TriggeredByExports JobTrigger = "exports"
 	// TriggeredByDeletion is the deletion of the Installation.
 	TriggeredByDeletion JobTrigger = "deletion"
 	// TriggeredByParent is the job of the Installation that this one is a part of.

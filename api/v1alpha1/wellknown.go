@@ -11,6 +11,9 @@ const (
 	AbortTimeAnnotation = GroupName + "/abort-time"
 	// ReconcileReasonAnnotation tells why a reconcile was asked for.
 	ReconcileReasonAnnotation = GroupName + "/reconcile-reason"
+	// ChangedExportsAnnotation names the Installation whose items export other values than
+	// in their last job, and those that it is a part of, separated by commas.
+	ChangedExportsAnnotation = GroupName + "/changed-exports"
 	// ReconcileReasonRetry is the reason of a job that follows from
 	// spec.automaticReconcile.
 	ReconcileReasonRetry = "retry"
@@ -126,6 +129,10 @@ const (
 	ReconcileOperation Operation = "reconcile"
 	// ForceReconcileOperation starts a job although another one runs.
 	ForceReconcileOperation Operation = "force-reconcile"
+	// DataUpdateOperation starts a job that hands on what was exported anew by the items
+	// of some Installations: only what imports another value than before is deployed. A
+	// deployer asks for it, and names the Installations in ChangedExportsAnnotation.
+	DataUpdateOperation Operation = "data-update"
 	// InterruptOperation fails what is not finished.
 	InterruptOperation Operation = "interrupt"
 	// AbortOperation starts nothing new and waits for what runs.

@@ -23,6 +23,8 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		return nil
 	case begin:
 		return r.begin(ctx, s)
+	case collect:
+		return r.collect(ctx, s)
 	case beginDeletion:
 		r.beginDeletion(s)
 		return nil

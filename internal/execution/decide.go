@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,8 @@ const (
 	adopt step = "adopt"
 	// begin starts a job: the items are written.
 	begin step = "begin"
+	// collect collects the exports and ends a job that deploys nothing here.
+	collect step = "collect"
 	// beginDeletion starts a job that deletes.
 	beginDeletion step = "begin deletion"
 	// giveUp ends items that an abort has waited for long enough.
@@ -166,7 +169,21 @@ func decideStart(s snapshot) decision {
 	if errs := validation.Execution(s.exec); len(errs) > 0 {
 		return failure(job.Wrap(errs.ToAggregate(), "handleReconcilePhase", "handlePhaseInit", "the Execution is not valid", v1alpha1.ErrorConfigurationProblem))
 	}
+	if staysAsItIs(s) {
+		return act(collect)
+	}
 	return act(begin)
+}
+
+// staysAsItIs reports whether the job of the Installation only hands on what items export
+// anew, and every item is there.
+func staysAsItIs(s snapshot) bool {
+	if s.parent == nil || s.parent.Status.JobID != s.exec.Status.JobID || s.parent.Status.DataUpdate == nil || !s.parent.Status.DataUpdate.Unchanged {
+		return false
+	}
+	wanted, orphans := members(s.templates, s.items)
+	missing := slices.ContainsFunc(wanted, func(m member) bool { return m.item == nil || m.item.DeletionTimestamp != nil })
+	return s.exec.Status.ExecutionPhase == v1alpha1.ExecutionPhases.Succeeded && s.exec.Generation == s.exec.Status.ObservedGeneration && !missing && len(orphans) == 0
 }
 
 // decidePhase chooses the step of a running job.

@@ -53,6 +53,14 @@ func parent(id, finished string, phase v1alpha1.InstallationPhase) option {
 	}
 }
 
+// updating is a job of the parent that hands values on.
+func updating(id string, unchanged bool) option {
+	return func(s *snapshot) {
+		parent(id, "", "Progressing")(s)
+		s.parent.Status.DataUpdate = &v1alpha1.DataUpdate{Unchanged: unchanged}
+	}
+}
+
 func broken(s *snapshot) { s.broken = errors.New("not gzip") }
 
 // wants adds items to what the Execution wants, each with what it depends on.
@@ -156,6 +164,15 @@ func TestDecide(t *testing.T) {
 		{"items that cannot be read", []option{jobs("a", "", ""), broken}, fail, "", itself},
 		{"items that cannot be read any more", []option{jobs("a", "", "Progressing"), broken}, fail, "", itself},
 		{"items that are not valid", []option{jobs("a", "", ""), wants("a<a")}, fail, "", itself},
+		{"values of items are handed on, which all are there", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded")}, collect, "", itself},
+		{"also those of an item that has had a job of its own", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "own", "own", "Failed")}, collect, "", itself},
+		{"but the Installation is deployed", []option{jobs("b", "a", "Succeeded"), updating("b", false), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"but an item is gone", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one", "two"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"but an item is to go", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded", goes)}, begin, "", itself},
+		{"but an item is too many", []option{jobs("b", "a", "Succeeded"), updating("b", true), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"but the last job has failed", []option{jobs("b", "a", "Failed"), updating("b", true), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"but the items are other ones", []option{jobs("b", "a", "Succeeded"), updating("b", true), func(s *snapshot) { s.exec.Generation = 2 }, wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
+		{"but that was about another job", []option{jobs("b", "a", "Succeeded"), updating("c", true), wants("one"), has("one", "a", "a", "Succeeded")}, begin, "", itself},
 		{"without items there is nothing to wait for", []option{jobs("a", "", "Progressing")}, complete, "", itself},
 		{"all items are done", []option{jobs("a", "", "Completing")}, complete, "", itself},
 

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -16,6 +17,29 @@ import (
 
 // complete collects what the items export and ends the job.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
+	if err := r.gather(ctx, s); err != nil {
+		return err
+	}
+	if s.exec.Status.DeployItemCache != nil {
+		s.exec.Status.DeployItemCache.OrphanedDIs = nil
+	}
+	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
+}
+
+// collect is a whole job in which no item is deployed.
+func (r *Reconciler) collect(ctx context.Context, s *snapshot) error {
+	if err := r.gather(ctx, s); err != nil {
+		return err
+	}
+	now := metav1.NewTime(r.Now())
+	status := job.Execution(s.exec).Status
+	status.Begin(s.exec.Generation, now)
+	status.Wait(now)
+	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
+}
+
+// gather collects what the items export.
+func (r *Reconciler) gather(ctx context.Context, s *snapshot) error {
 	exports := make(map[string]any, len(s.items))
 	for _, item := range s.items {
 		value, err := r.exported(ctx, item)
@@ -28,10 +52,7 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 		return job.Wrap(err, "handleReconcilePhase", "handlePhaseCompleting", "store the exports of Execution "+s.exec.Name)
 	}
 	s.exec.Status.ExportReference = &v1alpha1.ObjectReference{Name: wanted.ItemExportsName(s.exec), Namespace: s.exec.Namespace}
-	if s.exec.Status.DeployItemCache != nil {
-		s.exec.Status.DeployItemCache.OrphanedDIs = nil
-	}
-	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
+	return nil
 }
 
 // exported reads the Secret with the exports of an item.

@@ -134,5 +134,5 @@ func unfinished(phase v1alpha1.InstallationPhase, operation v1alpha1.Operation) 
 }
 
 func starts(operation v1alpha1.Operation) bool {
-	return operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation
+	return operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation
 }

@@ -127,8 +127,26 @@ func (g *graph) installation(namespace, name string) *v1alpha1.Installation {
 // tree builds the tree below an Installation and marks what is outdated.
 func (g *graph) tree(root *v1alpha1.Installation) *Node {
 	tree := g.installationNode(root)
-	tree.Walk(func(n *Node) { n.Outdated = n.State != Missing && n.JobID != tree.JobID })
+	tree.markOutdated(tree.JobID, false, false)
 	return tree
+}
+
+// markOutdated marks what has not received a job and is to. A job that only hands values
+// on reaches none of the items of an Installation that it leaves as it is, and nothing
+// below one that it does not concern.
+func (n *Node) markOutdated(jobID string, stays, itemsStay bool) {
+	n.Outdated = n.State != Missing && n.JobID != jobID && !stays
+	if n.Installation != nil && n.JobID == jobID {
+		update := n.Installation.Status.DataUpdate
+		itemsStay = update != nil && update.Unchanged
+		stays = stays || itemsStay && !slices.Contains(update.Installations, n.Name)
+	}
+	if n.Kind == KindExecution {
+		stays = stays || itemsStay
+	}
+	for _, child := range n.Children {
+		child.markOutdated(jobID, stays, itemsStay && child.Kind == KindExecution)
+	}
 }
 
 func (g *graph) installationNode(installation *v1alpha1.Installation) *Node {

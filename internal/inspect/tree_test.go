@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +132,44 @@ func TestTreeOfPart(t *testing.T) {
 	}
 	if Tree(snapshot, "other", "a") != nil {
 		t.Error("there is no a in the other namespace")
+	}
+}
+
+// TestTreeOfUpdate: what a job that hands values on is not to reach is not outdated.
+func TestTreeOfUpdate(t *testing.T) {
+	in := func(jobID string, update *v1alpha1.DataUpdate) func(*v1alpha1.Installation) {
+		return func(i *v1alpha1.Installation) { i.Status.JobID, i.Status.DataUpdate = jobID, update }
+	}
+	of := func(e *v1alpha1.Execution) {
+		e.OwnerReferences = ownedBy(v1alpha1.GroupVersion.String(), "Installation", e.Name)
+	}
+	older := func(e *v1alpha1.Execution) { e.Status.JobID = "j1" }
+	early := func(name, of string) *v1alpha1.DeployItem {
+		d := item(name, of, "Succeeded")
+		d.Status.JobID = "j1"
+		return d
+	}
+	stays := &v1alpha1.DataUpdate{Installations: []string{"root", "from"}, Unchanged: true}
+	tree := Tree(Snapshot{
+		Installations: []*v1alpha1.Installation{
+			named("root", in("j2", stays)), named("from", partOf("root"), in("j2", stays)), named("other", partOf("root"), in("j2", stays)), named("below", partOf("other"), in("j1", nil)),
+			named("importing", partOf("root"), in("j2", &v1alpha1.DataUpdate{})), named("waiting", partOf("root"), in("j1", nil)),
+		},
+		Executions: []*v1alpha1.Execution{execution("root", of, older), execution("from", of), execution("other", of, older), execution("importing", of)},
+		DeployItems: []*v1alpha1.DeployItem{
+			early("of-from", "from"), early("of-other", "other"), early("of-importing", "importing"),
+		},
+	}, "ns", "root")
+	var outdated []string
+	tree.Walk(func(n *Node) {
+		if n.Outdated {
+			outdated = append(outdated, string(n.Kind)+" "+n.Name)
+		}
+	})
+	slices.Sort(outdated)
+	want := []string{"DeployItem of-importing", "Execution root", "Installation waiting"}
+	if diff := cmp.Diff(want, outdated); diff != "" {
+		t.Errorf("outdated, -want +got\n%s", diff)
 	}
 }
 

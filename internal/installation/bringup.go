@@ -22,6 +22,7 @@ import (
 // bringUp renders the blueprint and writes the children. They start when the
 // status says that all of them are written.
 func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
+	noteDeployed(s.inst)
 	if err := noteImports(s); err != nil {
 		return err
 	}

@@ -111,6 +111,10 @@ const (
 	bringUp step = "bring up"
 	// handOver hands the job to all children.
 	handOver step = "hand over"
+	// carryOn keeps everything as it is and works out the exports again.
+	carryOn step = "carry on"
+	// pass ends a job that concerns nothing of it.
+	pass step = "pass"
 	// complete collects the results of the children.
 	complete step = "complete"
 	// fail ends the job.
@@ -227,7 +231,8 @@ func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, trigger
 	if deleted(inst) && !phase.IsDeletion() {
 		return hasFinalizer(inst)
 	}
-	if operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation {
+	switch operation {
+	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation, v1alpha1.DataUpdateOperation:
 		return true
 	}
 	return operation == "" && !deleted(inst) && !skipped(inst) && inst.Generation != inst.Status.ObservedGeneration &&
@@ -292,6 +297,10 @@ func decideInputs(s snapshot) decision {
 		return failure(job.Wrap(in.broken, "init", "ImportsSatisfied", ""))
 	case len(in.missing) > 0:
 		return decideMissing(s.parent, in.missing, in.exporters)
+	case isAsBefore(s) && isConcerned(s.inst):
+		return act(carryOn)
+	case isAsBefore(s):
+		return act(pass)
 	}
 	return act(bringUp)
 }

@@ -180,7 +180,7 @@ func toAsk(dependent *v1alpha1.Installation) verdict {
 	switch operation := v1alpha1.Operation(dependent.Annotations[v1alpha1.OperationAnnotation]); {
 	case !follows(dependent):
 		return askNever
-	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation:
+	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation:
 		// It will read what is there then.
 		return askNever
 	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished):

@@ -147,13 +147,13 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	}
 	var dataObjects []*v1alpha1.DataObject
 	for i := range data.Items {
-		if object := &data.Items[i]; ofThisJob(s.inst, object) {
+		if object := &data.Items[i]; ofThisJob(s, object) {
 			dataObjects = append(dataObjects, object)
 		}
 	}
 	var all []*v1alpha1.Target
 	for i := range targets.Items {
-		if object := &targets.Items[i]; ofThisJob(s.inst, object) {
+		if object := &targets.Items[i]; ofThisJob(s, object) {
 			all = append(all, imported.AsRead(object))
 		}
 	}
@@ -167,10 +167,12 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 }
 
 // ofThisJob reports whether what is in the scope of an Installation counts. What an
-// earlier job has left may be a moment older than its removal.
-func ofThisJob(inst *v1alpha1.Installation, object client.Object) bool {
+// earlier job has left may be a moment older than its removal, unless the job deploys
+// only what has changed.
+func ofThisJob(s *snapshot, object client.Object) bool {
 	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
-	return jobID == inst.Status.JobID || !labelled && !wanted.Stale(inst, object)
+	stays := unchanged(s.inst) || s.inst.Status.DataUpdate != nil && s.ownsWriter(object)
+	return jobID == s.inst.Status.JobID || stays || !labelled && !wanted.Stale(s.inst, object)
 }
 
 // itemExports returns what the deploy items export, by their names.

@@ -48,6 +48,11 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 			return err
 		}
 	}
+	if s.inst.Status.DataUpdate != nil && in.broken == nil && len(in.missing) == 0 {
+		if in.hash, err = dataflow.ImportsHash(in.imports); err != nil {
+			return job.Terminally(job.Wrap(err, "init", "HashImports", ""))
+		}
+	}
 	s.inputs = in
 	return nil
 }

@@ -183,6 +183,7 @@ var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
 	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,
 	handOver: (*Reconciler).handOver, complete: (*Reconciler).complete, tidy: (*Reconciler).tidy,
 	survey: (*Reconciler).survey, remove: (*Reconciler).remove, confirm: (*Reconciler).confirm,
+	carryOn: (*Reconciler).carryOn, pass: (*Reconciler).pass,
 	release: (*Reconciler).release, explain: (*Reconciler).explain,
 }
 

@@ -25,6 +25,7 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 // start begins a job. It is stored with what comes next: until then the request for it
 // stays, or whatever else asks for it.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
+	s.inst.Status.DataUpdate = requestedUpdate(s, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.Remember(trigger)
 	s.asked = trigger
@@ -66,13 +67,17 @@ func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 
 // ignore removes a request for a job that has no effect, and says so.
 func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
-	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored,
-		"operation "+s.inst.Annotations[v1alpha1.OperationAnnotation]+" has no effect on a subinstallation: ask the root of the tree for a job")
+	why := " has no effect on a subinstallation: ask the root of the tree for a job"
+	if isRoot(s.inst) {
+		why = " has no effect on what is being deleted"
+	}
+	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.inst.Annotations[v1alpha1.OperationAnnotation]+why)
 	return r.dismiss(ctx, s)
 }
 
 // adopt takes the job of the parent over.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
+	s.inst.Status.DataUpdate = inheritedUpdate(s)
 	s.subject.Status.Trigger(s.parent.Status.JobID, metav1.NewTime(r.Now()))
 	s.subject.Remember(v1alpha1.TriggeredByParent)
 	return nil
@@ -81,6 +86,7 @@ func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
 // clear waits until subinstallations that are being deleted are gone.
 func (r *Reconciler) clear(ctx context.Context, s *snapshot) error {
 	s.inst.Status.SubInstCache = nil
+	noteDeployed(s.inst)
 	return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 }
 
@@ -144,6 +150,7 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 		}
 		delete(inst.Annotations, v1alpha1.OperationAnnotation)
 		delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
+		delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
 	})
 }
 
@@ -153,6 +160,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 		delete(inst.Annotations, v1alpha1.OperationAnnotation)
 		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
 		delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
+		delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
 	})
 }
 
@@ -273,8 +281,11 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 		return err
 	}
 	r.outages.over(s.inst.UID)
-	if err := r.dropCopies(ctx, s.inst); err != nil {
-		return err
+	if !unchanged(s.inst) {
+		// Otherwise they are those of the job that has written them.
+		if err := r.dropCopies(ctx, s.inst); err != nil {
+			return err
+		}
 	}
 	if err := r.dropExports(ctx, s.inst, exports.Exports); err != nil {
 		return err

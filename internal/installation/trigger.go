@@ -34,10 +34,16 @@ func endsEarly(inst *v1alpha1.Installation, unfinished bool) bool {
 	return operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation || unfinished && forced(inst)
 }
 
-// inVain reports whether somebody asks a subinstallation for a job of its own.
+// inVain reports whether somebody asks a subinstallation for a job of its own, or for one
+// that hands on values of what is to go.
 func inVain(inst *v1alpha1.Installation) bool {
-	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
-	return !isRoot(inst) && (operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation)
+	switch v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) {
+	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation:
+		return !isRoot(inst)
+	case v1alpha1.DataUpdateOperation:
+		return !isRoot(inst) || deleted(inst)
+	}
+	return false
 }
 
 // demandNext makes the request for a job at once one for a job that follows the running

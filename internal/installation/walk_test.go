@@ -19,14 +19,15 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	none := option(func(*snapshot) {})
 	common := [][]option{
 		{none, deleting}, {none, finalized},
-		{none, requested("reconcile"), requested("interrupt"), requested("abort"), requested("force-reconcile"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
+		{none, requested("reconcile"), requested("interrupt"), requested("abort"), requested("force-reconcile"), requested("data-update"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
 	}
 	itself := [][]option{
 		{none, sub}, {none, generations(2, 1)},
 		{none, awaitingExecution, withExecution("a", "", "Progressing"), withExecution("b", "b", "Succeeded"), withExecution("b", "b", "Failed"),
 			func(s *snapshot) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
 		{none, asked}, {none, left, func(s *snapshot) { left(s); untidy(s) }},
-		{none, looked(nil), looked(func(in *inputs) { in.landscape = nil }), looked(func(in *inputs) { in.missing = missing("a", "b") })},
+		{none, looked(nil), looked(func(in *inputs) { in.landscape = nil }), looked(func(in *inputs) { in.missing = missing("a", "b") }),
+			func(s *snapshot) { updating(true, "x")(s); importsHashed("h", "h")(s) }, func(s *snapshot) { updating(true, "y")(s); importsHashed("h", "h")(s) }},
 	}
 	family := [][]option{
 		{none, withoutParent, below("a", "a", "Succeeded"), below("b", "", "Progressing"), below("b", "", "Deleting")},

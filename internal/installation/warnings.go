@@ -24,6 +24,7 @@ var unaskedJobs = map[v1alpha1.JobTrigger]string{
 	v1alpha1.TriggeredByChange:   "the specification is new or has changed",
 	v1alpha1.TriggeredBySchedule: "it is time for it by spec.automaticReconcile",
 	v1alpha1.TriggeredByImports:  "something that is imported has changed",
+	v1alpha1.TriggeredByExports:  "something that its deploy items have exported has changed",
 }
 
 // withoutFirst returns what a list has after the entries that another begins with.

@@ -26,6 +26,8 @@ func TriggerOf(inst *v1alpha1.Installation) v1alpha1.JobTrigger {
 		return v1alpha1.TriggeredByReconcile
 	case operation == v1alpha1.ForceReconcileOperation:
 		return v1alpha1.TriggeredByForceReconcile
+	case operation == v1alpha1.DataUpdateOperation:
+		return v1alpha1.TriggeredByExports
 	case operation == "" && inst.Generation != inst.Status.ObservedGeneration:
 		return v1alpha1.TriggeredByChange
 	}

@@ -77,7 +77,7 @@ func (u *users) act() {
 		return
 	}
 	inst := stored.DeepCopyObject().(*v1alpha1.Installation)
-	switch u.world.random.IntN(9) {
+	switch u.world.random.IntN(11) {
 	case 0, 1:
 		u.change(inst, true)
 	case 2:
@@ -92,6 +92,8 @@ func (u *users) act() {
 		u.annotate(inst, v1alpha1.DeleteWithoutUninstallAnnotation, "true")
 		u.leftBehind[name] = true
 		u.remove(inst)
+	case 7, 8:
+		u.askForUpdate(inst)
 	default:
 		u.remove(inst)
 	}
@@ -129,6 +131,19 @@ func (u *users) annotate(inst *v1alpha1.Installation, key, value string) {
 		panic(err)
 	}
 	u.world.note("user: annotate %s %s", inst.Name, value)
+}
+
+// askForUpdate asks for a job as a deployer does that has seen another value: it says
+// which Installations that is about.
+func (u *users) askForUpdate(inst *v1alpha1.Installation) {
+	var concerned []string
+	for _, some := range append(u.subs(), types.NamespacedName{Name: inst.Name}) {
+		if u.world.random.IntN(2) == 0 {
+			concerned = append(concerned, some.Name)
+		}
+	}
+	inst.Annotations = with(inst.Annotations, v1alpha1.ChangedExportsAnnotation, strings.Join(concerned, ","))
+	u.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.DataUpdateOperation))
 }
 
 func (u *users) remove(inst *v1alpha1.Installation) {

@@ -1,0 +1,111 @@
+package installation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// A data update is a job that hands on values which deploy items export anew, without a
+// job of theirs. It runs through the tree in the order of the data, as every job does. But
+// an Installation that is deployed as it would be now stays as it is: if it is on the way
+// from the root to such an item, it works out its exports again; otherwise its part of
+// the job is over at once, and nothing below it gets the job. All others, which import
+// another value than before, are deployed as in every job.
+
+// requestedUpdate is what a job of a root is about; nil if it is about everything.
+func requestedUpdate(s *snapshot, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpdate {
+	if trigger != v1alpha1.TriggeredByExports {
+		return nil
+	}
+	named := s.inst.Annotations[v1alpha1.ChangedExportsAnnotation]
+	return updateOf(s, slices.DeleteFunc(strings.Split(named, ","), func(name string) bool { return name == "" }))
+}
+
+// inheritedUpdate is what the job of the parent is about; nil if it is about everything.
+func inheritedUpdate(s *snapshot) *v1alpha1.DataUpdate {
+	if s.parent.Status.DataUpdate == nil || deleted(s.inst) {
+		return nil
+	}
+	return updateOf(s, s.parent.Status.DataUpdate.Installations)
+}
+
+// updateOf notes whether the last job has left everything as it should be. It comes before
+// the job begins: what is stored is then still about that.
+func updateOf(s *snapshot, changed []string) *v1alpha1.DataUpdate {
+	status := &s.inst.Status
+	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.inst.Generation == status.ObservedGeneration &&
+		len(leaving(*s)) == 0 && len(absent(*s)) == 0 && (status.ExecutionReference == nil) == (s.exec == nil)
+	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
+}
+
+// unchanged reports whether the running job leaves an Installation as it is.
+func unchanged(inst *v1alpha1.Installation) bool {
+	return inst.Status.DataUpdate != nil && inst.Status.DataUpdate.Unchanged
+}
+
+// isAsBefore reports whether the last job has deployed what this one would.
+func isAsBefore(s snapshot) bool {
+	return unchanged(s.inst) && s.inputs.hash != "" && s.inputs.hash == s.inst.Status.ImportsHash
+}
+
+// isConcerned reports whether something that an Installation or a part of it has exported
+// has changed.
+func isConcerned(inst *v1alpha1.Installation) bool {
+	return slices.Contains(inst.Status.DataUpdate.Installations, inst.Name)
+}
+
+// noteDeployed notes that the job deploys the Installation. Its Execution learns it with
+// the phase that hands the job over.
+func noteDeployed(inst *v1alpha1.Installation) {
+	if inst.Status.DataUpdate != nil {
+		inst.Status.DataUpdate.Unchanged = false
+	}
+}
+
+// carryOn hands the job to the children as they are. What the exports need is made from
+// the inputs, which are those of the last job.
+func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
+	spec, exporting := &s.inst.Spec, false
+	if len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0 {
+		made, err := r.planned(ctx, s)
+		if err != nil {
+			return err
+		}
+		if err := r.keepPlan(ctx, s, made.stored); err != nil {
+			return err
+		}
+		exporting = made.stored != nil
+		if r.plans != nil {
+			// Of this job, only the exports are still to be worked out.
+			r.plans.Forget(client.ObjectKeyFromObject(s.inst))
+		}
+	}
+	r.outages.over(s.inst.UID)
+	s.inst.Status.SubInstCache = presentSubs(s.subs)
+	r.noteExports(s, exporting)
+	s.subject.Status.Wait(metav1.NewTime(r.Now()))
+	return r.handOver(ctx, s)
+}
+
+// pass ends the part of an Installation in a job that concerns nothing of it. Nobody needs
+// to be told of that.
+func (r *Reconciler) pass(ctx context.Context, s *snapshot) error {
+	s.inst.Status.SubInstCache = presentSubs(s.subs)
+	s.unsaved = false
+	return r.reporter().Pass(ctx, s.subject) //nolint:wrapcheck // says what was written
+}
+
+// presentSubs lists the subinstallations that are there.
+func presentSubs(subs []*v1alpha1.Installation) *v1alpha1.SubInstCache {
+	cache := &v1alpha1.SubInstCache{}
+	for _, sub := range subs {
+		cache.ActiveSubs = append(cache.ActiveSubs, v1alpha1.SubNamePair{SpecName: sub.Annotations[v1alpha1.SubinstallationNameAnnotation], ObjectName: sub.Name})
+	}
+	return cache
+}

@@ -1,0 +1,229 @@
+package installation
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// updating is a job that hands on what has changed below some Installations.
+func updating(unchanged bool, installations ...string) option {
+	return func(s *snapshot) {
+		s.inst.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: installations, Unchanged: unchanged}
+	}
+}
+
+// hashed are the imports of the last job and those of now.
+func importsHashed(before, now string) option {
+	return func(s *snapshot) {
+		s.inst.Status.ImportsHash = before
+		looked(func(in *inputs) { in.hash = now })(s)
+	}
+}
+
+func TestDecideUpdate(t *testing.T) {
+	running := func(options ...option) []option {
+		return append([]option{finalized, jobs("b", "a", "Init")}, options...)
+	}
+	tests := []struct {
+		reason  string
+		options []option
+		want    step
+	}{
+		{"a deployer asks a root for it", []option{requested("data-update"), finalized, jobs("a", "a", "Succeeded")}, admit},
+		{"it waits for the running job", []option{requested("data-update"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest},
+		{"a subinstallation has none of its own", []option{sub, requested("data-update"), jobs("a", "a", "Succeeded")}, dismiss},
+		{"what could not be deleted is not tried again by it", []option{deleting, finalized, requested("data-update"), jobs("a", "a", "DeleteFailed")}, dismiss},
+		{"first it is looked what is imported", running(updating(true, "x")), look},
+		{"something that the Installation exports may have changed", running(updating(true, "y", "x"), importsHashed("h", "h")), carryOn},
+		{"nothing of it has changed", running(updating(true, "y"), importsHashed("h", "h")), pass},
+		{"it imports another value", running(updating(true, "x"), importsHashed("h", "i")), bringUp},
+		{"its last job has not left it as it should be", running(updating(false, "x"), importsHashed("h", "h")), bringUp},
+		{"nobody knows what it imports", running(updating(true, "x"), importsHashed("", "")), bringUp},
+		{"a job about everything", running(importsHashed("h", "h")), bringUp},
+		{"an import is missing", running(updating(true, "y"), importsHashed("h", "h"), func(s *snapshot) { s.inputs.missing = missing("db") }), fail},
+		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *snapshot) { s.inputs.turn.waits = []string{"c"} }), await},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s := snapshotWith(test.options...)
+			if got := decide(s); got.do != test.want || !got.wake.Recorded() {
+				t.Errorf("%s by %s (%v), want %s", got.do, got.wake, got.err, test.want)
+			}
+		})
+	}
+}
+
+// TestUpdateOf: when the last job has left an Installation as it should be.
+func TestUpdateOf(t *testing.T) {
+	tests := []struct {
+		reason  string
+		options []option
+		want    bool
+	}{
+		{"it has succeeded", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), withExecution("a", "a", "Succeeded")}, true},
+		{"it has failed", []option{jobs("a", "a", "Failed")}, false},
+		{"there was none", nil, false},
+		{"the specification has changed", []option{jobs("a", "a", "Succeeded"), generations(2, 1)}, false},
+		{"a subinstallation is gone", []option{jobs("a", "a", "Succeeded"), written("s")}, false},
+		{"a subinstallation is to go", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("(s)", "a", "a", "Succeeded")}, false},
+		{"the Execution is gone", []option{jobs("a", "a", "Succeeded"), awaitingExecution}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s := snapshotWith(append(test.options, annotated(v1alpha1.ChangedExportsAnnotation, "s,x"))...)
+			got := requestedUpdate(&s, v1alpha1.TriggeredByExports)
+			if got.Unchanged != test.want || strings.Join(got.Installations, " ") != "s x" {
+				t.Errorf("%+v", got)
+			}
+			if requestedUpdate(&s, v1alpha1.TriggeredByReconcile) != nil {
+				t.Error("a request for a job about everything is narrowed")
+			}
+		})
+	}
+}
+
+// askForUpdate asks the Installation for a data update.
+func (b *bench) askForUpdate(t *testing.T, concerned ...string) {
+	t.Helper()
+	inst := b.installation(t)
+	inst.Annotations = map[string]string{
+		v1alpha1.OperationAnnotation: string(v1alpha1.DataUpdateOperation), v1alpha1.ChangedExportsAnnotation: strings.Join(concerned, ","),
+	}
+	if err := b.api.Update(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUpdate: a data update publishes what items export now and writes nothing else, also
+// over a restart. The next job is about everything again.
+func TestUpdate(t *testing.T) {
+	b := newBench(t, publishing(t)...)
+	b.reconcile(t)
+	b.finishWith(t, "https://shop")
+	b.reconcile(t)
+	b.reconcile(t)
+	before := b.execution(t)
+
+	b.askForUpdate(t, shop.Name)
+	wantWrites(t, "the job begins", b.reconcile(t), "status Installation, patch Installation, create *v1.Secret, status Installation")
+	inst := b.installation(t)
+	if update := inst.Status.DataUpdate; update == nil || !update.Unchanged || inst.Annotations[v1alpha1.ChangedExportsAnnotation] != "" || inst.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
+		t.Errorf("%+v, %v, %+v", update, inst.Annotations, inst.Status.History)
+	}
+	if told := strings.Join(b.told(), "\n"); !strings.Contains(told, "begins because something that its deploy items have exported has changed") {
+		t.Errorf("events %s", told)
+	}
+	b.kept.by, b.kept.listed = nil, nil
+	items := &v1alpha1.DataObjectList{}
+	if err := b.api.List(t.Context(), items, client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.ExecutionScope(shop.Name)}); err != nil || len(items.Items) != 1 {
+		t.Fatal(len(items.Items), err)
+	}
+	items.Items[0].Data = v1alpha1.NewAnyJSON([]byte(`{"web":{"url":"https://other"}}`))
+	if err := b.api.Update(t.Context(), &items.Items[0]); err != nil {
+		t.Fatal(err)
+	}
+	b.finish(t, "Succeeded", nil)
+	if got := b.reconcile(t); !strings.HasPrefix(got, "update DataObject, status Installation, delete ") {
+		t.Errorf("the job ends with: %s", got)
+	}
+	if got := b.export(t); string(got.Data.RawMessage) != `"https://other"` {
+		t.Errorf("%s is exported", got.Data.RawMessage)
+	}
+	copies := &v1alpha1.TargetList{}
+	if err := b.api.List(t.Context(), copies, client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(shop.Name)}); err != nil || len(copies.Items) != 1 {
+		t.Errorf("%d copies of imports are left (%v)", len(copies.Items), err)
+	}
+	if after := b.execution(t); after.Generation != before.Generation {
+		t.Error("the Execution was written")
+	}
+	b.request(t, v1alpha1.ReconcileOperation)
+	b.reconcile(t)
+	if update := b.installation(t).Status.DataUpdate; update != nil {
+		t.Errorf("the next job is about %+v", update)
+	}
+}
+
+// TestUpdateOfTree: in a data update, a part that nothing has changed for ends with one
+// write and no event, and one that imports another value is deployed.
+func TestUpdateOfTree(t *testing.T) {
+	b := newBench(t, nested(t)...)
+	all := func() {
+		b.reconcile(t)
+		for _, name := range []string{"a", "b"} {
+			b.run(t, b.sub(t, name))
+		}
+		b.reconcile(t)
+		b.told()
+	}
+	all()
+	b.askForUpdate(t, b.sub(t, "a").Name, shop.Name)
+	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation, status Installation")
+	wantWrites(t, "who imports waits", b.run(t, b.sub(t, "b")), "status Installation")
+	b.told()
+	wantWrites(t, "what the changed one exports is worked out again", b.run(t, b.sub(t, "a")), "create *v1.Secret, status Installation, update DataObject, status Installation, delete *v1.Secret")
+	b.told()
+	wantWrites(t, "it exports what it had exported before", b.run(t, b.sub(t, "b")), "status Installation")
+	if told := b.told(); len(told) > 0 {
+		t.Errorf("events %q", told)
+	}
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || len(s.SubInstCache.ActiveSubs) != 2 {
+		t.Errorf("%+v", s)
+	}
+
+	importing := b.sub(t, "b")
+	importing.Status.ImportsHash = "of another value"
+	if err := b.api.Status().Update(t.Context(), importing); err != nil {
+		t.Fatal(err)
+	}
+	b.askForUpdate(t, shop.Name)
+	b.reconcile(t)
+	b.told()
+	wantWrites(t, "nothing of it is concerned", b.run(t, b.sub(t, "a")), "status Installation")
+	wantWrites(t, "it imports another value", b.run(t, b.sub(t, "b")), "update DataObject, status Installation")
+	if update := b.sub(t, "b").Status.DataUpdate; update == nil || update.Unchanged {
+		t.Errorf("%+v", update)
+	}
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" {
+		t.Errorf("%+v, %+v", s, s.LastError)
+	}
+}
+
+// TestScopeOfUpdate: what of earlier jobs counts in the scope of an Installation.
+func TestScopeOfUpdate(t *testing.T) {
+	mine, ofSub, ofOther := owner("Installation", "shop", "2"), owner("Installation", "s", "s"), owner("Installation", "gone", "9")
+	tests := []struct {
+		reason string
+		update *v1alpha1.DataUpdate
+		owner  metav1.OwnerReference
+		jobID  string
+		want   bool
+	}{
+		{"what this job has written", nil, mine, "job-2", true},
+		{"a copy of an earlier job", nil, mine, "job-1", false},
+		{"an export of an earlier job", nil, ofSub, "job-1", false},
+		{"a copy, if the Installation stays as it is", &v1alpha1.DataUpdate{Unchanged: true}, mine, "job-1", true},
+		{"a copy, if it is deployed", &v1alpha1.DataUpdate{}, mine, "job-1", false},
+		{"an export of a part that stays as it is", &v1alpha1.DataUpdate{}, ofSub, "job-1", true},
+		{"an export of a part that is gone", &v1alpha1.DataUpdate{}, ofOther, "job-1", false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			s := &snapshot{inst: installationOf(t, "{}")}
+			s.inst.Status.JobID, s.inst.Status.DataUpdate = "job-2", test.update
+			part := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: s.inst.Namespace, UID: "uid-s"}}
+			s.subs = []*v1alpha1.Installation{part}
+			object := copyOf("x", test.jobID, test.owner)
+			object.Labels = map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID}
+			if got := ofThisJob(s, object); got != test.want {
+				t.Errorf("%t, want %t", got, test.want)
+			}
+		})
+	}
+}
