@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,6 +38,25 @@ func interrupt(ctx context.Context, item *v1alpha1.DeployItem, phase v1alpha1.De
 		found.Status.Phase, found.Status.JobIDFinished = phase, found.Status.JobID
 		return items.Status().Update(ctx, found)
 	})
+}
+
+// gated lets the pods of a workload of a chart run only when the gate of their namespace is
+// open.
+func gated(text string) string {
+	return strings.ReplaceAll(text, "containers:", `nodeSelector: {"{{ .Release.Namespace }}": open}, containers:`)
+}
+
+// openGate lets gated pods run.
+func openGate(t *testing.T, namespace string) {
+	t.Helper()
+	nodes := &corev1.NodeList{}
+	if err := deployed.List(t.Context(), nodes); err != nil || len(nodes.Items) == 0 {
+		t.Fatalf("%d nodes: %v", len(nodes.Items), err)
+	}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+namespace+`":"open"}}}`))
+	if err := deployed.Patch(t.Context(), &nodes.Items[0], patch); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestInterruptionOfEachStage ends a job from the outside in every stage that waits.
@@ -89,12 +110,30 @@ func TestInterruptionOfEachStage(t *testing.T) {
 			}
 			remove(t, item)
 		}, "the end of ConfigMap NAMESPACE/smallest", v1alpha1.DeployItemPhases.DeleteFailed, func(t *testing.T, namespace string) { hold(t, namespace, "smallest") }, true},
+		{"a hook of a release", helmConfig(t, with(notes, map[string]string{"templates/hook.yaml": gated(hookJob("pre-install", "before", ""))}), ""),
+			create, "pre-install hook Job NAMESPACE/before to complete", v1alpha1.DeployItemPhases.Failed, openGate, false},
+		{"a release that waits for its objects", helmConfig(t, with(notes, map[string]string{"templates/server.yaml": gated(workload("server", 1))}), "helmDeploymentConfig: {install: {wait: true}}"),
+			create, "Deployment NAMESPACE/server to become ready", v1alpha1.DeployItemPhases.Failed, openGate, false},
+		{"objects of a release", helmConfig(t, with(notes, map[string]string{"templates/server.yaml": gated(workload("server", 1))}), ""),
+			create, "Deployment NAMESPACE/server to become ready", v1alpha1.DeployItemPhases.Failed, openGate, false},
+		{"objects of a chart without a release", helmConfig(t, with(notes, map[string]string{"templates/server.yaml": gated(workload("server", 1))}), "helmDeployment: false"),
+			create, "Deployment NAMESPACE/server to become ready", v1alpha1.DeployItemPhases.Failed, openGate, false},
+		{"the end of a release", helmConfig(t, notes, "helmDeploymentConfig: {uninstall: {wait: true}}"), func(t *testing.T, item *v1alpha1.DeployItem) {
+			deploy(t, item, "notes-note")
+			if err := items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err != nil {
+				t.Fatal(err)
+			}
+			remove(t, item)
+		}, "the end of ConfigMap NAMESPACE/notes-note", v1alpha1.DeployItemPhases.DeleteFailed, func(t *testing.T, namespace string) { hold(t, namespace, "notes-note") }, true},
 	}
 	for _, test := range tests {
 		t.Run(test.stage, func(t *testing.T) {
 			namespace := namespaces(t)
 			createTarget(t, namespace, "cluster", access)
 			item := newItem(t, namespace, "item", test.config)
+			if strings.Contains(test.config, "helm.deployer") {
+				item.Spec.Type = v1alpha1.HelmDeployItemType
+			}
 			test.begin(t, item)
 			waiting, err := interrupt(t.Context(), awaitText(t, item, strings.ReplaceAll(test.waits, "NAMESPACE", namespace)), test.phase)
 			if err != nil {
