@@ -89,13 +89,17 @@ func compact(errs []error) []error {
 
 // mayTake reports whether an object that exists may become part of the release.
 func (o *Operation) mayTake(object *unstructured.Unstructured) bool {
-	return o.wish.TakeOwnership || o.mine(object)
+	return o.wish.TakeOwnership || owned(object, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(object))
 }
 
-// mine reports whether an object belongs to the release, or to the item that has deployed
-// it without one.
-func (o *Operation) mine(object *unstructured.Unstructured) bool {
-	return owned(object, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(object))
+// mayRemove reports whether an object belongs to the release, or is what the item has
+// deployed without one.
+func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
+	if owned(live, o.wish.Name, o.wish.Namespace) {
+		return true
+	}
+	uid, before := o.before[keyOf(live)]
+	return before && (uid == live.GetUID() || (uid == "" && o.wish.Ours(live)))
 }
 
 // get reads an object, nil if it does not exist. The kind may be one that the release
@@ -354,7 +358,7 @@ func (o *Operation) wants(live *unstructured.Unstructured) bool {
 // stays reports whether an object is left alone when the release does not have it any
 // more.
 func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) bool {
-	return Kept(live) || Kept(object.Object) || !o.mine(live)
+	return Kept(live) || Kept(object.Object) || !o.mayRemove(live)
 }
 
 func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
@@ -51,6 +52,7 @@ func (s *Store) Forget(ctx context.Context, name string, history []*Record) erro
 // deployedBefore finds the places of what the item has deployed without a release.
 // Definitions of kinds are left out: objects of everybody would go with them.
 func (o *Operation) deployedBefore(ctx context.Context) error {
+	o.before = map[key]types.UID{}
 	for _, entry := range o.wish.Before {
 		if entry.Policy == deployer.KeepPolicy || entry.Resource.Kind == apply.CRDKind {
 			continue
@@ -62,6 +64,9 @@ func (o *Operation) deployedBefore(ctx context.Context) error {
 		found, err := elsewhere(ctx, o.store.Cluster, apply.Entry{Object: object})
 		if err != nil {
 			return err
+		}
+		for _, object := range found {
+			o.before[keyOf(object.Object)] = entry.Resource.UID
 		}
 		o.previous = append(o.previous, found...)
 	}

@@ -12,6 +12,7 @@ import (
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
@@ -102,6 +103,8 @@ type Operation struct {
 	// previous are the objects of earlier revisions that may exist.
 	previous []apply.Object
 	original map[key]*unstructured.Unstructured
+	// before are those that were deployed without a release, with their identities.
+	before map[key]types.UID
 
 	objects     []apply.Object
 	definitions []apply.Object

@@ -1,9 +1,13 @@
 package release
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -327,17 +331,35 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// TestRecordsThatAreNone are refused without a guess.
+// TestRecordsThatAreNone are refused without a guess, and before they take memory.
 func TestRecordsThatAreNone(t *testing.T) {
-	cluster := memory.New()
-	waiting, err := reconcile(t, cluster, &testJob{}, wishFor("a"))
-	must(t, waiting, err)
-	record := cluster.Find("Secret", "here", "sh.helm.release.v1.shop.v1").DeepCopy()
-	if err := unstructured.SetNestedField(record.Object, "bm9uZQ==", "data", "release"); err != nil {
-		t.Fatal(err)
+	packed := func(content string) string {
+		var out bytes.Buffer
+		writer := gzip.NewWriter(&out)
+		if _, err := io.Copy(writer, strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+		if err := writer.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(out.Bytes())))
 	}
-	cluster.Put(record)
-	if _, err := reconcile(t, cluster, &testJob{}, wishFor("b")); err == nil || !strings.Contains(err.Error(), "is no record of Helm") {
-		t.Errorf("%v", err)
+	for reason, text := range map[string]string{
+		"no base64": "bm9uZQ==", "half of one": packed(`{"info":{}}`)[:40], "no JSON": packed("none"), "a release without its state": packed(`{"name":"shop"}`),
+		"a bomb": packed(`{"info":{},"manifest":"` + strings.Repeat("x", maxRecord) + `"}`),
+	} {
+		t.Run(reason, func(t *testing.T) {
+			cluster := memory.New()
+			waiting, err := reconcile(t, cluster, &testJob{}, wishFor("a"))
+			must(t, waiting, err)
+			record := cluster.Find("Secret", "here", "sh.helm.release.v1.shop.v1").DeepCopy()
+			if err := unstructured.SetNestedField(record.Object, text, "data", "release"); err != nil {
+				t.Fatal(err)
+			}
+			cluster.Put(record)
+			if _, err := reconcile(t, cluster, &testJob{}, wishFor("b")); err == nil || !strings.Contains(err.Error(), "is no record of Helm") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

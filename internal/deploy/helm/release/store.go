@@ -38,9 +38,14 @@ const (
 	ownerAnnotation  = "helm.deployer.landscaper.gardener.cloud/deployitem-uid"
 	nameAnnotation   = "helm.deployer.landscaper.gardener.cloud/deployitem"
 	digestAnnotation = "helm.deployer.landscaper.gardener.cloud/digest"
-	// maxRecord is how long a record may be when it is unpacked.
-	maxRecord = 64 << 20
+	// maxRecord is how long a record may be when it is unpacked. A Secret holds a
+	// megabyte of it in packed form.
+	maxRecord = 32 << 20
 )
+
+// unpacking lets few records be unpacked at the same time: what a cluster stores of its
+// releases is for its owner to choose, and must not take the memory of all.
+var unpacking = make(chan struct{}, 4)
 
 // systemLabels are those that Helm sets itself.
 var systemLabels = []string{"name", "owner", "status", "version", "createdAt", "modifiedAt"}
@@ -116,6 +121,8 @@ func recordOf(object *unstructured.Unstructured) *Record {
 
 // Release unpacks a record.
 func (r *Record) Release() (*helmrelease.Release, error) {
+	unpacking <- struct{}{}
+	defer func() { <-unpacking }()
 	errBroken := fmt.Errorf("the Secret %s/%s is no record of Helm: remove it, or restore it", r.object.GetNamespace(), r.object.GetName())
 	text, _, _ := unstructured.NestedString(r.object.Object, "data", recordKey)
 	// The Secret encodes what is encoded already.
