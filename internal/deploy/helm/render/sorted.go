@@ -33,13 +33,23 @@ func (o *Output) Sort() (*Sorted, error) {
 	hooks, manifests, err := releaseutil.SortManifests(o.Files, nil, releaseutil.InstallOrder)
 	if err != nil {
 		// The reason is dropped on purpose: it may quote a value.
-		return nil, invalid("what the templates make are no objects: apiVersion, kind, metadata.name and annotations must be texts")
+		return nil, invalid("what " + o.culprit() + " makes is no object: apiVersion, kind, metadata.name and annotations must be texts")
 	}
 	var out strings.Builder
 	for _, manifest := range manifests {
 		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", manifest.Name, manifest.Content)
 	}
 	return &Sorted{Hooks: hooks, Manifest: out.String()}, nil
+}
+
+// culprit names the template that makes what cannot be brought into order.
+func (o *Output) culprit() string {
+	for _, name := range slices.Sorted(maps.Keys(o.Files)) {
+		if _, _, err := releaseutil.SortManifests(map[string]string{name: o.Files[name]}, nil, releaseutil.InstallOrder); err != nil {
+			return name
+		}
+	}
+	return "one of the templates"
 }
 
 // Document is what exports from values read: Chart, Capabilities, Release and Values.
