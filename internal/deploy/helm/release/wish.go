@@ -1,0 +1,51 @@
+package release
+
+import (
+	"time"
+
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/readiness"
+)
+
+// Options say how a release is made.
+type Options struct {
+	// Atomic undoes what fails: an upgrade is rolled back, an installation removed.
+	Atomic bool
+	// Wait waits for the objects before the release counts as deployed.
+	Wait bool
+	// Force replaces objects instead of changing them.
+	Force bool
+	// TakeOwnership takes objects that belong to no release or to another one.
+	TakeOwnership bool
+	// Limit is how long the operation may take, without what undoes it; 0 is no limit.
+	Limit time.Duration
+}
+
+// Wish is a release as it should be.
+type Wish struct {
+	Options
+	Name, Namespace string
+	// CreateNamespace creates the namespace if it is missing.
+	CreateNamespace bool
+	// Chart and Values are stored with the release.
+	Chart  *helmchart.Chart
+	Values map[string]any
+	// Manifest, Hooks and Notes are what the chart makes.
+	Manifest string
+	Hooks    []*helmrelease.Hook
+	Notes    string
+	// Definitions are the texts of the folders crds.
+	Definitions []string
+	// Rule says when an object is ready.
+	Rule readiness.Rule
+	// Marks say who deploys what.
+	Marks Marks
+	// Ours tells objects that the item has deployed without a release before.
+	Ours func(object *unstructured.Unstructured) bool
+	// Before is what it has deployed so, as far as it is not gone.
+	Before apply.Inventory
+}
