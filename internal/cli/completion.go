@@ -10,8 +10,9 @@ func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a script that completes commands in a shell",
-		Long: `Print a script for a shell that completes commands, flags, and the names of contexts,
-namespaces and Installations.`,
+		Long: `Print a script for a shell that completes commands, flags, and names: contexts, clusters
+and users of the kubeconfig; namespaces, Installations with their imports, Targets,
+DataObjects and Contexts of the cluster.`,
 		Example: `  source <(landscaper-cli completion bash)
   landscaper-cli completion fish > ~/.config/fish/completions/landscaper-cli.fish`,
 		ValidArgs:             []string{"bash", "zsh", "fish", "powershell"},

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/yamltext"
 )
@@ -69,6 +70,14 @@ left empty, with a comment that says what belongs there. Nothing is sent to a cl
 	flags.StringArrayVar(&f.exports, "export", nil, "EXPORT=NAME: the DataObject or Target for an export; may be repeated")
 	flags.BoolVar(&f.schemas, "render-schema-info", true, "say above each import and export what belongs there")
 	flags.StringVarP(&f.output, "output-file", "o", "", "`file` to write (default: the standard output)")
+	complete := map[string]cobra.CompletionFunc{
+		"target": connection.CompleteObjects("Target", &f.namespace, true), "data": connection.CompleteObjects("DataObject", &f.namespace, true),
+		"context": connection.CompleteObjects("Context", &f.namespace, false),
+	}
+	for flag, proposals := range complete {
+		// The flags exist: they were just defined.
+		_ = command.RegisterFlagCompletionFunc(flag, proposals)
+	}
 	terminal.BeStrict(command)
 	return command
 }

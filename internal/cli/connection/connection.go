@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,13 +31,15 @@ type Flags struct {
 	kubeconfig, namespace string
 	overrides             clientcmd.ConfigOverrides
 	requestTimeout        time.Duration
+	// manifests is the namespace that a command writes into manifests.
+	manifests *string
 }
 
 // Add adds the flags to a command.
 func (f *Flags) Add(command *cobra.Command) {
 	flags := command.Flags()
 	o := &f.overrides
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the cluster that the program runs in)")
+	f.addKubeconfig(flags)
 	flags.StringVar(&o.CurrentContext, "context", "", "context of the kubeconfig (default: its current context)")
 	flags.StringVar(&o.Context.Cluster, "cluster", "", "cluster of the kubeconfig")
 	flags.StringVar(&o.Context.AuthInfo, "user", "", "user of the kubeconfig")
@@ -55,7 +58,21 @@ func (f *Flags) Add(command *cobra.Command) {
 	flags.DurationVar(&f.requestTimeout, "request-timeout", 0, "limit for a single request, such as 10s; 0 means none")
 	// The flags exist: they were just defined.
 	_ = command.RegisterFlagCompletionFunc("namespace", completeNamespaces(f))
-	_ = command.RegisterFlagCompletionFunc("context", completeContexts(f))
+	_ = command.RegisterFlagCompletionFunc("context", f.completeEntries(contexts))
+	_ = command.RegisterFlagCompletionFunc("cluster", f.completeEntries(clusters))
+	_ = command.RegisterFlagCompletionFunc("user", f.completeEntries(users))
+}
+
+// AddTo adds to a command that writes manifests what it needs to apply them: other flags
+// for a connection have another meaning there.
+func (f *Flags) AddTo(command *cobra.Command, namespace *string) {
+	f.addKubeconfig(command.Flags())
+	f.manifests = namespace
+	_ = command.RegisterFlagCompletionFunc("namespace", completeNamespaces(f))
+}
+
+func (f *Flags) addKubeconfig(flags *pflag.FlagSet) {
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the cluster that the program runs in)")
 }
 
 // Connection is a cluster and a namespace.
@@ -77,6 +94,9 @@ func (f *Flags) clientConfig() clientcmd.ClientConfig {
 	rules.ExplicitPath = f.kubeconfig
 	overrides := f.overrides
 	overrides.Context.Namespace = f.namespace
+	if f.manifests != nil {
+		overrides.Context.Namespace = *f.manifests
+	}
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
 }
 

@@ -1,7 +1,6 @@
 package installations
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,9 +21,6 @@ import (
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/yamltext"
 )
-
-// fieldManager owns the fields that are applied.
-const fieldManager = "landscaper-cli"
 
 type applyFlags struct {
 	connection.Flags
@@ -79,12 +74,15 @@ func (f *applyFlags) run(command *cobra.Command, streams terminal.Streams, on *c
 	ctx := command.Context()
 	var roots []appliedRoot
 	for _, object := range objects {
-		if err := place(on, object); err != nil {
+		if err := on.Place(object); err != nil {
 			return err
 		}
 		// A manifest may ask for the job itself.
 		asked := object.GetAnnotations()[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation)
-		before, result, err := f.apply(ctx, on, object)
+		before, result, err := on.Apply(ctx, object, f.force)
+		if apierrors.IsConflict(err) {
+			err = fmt.Errorf("%w: leave these fields out, or take them over with --force-conflicts", err)
+		}
 		if err != nil {
 			return on.Explain(fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err))
 		}
@@ -139,44 +137,6 @@ func (f *applyFlags) start(command *cobra.Command, streams terminal.Streams, on 
 		}
 	}
 	return nil
-}
-
-// place gives an object without a namespace that of the connection.
-func place(on *connection.Connection, object *unstructured.Unstructured) error {
-	mapping, err := on.Client.RESTMapper().RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
-	if err != nil {
-		return fmt.Errorf("%s %s: only kinds of Landscaper, and Namespaces, Secrets and ConfigMaps, can be applied here: use kubectl apply for the rest", object.GetKind(), object.GetName())
-	}
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace && object.GetNamespace() == "" {
-		object.SetNamespace(on.Namespace)
-	}
-	return nil
-}
-
-// apply applies an object, and returns it as it was before, and what has become of it.
-func (f *applyFlags) apply(ctx context.Context, on *connection.Connection, object *unstructured.Unstructured) (before *unstructured.Unstructured, result string, err error) {
-	before = &unstructured.Unstructured{}
-	before.SetGroupVersionKind(object.GroupVersionKind())
-	if err := on.Client.Get(ctx, client.ObjectKeyFromObject(object), before); client.IgnoreNotFound(err) != nil {
-		return nil, "", err
-	}
-	options := []client.ApplyOption{client.FieldOwner(fieldManager)}
-	if f.force {
-		options = append(options, client.ForceOwnership)
-	}
-	if err := on.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
-		if apierrors.IsConflict(err) {
-			return nil, "", fmt.Errorf("%w: leave these fields out, or take them over with --force-conflicts", err)
-		}
-		return nil, "", err
-	}
-	switch {
-	case before.GetResourceVersion() == "":
-		return before, "created", nil
-	case before.GetResourceVersion() == object.GetResourceVersion():
-		return before, "unchanged", nil
-	}
-	return before, "changed", nil
 }
 
 // order is that in which kinds are applied; others come in between.

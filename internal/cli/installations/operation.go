@@ -42,7 +42,7 @@ has ended. With --wait, wait for the new job and show its result.`,
 			}
 			return awaitJob(command.Context(), on, streams, w, before)
 		},
-		ValidArgsFunction: connection.CompleteInstallations(f, 1),
+		ValidArgsFunction: connection.CompleteRoots(f, 1),
 	}
 	f.Add(command)
 	command.Flags().BoolVar(&wait, "wait", false, "wait for the new job and show its result")

@@ -42,7 +42,7 @@ has failed; without names, these are all of the namespace.`,
 			}
 			return f.run(command, streams, on, args)
 		},
-		ValidArgsFunction: connection.CompleteInstallations(&f.Flags, -1),
+		ValidArgsFunction: connection.CompleteRoots(&f.Flags, -1),
 	}
 	f.Add(command)
 	command.Flags().BoolVar(&f.failed, "failed", false, "only Installations whose last job has failed")

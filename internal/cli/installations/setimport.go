@@ -59,7 +59,7 @@ YAML or JSON; KEY@FILE gives the value of a file. No job is started.`,
 			fmt.Fprintf(streams.Out, "Set %s of the Installation %s; start a job with landscaper-cli installations reconcile %s\n", listed(values), args[0], args[0])
 			return nil
 		},
-		ValidArgsFunction: connection.CompleteInstallations(f, 1),
+		ValidArgsFunction: connection.CompleteImports(f),
 	}
 	f.Add(command)
 	terminal.BeStrict(command)

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,8 +43,8 @@ func (f *accountFlags) config() (map[string]any, error) {
 	return config, nil
 }
 
-func (f *accountFlags) writeWith(streams terminal.Streams, field string, config map[string]any) error {
-	return f.write(streams.Out, f.target(map[string]any{
+func (f *accountFlags) writeWith(ctx context.Context, streams terminal.Streams, field string, config map[string]any) error {
+	return f.write(ctx, streams.Out, f.target(map[string]any{
 		"type": string(v1alpha1.KubernetesClusterTargetType), "config": map[string]any{field: config},
 	}))
 }
@@ -55,12 +56,12 @@ func newSelfCommand(streams terminal.Streams) *cobra.Command {
 		Short:   "Write the manifest of a Target for the resource cluster itself",
 		Example: `  landscaper-cli targets create self --name here -n shop --service-account deployer`,
 		Args:    terminal.Arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := f.config()
 			if err != nil {
 				return err
 			}
-			return f.writeWith(streams, "selfConfig", config)
+			return f.writeWith(command.Context(), streams, "selfConfig", config)
 		},
 	}
 	f.add(command)
@@ -77,7 +78,7 @@ func newOIDCCommand(streams terminal.Streams) *cobra.Command {
 		Example: `  landscaper-cli targets create oidc --name edge -n shop --service-account deployer \
     --server https://edge.example.org --audience edge --ca-file edge-ca.crt`,
 		Args: terminal.Arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := f.config()
 			if err != nil {
 				return err
@@ -93,7 +94,7 @@ func newOIDCCommand(streams terminal.Streams) *cobra.Command {
 				}
 				config["caData"] = content
 			}
-			return f.writeWith(streams, "oidcConfig", config)
+			return f.writeWith(command.Context(), streams, "oidcConfig", config)
 		},
 	}
 	flags := f.add(command)

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 )
 
@@ -38,10 +40,10 @@ embedded with --flatten, and for a program (exec) a kubeconfig with a token or a
 certificate is needed.`,
 		Example: `  landscaper-cli targets create kubernetes-cluster --name edge -n shop --target-kubeconfig edge.kubeconfig
 
-  # one context of a larger kubeconfig, in a Secret
-  landscaper-cli targets create k8s-cluster --name edge -n shop --target-kubeconfig ~/.kube/config --context edge --flatten -s edge-access | kubectl apply -f -`,
+  # one context of a larger kubeconfig, in a Secret, sent to the resource cluster
+  landscaper-cli targets create k8s-cluster --name edge -n shop --target-kubeconfig ~/.kube/config --context edge --flatten -s edge-access --apply`,
 		Args: terminal.Arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error { return f.run(streams) },
+		RunE: func(command *cobra.Command, _ []string) error { return f.run(command.Context(), streams) },
 	}
 	f.add(command)
 	flags := command.Flags()
@@ -50,10 +52,12 @@ certificate is needed.`,
 	flags.BoolVar(&f.flatten, "flatten", false, "embed the files that the kubeconfig refers to")
 	flags.StringVarP(&f.secret, "secret", "s", "", "put the content into a Secret of this name")
 	flags.StringVar(&f.key, "key", contentKey, "key in the Secret; under any other than "+contentKey+" the kubeconfig is stored as it is")
+	// The flag exists: it was just defined.
+	_ = command.RegisterFlagCompletionFunc("context", connection.CompleteContextsOf(&f.file))
 	return command
 }
 
-func (f *kubeconfigFlags) run(streams terminal.Streams) error {
+func (f *kubeconfigFlags) run(ctx context.Context, streams terminal.Streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func (f *kubeconfigFlags) run(streams terminal.Streams) error {
 	content := map[string]any{"kubeconfig": text}
 	if f.secret == "" {
 		spec["config"] = content
-		return f.write(streams.Out, f.target(spec))
+		return f.write(ctx, streams.Out, f.target(spec))
 	}
 	raw := []byte(text)
 	if f.key == contentKey {
@@ -84,7 +88,7 @@ func (f *kubeconfigFlags) run(streams terminal.Streams) error {
 		"apiVersion": "v1", "kind": "Secret", "metadata": f.metadata(f.secret),
 		"data": map[string]any{f.key: base64.StdEncoding.EncodeToString(raw)},
 	}
-	return f.write(streams.Out, secret, f.target(spec))
+	return f.write(ctx, streams.Out, secret, f.target(spec))
 }
 
 func (f *manifestFlags) target(spec map[string]any) map[string]any {
