@@ -46,6 +46,8 @@ type Node struct {
 	Name string `json:"name"`
 	// TemplateName is its name in the blueprint, if it has one.
 	TemplateName string `json:"templateName,omitempty"`
+	// Target is the Target of an item, under the name that people know.
+	Target string `json:"target,omitempty"`
 	// Phase is the published phase.
 	Phase string `json:"phase,omitempty"`
 	// State says in one word how the object stands.

@@ -127,6 +127,7 @@ func (g *graph) installation(namespace, name string) *v1alpha1.Installation {
 // tree builds the tree below an Installation and marks what is outdated.
 func (g *graph) tree(root *v1alpha1.Installation) *Node {
 	tree := g.installationNode(root)
+	tree.nameTargets(nil)
 	tree.markOutdated(tree.JobID, false, false)
 	return tree
 }

@@ -141,10 +141,7 @@ func uninstallOf(node *inspect.Node, path string, step int) Uninstall {
 	if item == nil {
 		return u
 	}
-	u.Type = string(item.Spec.Type)
-	if item.Spec.Target != nil {
-		u.Target = item.Spec.Target.Name
-	}
+	u.Type, u.Target = string(item.Spec.Type), node.Target
 	u.Kept = item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
 	var status struct {
 		ManagedResources []struct {

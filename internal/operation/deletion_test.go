@@ -18,11 +18,10 @@ func item(name, dependsOn, status string) *inspect.Node {
 	if dependsOn != "" {
 		object.Annotations[v1alpha1.ExecutionDependsOnAnnotation] = dependsOn
 	}
-	object.Spec.Target = &v1alpha1.ObjectReference{Name: "edge"}
 	if status != "" {
 		object.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(status)}
 	}
-	return &inspect.Node{Kind: inspect.KindDeployItem, Name: object.Name, TemplateName: name, DeployItem: object}
+	return &inspect.Node{Kind: inspect.KindDeployItem, Name: object.Name, TemplateName: name, Target: "edge", DeployItem: object}
 }
 
 func sub(name string, imports, exports string, items ...*inspect.Node) *inspect.Node {

@@ -62,8 +62,8 @@ func waits(node *inspect.Node) string {
 		}
 	}
 	why := node.Why()
-	if why != "" && node.DeployItem != nil && node.DeployItem.Spec.Target != nil {
-		why = "on " + node.DeployItem.Spec.Target.Name + ": " + why
+	if why != "" && node.Target != "" {
+		why = "on " + node.Target + ": " + why
 	}
 	return why
 }
