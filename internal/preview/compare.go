@@ -2,7 +2,6 @@ package preview
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -14,10 +13,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -25,7 +23,7 @@ import (
 type comparison struct {
 	*Previewer
 	live     live
-	hide     func(string) string
+	secrets  *secrets
 	tasks    []task
 	waiting  []Waiting
 	warnings []string
@@ -36,10 +34,14 @@ type task struct {
 	item   Item
 	object *v1alpha1.DeployItem
 	target *v1alpha1.Target
+	// found is what became known about its objects, err why nothing did.
+	found []diff.Object
+	err   error
 }
 
 // node collects what is to be done for an Installation and all below it.
-func (c *comparison) node(node *plan.Node) {
+func (c *comparison) node(node *plan.Node, above ...*v1alpha1.Installation) {
+	lineage := append(above[:len(above):len(above)], node.Installation())
 	c.warnings = append(c.warnings, node.Warnings...)
 	execution, items := c.live.execution(node.Path)
 	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: node.Installation().Namespace, Name: node.Installation().Name}}
@@ -55,7 +57,7 @@ func (c *comparison) node(node *plan.Node) {
 		if item := items[template.Name]; item != nil {
 			present = item.DeployItem
 		}
-		c.tasks = append(c.tasks, c.task(node, exec, template, present))
+		c.tasks = append(c.tasks, c.task(node, lineage, exec, template, present))
 	}
 	if execution != nil {
 		for _, item := range execution.Children {
@@ -68,7 +70,7 @@ func (c *comparison) node(node *plan.Node) {
 		c.waiting = append(c.waiting, Waiting{Path: waiting.Path, Reason: waiting.Reason.Error()})
 	}
 	for _, sub := range node.Nodes {
-		c.node(sub)
+		c.node(sub, lineage...)
 	}
 	c.removedSubs(node)
 }
@@ -90,17 +92,17 @@ func (c *comparison) removedSubs(node *plan.Node) {
 	}
 }
 
-func (c *comparison) task(node *plan.Node, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, present *v1alpha1.DeployItem) task {
+func (c *comparison) task(node *plan.Node, lineage []*v1alpha1.Installation, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, present *v1alpha1.DeployItem) task {
 	t := task{item: Item{Path: node.Path + "/" + template.Name, Type: string(template.Type)}}
 	object, change, err := wanted.DeployItem(exec, template, present, nil, 0, c.Now())
 	if err != nil {
-		t.item.Action, t.item.Unknown = diff.Unknown, c.hide(err.Error())
+		t.item.Action, t.err = diff.Unknown, err
 		return t
 	}
 	t.object = object
 	t.item.Action = map[wanted.Change]diff.Action{wanted.Create: diff.Create, wanted.Update: diff.Update, wanted.None: diff.Keep}[change]
 	if template.Target != nil {
-		t.item.Target = template.Target.Name
+		t.item.Target = inspect.TargetOf(lineage, template.Target.Name)
 		t.target = node.Target(template.Target.Name)
 	}
 	return t
@@ -124,19 +126,16 @@ func deleted(object corev1.ObjectReference) diff.Change {
 // run compares all items, several at a time.
 func (c *comparison) run(ctx context.Context) {
 	parallel.Do(len(c.tasks), func(i int) {
-		t := &c.tasks[i]
-		if t.object == nil {
-			return
-		}
-		objects, err := c.compare(ctx, t)
-		if err != nil {
-			t.item.Unknown = c.hide(err.Error())
-			return
-		}
-		for _, object := range objects {
-			t.item.Changes = append(t.item.Changes, diff.Of(object, c.hide))
+		if t := &c.tasks[i]; t.object != nil {
+			t.found, t.err = c.compare(ctx, t)
 		}
 	})
+	for _, t := range c.tasks {
+		for _, object := range t.found {
+			c.secrets.addObject(object.Before)
+			c.secrets.addObject(object.After)
+		}
+	}
 }
 
 func (c *comparison) compare(ctx context.Context, t *task) ([]diff.Object, error) {
@@ -144,12 +143,12 @@ func (c *comparison) compare(ctx context.Context, t *task) ([]diff.Object, error
 	if comparer == nil {
 		return nil, fmt.Errorf("items of type %s cannot be compared", t.object.Spec.Type)
 	}
-	if t.item.Target == "" {
+	if t.object.Spec.Target == nil {
 		return nil, fmt.Errorf("the item has no target")
 	}
 	if t.target == nil {
 		t.target = &v1alpha1.Target{}
-		err := c.Reader.Get(ctx, client.ObjectKey{Namespace: t.object.Namespace, Name: t.item.Target}, t.target)
+		err := c.Reader.Get(ctx, client.ObjectKey{Namespace: t.object.Namespace, Name: t.object.Spec.Target.Name}, t.target)
 		if apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("the Target %s does not exist", t.item.Target)
 		}
@@ -164,50 +163,30 @@ func (c *comparison) compare(ctx context.Context, t *task) ([]diff.Object, error
 	return comparer.Preview(ctx, t.object, connection)
 }
 
-// result is what was found, in the order of the tree.
+// result is what was found, in the order of the tree, without what nobody may read.
 func (c *comparison) result() *Result {
-	r := &Result{Items: []Item{}, Waiting: c.waiting, Warnings: c.warnings}
+	hide := c.secrets.hide
+	r := &Result{Items: []Item{}}
 	for _, t := range c.tasks {
-		r.Items = append(r.Items, t.item)
-		if t.item.Unknown != "" {
+		t.item.Path, t.item.Target = hide(t.item.Path), hide(t.item.Target)
+		if t.err != nil {
+			t.item.Unknown = hide(t.err.Error())
 			r.Summary.Add(diff.Unknown)
+		}
+		for _, object := range t.found {
+			t.item.Changes = append(t.item.Changes, diff.Of(object, hide))
 		}
 		for _, change := range t.item.Changes {
 			r.Summary.Add(change.Action)
 		}
+		r.Items = append(r.Items, t.item)
 	}
-	for range c.waiting {
+	for _, waiting := range c.waiting {
+		r.Waiting = append(r.Waiting, Waiting{Path: hide(waiting.Path), Reason: hide(waiting.Reason)})
 		r.Summary.Add(diff.Unknown)
 	}
-	return r
-}
-
-// maskOf hides what came from Secrets, wherever it is repeated.
-func maskOf(root *plan.Node) func(string) string {
-	var secrets []any
-	var collect func(node *plan.Node)
-	collect = func(node *plan.Node) {
-		read := node.Read()
-		for _, value := range read.Data {
-			if value.Salt == "" {
-				continue
-			}
-			var decoded any
-			if json.Unmarshal(value.Value.RawMessage, &decoded) == nil {
-				secrets = append(secrets, decoded)
-			}
-		}
-		for _, target := range read.AllTargets() {
-			if target != nil && target.Spec.Configuration != nil {
-				if decoded, err := plain.FromJSON(target.Spec.Configuration.RawMessage); err == nil {
-					secrets = append(secrets, decoded)
-				}
-			}
-		}
-		for _, sub := range node.Nodes {
-			collect(sub)
-		}
+	for _, warning := range c.warnings {
+		r.Warnings = append(r.Warnings, hide(warning))
 	}
-	collect(root)
-	return mask.Of(secrets).Hide
+	return r
 }

@@ -63,8 +63,9 @@ func (l live) execution(path string) (*inspect.Node, map[string]*inspect.Node) {
 // exports tells what the items have exported in their last job. It implements
 // plan.Simulation.
 type exports struct {
-	reader client.Reader
-	live   live
+	reader  client.Reader
+	live    live
+	secrets *secrets
 }
 
 // Item implements plan.Simulation.
@@ -86,6 +87,7 @@ func (e *exports) Item(ctx context.Context, node *plan.Node, item *v1alpha1.Depl
 	if err != nil || !ok {
 		return nil, nil //nolint:nilerr // the cause may quote a value, and nothing else was exported
 	}
+	e.secrets.addExports(item, values[item.Name])
 	return values[item.Name], nil
 }
 

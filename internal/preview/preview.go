@@ -77,12 +77,19 @@ type Waiting struct {
 
 // Of works out what a job of the Installation at the top of a tree would change.
 func (p *Previewer) Of(ctx context.Context, tree *inspect.Node) (*Result, error) {
+	known := newSecrets()
+	result, err := p.of(ctx, tree, known)
+	return result, known.conceal(err)
+}
+
+func (p *Previewer) of(ctx context.Context, tree *inspect.Node, known *secrets) (*Result, error) {
 	opener, err := p.opener(ctx, tree.Installation)
 	if err != nil {
 		return nil, err
 	}
 	defer opener.close()
 	imports, err := dataflow.Read(ctx, tree.Installation, imported.From(p.Reader))
+	known.addImports(imports)
 	var missing *dataflow.MissingError
 	if errors.As(err, &missing) {
 		return nil, fmt.Errorf("a job would wait for what does not exist: %w", err)
@@ -100,14 +107,15 @@ func (p *Previewer) Of(ctx context.Context, tree *inspect.Node) (*Result, error)
 		Open: func(ctx context.Context, _ plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
 			return opener.open(ctx, inst)
 		},
-		Simulation: &exports{reader: p.Reader, live: live},
+		Simulation: &exports{reader: p.Reader, live: live, secrets: known},
 		Identify:   live.identify,
 	}
 	grown, err := grower.Grow(ctx, root)
 	if err != nil {
 		return nil, fmt.Errorf("render the tree: %w", err)
 	}
-	c := &comparison{Previewer: p, live: live, hide: maskOf(grown)}
+	known.addTree(grown)
+	c := &comparison{Previewer: p, live: live, secrets: known}
 	c.node(grown)
 	c.run(ctx)
 	return c.result(), nil

@@ -1,0 +1,61 @@
+package preview
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/internal/render/mask"
+)
+
+func TestHide(t *testing.T) {
+	const password = "Tr0ubador&3+horse"
+	known := newSecrets()
+	known.add(map[string]any{"password": password, "pin": int64(4815), "on": true, "list": []any{"zq", "hunter2"}})
+	known.addObject(map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{"user": "admin", "key": "from-a-manifest"},
+		"data": map[string]any{"old": base64.StdEncoding.EncodeToString([]byte("what-it-was-before"))},
+	})
+	known.addObject(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"public": "not-a-secret-at-all"}})
+	packed := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	for _, test := range []struct{ reason, text, want string }{
+		{"nothing", "replicas: 3", "replicas: 3"},
+		{"the whole of it", "at " + password + "!", "at " + mask.Hidden + "!"},
+		{"a part of it", "it begins with Tr0ubado", mask.Hidden},
+		{"in capital letters", strings.ToUpper(password), mask.Hidden},
+		{"base64 of it", packed(password), mask.Hidden},
+		{"base64 of a text around it", packed("postgres://me:" + password + "@db"), mask.Hidden},
+		{"base64 of a part, one byte later", packed("-" + password[3:13]), mask.Hidden},
+		{"base64 for URLs", base64.URLEncoding.EncodeToString([]byte("??" + password)), mask.Hidden},
+		{"hexadecimal", hex.EncodeToString([]byte(password)), mask.Hidden},
+		{"in a URL", "https://x/?p=" + url.QueryEscape(password), mask.Hidden},
+		{"a number", "code 4815", "code " + mask.Hidden},
+		{"a short one inside of a text", "myHUNTER2now", mask.Hidden},
+		{"a short one in base64", packed("hunter2"), mask.Hidden},
+		{"a very short one as the whole text", "zq", mask.Hidden},
+		{"but not in a word", "zqx", "zqx"},
+		{"true is nobody's secret", "true", "true"},
+		{"what a manifest of a Secret says", "key: from-a-manifest", mask.Hidden},
+		{"what a Secret said before", "it was what-it-was-before", mask.Hidden},
+		{"a user is hidden as a whole text", "admin", mask.Hidden},
+		{"but not in a word of others", "administrator", "administrator"},
+		{"a ConfigMap holds no secrets", "not-a-secret-at-all", "not-a-secret-at-all"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := known.hide(test.text); got != test.want {
+				t.Errorf("%q became %q, want %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+// TestHideTooMuch: when there are more secrets than can be looked for, nothing is shown.
+func TestHideTooMuch(t *testing.T) {
+	known := newSecrets()
+	known.add(strings.Repeat("x", maxKnown+1))
+	if got := known.hide("a"); got != mask.Hidden {
+		t.Error(got)
+	}
+}
