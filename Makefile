@@ -91,7 +91,7 @@ soak: build lab ## Chaos for as long as SOAK says (1h): kills and faults while t
 .PHONY: bench
 bench: build lab spiff-bench ## Benchmarks: counted work and times.
 	@$(MAKE) --no-print-directory -C lab bench
-	go run ./test/bench -json out/bench.json
+	go run ./test/bench -json out/bench.json -history test/bench/history.jsonl
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Write what is made from other files: deep copies, CRDs, policies, references.

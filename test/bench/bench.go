@@ -27,7 +27,7 @@ import (
 
 const (
 	// writesPerInstallation is the budget of the smallest case.
-	writesPerInstallation = 14
+	writesPerInstallation = 12
 	serverUser            = "landscaper-server"
 	deployerUser          = "landscaper-deployer"
 	// creators is how many clients create objects at the same time.
@@ -198,7 +198,13 @@ func (b *bench) latency(ctx context.Context, count int) (Latency, error) {
 		return Latency{}, errors.New("the watch ended")
 	}
 	slices.Sort(times)
-	return Latency{Count: count, Median: times[count/2], P90: times[count*9/10], Max: times[count-1]}, nil
+	trip, err := b.roundTrip(ctx, space, 100)
+	if err != nil {
+		return Latency{}, err
+	}
+	result := Latency{Count: count, Median: times[count/2], P90: times[count*9/10], Max: times[count-1]}
+	result.RoundTrips = result.Median * 1000 / float64(trip.Microseconds())
+	return result, nil
 }
 
 // total is how many requests there were.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
 )
 
 // crowdLimit bounds what a crowd may take for one thing.
@@ -43,8 +44,11 @@ type Phase struct {
 	CPUMillis    float64 `json:"cpuMsPerInstallation"`
 	RequestsEach float64 `json:"requestsPerInstallation"`
 	// Requests are all of them by cluster, verb and kind.
-	Requests    map[string]int `json:"requests"`
-	FirstHalfAt float64        `json:"firstHalfFinishedAtShare"`
+	Requests map[string]int `json:"requests"`
+	// EventsEach and BytesEach are what one watch of all our kinds gets for each.
+	EventsEach  float64 `json:"watchEventsPerInstallation"`
+	BytesEach   float64 `json:"watchBytesPerInstallation"`
+	FirstHalfAt float64 `json:"firstHalfFinishedAtShare"`
 }
 
 // happened tells of an event whether it is what an Installation is waited for.
@@ -59,6 +63,11 @@ func (c *crowd) measure(ctx context.Context, begin func(ctx context.Context, i i
 	if err != nil {
 		return Phase{}, err
 	}
+	traffic, err := landscape.StartTraffic(ctx, c.lab.Clusters["resource"].Kubeconfig, c.space)
+	if err != nil {
+		return Phase{}, err
+	}
+	defer traffic.Stop()
 	cpuBefore, err := c.server.CPU()
 	if err != nil {
 		return Phase{}, err
@@ -89,7 +98,9 @@ func (c *crowd) measure(ctx context.Context, begin func(ctx context.Context, i i
 		return Phase{}, err
 	}
 	size, last := float64(c.size), at[c.size-1]
+	sent, bytes := traffic.Stop()
 	return Phase{
+		EventsEach: float64(sent) / size, BytesEach: float64(bytes) / size,
 		Seconds: last.Seconds(), PerSecond: size / last.Seconds(), CPUMillis: float64((cpu - cpuBefore).Microseconds()) / 1000 / size,
 		RequestsEach: float64(total(counts)) / size, Requests: counts, FirstHalfAt: at[(c.size-1)/2].Seconds() / last.Seconds(),
 	}, nil

@@ -51,10 +51,13 @@ type Latency struct {
 	Median float64 `json:"medianMs"`
 	P90    float64 `json:"p90Ms"`
 	Max    float64 `json:"maxMs"`
+	// RoundTrips is the median in status writes of one client, measured in the same run.
+	RoundTrips float64 `json:"medianRoundTrips"`
 }
 
 func main() {
 	large := flag.Int("large", 1000, "number of Installations in the large run; the small one has a tenth")
+	history := flag.String("history", "", "also add the counts to this file, and print what they were in the run before")
 	out := flag.String("json", "", "also write the figures to this file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -65,6 +68,12 @@ func main() {
 		os.Exit(1)
 	}
 	report.print()
+	if *history != "" {
+		if err := remember(*history, report); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
 	content, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -163,6 +172,7 @@ func (r *Report) print() {
 		row("requests: "+key, fmt.Sprint(r.Requests[key]), "")
 	}
 	row("latency, median of "+fmt.Sprint(r.Latency.Count), fmt.Sprintf("%.0f ms", r.Latency.Median), "150 ms")
+	row("latency, round trips", fmt.Sprintf("%.1f", r.Latency.RoundTrips), "12")
 	row("latency, 90 % / largest", fmt.Sprintf("%.0f / %.0f ms", r.Latency.P90, r.Latency.Max), "")
 	row(fmt.Sprintf("chain of %d: time per hop", r.Chain.Subinstallations), fmt.Sprintf("%.0f ms", r.Chain.MillisEach), "")
 	row("chain: round trips per hop", fmt.Sprintf("%.1f", r.Chain.RoundTrips), "8")

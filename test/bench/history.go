@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Entry is one run in the history: one line of the file. It has counts alone, because
+// times of other machines and hours say nothing.
+type Entry struct {
+	Time   time.Time          `json:"time"`
+	Commit string             `json:"commit"`
+	Counts map[string]float64 `json:"counts"`
+}
+
+// counts are the figures of a report that do not depend on the machine.
+func (r *Report) counts() map[string]float64 {
+	counts := map[string]float64{
+		"chain: requests per hop": r.Chain.RequestsEach, "wide tree: requests of each": r.Wide.RequestsEach,
+		"growth of requests (exponent)": r.RequestsExponent, "TargetSync: requests of each": r.Shoots.FirstRequestsEach,
+		"failing: requests per installation": r.Trouble.Failing.RequestsEach,
+	}
+	for key, count := range r.Requests {
+		counts["smallest case: "+key] = float64(count)
+	}
+	for _, run := range r.Runs {
+		for name, phase := range map[string]Phase{"": run.Flat, "again: ": run.Again, "delete: ": run.Delete} {
+			name = fmt.Sprintf("N=%d: %s", run.Installations, name)
+			counts[name+"requests per installation"] = phase.RequestsEach
+			counts[name+"bytes of watch events per installation"] = phase.BytesEach
+		}
+	}
+	return counts
+}
+
+// remember adds a run to the history, and prints which counts differ from the last one.
+func remember(file string, report *Report) error {
+	last, err := lastEntry(file)
+	if err != nil {
+		return err
+	}
+	entry := Entry{Time: time.Now().UTC().Truncate(time.Second), Counts: report.counts()}
+	if commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output(); err == nil {
+		entry.Commit = strings.TrimSpace(string(commit))
+	}
+	for _, line := range entry.changes(last) {
+		fmt.Println(line)
+	}
+	line, err := json.Marshal(entry)
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(line, '\n'))
+	return errors.Join(err, out.Close())
+}
+
+// changes says which counts differ by more than chance explains.
+func (e Entry) changes(last *Entry) []string {
+	if last == nil {
+		return nil
+	}
+	var lines []string
+	for _, key := range sortedKeys(e.Counts) {
+		before, known := last.Counts[key]
+		if now := e.Counts[key]; !known || now > before*1.03+0.05 || now < before*0.97-0.05 {
+			lines = append(lines, fmt.Sprintf("%s: %.2f, was %.2f at %s", key, now, before, last.Commit))
+		}
+	}
+	return lines
+}
+
+// lastEntry returns the last line of a history, or nil.
+func lastEntry(file string) (*Entry, error) {
+	in, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	var last *Entry
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		entry := &Entry{}
+		if err := json.Unmarshal(lines.Bytes(), entry); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		last = entry
+	}
+	return last, lines.Err()
+}
