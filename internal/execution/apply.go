@@ -51,15 +51,15 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item *v1alpha1.DeployItem) error {
 	switch do {
 	case trigger:
-		return r.trigger(ctx, s.exec, item)
+		return r.trigger(ctx, s.exec, s.own(item))
 	case expire:
-		return r.endItem(ctx, item, item.Status.JobID, lateError(item, s.pickup))
+		return r.endItem(ctx, s.own(item), item.Status.JobID, lateError(item, s.pickup))
 	case giveUp:
-		return r.endItem(ctx, item, item.Status.JobID, abortError("operation was aborted, and the item has not ended in time"))
+		return r.endItem(ctx, s.own(item), item.Status.JobID, abortError("operation was aborted, and the item has not ended in time"))
 	case erase:
 		return r.deleteItem(ctx, s, item)
 	case letGo:
-		return r.letGo(ctx, s, item)
+		return r.letGo(ctx, s, s.own(item))
 	}
 	return fmt.Errorf("there is no way to carry out step %q", do)
 }
@@ -149,7 +149,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alpha1.DeployItem) error {
 	cause := job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted")
 	for _, item := range items {
-		if err := r.endItem(ctx, item, s.exec.Status.JobID, cause); err != nil {
+		if err := r.endItem(ctx, s.own(item), s.exec.Status.JobID, cause); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ type snapshot struct {
 	parent *v1alpha1.Installation
 	// orphaned says that the Execution had a parent which is gone.
 	orphaned bool
-	// items are the DeployItems of the Execution.
+	// items are the DeployItems of the Execution. They are shared: see own.
 	items []*v1alpha1.DeployItem
 	// templates are the items that the Execution wants; broken says why they cannot be
 	// read.

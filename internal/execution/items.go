@@ -113,6 +113,7 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 		}
 	}
 	if keeps && !staysInstalled(item) {
+		item = s.own(item)
 		patch := client.MergeFrom(item.DeepCopy())
 		if item.Annotations == nil {
 			item.Annotations = map[string]string{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -120,6 +121,16 @@ var errLagging = errors.New("the cache is behind")
 // lagLimit is how long a cache may be behind before we ask the API server.
 const lagLimit = time.Second
 
+// own returns an item as a copy that may be changed: what a cache shows is shared. All that
+// are only looked at need no copy.
+func (s *snapshot) own(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
+	own := item.DeepCopy()
+	if at := slices.Index(s.items, item); at >= 0 {
+		s.items[at] = own
+	}
+	return own
+}
+
 // awaitChange leaves an item alone until a newer version of it arrives.
 func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 	if s.underWay == nil {
@@ -132,7 +143,7 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 // is behind what we wrote ourselves; the newer version wakes us again.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	exec := &v1alpha1.Execution{}
-	if err := r.Client.Get(ctx, request.NamespacedName, exec); err != nil {
+	if err := r.Client.Get(ctx, request.NamespacedName, exec, client.UnsafeDisableDeepCopy); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	if !r.written.Fresh(exec) {
@@ -144,7 +155,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, err
 	}
 	list := &v1alpha1.DeployItemList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(exec.Namespace), client.MatchingFields{itemsByExecution: exec.Name}); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(exec.Namespace), client.MatchingFields{itemsByExecution: exec.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return false, fmt.Errorf("list the DeployItems of Execution %s: %w", request, err)
 	}
 	for i := range list.Items {
@@ -154,7 +165,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 		r.created.Delete(client.ObjectKeyFromObject(item))
 		if metav1.GetControllerOf(item) == nil || owner(exec).Owns(item) {
-			s.items = append(s.items, r.Desk.Show(item).DeepCopy())
+			s.items = append(s.items, r.Desk.Show(item))
 		}
 	}
 	return true, r.observeMissing(ctx, s)

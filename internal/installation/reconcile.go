@@ -143,7 +143,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 // cache is behind what we wrote ourselves; the newer version wakes us again.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
-	if err := r.Client.Get(ctx, request.NamespacedName, inst); err != nil {
+	if err := r.Client.Get(ctx, request.NamespacedName, inst, client.UnsafeDisableDeepCopy); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	if !r.written.Fresh(inst) {
