@@ -3,6 +3,8 @@ package chart
 import (
 	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -186,6 +188,40 @@ func TestKeyrings(t *testing.T) {
 			if asked := s.asked(); len(asked) > 0 {
 				t.Errorf("%s: asked for %s", test.reason, asked)
 			}
+		}
+	}
+}
+
+// TestSignedByGPG takes keyrings as gpg --export and gpg --armor --export have printed
+// them, and what it has signed.
+func TestSignedByGPG(t *testing.T) {
+	read := func(name string) []byte {
+		content, err := os.ReadFile(filepath.Join("testdata", "signed", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	s := newShop(t)
+	for _, name := range []string{"keyring", "keyring.asc"} {
+		w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, nil, asking(t, s, fromKeys, read(name))...)
+		from, err := w.sources(t.Context(), item("team-a", "vendor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trust, err := trustOf(t.Context(), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive := newPacked([]byte("archive"), "")
+		archive.provenance = read("web.prov")
+		if err := trust.verify(archive); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		other := newPacked([]byte("another"), "")
+		other.provenance = archive.provenance
+		if err := trust.verify(other); err == nil || err.Error() != "its provenance file is that of another archive" {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
