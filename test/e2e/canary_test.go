@@ -61,7 +61,7 @@ func TestNoValueIsShown(t *testing.T) {
 	waitForContext(t, space)
 	canaryImports(t, space)
 	cases := map[string]canaryCase{}
-	for _, list := range [][]canaryCase{canarySources(), canaryTemplates(), canaryItems(), canaryManifests(), canaryTargets(), canaryRegistries()} {
+	for _, list := range [][]canaryCase{canarySources(), canaryTemplates(), canaryItems(), canaryManifests(), canaryTargets(), canaryRegistries(), canaryCharts(t)} {
 		for _, c := range list {
 			inst := c.installation(space)
 			if _, twice := cases[inst.Name]; twice {
