@@ -131,6 +131,9 @@ func TestVersionThatGoes(t *testing.T) {
 			if apierrors.IsNotFound(err) != test.missing || IsUnserved(err) == test.missing || IsUnserved(deleteErr) == test.missing || (deleteErr == nil) != test.missing {
 				t.Errorf("errors %v and %v", err, deleteErr)
 			}
+			if asked != 2 {
+				t.Errorf("asked for kinds %d times", asked)
+			}
 			if test.missing {
 				return
 			}

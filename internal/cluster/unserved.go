@@ -33,7 +33,14 @@ func (c *Connection) absent(ctx context.Context, mapping *meta.RESTMapping, err 
 	if !apierrors.IsNotFound(err) || !apierrors.IsUnexpectedServerError(err) {
 		return err
 	}
-	_, kindErr := c.kinds.find(ctx, mapping.GroupVersionKind.GroupKind().WithVersion(""), c.kinds.known())
+	before, other := c.kinds.known(), mapping.GroupVersionKind.GroupKind().WithVersion("")
+	_, kindErr := c.kinds.lookUp(mapping.GroupVersionKind)
+	if kindErr == nil {
+		_, kindErr = c.kinds.find(ctx, other, before)
+	} else {
+		// Somebody has asked before: many objects of a kind may go at once.
+		_, kindErr = c.kinds.lookUp(other)
+	}
 	switch {
 	case meta.IsNoMatchError(kindErr):
 		return err
