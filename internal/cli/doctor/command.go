@@ -82,7 +82,7 @@ func (f *flags) print(streams terminal.Streams, findings []doctor.Finding) error
 		}
 	}
 	if f.output == "json" {
-		encoder := json.NewEncoder(streams.Out)
+		encoder := json.NewEncoder(terminal.JSON(streams.Out))
 		encoder.SetIndent("", "  ")
 		if err := encoder.Encode(findings); err != nil {
 			return err

@@ -145,7 +145,7 @@ func (f *storyFlags) print(streams terminal.Streams, on *connection.Connection, 
 }
 
 func writeLines(out io.Writer, entries []inspect.Entry) error {
-	encoder := json.NewEncoder(out)
+	encoder := json.NewEncoder(terminal.JSON(out))
 	for _, entry := range entries {
 		if err := encoder.Encode(entry); err != nil {
 			return err
@@ -183,7 +183,7 @@ func writeEvents(out io.Writer, entries []inspect.Entry) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "LAST SEEN\tTYPE\tREASON\tOBJECT\tMESSAGE")
 	for _, entry := range entries {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s %s\t%s%s\n", entry.Time.Format(time.RFC3339), entry.Type, entry.Reason, entry.Kind, entry.Name, oneLine(entry.Message), times(entry))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s %s\t%s%s\n", entry.Time.Format(time.RFC3339), oneLine(entry.Type), oneLine(entry.Reason), entry.Kind, entry.Name, oneLine(entry.Message), times(entry))
 	}
 	return table.Flush()
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
 )
 
@@ -88,6 +89,9 @@ func (m outputMode) write(out io.Writer, trees []*inspect.Node) error {
 	if err != nil {
 		return fmt.Errorf("print as %s: %w", m, err)
 	}
+	if m != outputYAML {
+		out = terminal.JSON(out)
+	}
 	_, err = out.Write(text)
 	return err
 }
@@ -147,7 +151,7 @@ func newExecutionTree(node *inspect.Node) *executionTree {
 
 // writeJSON prints a result for programs.
 func writeJSON(out io.Writer, result any) error {
-	encoder := json.NewEncoder(out)
+	encoder := json.NewEncoder(terminal.JSON(out))
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(result)
 }

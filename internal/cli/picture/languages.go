@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/flow"
 	"go.landscaper.dev/internal/inspect"
 )
@@ -83,7 +84,7 @@ var dot = language{
 }
 
 func dotText(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "").Replace(text) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", " ").Replace(terminal.PrintableLines(text)) + `"`
 }
 
 var mermaid = language{
@@ -114,5 +115,5 @@ func mermaidClasses() string {
 
 // mermaidText writes a text in quotes; what could end it is written as an entity.
 func mermaidText(text string) string {
-	return `"` + strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "\n", "<br/>", "\r", "").Replace(text) + `"`
+	return `"` + strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "\n", "<br/>").Replace(terminal.PrintableLines(text)) + `"`
 }

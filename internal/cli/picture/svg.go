@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/flow"
 	"go.landscaper.dev/internal/inspect"
 )
@@ -137,7 +138,7 @@ func legend(text *strings.Builder, x, y float64) {
 // escape writes a text into XML, without what XML cannot hold.
 func escape(text string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0xfffe || r == 0xffff {
+		if r != '\n' && r != '\t' && terminal.Controls(r) || r == 0xfffe || r == 0xffff {
 			return -1
 		}
 		return r

@@ -1,9 +1,11 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"golang.org/x/term"
 )
@@ -78,9 +80,38 @@ func printable(text, except string) string {
 		if strings.ContainsRune(except, r) {
 			return r
 		}
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if Controls(r) {
 			return '?'
 		}
 		return r
 	}, text)
+}
+
+// Controls reports whether a character does something to a terminal instead of being
+// shown: control characters, and those that turn the direction of writing around.
+func Controls(char rune) bool {
+	return unicode.IsControl(char) || unicode.Is(unicode.Bidi_Control, char) || char == 0x2028 || char == 0x2029
+}
+
+// JSON returns a writer for texts in JSON: it escapes what JSON lets through and a
+// terminal would act on. Each write must end between two characters.
+func JSON(out io.Writer) io.Writer { return jsonWriter{out} }
+
+type jsonWriter struct{ out io.Writer }
+
+// Write implements io.Writer.
+func (w jsonWriter) Write(text []byte) (int, error) {
+	var escaped strings.Builder
+	for _, char := range string(text) {
+		// JSON has no other control characters outside of texts.
+		if char > ' ' && Controls(char) {
+			fmt.Fprintf(&escaped, "\\u%04x", char)
+			continue
+		}
+		escaped.WriteRune(char)
+	}
+	if _, err := io.WriteString(w.out, escaped.String()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }

@@ -2,6 +2,7 @@ package terminal_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -132,5 +133,26 @@ func TestWithTimeout(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	if got := terminal.Printable("a\x1b[2Jé\n\u009b"); got != "a?[2Jé??" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestNothingReachesTheTerminal: control characters, also those of 8 bits, and what turns
+// the direction of writing around.
+func TestNothingReachesTheTerminal(t *testing.T) {
+	const evil = "a\x1b[2J\u009b\u202e\u2066\u2028\tb\nä"
+	if got := terminal.Printable(evil); got != "a?[2J?????b?ä" {
+		t.Errorf("%q", got)
+	}
+	if got := terminal.PrintableLines(evil); got != "a?[2J????\tb\nä" {
+		t.Errorf("%q", got)
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(terminal.JSON(&out))
+	if err := encoder.Encode(map[string]string{"x": evil}); err != nil {
+		t.Fatal(err)
+	}
+	var decoded map[string]string
+	if strings.ContainsFunc(strings.TrimSpace(out.String()), terminal.Controls) || json.Unmarshal([]byte(out.String()), &decoded) != nil || decoded["x"] != evil {
+		t.Errorf("%q", out.String())
 	}
 }

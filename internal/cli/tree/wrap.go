@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/mattn/go-runewidth"
+
+	"go.landscaper.dev/internal/cli/terminal"
 )
 
 const (
@@ -75,8 +77,5 @@ func printable(text string) string {
 	return safe.String()
 }
 
-// isControl covers the control characters and those that turn the direction of
-// writing around.
-func isControl(char rune) bool {
-	return char < ' ' && char != '\t' || char >= 0x7f && char < 0xa0 || char >= 0x202a && char <= 0x202e || char >= 0x2066 && char <= 0x2069
-}
+// isControl covers all that does something to a terminal but the tabulator.
+func isControl(char rune) bool { return char != '\t' && terminal.Controls(char) }
