@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -18,6 +19,10 @@ import (
 
 // shownBlockers is the number of blockers in a line of progress.
 const shownBlockers = 3
+
+// longestProgress is how long a line of progress may be: the messages in it are those of
+// others.
+const longestProgress = 600
 
 type waitFlags struct {
 	goal string
@@ -112,8 +117,7 @@ type wait struct {
 	starts map[string]inspect.Start
 	// said is the last progress about each of them.
 	said map[string]string
-	// lost is the last message about a broken connection.
-	lost string
+	line line
 }
 
 func newWait(streams terminal.Streams, on *connection.Connection, flags waitFlags, starts map[string]inspect.Start) *wait {
@@ -180,7 +184,7 @@ func (w *wait) look(snapshot inspect.Snapshot) error {
 		case inspect.Pending:
 			w.tell(name, progress(snapshot, installation, verdict))
 		case inspect.Reached:
-			fmt.Fprintf(w.streams.Out, "Installation %s: %s\n", name, reached(installation, w.starts[name]))
+			fmt.Fprintf(w.streams.Out, "Installation %s: %s\n", name, oneLine(reached(installation, w.starts[name])))
 			delete(w.starts, name)
 		case inspect.Gone:
 			return terminal.Exitf(terminal.ExitNotFound, "the Installation %s was deleted", name)
@@ -212,15 +216,15 @@ func (w *wait) open() string {
 		}
 		open = append(open, said)
 	}
-	if w.lost != "" {
-		open = append(open, w.lost)
+	if w.line.lost != "" {
+		open = append(open, w.line.lost)
 	}
 	return strings.Join(open, "; ")
 }
 
 // tell prints a line of progress if it is news.
 func (w *wait) tell(name, line string) {
-	line = name + " " + line
+	line = runewidth.Truncate(name+" "+oneLine(line), longestProgress, "…")
 	if w.said[name] == line {
 		return
 	}
@@ -229,17 +233,9 @@ func (w *wait) tell(name, line string) {
 }
 
 func (w *wait) tellAboutConnection(err error) {
-	lost := ""
-	if err != nil {
-		lost = "the connection to the API server is lost: " + err.Error()
+	if news := w.line.news(err); news != "" {
+		w.print(news)
 	}
-	if lost != "" && w.lost == "" {
-		w.print(lost + "; trying again")
-	}
-	if lost == "" && w.lost != "" {
-		w.print("the connection to the API server is back")
-	}
-	w.lost = lost
 }
 
 func (w *wait) print(line string) {
@@ -301,7 +297,10 @@ func blocker(node *inspect.Node, installation *v1alpha1.Installation) string {
 		}
 		return why
 	}
-	text := fmt.Sprintf("%s %s (%s)", node.Kind, node.Name, node.Phase)
+	text := fmt.Sprintf("%s %s", node.Kind, node.Name)
+	if node.Phase != "" {
+		text += " (" + node.Phase + ")"
+	}
 	if why != "" {
 		text += ": " + why
 	}

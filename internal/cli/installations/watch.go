@@ -29,6 +29,7 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 	}
 	defer live.Close()
 	changes := changeLog{began: time.Now(), said: map[string]string{}}
+	var line line
 	// Only the times in the picture move by themselves.
 	clock := time.NewTicker(time.Second)
 	defer clock.Stop()
@@ -41,9 +42,11 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 		if err != nil {
 			return err
 		}
+		news := line.news(live.Disconnected())
 		if streams.Terminal {
-			err = f.redraw(streams, trees)
+			err = f.redraw(streams, trees, line.lost)
 		} else {
+			changes.tell(streams, news)
 			err = changes.write(streams, trees)
 		}
 		if err != nil {
@@ -81,8 +84,13 @@ func (f *inspectFlags) ended(trees []*inspect.Node) (bool, error) {
 	return true, nil
 }
 
-func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node) error {
+// redraw draws the picture in its place, below what is wrong with it: without a
+// connection, it is an old one.
+func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node, lost string) error {
 	var picture bytes.Buffer
+	if lost != "" {
+		picture.WriteString(tree.Cut(lost, streams.Columns()) + "\n\n")
+	}
 	options := f.treeOptions(streams)
 	options.Live = time.Now()
 	if err := tree.Write(&picture, trees, options); err != nil {
@@ -97,6 +105,13 @@ func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node) e
 type changeLog struct {
 	began time.Time
 	said  map[string]string
+}
+
+// tell writes news about the connection, which are no changes, to the standard error.
+func (c *changeLog) tell(streams terminal.Streams, news string) {
+	if news != "" {
+		fmt.Fprintf(streams.Err, "%4s  %s\n", tree.Duration(time.Since(c.began)), news)
+	}
 }
 
 func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error {

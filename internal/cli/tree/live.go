@@ -111,6 +111,14 @@ func (p *printer) fit(before, name, after string) string {
 	return runewidth.Truncate(name, max(room-runewidth.StringWidth(after), 1), p.glyphs.cut) + after
 }
 
+// Cut shortens a line to the width of a terminal, if that is known.
+func Cut(line string, columns int) string {
+	if columns <= 0 {
+		return line
+	}
+	return runewidth.Truncate(line, columns, "...")
+}
+
 // Clip cuts a picture to a number of lines, the last of which tells how many are missing.
 func Clip(picture string, rows int) string {
 	lines := strings.SplitAfter(picture, "\n")
