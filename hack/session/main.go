@@ -18,13 +18,18 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// commands are what is typed; each one is a line that a reader can type, too.
-var commands = []string{
-	"landscaper-cli targets create kubernetes-cluster --name first-cluster --target-kubeconfig target.kubeconfig -o landscape/target.yaml",
-	"landscaper-cli inst apply -f landscape --wait -q",
-	"landscaper-cli inst inspect -o wide",
-	"landscaper-cli inst plan first",
-	"landscaper-cli inst delete first --dry-run",
+// commands are what is typed; each one is a line that a reader can type, too. The code is
+// how they end.
+var commands = []struct {
+	text string
+	code int
+}{
+	{"landscaper-cli targets create kubernetes-cluster --name edge --target-kubeconfig edge.kubeconfig --apply", 0},
+	{"landscaper-cli inst apply -f landscape --wait -q", 0},
+	{"landscaper-cli inst inspect", 0},
+	{"landscaper-cli inst set-import shop domain=shop.example.com replicas=3", 0},
+	{"landscaper-cli inst plan shop", 2},
+	{"landscaper-cli inst delete shop --dry-run", 0},
 }
 
 func main() {
@@ -37,7 +42,8 @@ func main() {
 }
 
 func run(ctx context.Context, path string) (err error) {
-	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}})
+	// Somebody has to play the nodes on which the web server runs.
+	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"resource", "target"}, With: []string{"kwok=target"}, KwokNodes: 1})
 	if err != nil {
 		return err
 	}
@@ -61,13 +67,14 @@ func run(ctx context.Context, path string) (err error) {
 		return err
 	}
 	var lines []line
-	for _, text := range commands {
-		lines = append(lines, line{text: "$ " + text, typed: true})
-		command := exec.CommandContext(ctx, program, strings.Fields(text)[1:]...)
-		command.Dir, command.Env = directory, []string{"KUBECONFIG=" + resource.Kubeconfig, "HOME=" + directory}
-		output, err := command.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s: %w\n%s", text, err, output)
+	for _, command := range commands {
+		lines = append(lines, line{text: "$ " + command.text, typed: true})
+		typed := exec.CommandContext(ctx, program, strings.Fields(command.text)[1:]...)
+		typed.Dir, typed.Env = directory, []string{"KUBECONFIG=" + resource.Kubeconfig, "HOME=" + directory}
+		output, err := typed.CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != command.code) {
+			return fmt.Errorf("%s: %w\n%s", command.text, err, output)
 		}
 		for row := range strings.Lines(string(bytes.TrimRight(output, "\n")) + "\n") {
 			lines = append(lines, line{text: strings.TrimRight(row, "\n")})
@@ -80,17 +87,12 @@ func run(ctx context.Context, path string) (err error) {
 // prepare makes the directory in which the commands are typed.
 func prepare(parent, kubeconfig string) (string, error) {
 	directory := filepath.Join(parent, "session")
-	if err := os.MkdirAll(filepath.Join(directory, "landscape"), 0o755); err != nil {
+	if err := os.CopyFS(filepath.Join(directory, "landscape"), os.DirFS("hack/session/landscape")); err != nil {
 		return "", err
 	}
-	for from, to := range map[string]string{"examples/first-installation/installation.yaml": "landscape/installation.yaml", kubeconfig: "target.kubeconfig"} {
-		content, err := os.ReadFile(from)
-		if err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(filepath.Join(directory, to), content, 0o600); err != nil {
-			return "", err
-		}
+	content, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		return "", err
 	}
-	return directory, nil
+	return directory, os.WriteFile(filepath.Join(directory, "edge.kubeconfig"), content, 0o600)
 }
