@@ -1,0 +1,54 @@
+package helm
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/deploy/rollout"
+)
+
+// options are those of an operation.
+func (s released) options(action release.Action) deployOptions {
+	if action == release.Upgrade {
+		return s.config.upgrade
+	}
+	return s.config.install
+}
+
+// releaseWish renders the release that an operation deploys. The second result is the
+// wish to look at its objects then.
+func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*release.Record, action release.Action, marks release.Marks) (release.Wish, rollout.Wish, error) {
+	options, revision := s.options(action), 1
+	if len(history) > 0 {
+		revision = history[len(history)-1].Revision + 1
+	}
+	fail := func(err error) (release.Wish, rollout.Wish, error) { return release.Wish{}, rollout.Wish{}, err }
+	input, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, revision, action == release.Upgrade, options.SkipSchemaValidation)
+	if err != nil {
+		return fail(err)
+	}
+	rendered, err := renderAll(ctx, input, values)
+	if err != nil {
+		return fail(err)
+	}
+	look, err := s.look(values, rendered.Manifest, false)
+	if err != nil {
+		return fail(err)
+	}
+	definitions := make([]string, 0, len(rendered.Definitions))
+	for _, definition := range rendered.Definitions {
+		definitions = append(definitions, "# Source: "+definition.Name+"\n"+definition.Text)
+	}
+	name := item.Name
+	return release.Wish{
+		Options: release.Options{Atomic: options.Atomic, Wait: options.Wait, Force: options.Force, TakeOwnership: options.TakeOwnership},
+		Name:    s.config.Name, Namespace: s.config.Namespace, CreateNamespace: s.config.CreateNamespace,
+		Chart: s.work.chart.Chart, Values: s.config.values, Manifest: rendered.Manifest, Hooks: rendered.Hooks, Notes: rendered.Notes,
+		Definitions: definitions, Rule: readiness.RuleOf(look.Readiness), Marks: marks,
+		Ours: func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == name },
+	}, look, nil
+}
