@@ -110,7 +110,7 @@ func TestUpdate(t *testing.T) {
 	before := b.execution(t)
 
 	b.askForUpdate(t, shop.Name)
-	wantWrites(t, "the job begins", b.reconcile(t), "status Installation, patch Installation, create *v1.Secret, status Installation")
+	wantWrites(t, "the job begins", b.reconcile(t), "create *v1.Secret, status Installation, patch Installation")
 	inst := b.installation(t)
 	if update := inst.Status.DataUpdate; update == nil || !update.Unchanged || inst.Annotations[v1alpha1.ChangedExportsAnnotation] != "" || inst.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
 		t.Errorf("%+v, %v, %+v", update, inst.Annotations, inst.Status.History)
@@ -118,7 +118,7 @@ func TestUpdate(t *testing.T) {
 	if told := strings.Join(b.told(), "\n"); !strings.Contains(told, "begins because something that its deploy items have exported has changed") {
 		t.Errorf("events %s", told)
 	}
-	b.kept.by, b.kept.listed = nil, nil
+	b.forgetPlans()
 	items := &v1alpha1.DataObjectList{}
 	if err := b.api.List(t.Context(), items, client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.ExecutionScope(shop.Name)}); err != nil || len(items.Items) != 1 {
 		t.Fatal(len(items.Items), err)
@@ -162,7 +162,7 @@ func TestUpdateOfTree(t *testing.T) {
 	}
 	all()
 	b.askForUpdate(t, b.sub(t, "a").Name, shop.Name)
-	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation, status Installation")
+	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation")
 	wantWrites(t, "who imports waits", b.run(t, b.sub(t, "b")), "status Installation")
 	b.told()
 	wantWrites(t, "what the changed one exports is worked out again", b.run(t, b.sub(t, "a")), "create *v1.Secret, status Installation, update DataObject, status Installation, delete *v1.Secret")
