@@ -14,12 +14,10 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/preview"
-	"go.landscaper.dev/internal/sources"
 )
 
 // planOutputs are the values of -o.
@@ -95,9 +93,9 @@ func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *conne
 		return err
 	}
 	components, base := access.Base()
-	origins := origin.Origins{Contexts: on.Client, Sources: &sources.Reader{Client: on.Client, Base: base}, Components: components}
 	previewer := &preview.Previewer{
-		Reader: on.Client, Components: components, Base: base, Comparers: preview.Comparers(origins, time.Now), Now: time.Now,
+		Reader: on.Client, Components: components, Base: base, Now: time.Now,
+		Comparers: preview.Comparers(on.Client, components, base, time.Now),
 		Clusters: cluster.NewPool(cluster.PoolOptions{
 			Secrets: on.Client, Tokens: cluster.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli",
 			// The clusters of a user may be on his machine.
