@@ -26,6 +26,9 @@ type Desk struct {
 	// served are the types of items whose deployers come to the desk.
 	served map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem)
 	jobs   map[types.NamespacedName]handed
+	// Handed hears of each item with its job; nil if nobody wants to know. It must not
+	// wait.
+	Handed func(*v1alpha1.DeployItem)
 }
 
 // handed is a job that was handed over and that no cache has shown yet.
@@ -76,8 +79,13 @@ func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool
 	if told == nil {
 		return false
 	}
-	told(item.DeepCopy())
+	before := item.DeepCopy()
 	Write(item, jobID, at)
+	if d.Handed != nil {
+		// The deployer may be done in a moment.
+		d.Handed(item)
+	}
+	told(before)
 	return true
 }
 

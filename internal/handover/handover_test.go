@@ -36,9 +36,11 @@ func TestDesk(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			var told *v1alpha1.DeployItem
 			desk := &Desk{}
+			heard := ""
+			desk.Handed = func(item *v1alpha1.DeployItem) { heard = item.Status.JobID }
 			// Whoever is told looks what the item shows.
 			desk.Serve("ours", func(item *v1alpha1.DeployItem) { told = desk.Show(item) })
-			if !desk.Hand(newItem("10"), "job", now) || told == nil || told.Status.JobID != "job" {
+			if !desk.Hand(newItem("10"), "job", now) || told == nil || told.Status.JobID != "job" || heard != "job" {
 				t.Fatalf("the deployer was told %+v", told)
 			}
 			item := newItem("10")

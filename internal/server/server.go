@@ -70,10 +70,11 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := checkInstalled(manager.GetRESTMapper()); err != nil {
 		return err
 	}
-	if err := addControllers(ctx, manager, config); err != nil {
+	desk := &handover.Desk{}
+	if err := addControllers(ctx, manager, config, desk); err != nil {
 		return err
 	}
-	if err := addTally(ctx, manager, config); err != nil {
+	if err := addTally(ctx, manager, config, desk); err != nil {
 		return err
 	}
 	log.Info("starting", "controllers", config.Controllers)
@@ -136,8 +137,8 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
-	order, desk := &queue.Order{}, &handover.Desk{}
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, desk *handover.Desk) error {
+	order := &queue.Order{}
 	clusters := deployer.NewClusters(manager, "landscaper/"+version.String(), config.Egress)
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
 	"go.landscaper.dev/internal/traces"
@@ -21,8 +22,9 @@ import (
 
 // addTally counts what docs/operate.md lists, and tells of jobs as traces if that is
 // wanted.
-func addTally(ctx context.Context, to manager.Manager, config Config) error {
+func addTally(ctx context.Context, to manager.Manager, config Config, desk *handover.Desk) error {
 	jobs := tally.NewJobs(config.tallied(), time.Now)
+	desk.Handed = jobs.Handed
 	if config.TraceEndpoint != "" {
 		tracer, err := traces.New(ctx, config.TraceEndpoint, version.String(), to.GetLogger().WithName("traces"))
 		if err != nil {

@@ -3,6 +3,7 @@ package tally
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +58,8 @@ type underWay struct {
 	// begun and written are when work on it began, and when its children were written;
 	// zero as long as that has not happened.
 	begun, written time.Time
+	// unseen says that the job was handed over in this process, and no cache has shown it.
+	unseen bool
 }
 
 // Job is one that has ended.
@@ -178,7 +181,12 @@ func (j *Jobs) see(before, now *job.Subject) {
 	defer j.mutex.Unlock()
 	kind, uid, id := kindOf(now), now.Object.GetUID(), *now.Status.JobID
 	known, was := j.known[uid]
+	if was && known.unseen && known.job != id {
+		// The object as it was before.
+		return
+	}
 	if now.Status.Unfinished() {
+		known.unseen = false
 		if was && known.job != id {
 			j.forget(kind, uid)
 			was = false
@@ -202,6 +210,23 @@ func (j *Jobs) see(before, now *job.Subject) {
 		// It was so short that nobody saw it run.
 		j.end(kind, resultOf(*now.Status.Phase), taken(now))
 	}
+}
+
+// Handed notes the job of an item that was handed over in this process and is not stored
+// yet: it may be stored with its end, or never if the item goes.
+func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	subject := job.DeployItem(item)
+	kind := kindOf(subject)
+	if !slices.Contains(j.kinds, kind) {
+		return
+	}
+	j.forget(kind, item.UID)
+	j.running.WithLabelValues(kind).Inc()
+	known := underWay{job: item.Status.JobID, since: j.now(), unseen: true, waits: waitsFor(kind, subject.Status)}
+	j.move(kind, known.waits, 1)
+	j.known[item.UID] = known
 }
 
 // gone notes that an object was deleted, which is how the job of a deletion ends well.

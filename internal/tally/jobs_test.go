@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -181,6 +182,61 @@ func TestEnded(t *testing.T) {
 	}
 	if got.ID != "1" || got.Kind != "Installation" || got.Result != failed || got.Object.GetUID() != "a" {
 		t.Errorf("told of %+v", got)
+	}
+}
+
+// TestHanded: a job that no cache has shown is counted, with its result and its time,
+// also if the cache shows the item without it meanwhile.
+func TestHanded(t *testing.T) {
+	handed := func(item *v1alpha1.DeployItem, id string, at time.Time) *v1alpha1.DeployItem {
+		item = item.DeepCopy()
+		job.DeployItem(item).Status.Trigger(id, metav1.NewTime(at))
+		return item
+	}
+	for _, test := range []struct {
+		reason string
+		end    func(jobs *Jobs, item *v1alpha1.DeployItem)
+		want   map[string]float64
+	}{
+		{"it goes on", func(*Jobs, *v1alpha1.DeployItem) {}, map[string]float64{"landscaper_jobs_running": 1}},
+		{"it is stored with its end", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+			done := handed(item, "2", start)
+			job.DeployItem(done).Status.Enter("Succeeded", nil, metav1.NewTime(start))
+			jobs.handler().OnUpdate(item, done)
+		}, map[string]float64{"landscaper_job_duration_seconds succeeded": 1, "landscaper_job_duration_seconds succeeded sum": 3}},
+		{"it is stored, and goes on", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+			jobs.handler().OnUpdate(item, handed(item, "2", start))
+		}, map[string]float64{"landscaper_jobs_running": 1}},
+		{"the item is gone", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+			now := metav1.NewTime(start)
+			item.DeletionTimestamp = &now
+			jobs.handler().OnDelete(item)
+		}, map[string]float64{"landscaper_job_duration_seconds deleted": 1, "landscaper_job_duration_seconds deleted sum": 3}},
+		{"the next one is handed over", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+			jobs.Handed(handed(item, "3", start))
+		}, map[string]float64{"landscaper_jobs_running": 1}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			now := start
+			jobs := NewJobs([]string{"DeployItem"}, func() time.Time { return now })
+			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "a"}}
+			job.DeployItem(item).Status.Trigger("1", metav1.NewTime(start.Add(-time.Hour)))
+			job.DeployItem(item).Status.Enter("Succeeded", nil, metav1.NewTime(start.Add(-time.Hour)))
+			jobs.Handed(handed(item, "2", start))
+			jobs.handler().OnAdd(item, true)
+			now = now.Add(3 * time.Second)
+			test.end(jobs, item)
+			for key, value := range gather(t, jobs) {
+				if !strings.HasPrefix(key, "landscaper_jobs_waiting") && value != test.want[key] {
+					t.Errorf("%s is %v, want %v", key, value, test.want[key])
+				}
+			}
+		})
+	}
+	other := NewJobs([]string{"Installation"}, time.Now)
+	other.Handed(&v1alpha1.DeployItem{})
+	if got := gather(t, other)["landscaper_jobs_running"]; got != 0 {
+		t.Errorf("%v jobs of a kind that another process counts", got)
 	}
 }
 
