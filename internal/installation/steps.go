@@ -301,9 +301,11 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 // patchMetadata changes the metadata of the version that was read, if there is
 // anything to change.
 func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installation, change func(*v1alpha1.Installation)) error {
-	changed := inst.DeepCopy()
+	// The rest is the same before and after, and may be large.
+	before := &v1alpha1.Installation{ObjectMeta: inst.ObjectMeta}
+	changed := before.DeepCopy()
 	change(changed)
-	patch := client.MergeFromWithOptions(inst.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	data, err := patch.Data(changed)
 	if err != nil {
 		return fmt.Errorf("compare metadata: %w", err)
