@@ -32,6 +32,9 @@ func (h *Health) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	if !ours(e) || e.DeletionTimestamp != nil || migrated(e) || e.Status.LastOperation == nil {
 		return ctrl.Result{}, nil
 	}
+	if last := e.Status.LastOperation; last.Type == gardener.Create && last.State == gardener.Processing {
+		return ctrl.Result{}, nil // the operation tells how far it is
+	}
 	var pieces []piece
 	for _, name := range []string{InstallName, DataName} {
 		resource, err := h.writer.Get(ctx, e.Namespace, name)

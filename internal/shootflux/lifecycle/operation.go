@@ -69,7 +69,18 @@ func wakes(before, after *gardener.Extension, ignoreAnnotation bool) bool {
 	if ignoreAnnotation {
 		return before.Generation != after.Generation || deleted || operationAnnotationIsNew(before, after)
 	}
-	return asked(after) || deleted
+	return asked(after) && isNew(before, after) || deleted
+}
+
+// isNew says whether a request was not there before. Our own writes meanwhile are none:
+// who works on a request goes on until it is done.
+func isNew(before, after *gardener.Extension) bool {
+	for _, name := range []string{gardener.OperationAnnotation, gardener.TimestampAnnotation} {
+		if before.Annotations[name] != after.Annotations[name] {
+			return true
+		}
+	}
+	return false
 }
 
 // operationAnnotationIsNew finds requests that cannot be ignored: nobody but gardenlet

@@ -90,6 +90,8 @@ func TestWakes(t *testing.T) {
 	}{
 		{"nothing", extension(), extension(), false, false, "nothing has changed"},
 		{"asked", extension(), extension(requested("reconcile")), false, true, "gardenlet waits"},
+		{"asked, our own status", extension(requested("restore")), extension(requested("restore"), last(gardener.Restore, gardener.Processing)), false, false, "we are at it"},
+		{"asked again", extension(requested("reconcile"), annotated(gardener.TimestampAnnotation, "1")), extension(requested("reconcile"), annotated(gardener.TimestampAnnotation, "2")), false, true, "gardenlet waits for a newer answer"},
 		{"new spec", extension(), extension(otherSpec), false, false, "the request follows"},
 		{"new spec without annotation", extension(), extension(otherSpec), true, true, "no request follows"},
 		{"asked without annotation", extension(), extension(requested("reconcile")), true, false, "the spec decides"},

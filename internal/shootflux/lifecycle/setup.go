@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -72,10 +73,15 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 	referred := builder.WithPredicates(predicate.NewPredicateFuncs(func(object client.Object) bool {
 		return strings.HasPrefix(object.GetName(), gardener.ReferencePrefix)
 	}))
+	// What we write ourselves is no news, nor is what was there when we came.
+	news := predicate.And(predicate.NewPredicateFuncs(isPiece), predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool { return hasNews(e.ObjectOld, e.ObjectNew) },
+	})
 	return wake, ctrl.NewControllerManagedBy(manager).
 		Named("extension").
 		Watches(&gardener.Extension{}, r.extensions()).
-		Watches(&gardener.ManagedResource{}, handler.EnqueueRequestsFromMapFunc(r.waiting), builder.WithPredicates(predicate.NewPredicateFuncs(isPiece))).
+		Watches(&gardener.ManagedResource{}, handler.EnqueueRequestsFromMapFunc(r.waiting), builder.WithPredicates(news)).
 		WatchesMetadata(&corev1.Secret{}, r.references(), referred).
 		WatchesMetadata(&corev1.ConfigMap{}, r.references(), referred).
 		WatchesRawSource(source.Func(func(_ context.Context, queue queueOf) error {
@@ -118,6 +124,17 @@ func isPiece(object client.Object) bool {
 		return true
 	}
 	return false
+}
+
+// hasNews says whether the resource manager, or whoever deletes, has changed a
+// ManagedResource.
+func hasNews(before, after client.Object) bool {
+	old, isOld := before.(*gardener.ManagedResource)
+	now, isNow := after.(*gardener.ManagedResource)
+	if !isOld || !isNow {
+		return true
+	}
+	return !equality.Semantic.DeepEqual(old.Status, now.Status) || (old.DeletionTimestamp == nil) != (now.DeletionTimestamp == nil)
 }
 
 // inNamespace are our Extensions in a namespace.
