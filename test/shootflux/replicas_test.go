@@ -1,0 +1,83 @@
+package shootflux
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/test/gardener"
+)
+
+// TestTwoReplicas has two extensions side by side, as during an update: one works, and the
+// other one goes on with its work without writing anything anew.
+func TestTwoReplicas(t *testing.T) {
+	address, _ := repository(t, "replicas", "from-replicas")
+	shoot := newShoot(t, "replicas", "one")
+	const working = "Starting workers"
+	first := extension(t)
+	must(t, shoot.Enable(limited(t), provider(address, "Always", "Delete")))
+	ready(t, shoot)
+	second := extension(t)
+	if strings.Contains(second.Output(), working) {
+		t.Error("both work at the same time")
+	}
+	deployed(t, "default", "from-replicas")
+	before := generations(t, shoot)
+	must(t, first.Stop())
+	must(t, shoot.Ask(limited(t), "reconcile"))
+	ready(t, shoot)
+	if !strings.Contains(second.Output(), working) {
+		t.Error("the second one does not work")
+	}
+	if after := generations(t, shoot); after != before {
+		t.Errorf("the contents were %s and are %s", before, after)
+	}
+	must(t, shoot.Disable(limited(t)))
+	must(t, shoot.Gone(limited(t)))
+}
+
+// generations change with the contents of ManagedResources.
+func generations(t *testing.T, shoot *gardener.Shoot) string {
+	t.Helper()
+	text := ""
+	for _, piece := range []string{"install", "config", "data"} {
+		object := managedResource(shoot, piece)
+		must(t, world.OnSeed.Get(limited(t), client.ObjectKeyFromObject(object), object))
+		text += piece + " " + string(object.GetUID()) + " "
+		contents, _, _ := unstructured.NestedSlice(object.Object, "spec", "secretRefs")
+		for _, content := range contents {
+			text += content.(map[string]any)["name"].(string) + " "
+		}
+	}
+	return text
+}
+
+// TestHibernatedShoot gets everything when it wakes up; until then, nobody waits for it.
+func TestHibernatedShoot(t *testing.T) {
+	address, _ := repository(t, "sleeping", "from-sleeper")
+	shoot := newShoot(t, "sleeping", "one")
+	hibernate := func(enabled bool) {
+		t.Helper()
+		shoot.Object.Object["spec"].(map[string]any)["hibernation"] = map[string]any{"enabled": enabled}
+		must(t, shoot.Tell(limited(t)))
+	}
+	must(t, shoot.Unmanage())
+	hibernate(true)
+	extension(t)
+	must(t, shoot.Enable(limited(t), provider(address, "Once", "Delete")))
+	ready(t, shoot)
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	if err := world.InShoot.Get(limited(t), client.ObjectKey{Name: "flux-system"}, namespace); !apierrors.IsNotFound(err) {
+		t.Errorf("something is in the shoot, which sleeps (%v)", err)
+	}
+	must(t, shoot.Manage(limited(t)))
+	hibernate(false)
+	must(t, shoot.Ask(limited(t), "reconcile"))
+	ready(t, shoot)
+	deployed(t, "default", "from-sleeper")
+	must(t, shoot.Disable(limited(t)))
+	must(t, shoot.Gone(limited(t)))
+}
