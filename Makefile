@@ -10,7 +10,7 @@ TOOLS := $(CURDIR)/tools
 # Go's own packages of the main module. Modules in subfolders (lab, tools) are
 # not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/lab)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/lab -e /test/shootflux)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
 include internal/spiff/spiff.mk
@@ -81,6 +81,7 @@ test-integration: build lab ## Tests against real API servers.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
 	go test -count=1 -timeout 30m ./test/e2e/...
+	go test -count=1 -timeout 30m ./test/shootflux/...
 
 SOAK ?= 1h
 
