@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/test/gardener"
-	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -30,12 +29,10 @@ const (
 // of requests when they come or when their configuration changes, and nothing for a
 // restart. The shoots sleep, so nobody but the extension works for them.
 func TestManyShoots(t *testing.T) {
-	user, err := world.Seed.AddUser(limited(t), lab.UserOptions{Name: "extension", Groups: []string{"system:masters"}})
-	must(t, err)
 	shoots := sleepers(t, *many)
 	configure(t, shoots[0], map[string]string{})
-	server := extension(t, "--kubeconfig", user.Kubeconfig, "--leader-election=false", "--disable-controllers", "heartbeat", "--resync-period", "8760h")
-	caller := landscape.Caller{Cluster: world.Seed, User: user.Name}
+	server := extension(t, "--disable-controllers", "heartbeat", "--resync-period", "8760h")
+	caller := landscape.Caller{Cluster: world.Seed, User: onSeed.Name}
 
 	created := count(t, caller, func() {
 		each(t, shoots, func(shoot *gardener.Shoot) error { return shoot.Enable(limited(t), nil) })

@@ -22,7 +22,7 @@ func deployed(t *testing.T, namespace, name string) {
 }
 
 func TestProjectConfigMapDeploysARepositoryAndLeavesNothing(t *testing.T) {
-	address, _ := repository(t, "public", "from-project")
+	address := repository(t, "public", "from-project")
 	shoot := newShoot(t, "lab", "bench")
 	configure(t, shoot, map[string]string{"repositoryUrl": address, "repositoryBranch": "main", "repositoryType": "public", "repositoryPath": path})
 	extension(t)

@@ -51,7 +51,7 @@ func shootVersions(t *testing.T) map[string]string {
 // TestShootMovesWithoutNoticing bootstraps a shoot once, moves it to another seed and
 // back, and takes the extension away: the shoot keeps everything, until it is asked to go.
 func TestShootMovesWithoutNoticing(t *testing.T) {
-	address, _ := repository(t, "moving", "from-owner")
+	address := repository(t, "moving", "from-owner")
 	shoot := newShoot(t, "moving", "one")
 	extension(t)
 	must(t, shoot.Enable(limited(t), provider(address, "Once", "Orphan")))
@@ -115,9 +115,9 @@ func same(t *testing.T, before map[string]string) {
 // TestRestartAtEveryStep ends the extension each time that it has written anything about
 // its Extension, until the shoot is ready; then the same while it goes.
 func TestRestartAtEveryStep(t *testing.T) {
-	address, _ := repository(t, "restarts", "from-restarts")
+	address := repository(t, "restarts", "from-restarts")
 	shoot := newShoot(t, "restarts", "one")
-	server := extension(t, "--leader-election=false")
+	server := extension(t)
 	must(t, shoot.Enable(limited(t), provider(address, "ManifestsOnly", "Delete")))
 	steps := restartUntil(t, shoot, server.Restart, func(seen *unstructured.Unstructured) bool {
 		state, _, _ := unstructured.NestedString(seen.Object, "status", "lastOperation", "state")

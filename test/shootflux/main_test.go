@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/test/chart"
 	"go.landscaper.dev/test/gardener"
+	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -39,15 +41,41 @@ func run(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, "end the landscape:", err)
 		}
 	}()
-	home := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: extensionNamespace}}
-	if err := world.OnSeed.Create(ctx, home); err != nil {
-		fmt.Fprintln(os.Stderr, "make a namespace for the extension:", err)
+	if err := admit(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "admit the extension:", err)
 		return 1
 	}
 	return m.Run()
 }
 
-const extensionNamespace = "extension-shoot-flux"
+// onSeed and inGarden are the extension, with the rights of its chart and its registration.
+var onSeed, inGarden lab.User
+
+// admit makes the users that the extension is.
+func admit(ctx context.Context) error {
+	directory, err := os.MkdirTemp("", "shootflux")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(directory) }() // it is in a folder for such
+	const name = "extension"
+	rules, err := landscape.WriteRulesOf(chart.ShootFlux, directory, name, nil)
+	if err != nil {
+		return err
+	}
+	if onSeed, err = world.Seed.AddUser(ctx, lab.UserOptions{Name: name, ManifestFile: rules}); err != nil {
+		return err
+	}
+	manifest, err := chart.GardenRules(name)
+	if err != nil {
+		return err
+	}
+	if rules, err = landscape.WriteManifest(directory, manifest); err != nil {
+		return err
+	}
+	inGarden, err = world.Garden.AddUser(ctx, lab.UserOptions{Name: name, ManifestFile: rules})
+	return err
+}
 
 // extension runs the extension for a test, with further flags.
 func extension(t *testing.T, flags ...string) *landscape.Server {
@@ -63,9 +91,9 @@ func options(t *testing.T, flags ...string) landscape.Options {
 	}
 	return landscape.Options{Program: program, Flags: func(health string) []string {
 		return append([]string{
-			"--kubeconfig", world.Seed.Kubeconfig, "--garden-kubeconfig", world.Garden.Kubeconfig, "--health-bind-address", health,
-			"--metrics-bind-address", "0", "--log-level", "debug", "--log-format", "text", "--egress-allow-loopback",
-			"--heartbeat-namespace", extensionNamespace, "--leader-election-namespace", extensionNamespace, "--change-spread", "0s",
+			"--kubeconfig", onSeed.Kubeconfig, "--garden-kubeconfig", inGarden.Kubeconfig, "--health-bind-address", health,
+			"--metrics-bind-address", "0", "--log-level", "debug", "--log-format", "text", "--egress-allow-loopback", "--leader-election=false",
+			"--heartbeat-namespace", chart.ShootFlux.Namespace, "--leader-election-namespace", chart.ShootFlux.Namespace, "--change-spread", "0s",
 		}, flags...)
 	}}
 }

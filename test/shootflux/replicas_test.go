@@ -14,13 +14,13 @@ import (
 // TestTwoReplicas has two extensions side by side, as during an update: one works, and the
 // other one goes on with its work without writing anything anew.
 func TestTwoReplicas(t *testing.T) {
-	address, _ := repository(t, "replicas", "from-replicas")
+	address := repository(t, "replicas", "from-replicas")
 	shoot := newShoot(t, "replicas", "one")
 	const working = "Starting workers"
-	first := extension(t)
+	first := extension(t, "--leader-election")
 	must(t, shoot.Enable(limited(t), provider(address, "Always", "Delete")))
 	ready(t, shoot)
-	second := extension(t)
+	second := extension(t, "--leader-election")
 	if strings.Contains(second.Output(), working) {
 		t.Error("both work at the same time")
 	}
@@ -57,7 +57,7 @@ func generations(t *testing.T, shoot *gardener.Shoot) string {
 
 // TestHibernatedShoot gets everything when it wakes up; until then, nobody waits for it.
 func TestHibernatedShoot(t *testing.T) {
-	address, _ := repository(t, "sleeping", "from-sleeper")
+	address := repository(t, "sleeping", "from-sleeper")
 	shoot := newShoot(t, "sleeping", "one")
 	hibernate := func(enabled bool) {
 		t.Helper()

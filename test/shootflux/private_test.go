@@ -1,0 +1,88 @@
+package shootflux
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/test/gardener"
+)
+
+// awaitCondition waits until the Extension has a condition with a status and a text.
+func awaitCondition(t *testing.T, shoot *gardener.Shoot, kind, status, text string) {
+	t.Helper()
+	last := ""
+	err := gardener.Wait(limited(t), world.OnSeed, shoot.Extension(), func(seen *unstructured.Unstructured) (bool, error) {
+		conditions, _, err := unstructured.NestedSlice(seen.Object, "status", "conditions")
+		for _, entry := range conditions {
+			condition, _ := entry.(map[string]any)
+			if condition["type"] == kind {
+				last = fmt.Sprint(condition)
+				return condition["status"] == status && strings.Contains(last, text), nil
+			}
+		}
+		return false, err
+	})
+	if err != nil {
+		t.Fatalf("condition %s is not %s with %q: %v; last: %s", kind, status, text, err, last)
+	}
+}
+
+// publicKey is the key that the extension tells of, in the garden and on the seed.
+func publicKey(t *testing.T, shoot *gardener.Shoot) string {
+	t.Helper()
+	told, _, _ := unstructured.NestedString(ready(t, shoot).Object, "status", "providerStatus", "publicKey")
+	secret := &corev1.Secret{}
+	must(t, world.InGarden.Get(limited(t), client.ObjectKey{Namespace: shoot.ProjectNamespace(), Name: "flux-source"}, secret))
+	key := strings.TrimSpace(string(secret.Data["identity.pub"]))
+	if key == "" || strings.TrimSpace(told) != key {
+		t.Errorf("the key of the project is %q, and the Extension tells %q", key, told)
+	}
+	published := &corev1.ConfigMap{}
+	must(t, world.InGarden.Get(limited(t), client.ObjectKey{Namespace: shoot.ProjectNamespace(), Name: "flux-source.pub"}, published))
+	if !strings.Contains(published.Data["publicKey"], key) {
+		t.Errorf("the key of the project is %q, and %q is published", key, published.Data["publicKey"])
+	}
+	return key
+}
+
+// TestPrivateRepository generates a key for a repository, which does not know it at first,
+// and replaces it on request.
+func TestPrivateRepository(t *testing.T) {
+	made, err := world.Lab.CreateRepository(limited(t), "private")
+	must(t, err)
+	fill(t, made, "from-private")
+	shoot := newShoot(t, "secretive", "one")
+	configure(t, shoot, map[string]string{
+		"repositoryUrl": made.SSH, "repositoryBranch": "main", "repositoryType": "private", "repositoryPath": path,
+		"interval": "5s", "kustomizationInterval": "5s",
+	})
+	extension(t)
+	must(t, shoot.Enable(limited(t), nil))
+	ready(t, shoot)
+	first := publicKey(t, shoot)
+	awaitCondition(t, shoot, "FluxConfigured", "False", "GitRepository flux-system/main-gitrepo")
+	must(t, world.Lab.Git.Authorize([]byte(first)))
+	deployed(t, "default", "from-private")
+	awaitCondition(t, shoot, "FluxConfigured", "True", "Ready")
+
+	shoot.Object.SetAnnotations(map[string]string{"flux.extensions.gardener.cloud/operation": "rotate-ssh-key"})
+	must(t, shoot.Tell(limited(t)))
+	must(t, shoot.Ask(limited(t), "reconcile"))
+	second := publicKey(t, shoot)
+	if first == second {
+		t.Error("the key was not replaced")
+	}
+	must(t, shoot.Ask(limited(t), "reconcile"))
+	if third := publicKey(t, shoot); third != second {
+		t.Error("one request has replaced the key twice")
+	}
+	must(t, shoot.Disable(limited(t)))
+	must(t, shoot.Gone(limited(t)))
+	// The key of the project stays: other shoots may have it.
+	must(t, world.InGarden.Get(limited(t), client.ObjectKey{Namespace: shoot.ProjectNamespace(), Name: "flux-source"}, &corev1.Secret{}))
+}
