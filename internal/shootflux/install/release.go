@@ -2,7 +2,6 @@ package install
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -117,7 +116,7 @@ func decode(content []byte) ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("document %d is no object: %w", i+1, err)
 		}
 		if object.GetKind() == "" || object.GetAPIVersion() == "" || object.GetName() == "" && object.GetKind() != "Kustomization" {
-			return nil, fmt.Errorf("document %d: %w", i+1, errors.New("apiVersion, kind or metadata.name is missing"))
+			return nil, fmt.Errorf("document %d: apiVersion, kind or metadata.name is missing", i+1)
 		}
 		objects = append(objects, object)
 	}
