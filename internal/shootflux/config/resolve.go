@@ -70,15 +70,36 @@ func (c *Config) version(s Surroundings, p *problems) {
 	if slices.Contains(c.Flux.Components, sourceWatcher) && !atLeast(version, 2, 7) {
 		p.add(names.components, "has %s, which needs Flux v2.7.0: choose a later release, or remove it", sourceWatcher)
 	}
+	c.setAPIVersions(version, p)
+}
+
+func (c *Config) setAPIVersions(flux *semver.Version, p *problems) {
 	if c.Source == nil {
 		return
 	}
-	written := apiVersion(c.Source.Object.GetKind(), version)
+	written := apiVersion(c.Source.Object.GetKind(), flux)
 	if written == "" {
-		p.add(names.source, "is an OCIRepository, which needs Flux v0.32.0: choose a later release")
+		p.add(c.fieldNames().source, "is an OCIRepository, which needs Flux v0.32.0: choose a later release")
 	}
 	c.Source.Object.SetAPIVersion(written)
-	c.Kustomization.SetAPIVersion(apiVersion(kindKustomization, version))
+	c.Kustomization.SetAPIVersion(apiVersion(kindKustomization, flux))
+}
+
+// AsRead returns the configuration with source and kustomization as a release of Flux
+// reads them that is in the shoot and stays there, whatever is configured. Its error is
+// an *Invalid.
+func (c *Config) AsRead(release string) (*Config, error) {
+	version := parseVersion(release)
+	if version == nil || release == c.Flux.Version {
+		return c, nil
+	}
+	read := c.Copy()
+	var p problems
+	read.setAPIVersions(version, &p)
+	if err := p.err(c.subject()); err != nil {
+		return nil, err
+	}
+	return read, nil
 }
 
 // resources finds the Secrets behind names, and refuses two for one place.

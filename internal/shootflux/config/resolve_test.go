@@ -53,6 +53,38 @@ func TestResolveVersions(t *testing.T) {
 	}
 }
 
+// TestAsRead is a shoot whose Flux stays older or younger than it is configured.
+func TestAsRead(t *testing.T) {
+	resolved, err := fromProvider(t, "flux: {version: v2.4.0}\n"+gitSource+allOfIt).Resolve(Surroundings{DefaultVersion: "v2.9.5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := resolved.Checksum()
+	for _, test := range []struct{ reason, release, want string }{
+		{"it is the one", "v2.4.0", "source.toolkit.fluxcd.io/v1"},
+		{"it is older", "v0.29.5", "source.toolkit.fluxcd.io/v1beta2"},
+		{"nobody knows", "", "source.toolkit.fluxcd.io/v1"},
+		{"it is none", "canary", "source.toolkit.fluxcd.io/v1"},
+	} {
+		read, err := resolved.AsRead(test.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := read.Source.Object.GetAPIVersion(); got != test.want || read.Flux.Version != "v2.4.0" {
+			t.Errorf("%s: the source has %s, Flux is %s", test.reason, got, read.Flux.Version)
+		}
+	}
+	if resolved.Checksum() != before {
+		t.Error("the original has changed")
+	}
+	artifact, err := fromProvider(t, "flux: {version: v2.6.0}\n"+ociSource+"}\n"+allOfIt).Resolve(Surroundings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = artifact.AsRead("v0.31.0")
+	wantProblem(t, err, "source.template", "v0.32.0")
+}
+
 func TestResolveSecrets(t *testing.T) {
 	resources := []Resource{
 		{Name: "deploy", APIVersion: "v1", Kind: "Secret", Object: "fleet-ssh"},

@@ -103,6 +103,9 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	w.after.Bootstrapped = w.before.Bootstrapped || w.installed.Frozen
 	w.asked = request(now.shoot, w.after)
 	w.plan = newPlan(w.config, w.after, w.asked, w.installed, w.configured)
+	if w.config, err = w.config.AsRead(w.plan.version); err != nil {
+		return nil, err
+	}
 	if w.credentials, err = r.credentials(ctx, now, w.config, w.before, w.asked); err != nil {
 		return nil, err
 	}
