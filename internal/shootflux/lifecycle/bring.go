@@ -81,7 +81,7 @@ func (r *Reconciler) configure(ctx context.Context, now *run) (*config.Config, e
 }
 
 // prepare finds out what is to be done, and what with. It writes nothing but a key that
-// was generated.
+// was generated, and that it was.
 func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	w := &work{Reconciler: r, run: now}
 	var err error
@@ -109,8 +109,8 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	if w.credentials, err = r.credentials(ctx, now, w.config, w.before, w.asked); err != nil {
 		return nil, err
 	}
-	if w.asked == RequestRotate {
-		w.after.HandledOperation = w.asked
+	if err := w.rotated(ctx); err != nil {
+		return nil, err
 	}
 	source := w.credentials
 	if source == nil {
@@ -123,6 +123,16 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	}
 	w.pieces, err = r.fill(ctx, now, w.config, w.plan.config.handle(), source.secret)
 	return w, err
+}
+
+// rotated remembers at once that a key was rotated: whatever fails from here on must not
+// make another one, which nobody has registered.
+func (w *work) rotated(ctx context.Context) error {
+	if w.asked != RequestRotate {
+		return nil
+	}
+	w.after.HandledOperation = w.asked
+	return w.report(ctx, w.e, func(status *gardener.ExtensionStatus) { status.State = w.after.Encode() })
 }
 
 // stand reads how far the pieces are.
