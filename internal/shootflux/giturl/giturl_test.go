@@ -2,6 +2,7 @@ package giturl
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -69,4 +70,29 @@ func TestParseRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzParse: what is accepted is what Flux accepts, says where it leads, and reads the
+// same again.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"git@git.example.org:a/b", "ssh://git@[::1]:2222/a", "https://a:b@c/d", "a:b:c/d", "[a]:b", "ssh://%41/b", "http://a/?b#c"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		parsed, err := Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := Parse(parsed.String())
+		if err != nil || *again != *parsed {
+			t.Fatalf("%q is %+v, and read again %+v, %v", text, parsed, again, err)
+		}
+		written, err := url.Parse(parsed.String())
+		if err != nil || parsed.Host != written.Hostname() || parsed.Host == "" || parsed.Port < 1 || parsed.Port > 65535 {
+			t.Fatalf("%q leads to %s", text, parsed.Address())
+		}
+		if _, password := written.User.Password(); password || written.Scheme != parsed.Scheme {
+			t.Fatalf("%q is accepted with a password", text)
+		}
+	})
 }
