@@ -19,6 +19,14 @@ import (
 // exportKey is the key of the values in an export Secret.
 const exportKey = "config"
 
+const (
+	// toHandOnAnnotation names, in an export Secret, the values that have changed after
+	// the job and that nobody was asked to hand on yet.
+	toHandOnAnnotation = v1alpha1.GroupName + "/to-hand-on"
+	// changesAnnotation says there when a value was handed on last after the job.
+	changesAnnotation = v1alpha1.GroupName + "/changes"
+)
+
 const createExports = "CreateExports"
 
 // Export hands values on to whoever imports them: it stores them in a Secret that
@@ -99,11 +107,51 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 	if !ownedBy(stored, i.DeployItem) {
 		return &Error{Operation: createExports, Reason: "ForeignSecret", Message: "it exists and does not belong to the item: remove or rename it"}
 	}
-	if len(stored.Data) == 1 && bytes.Equal(stored.Data[exportKey], wanted.Data[exportKey]) {
+	// The job hands on whatever has changed.
+	_, pending := stored.Annotations[toHandOnAnnotation]
+	if len(stored.Data) == 1 && bytes.Equal(stored.Data[exportKey], wanted.Data[exportKey]) && !pending {
 		return nil
 	}
+	delete(stored.Annotations, toHandOnAnnotation)
 	stored.Data = wanted.Data
 	return i.reconciler.client.Update(ctx, stored)
+}
+
+// noteExport stores what has become of the exports after the job: their values, if they
+// are given, and annotations, of which empty ones go.
+func (i *Item) noteExport(ctx context.Context, content []byte, annotations map[string]string) error {
+	ref, stored := i.exportReference(), &corev1.Secret{}
+	err := i.reconciler.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stored)
+	if apierrors.IsNotFound(err) && content == nil {
+		// Somebody has deleted it; the job makes it anew.
+		return nil
+	}
+	if apierrors.IsNotFound(err) {
+		stored = exportSecret(i.DeployItem, ref, content)
+		stored.Annotations = annotations
+		return i.reconciler.client.Create(ctx, stored)
+	}
+	if err != nil {
+		return fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
+	}
+	if !ownedBy(stored, i.DeployItem) {
+		return fmt.Errorf("secret %s/%s with the exports does not belong to the item: remove or rename it", ref.Namespace, ref.Name)
+	}
+	if stored.Annotations == nil {
+		stored.Annotations = map[string]string{}
+	}
+	for key, value := range annotations {
+		if stored.Annotations[key] = value; value == "" {
+			delete(stored.Annotations, key)
+		}
+	}
+	if content != nil {
+		stored.Data = map[string][]byte{exportKey: content}
+	}
+	if err := i.reconciler.client.Update(ctx, stored); err != nil {
+		return fmt.Errorf("store the exports in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return nil
 }
 
 // ownedBy reports whether a Secret belongs to an item. The name alone proves

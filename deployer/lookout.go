@@ -42,8 +42,17 @@ type kept struct {
 	uid     types.UID
 	jobID   string
 	lookout Lookout
-	// news are the names of values that differ from what was handed on.
+	changed
+}
+
+// changed is what is known of the values since the last look.
+type changed struct {
+	// news are the names of values that differ from what was handed on, and now are all
+	// values as they are stored then.
 	news []string
+	now  []byte
+	// past says how often values have changed before.
+	past restlessness
 }
 
 // lookOut looks whether a value of a finished item has changed, and sees to it that it
@@ -82,7 +91,7 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 		return 0, err
 	}
 	if values != nil {
-		if held.news, err = item.differs(ctx, values); err != nil {
+		if held.changed, err = item.differs(ctx, values); err != nil {
 			return 0, err
 		}
 	}
@@ -92,72 +101,105 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(handOnPause)) {
 		return last.Add(handOnPause).Sub(seen.now), nil
 	}
-	if pause := r.runs.restless(seen.item.UID, seen.now); pause > 0 {
+	if pause := held.past.left(seen.now); pause > 0 {
 		return pause, nil
 	}
-	return handOnPause, r.handOn(ctx, seen, item, held.news)
+	return handOnPause, r.handOn(ctx, seen, item, &held.changed)
 }
 
-// differs returns the names of the values that differ from those that were handed on.
-func (i *Item) differs(ctx context.Context, values map[string]any) ([]string, error) {
+// differs returns what differs from the values that were handed on. What was stored, but
+// not handed on any more because this process ended, still does.
+func (i *Item) differs(ctx context.Context, values map[string]any) (changed, error) {
 	content, err := json.Marshal(values)
 	if err != nil {
 		// The reason may quote a value.
-		return nil, fmt.Errorf("the values cannot be written as JSON")
+		return changed{}, fmt.Errorf("the values cannot be written as JSON")
 	}
 	ref := i.exportReference()
 	stored := &corev1.Secret{}
 	err = i.reconciler.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stored)
 	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
+		return changed{}, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
 	}
-	return news(stored.Data[exportKey], content), nil
+	names := news(stored.Data[exportKey], content)
+	if pending := stored.Annotations[toHandOnAnnotation]; len(names) == 0 && pending != "" {
+		names = strings.Split(pending, ",")
+	}
+	return changed{news: names, now: content, past: parseRestlessness(stored.Annotations[changesAnnotation])}, nil
 }
 
 // handOn sees to it that a value which has changed reaches all who import it: by a job
-// of the whole landscape that the item belongs to, or, if it belongs to none, of its
-// own.
-func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, names []string) error {
-	root, busy, err := r.root(ctx, seen.item)
+// of the landscape that the item belongs to, which deploys only what imports it, or, if it
+// belongs to none, by one of its own. The values are stored before the job is asked for,
+// with a note that it is to be: so neither is lost when this process ends.
+func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *changed) error {
+	above, busy, err := r.above(ctx, seen.item)
 	if err != nil || busy {
 		return err
 	}
-	what := job.Note("what is exported as " + strings.Join(names, ", ") + " has changed")
-	if root == nil {
-		r.tellHandedOn(seen, what)
+	what := job.Note("what is exported as " + strings.Join(changed.news, ", ") + " has changed")
+	past := changed.past.after(seen.now)
+	if len(above) == 0 {
+		if err := item.noteExport(ctx, nil, map[string]string{changesAnnotation: past.String()}); err != nil {
+			return err
+		}
+		r.tellHandedOn(seen, what, past)
 		own := *seen
 		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
 		return err
 	}
+	if err := item.noteExport(ctx, changed.now, map[string]string{toHandOnAnnotation: strings.Join(changed.news, ",")}); err != nil {
+		return err
+	}
+	switch err := r.askForUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
+	case apierrors.IsConflict(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	r.tellHandedOn(seen, what, past)
+	changed.news, changed.now, changed.past = nil, nil, past
+	return item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", changesAnnotation: past.String()})
+}
+
+// askForUpdate asks the last one of some Installations, each a part of the next one, for a
+// job that hands on what items of the first one export.
+func (r *reconciler) askForUpdate(ctx context.Context, above []*v1alpha1.Installation, why string) error {
+	names := make([]string, len(above))
+	for i, inst := range above {
+		names[i] = inst.Name
+	}
+	root := above[len(above)-1]
 	patch := client.MergeFromWithOptions(root.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	if root.Annotations == nil {
 		root.Annotations = map[string]string{}
 	}
-	root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
-	root.Annotations[v1alpha1.ReconcileReasonAnnotation] = fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)
-	switch err := r.client.Patch(ctx, root, patch); {
-	case apierrors.IsConflict(err):
-		return nil
-	case err != nil:
+	root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.DataUpdateOperation)
+	root.Annotations[v1alpha1.ChangedExportsAnnotation] = strings.Join(names, ",")
+	if len(root.Status.History) == 0 {
+		// The public system, which keeps none, knows only jobs about everything.
+		root.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
+		delete(root.Annotations, v1alpha1.ChangedExportsAnnotation)
+	}
+	root.Annotations[v1alpha1.ReconcileReasonAnnotation] = why
+	if err := r.client.Patch(ctx, root, patch); err != nil {
 		return fmt.Errorf("ask for a job of Installation %s/%s, as a value has changed: %w", root.Namespace, root.Name, err)
 	}
-	r.tellHandedOn(seen, what)
 	return nil
 }
 
-// tellHandedOn tells what was handed on. Only that counts for the pause until the next
-// time: an attempt that failed has started nothing.
-func (r *reconciler) tellHandedOn(seen *snapshot, what string) {
+// tellHandedOn tells what was handed on.
+func (r *reconciler) tellHandedOn(seen *snapshot, what string, past restlessness) {
 	next := ""
-	if pause := r.runs.handedOn(seen.item.UID, seen.now); pause > handOnPause {
+	if pause := past.pause(); pause > handOnPause {
 		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
 	}
 	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.Note(what+next))
 }
 
-// root returns the Installation that an item belongs to in the end, nil if there is
-// none, and whether something has a job already.
-func (r *reconciler) root(ctx context.Context, item *v1alpha1.DeployItem) (root *v1alpha1.Installation, busy bool, err error) {
+// above returns the Installations that an item is a part of, the root last, and whether
+// something has a job already.
+func (r *reconciler) above(ctx context.Context, item *v1alpha1.DeployItem) (above []*v1alpha1.Installation, busy bool, err error) {
 	name := item.Labels[v1alpha1.ExecutionManagedByLabel]
 	if name == "" {
 		return nil, false, nil
@@ -165,15 +207,15 @@ func (r *reconciler) root(ctx context.Context, item *v1alpha1.DeployItem) (root 
 	busy, err = r.ownerBusy(ctx, item)
 	for depth := 0; err == nil && !busy && name != "" && depth < maxNesting; depth++ {
 		// An Execution has the name of its Installation.
-		parent := &v1alpha1.Installation{}
-		err = r.live.Get(ctx, client.ObjectKey{Namespace: item.Namespace, Name: name}, parent)
+		inst := &v1alpha1.Installation{}
+		err = r.live.Get(ctx, client.ObjectKey{Namespace: item.Namespace, Name: name}, inst)
 		if apierrors.IsNotFound(err) {
-			return root, false, nil
+			return above, false, nil
 		}
-		root, name = parent, parent.Labels[v1alpha1.EncompassedByLabel]
-		busy = job.Unfinished(root.Status.JobID, root.Status.JobIDFinished) || root.DeletionTimestamp != nil || root.Annotations[v1alpha1.OperationAnnotation] != ""
+		above, name = append(above, inst), inst.Labels[v1alpha1.EncompassedByLabel]
+		busy = job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) || inst.DeletionTimestamp != nil || inst.Annotations[v1alpha1.OperationAnnotation] != ""
 	}
-	return root, busy, err
+	return above, busy, err
 }
 
 // lookout returns the lookout for the last job of an item, or nil.

@@ -33,7 +33,7 @@ func (s *sight) Values(context.Context) (map[string]any, error) {
 func (s *sight) Close() error { s.closed++; return nil }
 
 func exportOf(content string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export"}, Data: map[string][]byte{"config": []byte(content)}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export", OwnerReferences: []metav1.OwnerReference{{UID: "u"}}}, Data: map[string][]byte{"config": []byte(content)}}
 }
 
 // TestLookout shows when a value that has changed leads to a job of the item, and that
@@ -142,19 +142,22 @@ func TestHandOn(t *testing.T) {
 		}
 		return inst
 	}
+	ours := func(i *v1alpha1.Installation) { i.Status.History = []v1alpha1.JobRecord{{JobID: "j"}} }
 	tests := []struct {
 		reason string
 		others []client.Object
-		// asked says that the root was asked for a job, runs that the item has one of its own.
-		asked, runs bool
+		// asked is what the root was asked for, runs says that the item has a job of its own.
+		asked v1alpha1.Operation
+		runs  bool
 	}{
-		{"the root is asked", []client.Object{execution("j"), child, root()}, true, false},
-		{"the Execution has a job, which will hand it on", []client.Object{execution(""), child, root()}, false, false},
-		{"the root has a job", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) { i.Status.JobID = "new" })}, false, false},
+		{"the root is asked", []client.Object{execution("j"), child, root(ours)}, v1alpha1.DataUpdateOperation, false},
+		{"the public system has brought it up", []client.Object{execution("j"), child, root()}, v1alpha1.ReconcileOperation, false},
+		{"the Execution has a job, which will hand it on", []client.Object{execution(""), child, root(ours)}, "", false},
+		{"the root has a job", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) { i.Status.JobID = "new" })}, "", false},
 		{"somebody has asked for something else", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
-		})}, false, false},
-		{"an Execution without an Installation", []client.Object{execution("j")}, false, true},
+		})}, "interrupt", false},
+		{"an Execution without an Installation", []client.Object{execution("j")}, "", true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -170,11 +173,79 @@ func TestHandOn(t *testing.T) {
 			}
 			found := &v1alpha1.Installation{}
 			_ = s.reconciler.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "root"}, found)
-			if asked := found.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation); asked != test.asked {
+			if asked := v1alpha1.Operation(found.Annotations[v1alpha1.OperationAnnotation]); asked != test.asked {
 				t.Errorf("annotations %v", found.Annotations)
 			}
-			if test.asked && !strings.Contains(found.Annotations[v1alpha1.ReconcileReasonAnnotation], "DeployItem ns/item") {
+			if stored := s.export(); test.asked == v1alpha1.DataUpdateOperation && (found.Annotations[v1alpha1.ChangedExportsAnnotation] != "child,root" || string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toHandOnAnnotation] != "") {
+				t.Errorf("annotations %v, stored %s with %v", found.Annotations, stored.Data, stored.Annotations)
+			}
+			if test.asked != "" && test.asked != "interrupt" && !strings.Contains(found.Annotations[v1alpha1.ReconcileReasonAnnotation], "DeployItem ns/item") {
 				t.Errorf("the reason is %q", found.Annotations[v1alpha1.ReconcileReasonAnnotation])
+			}
+		})
+	}
+}
+
+// export is the stored export of the item.
+func (s *stage) export() *corev1.Secret {
+	s.Helper()
+	secret := &corev1.Secret{}
+	if err := s.reconciler.client.Get(s.Context(), client.ObjectKey{Namespace: "ns", Name: "item-export"}, secret); client.IgnoreNotFound(err) != nil {
+		s.Fatal(err)
+	}
+	return secret
+}
+
+// TestRestlessOverRestarts: how often a value has changed is known to the next process.
+func TestRestlessOverRestarts(t *testing.T) {
+	owned := finishedItem(func(item *v1alpha1.DeployItem) {
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
+	})
+	root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}}
+	s, r := repeating(t, Repetition{Watch: true}, owned, root, exportOf(`{"a":"0"}`))
+	s.clock = s.clock.Add(time.Hour)
+	var pauses []string
+	for _, value := range []string{"1", "2", "3", "4"} {
+		s.reconciler.runs.dropLookout(key)
+		r.lookout = &sight{values: map[string]any{"a": value}}
+		s.clock = s.clock.Add(time.Second)
+		if pause := s.look().RequeueAfter; pause > handOnPause || value == "2" {
+			pauses = append(pauses, pause.String())
+			s.clock = s.clock.Add(pause)
+			s.look()
+		}
+		found := &v1alpha1.Installation{}
+		if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), found); err != nil || found.Annotations[v1alpha1.OperationAnnotation] == "" {
+			t.Fatalf("value %s is not handed on (%v)", value, err)
+		}
+		found.Annotations = nil
+		if err := s.reconciler.client.Update(t.Context(), found); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(pauses, " "); got != "9s 19s 39s" {
+		t.Errorf("pauses %s", got)
+	}
+}
+
+// TestExportThatIsGone: a value is handed on also if somebody has deleted what was stored,
+// and nothing is taken from somebody else.
+func TestExportThatIsGone(t *testing.T) {
+	for reason, stored := range map[string]*corev1.Secret{"it is gone": nil, "it belongs to somebody else": {ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "item-export"}}} {
+		t.Run(reason, func(t *testing.T) {
+			owned := finishedItem(func(item *v1alpha1.DeployItem) {
+				item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
+			})
+			objects := []client.Object{owned, &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}}}
+			if stored != nil {
+				objects = append(objects, stored)
+			}
+			s, r := repeating(t, Repetition{Watch: true}, objects...)
+			r.lookout = &sight{values: map[string]any{"a": "1"}}
+			s.clock = s.clock.Add(time.Hour)
+			s.look()
+			if written := string(s.export().Data["config"]) == `{"a":"1"}`; written != (stored == nil) {
+				t.Errorf("stored %s", s.export().Data)
 			}
 		})
 	}
@@ -205,6 +276,11 @@ func TestHandOnFails(t *testing.T) {
 			if told := s.told(); len(told) > 0 {
 				t.Errorf("events %q", told)
 			}
+			// The value is stored, and another process knows that it was not handed on.
+			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` || stored.Annotations[toHandOnAnnotation] != "a" {
+				t.Errorf("stored %s with %v", stored.Data, stored.Annotations)
+			}
+			s.reconciler.runs.dropLookout(key)
 			s.reconciler.client = store
 			r.lookout = &sight{values: map[string]any{"a": "2"}}
 			if s.look(); !strings.HasSuffix(strings.Join(s.told(), ""), "what is exported as a has changed") {

@@ -2,11 +2,12 @@ package deployer
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // maxNamed is how many values are named that have changed.
@@ -67,31 +68,27 @@ func (r restlessness) after(now time.Time) restlessness {
 	return restlessness{last: now, streak: r.streak + 1}
 }
 
-// restless returns how long the next change of an item has to wait.
-func (r *runs) restless(uid types.UID, now time.Time) time.Duration {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	state, known := r.changes[uid]
-	if !known || !now.Before(state.last.Add(state.pause())) {
+// left returns how long the next change has to wait.
+func (r restlessness) left(now time.Time) time.Duration {
+	if r.last.IsZero() {
 		return 0
 	}
-	return state.last.Add(state.pause()).Sub(now)
+	return max(0, r.last.Add(r.pause()).Sub(now))
 }
 
-// handedOn notes that a change was handed on, and returns the pause until the next one.
-func (r *runs) handedOn(uid types.UID, now time.Time) time.Duration {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.changes == nil {
-		r.changes = make(map[types.UID]restlessness)
+// String is how it is stored: when a change was handed on last, and how many have
+// followed each other before.
+func (r restlessness) String() string {
+	return fmt.Sprintf("%s/%d", r.last.UTC().Format(time.RFC3339), r.streak)
+}
+
+// parseRestlessness reads what was stored. What cannot be read counts as a quiet time.
+func parseRestlessness(text string) restlessness {
+	at, streak, _ := strings.Cut(text, "/")
+	last, err := time.Parse(time.RFC3339, at)
+	count, countErr := strconv.Atoi(streak)
+	if err != nil || countErr != nil {
+		return restlessness{}
 	}
-	state := r.changes[uid].after(now)
-	for other, old := range r.changes {
-		// What has been quiet for long is forgotten.
-		if now.Sub(old.last) > 2*maxRestPause {
-			delete(r.changes, other)
-		}
-	}
-	r.changes[uid] = state
-	return state.pause()
+	return restlessness{last: last, streak: max(0, count)}
 }

@@ -29,15 +29,16 @@ func TestChangedValues(t *testing.T) {
 // TestRestlessValue: what changes again because it was handed on gets slower and slower,
 // and what was quiet is handed on at once.
 func TestRestlessValue(t *testing.T) {
-	r, now := &runs{}, time.Unix(1000, 0)
+	state, now := restlessness{}, time.Unix(1000, 0)
 	var pauses []string
 	for range 5 {
-		if left := r.restless("item", now); left != 0 {
+		if left := state.left(now); left != 0 {
 			t.Fatalf("it has to wait for %s", left)
 		}
-		pause := r.handedOn("item", now)
+		state = parseRestlessness(state.after(now).String())
+		pause := state.pause()
 		pauses = append(pauses, pause.String())
-		if left := r.restless("item", now.Add(time.Second)); left != pause-time.Second {
+		if left := state.left(now.Add(time.Second)); left != pause-time.Second {
 			t.Errorf("after a second %s are left of %s", left, pause)
 		}
 		now = now.Add(pause)
@@ -45,13 +46,15 @@ func TestRestlessValue(t *testing.T) {
 	if got := strings.Join(pauses, " "); got != "10s 20s 40s 1m20s 2m40s" {
 		t.Errorf("pauses %s", got)
 	}
-	if pause := r.handedOn("item", now.Add(maxRestPause)); pause != handOnPause {
+	if pause := state.after(now.Add(maxRestPause)).pause(); pause != handOnPause {
 		t.Errorf("after a quiet time the pause is %s", pause)
 	}
 	if pause := (restlessness{streak: 50}).pause(); pause != maxRestPause {
 		t.Errorf("the longest pause is %s", pause)
 	}
-	if r.handedOn("other", now.Add(4*maxRestPause)); len(r.changes) != 1 {
-		t.Errorf("%d items are remembered", len(r.changes))
+	for _, text := range []string{"", "yesterday/3", "2030-01-02T12:00:00Z", "2030-01-02T12:00:00Z/many"} {
+		if state := parseRestlessness(text); state != (restlessness{}) {
+			t.Errorf("%q means %v", text, state)
+		}
 	}
 }

@@ -129,8 +129,6 @@ type runs struct {
 	looks map[types.NamespacedName]look
 	// lookouts see the values of finished items.
 	lookouts map[types.NamespacedName]*kept
-	// changes are the items whose values have changed after their job.
-	changes map[types.UID]restlessness
 }
 
 // find returns the run of the job that an item has now, or nil.

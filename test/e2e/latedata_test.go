@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,11 +70,7 @@ func lateImport(t *testing.T, space, value string) *v1alpha1.Installation {
 func TestLateData(t *testing.T) {
 	server := startServer(t, env.serverKubeconfig)
 	space, elsewhere := namespace(t), namespace(t)
-	source := configMap(space, "late")
-	source.Data = map[string]string{"token": "first-token", "color": "blue"}
-	if err := env.workload.Create(t.Context(), source); err != nil {
-		t.Fatal(err)
-	}
+	source := lateSource(t, space)
 	exporting := waitSucceeded(t, create(t, asking(t, space, "exporting", lateSpec)))
 	token, color := waitSucceeded(t, lateImport(t, space, "token")), waitSucceeded(t, lateImport(t, space, "color"))
 	waitTidy(t, space)
@@ -95,10 +92,7 @@ func TestLateData(t *testing.T) {
 	}
 
 	server.signal(syscall.SIGTERM)
-	source.Data["token"] = "second-token"
-	if err := env.workload.Update(t.Context(), source); err != nil {
-		t.Fatal(err)
-	}
+	changeLate(t, source)
 	startServer(t, env.serverKubeconfig)
 	if again := waitFinished(t, token, token.Status.JobID); again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 		t.Errorf("%+v", again.Status.LastError)
@@ -111,6 +105,99 @@ func TestLateData(t *testing.T) {
 		t.Error("who imports what has not changed had a job")
 	}
 	checkLateEvent(t, space)
+}
+
+// lateSource is an object that others change.
+func lateSource(t *testing.T, space string) *corev1.ConfigMap {
+	t.Helper()
+	source := configMap(space, "late")
+	source.Data = map[string]string{"token": "first-token", "color": "blue"}
+	if err := env.workload.Create(t.Context(), source); err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// changeLate changes one of its values.
+func changeLate(t *testing.T, source *corev1.ConfigMap) {
+	t.Helper()
+	source.Data["token"] = "second-token"
+	if err := env.workload.Update(t.Context(), source); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lateLeaves are subinstallations: a exports two values that others change, b imports one
+// of them and c the other one, and d what b makes of it.
+func lateLeaves(space string) []leaf {
+	watch := strings.ReplaceAll(`{}
+        exports:
+          watch: true
+          exports:
+          - {key: token, jsonPath: .data.token, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: NAMESPACE}}
+          - {key: color, jsonPath: .data.color, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: NAMESPACE}}`, "NAMESPACE", space)
+	importing := func(from, more string) string {
+		return `{imports: {targets: [{name: cluster, target: cluster}], data: [{name: upstream, dataRef: ` + from + `}]}` + more + `}`
+	}
+	const upstream, text = "- {name: upstream, schema: {type: string}}", "{{ .imports.upstream | quote }}"
+	return []leaf{
+		{
+			name: "a", ready: watch, exported: "[{name: token, schema: {type: string}}, {name: color, schema: {type: string}}]",
+			given:  `{token: "{{ .deployitems.note.token }}", color: "{{ .deployitems.note.color }}"}`,
+			wiring: `{imports: {targets: [{name: cluster, target: cluster}]}, exports: {data: [{name: token, dataRef: token}, {name: color, dataRef: color}]}}`,
+		},
+		{
+			name: "b", imports: upstream, text: text, exported: "[{name: result, schema: {type: string}}]", given: `{result: "b({{ .imports.upstream }})"}`,
+			wiring: importing("token", `, exports: {data: [{name: result, dataRef: result}]}`),
+		},
+		{name: "c", imports: upstream, text: text, wiring: importing("color", "")},
+		{name: "d", imports: upstream, text: text, wiring: importing("result", "")},
+	}
+}
+
+// jobsOfItems are the jobs of the deploy items of a tree, by the names of its parts.
+func jobsOfItems(t *testing.T, root *v1alpha1.Installation) map[string]string {
+	t.Helper()
+	jobs := map[string]string{}
+	for name, sub := range subsOf(t, root) {
+		list := &v1alpha1.DeployItemList{}
+		if err := env.admin.List(t.Context(), list, client.InNamespace(root.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: sub.Name}); err != nil || len(list.Items) != 1 {
+			t.Fatal(len(list.Items), err)
+		}
+		jobs[name] = list.Items[0].Status.JobIDFinished
+	}
+	return jobs
+}
+
+// TestLateDataInTree: of a tree, exactly what imports the changed value is deployed again,
+// and what imports from that.
+func TestLateDataInTree(t *testing.T) {
+	server := startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	source := lateSource(t, space)
+	root := waitSucceeded(t, createTree(t, space, "root", "", lateLeaves(space)...))
+	first := root.Status.JobID
+	server.signal(syscall.SIGKILL)
+	changeLate(t, source)
+	startServer(t, env.serverKubeconfig)
+	root = waitFinished(t, root, first)
+	if root.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || root.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
+		t.Fatalf("%+v: %+v", root.Status.LastError, root.Status.History)
+	}
+	second := root.Status.JobID
+	if diff := cmp.Diff(map[string]string{"a": first, "b": second, "c": first, "d": second}, jobsOfItems(t, root)); diff != "" {
+		t.Errorf("the jobs of the items, -want +got\n%s", diff)
+	}
+	wantDeployed(t, space, "note-b", "text", "second-token")
+	wantDeployed(t, space, "note-c", "text", "blue")
+	wantDeployed(t, space, "note-d", "text", "b(second-token)")
+	checkLateEvent(t, space)
+
+	request(t, root, v1alpha1.ReconcileOperation)
+	third := waitFinished(t, root, second).Status.JobID
+	if diff := cmp.Diff(map[string]string{"a": third, "b": third, "c": third, "d": third}, jobsOfItems(t, root)); diff != "" {
+		t.Errorf("a job that a user asks for is not about everything, -want +got\n%s", diff)
+	}
 }
 
 // checkLateEvent: an event says what has changed, and never the value.
