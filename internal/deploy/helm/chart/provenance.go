@@ -107,7 +107,7 @@ func (a *packed) asked(loaded *helmchart.Chart) error {
 	wanted, err := semver.StrictNewVersion(strings.TrimPrefix(strings.ReplaceAll(a.version, "_", "+"), "v"))
 	if err != nil {
 		// It is a range, or no version at all.
-		return nil
+		return nil //nolint:nilerr // see above
 	}
 	found, err := semver.NewVersion(loaded.Metadata.Version)
 	if err != nil || !found.Equal(wanted) || found.Metadata() != wanted.Metadata() {
