@@ -22,7 +22,10 @@ const (
 	// shorter one is only hidden where it is the whole text.
 	leastInside = 4
 	// maxKnown bounds the secrets that are looked for. With more, everything is hidden.
-	maxKnown = 4 << 20
+	maxKnown = 1 << 20
+	// maxEscaped is how long a secret may be to be looked for in escaped forms as well:
+	// what is longer is a certificate or a document, which nobody puts into a URL.
+	maxEscaped = 4 << 10
 )
 
 // secrets are values that must not be shown. They are found again as a whole and in
@@ -130,8 +133,11 @@ func (s *secrets) text(text string, least int) {
 			s.inside = append(s.inside, strings.ToLower(encoded))
 		}
 	default:
-		for _, form := range []string{lower, hex.EncodeToString([]byte(text)), strings.ToLower(url.QueryEscape(text)), strings.ToLower(url.PathEscape(text))} {
-			s.plain.add(form, len(text))
+		s.plain.add(lower, len(text))
+		if len(text) <= maxEscaped {
+			for _, form := range []string{hex.EncodeToString([]byte(text)), url.QueryEscape(text), url.PathEscape(text)} {
+				s.plain.add(strings.ToLower(form), len(text))
+			}
 		}
 		for _, encoded := range encodings(text) {
 			s.packed.add(encoded, len(text))

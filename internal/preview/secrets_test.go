@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,6 +57,23 @@ func TestHideTooMuch(t *testing.T) {
 	known := newSecrets()
 	known.add(strings.Repeat("x", maxKnown+1))
 	if got := known.hide("a"); got != mask.Hidden {
+		t.Error(got)
+	}
+}
+
+// TestHideLongSecrets: of a long secret, such as a bundle of certificates, a part in the
+// middle is found again.
+func TestHideLongSecrets(t *testing.T) {
+	known := newSecrets()
+	var long strings.Builder
+	for i := range 5_000 {
+		long.WriteString(strconv.Itoa(i * 7919))
+	}
+	known.add(long.String())
+	if known.hide("harmless") != "harmless" {
+		t.Error("harmless text is hidden")
+	}
+	if got := known.hide(base64.StdEncoding.EncodeToString([]byte(long.String()[5000:5100]))); got != mask.Hidden {
 		t.Error(got)
 	}
 }
