@@ -24,7 +24,13 @@ func itemsOf(t *testing.T, space string, items ...string) v1alpha1.InstallationS
 // writeByHand changes a note on the target cluster.
 func writeByHand(t *testing.T, space, name string) {
 	t.Helper()
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"text":"by-hand"}}`))
+	setData(t, space, name, "text", "by-hand")
+}
+
+// setData sets a value of a ConfigMap on the target cluster.
+func setData(t *testing.T, space, name, key, value string) {
+	t.Helper()
+	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"data":{%q:%q}}`, key, value))
 	if err := env.workload.Patch(t.Context(), configMap(space, name), patch); err != nil {
 		t.Fatal(err)
 	}
