@@ -20,6 +20,8 @@ const (
 	OperationReconcile = "reconcile"
 	OperationMigrate   = "migrate"
 	OperationRestore   = "restore"
+	// OperationWaitForState is on objects whose state gardenlet has still to write.
+	OperationWaitForState = "wait-for-state"
 )
 
 // ClassShoot is the class of extensions of shoots, and the default.

@@ -43,6 +43,12 @@ func behind(e *gardener.Extension) bool {
 	return err == nil && written.Truncate(time.Second).After(e.Status.LastOperation.LastUpdateTime.Time)
 }
 
+// incomplete says that gardenlet has still to write the state of a shoot that comes from
+// another seed. Without it, the shoot would look as if it was never bootstrapped.
+func incomplete(e *gardener.Extension) bool {
+	return e.DeletionTimestamp == nil && e.Annotations[gardener.OperationAnnotation] == gardener.OperationWaitForState
+}
+
 // migrated says that the shoot is on its way to another seed, or already there.
 func migrated(e *gardener.Extension) bool {
 	last := e.Status.LastOperation
@@ -51,7 +57,7 @@ func migrated(e *gardener.Extension) bool {
 
 // wakesAtStart says whether an Extension that was just seen for the first time has work.
 func wakesAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
-	if !ours(e) {
+	if !ours(e) || incomplete(e) {
 		return false
 	}
 	if e.DeletionTimestamp != nil || unfinished(e) || asked(e) {
@@ -119,9 +125,10 @@ func operation(e *gardener.Extension) gardener.OperationType {
 }
 
 // left says that there is nothing to do with an Extension whatever is the matter: its
-// shoot belongs to another seed, or it only waits for the finalizers of others.
+// shoot belongs to another seed, it only waits for the finalizers of others, or gardenlet
+// has not written all of it.
 func left(e *gardener.Extension, kind gardener.OperationType) bool {
-	if kind == gardener.Delete && !hasFinalizer(e) {
+	if kind == gardener.Delete && !hasFinalizer(e) || incomplete(e) {
 		return true
 	}
 	return migrated(e) && kind != gardener.Migrate && kind != gardener.Restore

@@ -83,7 +83,7 @@ func Read(e *gardener.Extension) (State, error) {
 }
 
 // Encode writes the state.
-func (s State) Encode() *runtime.RawExtension { return encode(s) }
+func (s State) Encode() *runtime.RawExtension { return encode(&s) }
 
 // ReadStatus returns what is remembered of an Extension on this seed; nothing if it
 // cannot be read, for it is written again.
@@ -99,10 +99,16 @@ func ReadStatus(e *gardener.Extension) Status {
 }
 
 // Encode writes the status.
-func (s Status) Encode() *runtime.RawExtension { return encode(s) }
+func (s Status) Encode() *runtime.RawExtension { return encode(&s) }
 
+// encode writes a value as an API server gives it back, with its fields in order, so that
+// what has not changed looks like it.
 func encode(value any) *runtime.RawExtension {
-	raw, err := json.Marshal(value)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+	if err != nil {
+		panic("texts and times cannot be converted") // they can
+	}
+	raw, err := json.Marshal(fields)
 	if err != nil {
 		panic("texts and times cannot be written as JSON") // they can
 	}

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,13 @@ func TestStateSurvives(t *testing.T) {
 	}
 	before.Bootstrapped, before.BootstrapTime, before.HandledOperation = true, &moment, "upgrade"
 	e.Status.State = before.Encode()
+	fields := map[string]any{}
+	if err := json.Unmarshal(e.Status.State.Raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := json.Marshal(fields); err != nil || !bytes.Equal(stored, e.Status.State.Raw) {
+		t.Errorf("an API server gives back %s for %s, so it looks changed each time (%v)", stored, e.Status.State.Raw, err)
+	}
 	after, err := Read(e)
 	if err != nil || !after.Bootstrapped || !after.BootstrapTime.Equal(moment) || after.HandledOperation != "upgrade" {
 		t.Errorf("read %+v (%v), written %+v", after, err, before)
