@@ -38,6 +38,7 @@ func TestShootFlux(t *testing.T) {
 			[]string{"--resync-period=2h", `"env":[{"name":"A","value":"b"}]`, `"a/b":"c"`}},
 		{"metrics are collected", map[string]any{"metricsPort": 9090}, "Service", name, []string{`[{\"port\":9090,\"protocol\":\"TCP\"}]`, `"targetPort":"metrics"`}},
 		{"it is resized", nil, "VerticalPodAutoscaler", name, []string{`"updateMode":"Auto"`, `"memory":"64Mi"`, `"name":"` + name + `"`}},
+		{"which replica works is told in its namespace", nil, "Role", name + "-leases", []string{`{"apiGroups":[""],"resources":["events"],"verbs":["create","patch"]}`}},
 		{"one replica stays", nil, "PodDisruptionBudget", name, []string{`"maxUnavailable":1`}},
 	}
 	for _, test := range tests {
