@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,6 +138,11 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, cha
 	if err != nil || busy {
 		return err
 	}
+	if slices.ContainsFunc(above, func(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }) {
+		// The item goes, too, however long that takes.
+		changed.news, changed.now = nil, nil
+		return nil
+	}
 	what := job.Note("what is exported as " + strings.Join(changed.news, ", ") + " has changed")
 	past := changed.past.after(seen.now)
 	if len(above) == 0 {
@@ -213,7 +219,7 @@ func (r *reconciler) above(ctx context.Context, item *v1alpha1.DeployItem) (abov
 			return above, false, nil
 		}
 		above, name = append(above, inst), inst.Labels[v1alpha1.EncompassedByLabel]
-		busy = job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) || inst.DeletionTimestamp != nil || inst.Annotations[v1alpha1.OperationAnnotation] != ""
+		busy = inst.DeletionTimestamp == nil && (job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) || inst.Annotations[v1alpha1.OperationAnnotation] != "")
 	}
 	return above, busy, err
 }

@@ -154,6 +154,9 @@ func TestHandOn(t *testing.T) {
 		{"the public system has brought it up", []client.Object{execution("j"), child, root()}, v1alpha1.ReconcileOperation, false},
 		{"the Execution has a job, which will hand it on", []client.Object{execution(""), child, root(ours)}, "", false},
 		{"the root has a job", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) { i.Status.JobID = "new" })}, "", false},
+		{"the root goes", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
+			i.Status.JobID, i.DeletionTimestamp, i.Finalizers = "new", &metav1.Time{Time: time.Unix(1, 0)}, []string{"x"}
+		})}, "", false},
 		{"somebody has asked for something else", []client.Object{execution("j"), child, root(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
 		})}, "interrupt", false},

@@ -165,6 +165,7 @@ func dependsOn(item, other *v1alpha1.DeployItem) bool {
 
 // checkSettled looks at what is left when nothing happens by itself any more.
 func (w *world) checkSettled() {
+	w.checkLate()
 	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
 		for _, key := range keysOf(w.store.objects[k]) {
 			object := w.store.objects[k][key]

@@ -55,6 +55,9 @@ func live(seed uint64) *world {
 	if w.broken != nil {
 		return w
 	}
+	w.users.changeLate()
+	w.settle(calmSteps)
+	w.checkSettled()
 	w.again()
 	w.end()
 	return w

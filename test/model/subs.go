@@ -44,6 +44,10 @@ func (u *users) wishSubs(inst string) []wishedSub {
 			if subs[i].from != "" {
 				subs[i].items[j].Value = importedValue
 			}
+			if j == 0 {
+				// What the subinstallation exports, it has from its first item.
+				subs[i].items[j].Out = subs[i].value
+			}
 		}
 	}
 	return subs
@@ -78,6 +82,11 @@ func exporting(description map[string]any, value int) {
 	description["exportExecutions"] = []any{map[string]any{"name": "default", "type": "GoTemplate", "template": fmt.Sprintf("exports: {out: %d}", value)}}
 }
 
+// exportingLate lets it export what an item exports.
+func exportingLate(description map[string]any, item string) {
+	description["exportExecutions"] = []any{map[string]any{"name": "default", "type": "GoTemplate", "template": "exports: {out: {{ .deployitems." + item + ".out }}}"}}
+}
+
 func importing(description map[string]any) {
 	description["imports"] = append(description["imports"].([]any), map[string]any{"name": "in", "schema": map[string]any{"type": "integer"}})
 }
@@ -102,7 +111,30 @@ func (w wish) values() map[string]int {
 			}
 		}
 	}
+	for item := range w.lateValues() {
+		// It may change at any time.
+		wanted[item] = anyValue
+	}
 	return wanted
+}
+
+// lateValues returns the items of subinstallations that deploy what an item of another one
+// exports, with what that has exported at first.
+func (w wish) lateValues() map[string]int {
+	late, from := map[string]int{}, map[string]int{}
+	for _, sub := range w.subs {
+		if len(sub.items) > 0 {
+			from[sub.name] = sub.items[0].Out
+		}
+	}
+	for _, sub := range w.subs {
+		for _, item := range sub.items {
+			if out := from[sub.from]; out > 0 {
+				late[item.key()] = out
+			}
+		}
+	}
+	return late
 }
 
 // templatesOf returns the installation templates, the last one first: their order says
@@ -113,6 +145,9 @@ func templatesOf(subs []wishedSub) []any {
 		sub := subs[i]
 		description := describe(sub.items)
 		exporting(description, sub.value)
+		if len(sub.items) > 0 {
+			exportingLate(description, sub.items[0].Name)
+		}
 		wired := map[string]any{"targets": []any{map[string]any{"name": "cluster", "target": "cluster"}}}
 		if sub.from != "" {
 			importing(description)

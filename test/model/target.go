@@ -37,6 +37,9 @@ type itemConfig struct {
 	Name   string `json:"name"`
 	Behave string `json:"behave"`
 	Value  int    `json:"value"`
+	// Out is what the item exports at first, and nothing else does; 0 if it exports
+	// nothing.
+	Out int `json:"out,omitempty"`
 }
 
 // target is the cluster that items are deployed to, and the deployer for it.
@@ -52,6 +55,8 @@ type target struct {
 	opened map[types.UID]bool
 	// stubborn counts the attempts to delete what does not want to go at first.
 	stubborn map[types.UID]int
+	// late is what items export that export something else by now.
+	late map[int]int
 }
 
 // deployed is an object on the target.
@@ -63,7 +68,7 @@ type deployed struct {
 func newTarget(w *world) *target {
 	return &target{
 		world: w, objects: map[string]deployed{}, failures: map[types.UID]int{},
-		shut: map[types.NamespacedName]*deployer.Item{}, opened: map[types.UID]bool{}, stubborn: map[types.UID]int{},
+		shut: map[types.NamespacedName]*deployer.Item{}, opened: map[types.UID]bool{}, stubborn: map[types.UID]int{}, late: map[int]int{},
 	}
 }
 
@@ -76,7 +81,7 @@ func (t *target) parse(item *deployer.Item) itemConfig {
 }
 
 // Reconcile implements deployer.Deployer.
-func (t *target) Reconcile(_ context.Context, item *deployer.Item) (deployer.Result, error) {
+func (t *target) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
 	config := t.parse(item)
 	t.world.checkTurn(item.DeployItem, false)
 	t.world.checkFlow(item.DeployItem, config, false)
@@ -95,7 +100,10 @@ func (t *target) Reconcile(_ context.Context, item *deployer.Item) (deployer.Res
 		}
 	}
 	t.objects[config.Inst+"/"+config.key()] = deployed{uid: item.UID, value: config.Value}
-	return deployer.Done(), nil
+	if config.Out == 0 {
+		return deployer.Done(), nil
+	}
+	return deployer.Done(), item.Export(ctx, t.exported(config.Out))
 }
 
 // Delete implements deployer.Deployer.

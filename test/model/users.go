@@ -66,6 +66,10 @@ func newUsers(w *world) *users {
 // act lets a user do something.
 func (u *users) act() {
 	u.left--
+	if u.world.random.IntN(5) == 0 {
+		u.changeLate()
+		return
+	}
 	if subs := u.subs(); len(subs) > 0 && u.world.random.IntN(8) == 0 {
 		u.meddle(subs[u.world.random.IntN(len(subs))])
 		return

@@ -1,0 +1,83 @@
+package model
+
+import (
+	"cmp"
+	"context"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+)
+
+// exported is what an item exports now.
+func (t *target) exported(out int) map[string]any {
+	return map[string]any{"out": cmp.Or(t.late[out], out)}
+}
+
+// Repetition implements deployer.Repeating: whatever is exported is watched.
+func (t *target) Repetition(item *v1alpha1.DeployItem) deployer.Repetition {
+	return deployer.Repetition{Watch: t.parse(&deployer.Item{DeployItem: item}).Out > 0}
+}
+
+// Drift implements deployer.Repeating.
+func (t *target) Drift(context.Context, *deployer.Item) ([]string, error) { return nil, nil }
+
+// Lookout implements deployer.Repeating.
+func (t *target) Lookout(_ context.Context, item *deployer.Item) (deployer.Lookout, error) {
+	return &lookout{target: t, out: t.parse(item).Out}, nil
+}
+
+// lookout sees what an item exports.
+type lookout struct {
+	target     *target
+	out, known int
+}
+
+// Values implements deployer.Lookout.
+func (l *lookout) Values(context.Context) (map[string]any, error) {
+	now := cmp.Or(l.target.late[l.out], l.out)
+	if now == l.known {
+		return nil, nil
+	}
+	l.known = now
+	return l.target.exported(l.out), nil
+}
+
+// Close implements deployer.Lookout.
+func (l *lookout) Close() error { return nil }
+
+// changeLate lets an item export something else, without a job.
+func (u *users) changeLate() {
+	var items []*v1alpha1.DeployItem
+	for _, key := range keysOf(u.world.store.objects["DeployItem"]) {
+		item, _ := u.world.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
+		if u.world.target.parse(&deployer.Item{DeployItem: item}).Out > 0 {
+			items = append(items, item)
+		}
+	}
+	if len(items) == 0 || len(u.world.target.late) > 1 {
+		return
+	}
+	item := items[u.world.random.IntN(len(items))]
+	u.values++
+	u.world.target.late[u.world.target.parse(&deployer.Item{DeployItem: item}).Out] = u.values
+	u.world.note("user: item %s exports %d", item.Name, u.values)
+	u.world.lanes["deployer"].add(keyOf(&deployer.Item{DeployItem: item}))
+}
+
+// checkLate: what has changed after a job has reached all who import it, when everything
+// has come to rest well.
+func (w *world) checkLate() {
+	for _, key := range keysOf(w.store.objects["Installation"]) {
+		inst, _ := w.store.objects["Installation"][key].(*v1alpha1.Installation)
+		status := &inst.Status
+		if parentOf(inst) != "-" || inst.DeletionTimestamp != nil || status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || w.users.leftBehind[inst.Name] {
+			continue
+		}
+		found := w.target.of(inst.Name)
+		for item, out := range w.users.wanted[inst.UID][status.ObservedGeneration].lateValues() {
+			if want := cmp.Or(w.target.late[out], out); found[item] != want {
+				w.violate("Installation %s has come to rest with %d in %s, but %d is exported", inst.Name, found[item], item, want)
+			}
+		}
+	}
+}
