@@ -51,14 +51,20 @@ func awaitObject(t *testing.T, cluster client.WithWatch, object *unstructured.Un
 // has.
 func askFlux(t *testing.T, cluster client.WithWatch, object *unstructured.Unstructured, request string) {
 	t.Helper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":%q}}}`, request)
-	if err := cluster.Patch(t.Context(), object.DeepCopy(), client.RawPatch("application/merge-patch+json", patch)); err != nil {
-		t.Fatal(err)
-	}
+	nudgeFlux(t, cluster, object, request)
 	awaitObject(t, cluster, object, "worked on", func(object *unstructured.Unstructured) bool {
 		handled, _, _ := unstructured.NestedString(object.Object, "status", "lastHandledReconcileAt")
 		return handled == request
 	})
+}
+
+// nudgeFlux asks Flux to work on an object.
+func nudgeFlux(t *testing.T, cluster client.WithWatch, object *unstructured.Unstructured, request string) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":%q}}}`, request)
+	if err := cluster.Patch(t.Context(), object.DeepCopy(), client.RawPatch("application/merge-patch+json", patch)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // podinfo is what the examples with one Kustomization deploy.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/test/landscape"
 	"go.landscaper.dev/test/showcase"
 )
@@ -186,4 +188,49 @@ func TestFluxRace(t *testing.T) {
 			racer.check(t, number)
 		}
 	}
+}
+
+// gate is an object that the item with the source deploys besides. As long as somebody
+// deletes it, the item waits before it writes anything.
+const gate = `manifests:
+    - {policy: manage, manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: gate, namespace: NAMESPACE}}}
+    - policy: manage
+      manifest:
+        apiVersion: source`
+
+// TestFluxSiblings: the item with the Kustomization does not wait for the one with the
+// source, and Flux has answered it long before the source is asked for a new commit, also
+// over a restart. Nevertheless the job deploys that.
+func TestFluxSiblings(t *testing.T) {
+	server := startServer(t, env.serverKubeconfig)
+	space, cluster := fluxSpace(t)
+	repository := newRepository(t)
+	racer := &racer{requesting(space, "raced", repository.URL, "5m", "  dependsOn: [source]\n", "", "manifests:\n    - policy: manage\n      manifest:\n        apiVersion: source", gate), repository, cluster}
+	racer.next(t, 0)
+	racer.check(t, 0)
+
+	closed := configMap(space, "gate")
+	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(closed), closed); err != nil {
+		t.Fatal(err)
+	}
+	closed.Finalizers = []string{"example.test/gate"}
+	if err := cluster.Update(t.Context(), closed); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Delete(t.Context(), closed); err != nil {
+		t.Fatal(err)
+	}
+	racer.next(t, 1)
+	waits := func(item *v1alpha1.DeployItem) bool {
+		ready := job.GetCondition(item.Status.Conditions, v1alpha1.ReadyCondition)
+		return ready != nil && strings.Contains(ready.Message, "is to be changed by DeployItem source") || item.Status.JobIDFinished != racer.inst.Status.JobID
+	}
+	waitItem(t, itemsByName(t, space)["kustomization"], "waiting for its sibling, or done", waits)
+	server.signal(syscall.SIGKILL)
+	startServer(t, env.serverKubeconfig)
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+	if err := cluster.Patch(t.Context(), closed, patch); err != nil {
+		t.Fatal(err)
+	}
+	racer.check(t, 1)
 }
