@@ -39,8 +39,9 @@ demo: build ## Bring up the data flow example in a lab, and check it (DEMO=-one-
 	@go build -o $(BIN)/demo ./hack/demo && $(BIN)/demo $(DEMO)
 
 .PHONY: flux-manifests
-flux-manifests: ## Write the manifests of Flux that an example installs, from the modules of the lab.
+flux-manifests: ## Write the manifests of Flux that examples install, from the modules of the lab.
 	@examples/kustomize/install-flux/commands/render-manifests.sh
+	@examples/kustomize/flux-per-tenant/commands/render-manifests.sh
 
 .PHONY: shoot-flux-manifests
 shoot-flux-manifests: $(BIN)/controller-gen ## Write the manifests of Flux that the extension shoot-flux installs, from the modules.

@@ -56,3 +56,24 @@ publish() {
 remove() {
   resource_cluster delete installation --namespace "$NAMESPACE" --ignore-not-found --timeout 5m "$@"
 }
+
+# list is a YAML list of words.
+list() {
+  local words=("$@")
+  ((${#words[@]} == 0)) || printf -v words '"%s",' "$@"
+  echo "[${words[*]:0:1}]"
+}
+
+# as_tenant makes the cluster of a tenant the one with the Installations, and a namespace of
+# the tenant theirs.
+as_tenant() { RESOURCE_CLUSTER_KUBECONFIG_PATH=$TENANT_CLUSTER_KUBECONFIG_PATH NAMESPACE=$1; }
+
+# unused ends a script if there are objects of Flux: deleted without Flux, they stay forever.
+unused() {
+  local left
+  left=$(kubectl --kubeconfig "$1" get kustomizations.kustomize.toolkit.fluxcd.io,gitrepositories.source.toolkit.fluxcd.io,ocirepositories.source.toolkit.fluxcd.io "${@:2}" --output name)
+  if [[ -n $left ]]; then
+    echo "Flux is in use: delete these first, or the Installations that they belong to:"$'\n'"$left" >&2
+    exit 1
+  fi
+}

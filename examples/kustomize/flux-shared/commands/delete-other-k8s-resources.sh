@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Deletes the Targets and the Context, when the Installations are gone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source ../functions.sh
+use commands/settings
+
+resource_cluster delete target --namespace "$NAMESPACE" --ignore-not-found flux-host "tenant-$TENANT"
+resource_cluster delete context.landscaper.gardener.cloud --namespace "$NAMESPACE" --ignore-not-found landscaper-examples

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# What the tenant does: an Installation in its namespace that uses its Target flux.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source ../functions.sh
+use commands/settings
+
+as_tenant "$TENANT_NAMESPACE"
+FLUX_NAMESPACE=tenant-$TENANT
+target workload "$TARGET_CLUSTER_KUBECONFIG_PATH_2"
+apply ../context.yaml ../flux-per-tenant/installations/podinfo.yaml
