@@ -102,11 +102,11 @@ func play(t *testing.T, stage *showcase.Stage, example string, scripts ...string
 // volatile are kinds whose objects come and go by themselves.
 var volatile = []string{"Event", "Lease", "Endpoints", "EndpointSlice", "Pod", "ReplicaSet", "ComponentStatus"}
 
-// stock is what is on the clusters of a stage.
-func stock(t *testing.T, stage *showcase.Stage) []string {
+// stock is what is on the clusters of a stage, and on more clusters.
+func stock(t *testing.T, stage *showcase.Stage, more ...string) []string {
 	t.Helper()
 	var all []string
-	for _, kubeconfig := range stage.Clusters() {
+	for _, kubeconfig := range append(stage.Clusters(), more...) {
 		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 		if err != nil {
 			t.Fatal(err)

@@ -202,11 +202,6 @@ func (p *podinfo) underLandscaper(t *testing.T) {
 }
 
 func isReady(object *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, entry := range conditions {
-		if condition, ok := entry.(map[string]any); ok && condition["type"] == "Ready" {
-			return condition["status"] == "True"
-		}
-	}
-	return false
+	status, _ := conditionOf(object, "Ready")
+	return status == "True"
 }

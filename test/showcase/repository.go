@@ -43,9 +43,25 @@ func NewRepository(ctx context.Context, url, directory string) (*Repository, err
 // Write changes a file below examples/kustomize, and pushes it as a new commit with a
 // new tag.
 func (r *Repository) Write(ctx context.Context, file, content string) error {
-	path := filepath.Join(r.directory, "examples", "kustomize", file)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
-		return fmt.Errorf("change the repository: %w", err)
+	return r.WriteAll(ctx, map[string]string{file: content}, nil)
+}
+
+// WriteAll is Write for several files, and for symbolic links with what they point to.
+func (r *Repository) WriteAll(ctx context.Context, files, links map[string]string) error {
+	write := func(entries map[string]string, one func(path, content string) error) error {
+		for file, content := range entries {
+			path := filepath.Join(r.directory, "examples", "kustomize", file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), one(path, content)); err != nil {
+				return fmt.Errorf("change the repository: %w", err)
+			}
+		}
+		return nil
+	}
+	err := errors.Join(
+		write(files, func(path, content string) error { return os.WriteFile(path, []byte(content), 0o600) }),
+		write(links, func(path, target string) error { return os.Symlink(target, path) }))
+	if err != nil {
+		return err
 	}
 	return r.push(ctx)
 }

@@ -39,6 +39,8 @@ type Stage struct {
 	Repository *Repository
 	// Version is the version of the component; 1.0.0 if empty.
 	Version string
+	// Settings are more settings of an example, as NAME=value.
+	Settings []string
 }
 
 // Prepare makes the namespaces that an example needs.
@@ -70,8 +72,13 @@ func (s *Stage) Script(ctx context.Context, example, name string, output io.Writ
 // Wait waits until the newest jobs of Installations have succeeded, and tells how far
 // they are.
 func (s *Stage) Wait(ctx context.Context, progress io.Writer, installations ...string) error {
+	return s.WaitIn(ctx, progress, InstallationNamespace, installations...)
+}
+
+// WaitIn is Wait for Installations of another namespace.
+func (s *Stage) WaitIn(ctx context.Context, progress io.Writer, namespace string, installations ...string) error {
 	args := append([]string{"installations", "wait"}, installations...)
-	return s.run(ctx, progress, "landscaper-cli", append(args, "-n", InstallationNamespace, "--timeout", "3m", "--kubeconfig", s.Resource)...)
+	return s.run(ctx, progress, "landscaper-cli", append(args, "-n", namespace, "--timeout", "3m", "--kubeconfig", s.Resource)...)
 }
 
 // run runs a program with the environment of the stage. What it says is part of the
@@ -114,7 +121,7 @@ func (s *Stage) settings() []string {
 	if s.Repository != nil {
 		settings = append(settings, "GIT_URL="+s.Repository.URL, "GIT_COMMIT="+s.Repository.Commit, "GIT_TAG="+s.Repository.Tag)
 	}
-	return settings
+	return append(settings, s.Settings...)
 }
 
 // Clusters are the kubeconfigs of the stage, each cluster once.
