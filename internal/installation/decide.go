@@ -156,8 +156,7 @@ func decide(s snapshot) decision {
 	switch {
 	case !unfinished && handsOver(s):
 		return act(adopt)
-	case s.asked == "" && endsEarly(s.inst, unfinished) && (unfinished || !awaited(s)):
-		// Otherwise it is for the job that the parent is about to hand over.
+	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)
 	case !s.orphaned && inVain(s.inst):
 		return act(dismiss)
@@ -169,7 +168,7 @@ func decide(s snapshot) decision {
 		return decideAfterwards(s)
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
 		return act(begin)
-	case s.asked == "" && needsAcceptance(s.inst):
+	case needsAcceptance(s):
 		return act(accept)
 	}
 	return decidePhase(s)
@@ -249,10 +248,17 @@ func asksForJob(s snapshot, operation v1alpha1.Operation) bool {
 		(operation == v1alpha1.ReconcileOperation || !s.inst.Status.InstallationPhase.Current().IsDeletion())
 }
 
+// interrupted reports whether somebody wants that the job ends. What asks for a job that
+// is about to be stored does not; and what comes before the parent hands a job over is
+// for that job.
+func interrupted(s snapshot, unfinished bool) bool {
+	return s.asked == "" && endsEarly(s.inst, unfinished) && (unfinished || !awaited(s))
+}
+
 // needsAcceptance reports whether the admission of the running job was cut short
 // before the finalizer was set. The children wait for that.
-func needsAcceptance(inst *v1alpha1.Installation) bool {
-	return !deleted(inst) && !hasFinalizer(inst)
+func needsAcceptance(s snapshot) bool {
+	return s.asked == "" && !deleted(s.inst) && !hasFinalizer(s.inst)
 }
 
 // decidePhase chooses the step of a running job. From a phase that we do not know,
