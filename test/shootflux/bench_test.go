@@ -116,11 +116,11 @@ func within(t *testing.T, phase string, sums map[string]int, shoots []*gardener.
 // sleepers makes shoots of one project that hibernate.
 func sleepers(t *testing.T, number int) []*gardener.Shoot {
 	t.Helper()
-	shoots := make([]*gardener.Shoot, number)
+	shoots, project := make([]*gardener.Shoot, number), unique("many")
 	var group sync.WaitGroup
 	for i := range shoots {
 		group.Go(func() {
-			shoot, err := world.AddShoot(limited(t), "many", fmt.Sprint("s", i))
+			shoot, err := world.AddShoot(limited(t), project, fmt.Sprint("s", i))
 			if err != nil {
 				t.Error(err)
 				return

@@ -13,7 +13,7 @@ const path = "examples/kustomize/shoot"
 // repository makes a repository on the Git server whose path has a ConfigMap.
 func repository(t *testing.T, name, application string) string {
 	t.Helper()
-	made, err := world.Lab.CreateRepository(limited(t), name)
+	made, err := world.Lab.CreateRepository(limited(t), unique(name))
 	must(t, err)
 	fill(t, made, application)
 	return made.HTTP

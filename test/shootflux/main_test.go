@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,10 +106,15 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
+var names atomic.Int32
+
+// unique makes a name that no other test has, nor the same test in another round.
+func unique(name string) string { return fmt.Sprintf("%s%d", name, names.Add(1)) }
+
 // newShoot makes a shoot of a project. Its resource manager ends with the test.
 func newShoot(t *testing.T, project, name string) *gardener.Shoot {
 	t.Helper()
-	shoot, err := world.AddShoot(limited(t), project, name)
+	shoot, err := world.AddShoot(limited(t), unique(project), name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func publicKey(t *testing.T, shoot *gardener.Shoot) string {
 // TestPrivateRepository generates a key for a repository, which does not know it at first,
 // and replaces it on request.
 func TestPrivateRepository(t *testing.T) {
-	made, err := world.Lab.CreateRepository(limited(t), "private")
+	made, err := world.Lab.CreateRepository(limited(t), unique("private"))
 	must(t, err)
 	fill(t, made, "from-private")
 	shoot := newShoot(t, "secretive", "one")
