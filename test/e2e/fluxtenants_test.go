@@ -94,16 +94,23 @@ func (s *fluxService) tenant(t *testing.T, name string, resource *lab.Cluster, s
 	return tenant
 }
 
-// leave deletes the namespaces of a tenant, and returns when they are gone.
-func (s *fluxService) leave(t *testing.T, tenant *fluxTenant, home client.WithWatch) {
+// leave deletes the namespaces of tenants, and returns when they are gone.
+func (s *fluxService) leave(t *testing.T, homes map[*fluxTenant]client.WithWatch) {
 	t.Helper()
-	for cluster, name := range map[client.WithWatch]string{home: tenant.namespace, s.onWorkload: tenant.workload} {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	each := func(do func(cluster client.WithWatch, namespace *corev1.Namespace)) {
+		for tenant, home := range homes {
+			do(home, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant.namespace}})
+			do(s.onWorkload, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant.workload}})
+		}
+	}
+	each(func(cluster client.WithWatch, namespace *corev1.Namespace) {
 		if err := cluster.Delete(t.Context(), namespace); err != nil {
 			t.Fatal(err)
 		}
+	})
+	each(func(cluster client.WithWatch, namespace *corev1.Namespace) {
 		waitGone(t, cluster, namespace, &corev1.NamespaceList{})
-	}
+	})
 }
 
 // enter makes a tenant work with what the service has given it: the Target in its
@@ -281,8 +288,7 @@ func TestFluxShared(t *testing.T) {
 	if diff := cmp.Diff(before, stock(t, s.stage)); diff != "" {
 		t.Errorf("the clusters are not as before, -before +after\n%s", diff)
 	}
-	s.leave(t, first, env.admin)
-	s.leave(t, second, env.admin)
+	s.leave(t, map[*fluxTenant]client.WithWatch{first: env.admin, second: env.admin})
 }
 
 // TestFluxPerTenant is variant B: each tenant has controllers and an API server of its own.
@@ -331,8 +337,7 @@ func TestFluxPerTenant(t *testing.T) {
 	if diff := cmp.Diff(before, stock(t, s.stage, env.target.Kubeconfig)); diff != "" {
 		t.Errorf("the clusters are not as before, -before +after\n%s", diff)
 	}
-	s.leave(t, first, env.admin)
-	s.leave(t, second, env.workload)
+	s.leave(t, map[*fluxTenant]client.WithWatch{first: env.admin, second: env.workload})
 }
 
 // checkWalls looks at what a lab does not enforce: who may reach the controllers, and
