@@ -118,7 +118,8 @@ func (d *Desk) Take(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 
 // find returns the job of an item that its status does not show. An older version of the
 // item has none: it may want something else, or not know yet that it is being deleted.
-// What the status shows needs the desk no longer.
+// What the status shows needs the desk no longer, nor what it shows to be done: then
+// somebody may have given the item another job already.
 func (d *Desk) find(item *v1alpha1.DeployItem) (handed, bool) {
 	if d == nil {
 		return handed{}, false
@@ -129,7 +130,7 @@ func (d *Desk) find(item *v1alpha1.DeployItem) (handed, bool) {
 	if !ok || given.uid != item.UID || versionOf(item) < given.version {
 		return handed{}, false
 	}
-	if given.jobID == item.Status.JobID {
+	if given.jobID == item.Status.JobID || given.jobID == item.Status.JobIDFinished {
 		delete(d.jobs, keyOf(item))
 		return handed{}, false
 	}

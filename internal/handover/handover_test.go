@@ -77,6 +77,13 @@ func TestForgetting(t *testing.T) {
 			stored.Status.JobID = "job"
 			desk.Show(stored)
 		}, 0},
+		{"it is done, and somebody has given the item another one", func(desk *Desk) {
+			done := newItem("12")
+			done.Status.JobID, done.Status.JobIDFinished = "own", "job"
+			if shown := desk.Show(done); shown.Status.JobID != "own" {
+				t.Errorf("job %s is done again", shown.Status.JobID)
+			}
+		}, 0},
 		{"a cache does not show the new item yet", func(desk *Desk) { desk.Gone(key) }, 1},
 		{"the item was seen and is gone", func(desk *Desk) { desk.Take(newItem("10")); desk.Gone(key) }, 0},
 		{"only an older version was seen", func(desk *Desk) { desk.Take(newItem("9")); desk.Gone(key) }, 1},
