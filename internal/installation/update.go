@@ -98,7 +98,10 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) pass(ctx context.Context, s *snapshot) error {
 	s.inst.Status.SubInstCache = presentSubs(s.subs)
 	s.unsaved = false
-	return r.reporter().Pass(ctx, s.subject) //nolint:wrapcheck // says what was written
+	if err := r.reporter().Pass(ctx, s.subject); err != nil {
+		return err //nolint:wrapcheck // says what was written
+	}
+	return r.started(ctx, s)
 }
 
 // presentSubs lists the subinstallations that are there.

@@ -148,6 +148,21 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// TestUpdateOfNothing: a data update in which nothing of the root is concerned ends once, and
+// its request goes.
+func TestUpdateOfNothing(t *testing.T) {
+	b := newBench(t, publishing(t)...)
+	b.reconcile(t)
+	b.finishWith(t, "https://shop")
+	b.reconcile(t)
+	b.reconcile(t)
+	b.askForUpdate(t, "other")
+	wantWrites(t, "the job begins and ends", b.reconcile(t), "status Installation, patch Installation")
+	if inst := b.installation(t); inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Status.JobID != inst.Status.JobIDFinished || inst.Status.InstallationPhase != "Succeeded" {
+		t.Errorf("%v, %+v", inst.Annotations, inst.Status)
+	}
+}
+
 // TestUpdateOfTree: in a data update, a part that nothing has changed for ends with one
 // write and no event, and one that imports another value is deployed.
 func TestUpdateOfTree(t *testing.T) {
