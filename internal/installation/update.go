@@ -40,8 +40,15 @@ func inheritedUpdate(s *snapshot) *v1alpha1.DataUpdate {
 func updateOf(s *snapshot, changed []string) *v1alpha1.DataUpdate {
 	status := &s.inst.Status
 	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.inst.Generation == status.ObservedGeneration &&
-		len(leaving(*s)) == 0 && len(absent(*s)) == 0 && (status.ExecutionReference == nil) == (s.exec == nil)
+		len(leaving(*s)) == 0 && len(absent(*s)) == 0 && (status.ExecutionReference == nil) == (s.exec == nil) && areDeployed(*s)
 	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
+}
+
+// areDeployed reports whether all children are deployed as they are specified. An attempt
+// of which only the children were stored may have written something else into them.
+func areDeployed(s snapshot) bool {
+	changed := func(sub *v1alpha1.Installation) bool { return sub.Generation != sub.Status.ObservedGeneration }
+	return !slices.ContainsFunc(s.subs, changed) && (s.exec == nil || s.exec.Generation == s.exec.Status.ObservedGeneration)
 }
 
 // unchanged reports whether the running job leaves an Installation as it is.

@@ -72,6 +72,8 @@ func TestUpdateOf(t *testing.T) {
 		{"a subinstallation is gone", []option{jobs("a", "a", "Succeeded"), written("s")}, false},
 		{"a subinstallation is to go", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("(s)", "a", "a", "Succeeded")}, false},
 		{"the Execution is gone", []option{jobs("a", "a", "Succeeded"), awaitingExecution}, false},
+		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *snapshot) { s.exec.Generation++ }}, false},
+		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *snapshot) { s.subs[0].Generation++ }}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
