@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,15 +92,23 @@ func waitItem(t *testing.T, item *v1alpha1.DeployItem, what string, condition fu
 	if item.Name != "" {
 		options = append(options, client.MatchingFields{"metadata.name": item.Name})
 	}
-	events, err := env.admin.Watch(t.Context(), &v1alpha1.DeployItemList{}, options...)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	events, err := env.admin.Watch(ctx, &v1alpha1.DeployItemList{}, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer events.Stop()
+	var last v1alpha1.DeployItemStatus
 	for event := range events.ResultChan() {
-		if current, ok := event.Object.(*v1alpha1.DeployItem); ok && condition(current) {
+		current, ok := event.Object.(*v1alpha1.DeployItem)
+		if !ok {
+			continue
+		}
+		if condition(current) {
 			return
 		}
+		last = current.Status
 	}
-	t.Fatalf("%s is not %s", item.Name, what)
+	t.Fatalf("after %s, item %q in %s is not %s: phase %q, conditions %+v", patience, item.Name, item.Namespace, what, last.Phase, last.Conditions)
 }
