@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -91,13 +92,15 @@ func (tenant *fluxTenant) deleteAll(t *testing.T, like client.Object) error {
 	if err := tenant.cluster.List(t.Context(), list, client.InNamespace(tenant.space)); err != nil {
 		return err
 	}
-	for _, object := range list.Items {
-		if gvk.Kind == "Secret" && object.GetName() != "own-cluster" && !strings.HasPrefix(object.GetName(), "attack") {
-			continue
-		}
-		if err := tenant.cluster.Delete(t.Context(), &object); client.IgnoreNotFound(err) != nil {
+	mine := slices.DeleteFunc(list.Items, func(object unstructured.Unstructured) bool {
+		return gvk.Kind == "Secret" && object.GetName() != "own-cluster" && !strings.HasPrefix(object.GetName(), "attack")
+	})
+	for _, object := range mine {
+		if err := tenant.cluster.Delete(t.Context(), object.DeepCopy()); client.IgnoreNotFound(err) != nil {
 			return err
 		}
+	}
+	for _, object := range mine {
 		gone := &unstructured.UnstructuredList{}
 		gone.SetGroupVersionKind(gvk)
 		waitGone(t, tenant.cluster, object.DeepCopy(), gone)
