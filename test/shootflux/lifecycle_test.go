@@ -180,12 +180,12 @@ func TestFaults(t *testing.T) {
 	extension(t, "--default-without-config=fail")
 	must(t, shoot.Enable(limited(t), nil))
 	told := failed(t, shoot, "flux-config")
-	wantCode(t, told, "ERR_CONFIGURATION_PROBLEM")
+	wantCode(t, told, "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
 
 	configure(t, shoot, map[string]string{"repositoryType": "sideways", "repositoryUrl": "https://git.example.test/a.git", "repositoryBranch": "main"})
-	wantCode(t, failed(t, shoot, "repositoryType"), "ERR_CONFIGURATION_PROBLEM")
+	wantCode(t, failed(t, shoot, "repositoryType"), "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
 	configure(t, shoot, map[string]string{"fluxVersion": "v2.0.0"})
-	wantCode(t, failed(t, shoot, "v2.0.0"), "ERR_CONFIGURATION_PROBLEM")
+	wantCode(t, failed(t, shoot, "v2.0.0"), "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
 
 	// The configuration is healed without anybody asking.
 	configure(t, shoot, map[string]string{})

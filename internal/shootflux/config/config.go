@@ -62,7 +62,9 @@ const (
 // Config is the effective configuration of one shoot.
 type Config struct {
 	Origin Origin `json:"origin"`
-	Flux   Flux   `json:"flux"`
+	// Shared says that a ConfigMap has a part in the provider configuration.
+	Shared bool `json:"shared,omitempty"`
+	Flux   Flux `json:"flux"`
 	// Source is nil if only Flux is installed, and so is Kustomization.
 	Source            *Source                    `json:"source,omitempty"`
 	Kustomization     *unstructured.Unstructured `json:"kustomization,omitempty"`

@@ -21,6 +21,10 @@ type Invalid struct {
 	Problems []Problem
 }
 
+// OfShoot says whether it is written in the Shoot, so that nothing but a change of the
+// Shoot helps. A ConfigMap may change at any time, without a word to Gardener.
+func (i *Invalid) OfShoot() bool { return i.Of == providerConfig }
+
 // Error implements error.
 func (i *Invalid) Error() string {
 	texts := make([]string, len(i.Problems))

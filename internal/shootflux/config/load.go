@@ -79,7 +79,8 @@ func loadProviderConfig(ctx context.Context, raw []byte, resources []Resource, f
 		return nil, err
 	}
 	if cm == nil {
-		return nil, &Invalid{Of: providerConfig, Problems: []Problem{{
+		// The ConfigMap may come at any time, so it is no mistake of the Shoot alone.
+		return nil, &Invalid{Of: sharedConfig, Problems: []Problem{{
 			Field:   "configMapRef.name",
 			Message: "names " + name + ", which neither the Shoot's spec.resources nor the project has: create the ConfigMap, or remove the reference",
 		}}}

@@ -178,3 +178,29 @@ func TestOverridesRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestOfShoot tells what only a change of the Shoot mends from what a ConfigMap mends.
+func TestOfShoot(t *testing.T) {
+	project := func(data map[string]string) answers {
+		return answers{ofProject: map[string]*corev1.ConfigMap{"flux-config": projectConfig(data)}}
+	}
+	for _, test := range []struct {
+		reason  string
+		request Request
+		from    answers
+		want    bool
+	}{
+		{"it is written in the Shoot", Request{ProviderConfig: provider(t, "syncMode: canary")}, project(nil), true},
+		{"what it refers to is missing", Request{ProviderConfig: provider(t, "configMapRef: {}")}, answers{}, false},
+		{"its ConfigMap may be what does not fit", Request{ProviderConfig: provider(t, "configMapRef: {}\nsyncMode: canary")}, project(nil), false},
+		{"the project has it wrong", Request{}, project(map[string]string{"syncMode": "canary"}), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := Load(t.Context(), test.request, test.from)
+			var invalid *Invalid
+			if !errors.As(err, &invalid) || invalid.OfShoot() != test.want {
+				t.Errorf("%v, want of the Shoot: %v", err, test.want)
+			}
+		})
+	}
+}

@@ -13,8 +13,11 @@ import (
 	"go.landscaper.dev/internal/yamltext"
 )
 
-// providerConfig is what an Invalid is of.
-const providerConfig = "providerConfig"
+// What an Invalid is of: the provider configuration, alone or with a ConfigMap under it.
+const (
+	providerConfig = "providerConfig"
+	sharedConfig   = providerConfig + " with its ConfigMap"
+)
 
 // FromProviderConfig reads the configuration of a Shoot. The base is what the
 // ConfigMap says that it refers to (see RefersTo), nil if there is none. Its error
@@ -28,14 +31,14 @@ func FromProviderConfig(raw []byte, base *Config) (*Config, error) {
 	if base != nil {
 		c = base.Copy()
 	}
-	c.Origin = ProviderConfig
+	c.Origin, c.Shared = ProviderConfig, base != nil
 	var p problems
 	d := decoder{written: written, c: c, p: &p, namespaceWas: c.Flux.Namespace}
 	d.flux()
 	d.source()
 	d.secrets()
 	d.modes()
-	if err := p.err(providerConfig); err != nil {
+	if err := p.err(c.subject()); err != nil {
 		return nil, err
 	}
 	return c, nil

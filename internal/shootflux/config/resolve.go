@@ -48,7 +48,10 @@ func (c *Config) Resolve(s Surroundings) (*Config, error) {
 }
 
 func (c *Config) subject() string {
-	if c.Origin == ProviderConfig {
+	switch {
+	case c.Origin == ProviderConfig && c.Shared:
+		return sharedConfig
+	case c.Origin == ProviderConfig:
 		return providerConfig
 	}
 	return "ConfigMap " + DefaultConfigMap

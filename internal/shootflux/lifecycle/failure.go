@@ -25,15 +25,20 @@ func withCode(err error, code gardener.ErrorCode) error {
 }
 
 // codes says what kind of error it is, in the words of Gardener. Those that the owner of
-// the shoot or of the project can change are told as such.
+// the shoot or of the project can change are told as such. After one that is not worth
+// another attempt Gardener gives the Shoot up until its specification changes, and so do
+// we: only what is wrong there may be told as that.
 func codes(err error) []gardener.ErrorCode {
 	var known coded
 	if errors.As(err, &known) {
 		return []gardener.ErrorCode{known.code}
 	}
 	var invalid *config.Invalid
-	if errors.As(err, &invalid) || errors.Is(err, config.ErrNotConfigured) || errors.Is(err, install.ErrVersion) {
+	switch {
+	case errors.As(err, &invalid) && invalid.OfShoot():
 		return []gardener.ErrorCode{gardener.ConfigurationProblem}
+	case invalid != nil, errors.Is(err, config.ErrNotConfigured), errors.Is(err, install.ErrVersion):
+		return []gardener.ErrorCode{gardener.RetryableConfigurationProblem}
 	}
 	return nil
 }

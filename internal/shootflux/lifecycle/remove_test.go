@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/internal/gardener"
@@ -81,15 +82,18 @@ func TestHealthOf(t *testing.T) {
 }
 
 func TestCodes(t *testing.T) {
+	_, ofShoot := config.FromProviderConfig([]byte(`{"kind": "Other"}`), nil)
+	_, ofProject := config.FromConfigMap(&corev1.ConfigMap{Data: map[string]string{"prune": "perhaps"}})
 	for _, test := range []struct {
 		err    error
 		want   []gardener.ErrorCode
 		reason string
 	}{
 		{errors.New("x"), nil, "it may pass"},
-		{fmt.Errorf("a: %w", &config.Invalid{}), []gardener.ErrorCode{gardener.ConfigurationProblem}, "its user has to change it"},
-		{config.ErrNotConfigured, []gardener.ErrorCode{gardener.ConfigurationProblem}, "somebody has to configure it"},
-		{fmt.Errorf("a: %w", install.ErrVersion), []gardener.ErrorCode{gardener.ConfigurationProblem}, "the release is not to be had here"},
+		{fmt.Errorf("a: %w", ofShoot), []gardener.ErrorCode{gardener.ConfigurationProblem}, "the Shoot has to change, and only then it is tried again"},
+		{fmt.Errorf("a: %w", ofProject), []gardener.ErrorCode{gardener.RetryableConfigurationProblem}, "the Shoot does not change when its project is mended"},
+		{config.ErrNotConfigured, []gardener.ErrorCode{gardener.RetryableConfigurationProblem}, "a ConfigMap of the project helps, and the Shoot does not change"},
+		{fmt.Errorf("a: %w", install.ErrVersion), []gardener.ErrorCode{gardener.RetryableConfigurationProblem}, "the operator may offer the release later"},
 		{fmt.Errorf("a: %w", withCode(errors.New("x"), gardener.CleanupProblem)), []gardener.ErrorCode{gardener.CleanupProblem}, "it was said"},
 	} {
 		t.Run(test.err.Error(), func(t *testing.T) {
