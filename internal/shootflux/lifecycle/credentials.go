@@ -43,6 +43,9 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 		return nil, err
 	}
 	found := &credentials{secret: decision.Secret, place: decision.Place}
+	if decision.Unrotated != "" {
+		r.warn(now, "SSHKeyNotRotated", decision.Unrotated)
+	}
 	if decision.Write {
 		if err := r.makeKey(ctx, now, c, decision, places, found); err != nil {
 			return nil, err

@@ -105,8 +105,8 @@ func TestDecide(t *testing.T) {
 
 		{"another key for the project", Request{Source: generate, Rotate: true}, places{garden: at(ours(ourHost))}, Decision{Place: Garden, Secret: ours(ourHost), Write: true, NewKey: true}, ""},
 		{"another key for the shoot", Request{Source: generate, Rotate: true}, places{garden: none, seed: at(ours(ourHost))}, Decision{Place: Seed, Secret: ours(ourHost), Write: true, NewKey: true}, ""},
-		{"what people made is not rotated", Request{Source: generate, Rotate: true}, places{garden: at(byHand())}, Decision{}, "replace the Secret yourself"},
-		{"nor what the Shoot refers to", Request{Source: named, Rotate: true}, places{copied: at(ours(ourHost))}, Decision{}, "replace the Secret yourself"},
+		{"what people made is not rotated", Request{Source: generate, Rotate: true}, places{garden: at(byHand())}, Decision{Place: Garden, Secret: byHand(), Unrotated: notOurs}, ""},
+		{"nor what the Shoot refers to", Request{Source: named, Rotate: true}, places{copied: at(ours(ourHost))}, Decision{Place: Shoot, Secret: ours(ourHost), Unrotated: notOurs}, ""},
 
 		{"the repository has moved: its host keys are missing", Request{Source: generate}, places{garden: at(ours("other.example.org " + aKey))}, Decision{Place: Garden, Secret: ours("other.example.org " + aKey), Write: true}, ""},
 		{"host keys that were written down are not stored", Request{Source: pinned}, places{garden: at(ours("other.example.org " + aKey))}, Decision{Place: Garden, Secret: ours("other.example.org " + aKey)}, ""},
