@@ -32,14 +32,29 @@ func awaitCondition(t *testing.T, shoot *gardener.Shoot, kind, status, text stri
 	}
 }
 
+// toldKey is the public key in the status of an Extension that is ready.
+func toldKey(t *testing.T, shoot *gardener.Shoot) string {
+	t.Helper()
+	told, _, _ := unstructured.NestedString(ready(t, shoot).Object, "status", "providerStatus", "publicKey")
+	return strings.TrimSpace(told)
+}
+
+// rotate asks for another key.
+func rotate(t *testing.T, shoot *gardener.Shoot) {
+	t.Helper()
+	shoot.Object.SetAnnotations(map[string]string{"flux.extensions.gardener.cloud/operation": "rotate-ssh-key"})
+	must(t, shoot.Tell(limited(t)))
+	must(t, shoot.Ask(limited(t), "reconcile"))
+}
+
 // publicKey is the key that the extension tells of, in the garden and on the seed.
 func publicKey(t *testing.T, shoot *gardener.Shoot) string {
 	t.Helper()
-	told, _, _ := unstructured.NestedString(ready(t, shoot).Object, "status", "providerStatus", "publicKey")
+	told := toldKey(t, shoot)
 	secret := &corev1.Secret{}
 	must(t, world.InGarden.Get(limited(t), client.ObjectKey{Namespace: shoot.ProjectNamespace(), Name: "flux-source"}, secret))
 	key := strings.TrimSpace(string(secret.Data["identity.pub"]))
-	if key == "" || strings.TrimSpace(told) != key {
+	if key == "" || told != key {
 		t.Errorf("the key of the project is %q, and the Extension tells %q", key, told)
 	}
 	published := &corev1.ConfigMap{}
@@ -70,9 +85,7 @@ func TestPrivateRepository(t *testing.T) {
 	deployed(t, "default", "from-private")
 	awaitCondition(t, shoot, "FluxConfigured", "True", "Ready")
 
-	shoot.Object.SetAnnotations(map[string]string{"flux.extensions.gardener.cloud/operation": "rotate-ssh-key"})
-	must(t, shoot.Tell(limited(t)))
-	must(t, shoot.Ask(limited(t), "reconcile"))
+	rotate(t, shoot)
 	second := publicKey(t, shoot)
 	if first == second {
 		t.Error("the key was not replaced")
