@@ -49,7 +49,7 @@ func describe(object *unstructured.Unstructured) string {
 func (o *Operation) checkOwners(ctx context.Context) ([]string, error) {
 	var fresh []apply.Object
 	for _, object := range o.objects {
-		if _, ours := o.original[keyOf(object.Object)]; !ours {
+		if !o.complete[keyOf(object.Object)] {
 			fresh = append(fresh, object)
 		}
 	}
@@ -89,7 +89,7 @@ func compact(errs []error) []error {
 
 // mayTake reports whether an object that exists may become part of the release.
 func (o *Operation) mayTake(object *unstructured.Unstructured) bool {
-	return o.wish.TakeOwnership || owned(object, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(object))
+	return o.complete[keyOf(object)] || o.wish.TakeOwnership || owned(object, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(object))
 }
 
 // mayRemove reports whether an object belongs to the release, or is what the item has
@@ -252,11 +252,10 @@ func (o *Operation) write(ctx context.Context, object apply.Object, live *unstru
 	if live == nil {
 		return o.store.Cluster.Create(ctx, object.Mapping, object.Object, FieldManager)
 	}
-	_, before := o.original[keyOf(object.Object)]
 	switch {
 	case live.GetDeletionTimestamp() != nil:
 		return nil, &apply.Terminating{Left: live}
-	case !before && !o.mayTake(live):
+	case !o.mayTake(live):
 		return nil, &foreignObject{names: []string{describe(live)}}
 	}
 	desired, err := o.desired(object, live)

@@ -62,6 +62,9 @@ type Operation struct {
 	// previous are the objects of earlier revisions that may exist.
 	previous []apply.Object
 	original map[key]*unstructured.Unstructured
+	// complete are the objects of revisions that were deployed completely: those of others
+	// may be somebody else's by now.
+	complete map[key]bool
 	// before are those that were deployed without a release, with their identities.
 	before map[key]types.UID
 
@@ -160,7 +163,7 @@ func (o *Operation) look(ctx context.Context) error {
 			from = i
 		}
 	}
-	o.original = map[key]*unstructured.Unstructured{}
+	o.original, o.complete = map[key]*unstructured.Unstructured{}, map[key]bool{}
 	for _, record := range o.earlier[min(from, len(o.earlier)):] {
 		release, err := record.Release()
 		if err != nil {
@@ -171,10 +174,13 @@ func (o *Operation) look(ctx context.Context) error {
 			return err
 		}
 		o.previous = append(o.previous, objects...)
-		if record.Status == common.StatusDeployed || record.Status == common.StatusSuperseded {
+		if record.Deployed() {
 			o.base = release
 		}
 		for _, object := range objects {
+			if record.Deployed() {
+				o.complete[keyOf(object.Object)] = true
+			}
 			if _, known := o.original[keyOf(object.Object)]; !known || o.base == release {
 				o.original[keyOf(object.Object)] = object.Object
 			}

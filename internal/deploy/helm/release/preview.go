@@ -112,7 +112,6 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 		return found, fmt.Errorf("look at %s: %w", describe(l.Object.Object), err)
 	}
 	var after *unstructured.Unstructured
-	_, before := o.original[keyOf(l.Object.Object)]
 	switch {
 	case l.gone:
 		if live != nil && !o.stays(l.Object, live) {
@@ -123,7 +122,7 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 		after, err = o.previewNew(ctx, l.Object)
 	case l.created:
 		return found, nil
-	case !before && !o.mayTake(live):
+	case !o.mayTake(live):
 		return found, &foreignObject{names: []string{describe(live)}}
 	case live.GetDeletionTimestamp() != nil:
 		after = l.Object.Object
