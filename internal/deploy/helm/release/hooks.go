@@ -40,7 +40,12 @@ type hookRun struct {
 	// cleared says that its predecessor is gone, objects are what it consists of.
 	cleared bool
 	objects []apply.Object
-	sights  []*target.Sight
+	// sights are those of the objects that were created, asked says that the creation of
+	// the next one was asked for before, without an answer.
+	sights []*target.Sight
+	asked  bool
+	// made are the objects of all hooks so far: the names of some are made up.
+	made map[*helmrelease.Hook][]apply.Object
 	// done says that all have run and those are deleted that are not wanted any more.
 	done bool
 }
@@ -55,7 +60,7 @@ func (r *hookRun) close() {
 // next goes on to the next hook.
 func (r *hookRun) next() {
 	r.close()
-	r.at, r.cleared, r.objects = r.at+1, false, nil
+	r.at, r.cleared, r.objects, r.asked = r.at+1, false, nil, false
 }
 
 // hooksOf returns the hooks of an event in their order.
@@ -77,7 +82,7 @@ func (o *Operation) runHooks(event helmrelease.HookEvent) step {
 	return func(ctx context.Context) ([]string, error) {
 		run := o.hooks[event]
 		if run == nil {
-			run = &hookRun{hooks: hooksOf(o.release.Hooks, event)}
+			run = &hookRun{hooks: hooksOf(o.release.Hooks, event), made: map[*helmrelease.Hook][]apply.Object{}}
 			o.hooks[event] = run
 		}
 		for run.at < len(run.hooks) {
@@ -99,7 +104,7 @@ func (o *Operation) runHooks(event helmrelease.HookEvent) step {
 			return nil, nil
 		}
 		for _, hook := range slices.Backward(run.hooks) {
-			if err := o.clear(ctx, hook, helmrelease.HookSucceeded); err != nil {
+			if err := o.clear(ctx, run, hook, helmrelease.HookSucceeded); err != nil {
 				return nil, err
 			}
 		}
@@ -112,9 +117,9 @@ func (o *Operation) runHooks(event helmrelease.HookEvent) step {
 func (o *Operation) hookFailed(ctx context.Context, run *hookRun, hook *helmrelease.Hook, event helmrelease.HookEvent, cause error) error {
 	hook.LastRun.CompletedAt, hook.LastRun.Phase = o.store.Now(), helmrelease.HookPhaseFailed
 	// What cannot be deleted now stays: the failure counts more.
-	_ = o.clear(ctx, hook, helmrelease.HookFailed)
+	_ = o.clear(ctx, run, hook, helmrelease.HookFailed)
 	for _, earlier := range run.hooks[:run.at] {
-		_ = o.clear(ctx, earlier, helmrelease.HookSucceeded)
+		_ = o.clear(ctx, run, earlier, helmrelease.HookSucceeded)
 	}
 	run.close()
 	return &failedHook{event: event, name: hook.Name, cause: cause}
@@ -126,7 +131,7 @@ func (o *Operation) runHook(ctx context.Context, run *hookRun, hook *helmrelease
 		if len(hook.DeletePolicies) == 0 {
 			hook.DeletePolicies = []helmrelease.HookDeletePolicy{helmrelease.HookBeforeHookCreation}
 		}
-		if err := o.clear(ctx, hook, helmrelease.HookBeforeHookCreation); err != nil {
+		if err := o.clear(ctx, run, hook, helmrelease.HookBeforeHookCreation); err != nil {
 			return nil, err
 		}
 		run.cleared = true
@@ -134,33 +139,37 @@ func (o *Operation) runHook(ctx context.Context, run *hookRun, hook *helmrelease
 	if waiting, err := o.going.Continue(ctx); err != nil || len(waiting) > 0 {
 		return waiting, err
 	}
-	if run.sights == nil {
-		if err := o.createHook(ctx, run, hook); err != nil {
-			return nil, err
-		}
+	if err := o.createHook(ctx, run, hook); err != nil {
+		return nil, err
 	}
 	return o.awaitHook(ctx, run, event)
 }
 
 // createHook creates the objects of a hook.
 func (o *Operation) createHook(ctx context.Context, run *hookRun, hook *helmrelease.Hook) error {
-	objects, err := o.hookObjects(ctx, hook)
-	if err != nil {
-		return err
-	}
-	hook.LastRun = helmrelease.HookExecution{StartedAt: o.store.Now(), Phase: helmrelease.HookPhaseRunning}
-	sights := []*target.Sight{}
-	for _, object := range objects {
-		stored, err := o.store.Cluster.Create(ctx, object.Mapping, object.Object, FieldManager)
-		if apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create %s: it exists: delete it, or give the hook the delete policy before-hook-creation: %w", describe(object.Object), err)
-		}
+	if run.objects == nil {
+		objects, err := o.hookObjects(ctx, hook)
 		if err != nil {
+			return err
+		}
+		run.objects, run.made[hook] = objects, objects
+		hook.LastRun = helmrelease.HookExecution{StartedAt: o.store.Now(), Phase: helmrelease.HookPhaseRunning}
+	}
+	for _, object := range run.objects[len(run.sights):] {
+		_, err := o.store.Cluster.Create(ctx, object.Mapping, object.Object, FieldManager)
+		// What was there before is gone: it is what an earlier request has made.
+		mine := run.asked && slices.Contains(hook.DeletePolicies, helmrelease.HookBeforeHookCreation)
+		exists := apierrors.IsAlreadyExists(err)
+		switch {
+		case exists && !mine:
+			return fmt.Errorf("create %s: it exists: delete it, or give the hook the delete policy before-hook-creation: %w", describe(object.Object), err)
+		case err != nil && !exists:
+			run.asked = true
 			return o.explain(object.Object, err)
 		}
-		sights = append(sights, target.SightOf(o.store.Cluster, object.Mapping, stored.GetNamespace(), stored.GetName(), o.job.Wake))
+		run.asked = false
+		run.sights = append(run.sights, target.SightOf(o.store.Cluster, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), o.job.Wake))
 	}
-	run.objects, run.sights = objects, sights
 	return nil
 }
 
@@ -261,13 +270,16 @@ func hookProgress(object, now *unstructured.Unstructured) (progress, failure str
 
 // clear deletes the objects of a hook if its policy says so. Definitions of kinds are
 // never deleted: all objects of the kind would go with them.
-func (o *Operation) clear(ctx context.Context, hook *helmrelease.Hook, policy helmrelease.HookDeletePolicy) error {
+func (o *Operation) clear(ctx context.Context, run *hookRun, hook *helmrelease.Hook, policy helmrelease.HookDeletePolicy) error {
 	if hook.Kind == apply.CRDKind || !slices.Contains(hook.DeletePolicies, policy) {
 		return nil
 	}
-	objects, err := o.hookObjects(ctx, hook)
-	if err != nil {
-		return err
+	objects, made := run.made[hook]
+	if !made {
+		var err error
+		if objects, err = o.hookObjects(ctx, hook); err != nil {
+			return err
+		}
 	}
 	for _, object := range objects {
 		live, err := o.get(ctx, object)
