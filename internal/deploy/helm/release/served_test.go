@@ -118,3 +118,34 @@ func TestOneObjectInTwoGroups(t *testing.T) {
 		t.Errorf("it is %v", found)
 	}
 }
+
+// TestRollbackAcrossVersions brings back an object whose version is not served any more,
+// in one that is.
+func TestRollbackAcrossVersions(t *testing.T) {
+	before := memory.New()
+	before.Know(widget, "widgets", meta.RESTScopeNamespace)
+	old := widgets("v1beta1", "one", "two")
+	old.Manifest = strings.Replace(old.Manifest, "metadata: {name: one}\n", "metadata: {name: one}\nsize: 1\n", 1)
+	waiting, err := reconcile(t, before, &testJob{}, old)
+	must(t, waiting, err)
+	after := served(t, before, "v1")
+	after.Fault = func(request memory.Request) memory.Fault {
+		if request.Name == "wrong" && request.Verb == "create" {
+			return memory.Fault{Before: refused("wrong")}
+		}
+		return memory.Fault{}
+	}
+	wish := widgets("v1", "one", "wrong")
+	wish.Manifest = strings.Replace(wish.Manifest, "metadata: {name: one}\n", "metadata: {name: one}\nsize: 2\n", 1)
+	wish.Atomic = true
+	if _, err := reconcile(t, after, &testJob{}, wish); err == nil || !strings.Contains(err.Error(), "Widget here/wrong") || strings.Contains(err.Error(), "could not be undone") {
+		t.Errorf("%v", err)
+	}
+	one := after.Find("Widget", "here", "one")
+	if one.GetAPIVersion() != "acme.example/v1" || one.Object["size"] != int64(1) {
+		t.Errorf("it is %v", one.Object)
+	}
+	if all := statuses(t, after); len(all) != 3 || all[2] != common.StatusDeployed {
+		t.Errorf("revisions %v", all)
+	}
+}

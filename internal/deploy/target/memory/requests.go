@@ -55,10 +55,21 @@ func (c *Cluster) Get(_ context.Context, mapping *meta.RESTMapping, namespace, n
 	})
 }
 
+// inVersion refuses an object that is not in the version in which it is sent.
+func inVersion(mapping *meta.RESTMapping, object *unstructured.Unstructured) error {
+	if sent := object.GroupVersionKind(); sent != mapping.GroupVersionKind {
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", sent.GroupVersion(), mapping.GroupVersionKind.GroupVersion()))
+	}
+	return nil
+}
+
 // isNew refuses what cannot be created.
 func (c *Cluster) isNew(mapping *meta.RESTMapping, object *unstructured.Unstructured) error {
 	if _, known := c.kinds[mapping.GroupVersionKind]; !known {
 		return apierrors.NewNotFound(mapping.Resource.GroupResource(), object.GetName())
+	}
+	if err := inVersion(mapping, object); err != nil {
+		return err
 	}
 	if c.objects[keyOf(object)] != nil {
 		return apierrors.NewAlreadyExists(mapping.Resource.GroupResource(), object.GetName())
@@ -84,6 +95,9 @@ func (c *Cluster) Create(_ context.Context, mapping *meta.RESTMapping, object *u
 func (c *Cluster) Update(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, _ string) (*unstructured.Unstructured, error) {
 	return c.request("update", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
 		old, err := c.find(mapping, object.GetNamespace(), object.GetName())
+		if err == nil {
+			err = inVersion(mapping, object)
+		}
 		if err != nil {
 			return nil, err
 		}
