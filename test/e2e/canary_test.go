@@ -107,6 +107,7 @@ func TestNoValueIsShown(t *testing.T) {
 		lookForCanary(t, "the metrics", text)
 	})
 	inspectCanaries(t, space, len(cases))
+	t.Run("plan", func(t *testing.T) { planCanaries(t, space, cases) })
 }
 
 // canaryImports makes the objects that every case imports.

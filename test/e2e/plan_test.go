@@ -3,14 +3,16 @@ package e2e
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -37,29 +39,41 @@ func cli(t *testing.T, args ...string) (code int, out, complaints string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// versions are the versions of all objects that a job would write.
-func versions(t *testing.T, space string) map[string]string {
+// planned runs plan, and sees in the audit logs that nothing was written for it.
+func planned(t *testing.T, space, name string, want int, args ...string) string {
 	t.Helper()
-	found := map[string]string{}
-	for _, cluster := range []client.Client{env.admin, env.workload} {
-		for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}} {
-			addVersions(t, cluster, space, list, found)
+	marks := map[*lab.Cluster]lab.Mark{}
+	for _, cluster := range []*lab.Cluster{env.resource, env.target} {
+		mark, err := cluster.Mark(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks[cluster] = mark
+	}
+	code, out, complaints := cli(t, append([]string{"inst", "plan", name, "-n", space}, args...)...)
+	if code != want {
+		t.Fatalf("code %d, want %d: %s%s", code, want, out, complaints)
+	}
+	for cluster, mark := range marks {
+		requests, err := cluster.Requests(t.Context(), mark, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for _, request := range requests {
+			if !strings.HasPrefix(request.UserAgent, "landscaper-cli") {
+				continue
+			}
+			seen++
+			if !request.DryRun && request.Verb != "get" && request.Verb != "list" {
+				t.Errorf("plan writes to %s: %s %s %s/%s", cluster.Name, request.Verb, request.Resource, request.Namespace, request.Name)
+			}
+		}
+		if seen == 0 {
+			t.Errorf("the log of %s shows no request of the command line", cluster.Name)
 		}
 	}
-	for _, list := range []client.ObjectList{&v1alpha1.InstallationList{}, &v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}, &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}} {
-		addVersions(t, env.admin, space, list, found)
-	}
-	return found
-}
-
-func addVersions(t *testing.T, cluster client.Client, space string, list client.ObjectList, into map[string]string) {
-	t.Helper()
-	if err := cluster.List(t.Context(), list, client.InNamespace(space)); err != nil {
-		t.Fatal(err)
-	}
-	eachItem(t, list, func(object client.Object) {
-		into[object.GetNamespace()+"/"+object.GetName()+"/"+string(object.GetUID())] = object.GetResourceVersion()
-	})
+	return out
 }
 
 // TestPlan: what a job would change in a tree with a flow of data, before and after an
@@ -71,18 +85,7 @@ func TestPlan(t *testing.T) {
 	done := waitSucceeded(t, root)
 	plan := func(want int, args ...string) string {
 		t.Helper()
-		before := versions(t, space)
-		code, out, complaints := cli(t, append([]string{"inst", "plan", "planned", "-n", space}, args...)...)
-		if code != want {
-			t.Fatalf("code %d, want %d: %s%s", code, want, out, complaints)
-		}
-		// The garbage collector may still be removing what belonged to the job.
-		for object, version := range versions(t, space) {
-			if before[object] != version {
-				t.Errorf("%s was written", object)
-			}
-		}
-		return out
+		return planned(t, space, "planned", want, args...)
 	}
 	if got := plan(0); got != "Plan: 0 to create, 0 to change, 0 to delete, 3 unchanged\n" {
 		t.Errorf("%s", got)
@@ -134,13 +137,184 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func eachItem(t *testing.T, list client.ObjectList, visit func(client.Object)) {
-	t.Helper()
-	err := meta.EachListItem(list, func(object runtime.Object) error {
-		visit(object.(client.Object)) //nolint:errcheck,forcetypeassert // lists hold nothing else
-		return nil
-	})
-	if err != nil {
+// threeKinds are items of all kinds that bring objects onto a cluster.
+const threeKinds = `deployItems:
+- name: release
+  type: landscaper.gardener.cloud/helm
+  target: {import: cluster}
+  config:
+    apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
+    kind: ProviderConfiguration
+    name: NAME
+    namespace: NAMESPACE
+    chart: &chart {archive: {raw: ARCHIVE}}
+    values: {greeting: GREETING}
+- name: templates
+  type: landscaper.gardener.cloud/helm
+  target: {import: cluster}
+  config:
+    apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
+    kind: ProviderConfiguration
+    name: plain
+    namespace: NAMESPACE
+    helmDeployment: false
+    updateStrategy: update
+    chart: {archive: {raw: ARCHIVE}}
+    values: {greeting: GREETING}
+- name: kustomization
+  type: landscaper.gardener.cloud/kustomize
+  target: {import: cluster}
+  config:
+    apiVersion: kustomize.deployer.landscaper.gardener.cloud/v1alpha1
+    kind: ProviderConfiguration
+    updateStrategy: update
+    source:
+      files:
+        kustomization.yaml: "namespace: NAMESPACE\nconfigMapGenerator: [{name: built, literals: [greeting=GREETING], options: {disableNameSuffixHash: true}}]\n"
+`
+
+// TestPlanOfCharts: charts and kustomizations are rendered by the code of their deployers
+// and compared object by object, and what plan says is what the job does.
+func TestPlanOfCharts(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	template := func(greeting, more string) *v1alpha1.Installation {
+		text := strings.NewReplacer("ARCHIVE", packed(t, "1.0.0", greeter), "GREETING", greeting).Replace(threeKinds)
+		return newInstallation(space, "charts", text+more)
+	}
+	inst := template("hello", "- {name: own, type: example.org/own, target: {import: cluster}}\n")
+	inst.Annotations = nil
+	create(t, inst)
+	check := func(got string, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q is missing in\n%s", want, got)
+			}
+		}
+	}
+	check(planned(t, space, "charts", 2),
+		"  + create ConfigMap "+space+"/charts-greeting\n", "  + create Deployment "+space+"/charts\n",
+		"  ? ConfigMap "+space+"/charts-hook: a hook of the chart runs (pre-install)\n",
+		"  + create Deployment "+space+"/plain\n", "  + create ConfigMap "+space+"/built\n      + data.greeting: hello\n",
+		"? charts/own on host: items of type example.org/own cannot be compared\n", "Plan: 5 to create, 0 to change, 0 to delete, ")
+
+	inst.Spec = template("hello", "").Spec
+	if err := env.admin.Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
+	request(t, inst, v1alpha1.ReconcileOperation)
+	done := waitSucceeded(t, inst)
+	// Only without a release is a chart that asks whether it is an upgrade rendered again.
+	check(planned(t, space, "charts", 2), "  ~ change ConfigMap "+space+"/plain-greeting\n      ~ data.upgrade: false -> true\nPlan: 0 to create, 1 to change, 0 to delete, 4 unchanged\n")
+
+	done.Spec = template("servus", "").Spec
+	if err := env.admin.Update(t.Context(), done); err != nil {
+		t.Fatal(err)
+	}
+	gone := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "built"}}
+	if err := env.workload.Delete(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	got := planned(t, space, "charts", 2)
+	check(got, "  ~ change ConfigMap "+space+"/charts-greeting\n      ~ data.greeting: hello -> servus\n      ~ data.revision: 1 -> 2\n",
+		"  ~ change ConfigMap "+space+"/plain-greeting\n      ~ data.greeting: hello -> servus\n", "  + create ConfigMap "+space+"/built\n      + data.greeting: servus\n",
+		"Plan: 1 to create, 2 to change, 0 to delete, ")
+	request(t, done, v1alpha1.ReconcileOperation)
+	waitFinished(t, done, done.Status.JobID)
+	check(planned(t, space, "charts", 0), "Plan: 0 to create, 0 to change, 0 to delete, 5 unchanged\n")
+}
+
+// repeated repeats a secret in all the ways that are looked for.
+const repeated = `deployItems:
+- name: one
+  type: landscaper.gardener.cloud/kubernetes-manifest
+  target: {import: cluster}
+  config:
+    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+    kind: ProviderConfiguration
+    updateStrategy: update
+    manifests:
+    - policy: manage
+      manifest:
+        apiVersion: v1
+        kind: Secret
+        metadata: {name: NAME, namespace: NAMESPACE}
+        data: {password: {{ .imports.secret | b64enc }}}
+    - policy: manage
+      manifest:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: NAME, namespace: NAMESPACE, annotations: {example.org/{{ .imports.secret }}: "here"}}
+        data:
+          plain: {{ .imports.secret }}
+          packed: {{ printf "user:%s@host" .imports.secret | b64enc }}
+          part: {{ .imports.secret | trunc 9 }}
+          loud: {{ .imports.secret | upper }}
+          document: "host: here\npassword: {{ .imports.secret }}\n"
+          fixed: {{ if hasSuffix "next" .imports.secret }}new{{ else }}old{{ end }}
+`
+
+// TestPlanShowsNoSecret changes a secret and looks at what plan tells: what changes, and
+// neither what it was nor what it becomes.
+func TestPlanShowsNoSecret(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	canaryImports(t, space)
+	inst := canaryCase{reason: "repeated", template: repeated}.installation(space)
+	inst.Annotations = nil
+	create(t, inst)
+	look := func(want int, wants ...string) {
+		t.Helper()
+		for _, form := range []string{"text", "json", "yaml"} {
+			out := planned(t, space, "repeated", want, "-o", form)
+			lookForCanary(t, "the plan as "+form, out)
+			if strings.Contains(out, canary[:8]) {
+				t.Errorf("the plan as %s has a part of the canary:\n%s", form, out)
+			}
+			if form != "text" {
+				continue
+			}
+			for _, want := range wants {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is missing in\n%s", want, out)
+				}
+			}
+		}
+	}
+	secret := []string{"plain", "packed", "part", "loud", "document"}
+	var created, changed []string
+	for _, name := range secret {
+		created = append(created, "      + data."+name+": (secret)\n")
+		changed = append(changed, "      ~ data."+name+": (secret, changed)\n")
+	}
+	look(2, append(created, "      + data.fixed: old\n", "  + create Secret "+space+"/repeated\n      + data.password: (secret)\n")...)
+	request(t, inst, v1alpha1.ReconcileOperation)
+	waitSucceeded(t, inst)
+	look(0)
+
+	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "values"}, Data: map[string][]byte{"value": []byte("another-one-next")}}
+	if err := env.admin.Update(t.Context(), source); err != nil {
+		t.Fatal(err)
+	}
+	look(2, append(changed, "      ~ data.fixed: old -> new\n", "  ~ change Secret "+space+"/repeated\n      ~ data.password: (secret, changed)\n")...)
+}
+
+// planCanaries plans all cases again, those that fail as well.
+func planCanaries(t *testing.T, space string, cases map[string]canaryCase) {
+	t.Helper()
+	group := errgroup.Group{}
+	group.SetLimit(4)
+	forms := []string{"text", "json", "yaml"}
+	for i, name := range slices.Sorted(maps.Keys(cases)) {
+		group.Go(func() error {
+			code, out, complaints := cli(t, "inst", "plan", name, "-n", space, "-o", forms[i%len(forms)], "--ca-file", env.registry.CAFile)
+			if out+complaints == "" || code != 0 && code != 1 && code != 2 && code != 4 {
+				t.Errorf("plan of %s says nothing, code %d", name, code)
+			}
+			lookForCanary(t, "the plan of "+name, out+complaints)
+			return nil
+		})
+	}
+	_ = group.Wait()
 }

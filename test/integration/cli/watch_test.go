@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
 )
 
@@ -48,5 +50,62 @@ func TestWatchShowsAtOnce(t *testing.T) {
 	t.Logf("the first picture took %s, inspect %s", first.Round(time.Millisecond), plain.Round(time.Millisecond))
 	if limit := max(300*time.Millisecond, 3*plain); first > limit {
 		t.Errorf("the first picture took %s, more than %s", first, limit)
+	}
+}
+
+// TestWatchGoesOn: a watch whose connections are cut says so, and misses nothing.
+func TestWatchGoesOn(t *testing.T) {
+	namespace := newNamespace(t)
+	shop := create(t, newInstallation(namespace, "shop", ""), job("job-1", "Progressing"))
+	proxy, err := resource.ProxyKubeconfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := begin(t, proxy, "inst", "inspect", "shop", "--watch", "--until", "finished", "-n", namespace)
+	p.out.await(t, "Installation "+namespace+"/shop: Progressing\n")
+	refuse := lab.Rule{Name: "refuse", Verbs: []string{"watch", "list"}, Share: 1, Action: "status", Status: 503}
+	if err := resource.SetFaults(t.Context(), lab.Faults{Rules: []lab.Rule{refuse}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := resource.CutConnections(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.err.await(t, "the connection to the API server is lost: ")
+	update(t, shop, job("job-1", "Succeeded"))
+	if err := resource.SetFaults(t.Context(), lab.Faults{}); err != nil {
+		t.Fatal(err)
+	}
+	p.out.await(t, "Installation "+namespace+"/shop: Succeeded\n")
+	if got := p.end(t); got.code != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPlanOfReaders: who may read no Secrets is told so, and what is shown without them
+// is nothing.
+func TestPlanOfReaders(t *testing.T) {
+	namespace := newNamespace(t)
+	shop := newInstallation(namespace, "shop", "")
+	shop.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "password", SecretRef: &v1alpha1.ImportSecretReference{LocalSecretReference: v1alpha1.LocalSecretReference{Name: "database", Key: "password"}}}}
+	create(t, shop, job("job-1", "Succeeded"))
+	apply(t, map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "readers"},
+		"rules": []any{map[string]any{"apiGroups": []string{v1alpha1.GroupName}, "resources": []string{"*"}, "verbs": []string{"get", "list", "watch"}}},
+	})
+	reader, err := resource.AddUser(t.Context(), lab.UserOptions{Name: "reader", ClusterRoles: []string{"readers"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := cli(t, reader.Kubeconfig, "inst", "plan", "shop", "-n", namespace)
+	if got.code != 4 || got.out != "" || !strings.Contains(got.err, "read the imports: ") || !strings.Contains(got.err, "database") || !strings.Contains(got.err, "forbidden") {
+		t.Errorf("%+v", got)
+	}
+	for _, line := range []string{"inst graph", "inst logs shop", "inst delete shop --dry-run", "inst inspect --strict", "wait shop"} {
+		if got := cli(t, reader.Kubeconfig, append(strings.Fields(line), "-n", namespace)...); got.code != 0 {
+			t.Errorf("a reader may %s: %+v", line, got)
+		}
+	}
+	if got := cli(t, reader.Kubeconfig, "inst", "delete", "shop", "-n", namespace); got.code != 4 || !strings.Contains(got.err, "forbidden") {
+		t.Errorf("a reader deletes nothing: %+v", got)
 	}
 }
