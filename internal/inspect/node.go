@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,6 +89,8 @@ type Node struct {
 
 	times      *v1alpha1.TransitionTimes
 	conditions []v1alpha1.Condition
+	// names replaces the names of copies of Targets in messages; nil if there are none.
+	names *strings.Replacer
 }
 
 // Object returns the object behind the node, or nil if it is missing.

@@ -121,6 +121,9 @@ func inOrder(entries []Entry) []Entry {
 }
 
 func (n *Node) entry(at time.Time, kind, reason, message string, stage int) Entry {
+	if n.names != nil {
+		message = n.names.Replace(message)
+	}
 	return Entry{Time: at, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, Type: cmp.Or(kind, corev1.EventTypeNormal), Reason: reason, Message: message, stage: stage}
 }
 

@@ -10,6 +10,9 @@ import (
 // maxElements is how many elements of a list are looked through that somebody hands on.
 const maxElements = 100
 
+// copyLength is how long the names of copies are.
+var copyLength = len(v1alpha1.HashedDataObjectName("", ""))
+
 // TargetOf names a Target as people know it. What subinstallations work with are copies
 // whose names mean nothing; they lead to what a root imports, or to what a sibling
 // exports. The lineage are the Installations from the root to the one that works with it.
@@ -72,6 +75,35 @@ func sourceOf(lineage []*v1alpha1.Installation, name string) string {
 		}
 	}
 	return name
+}
+
+// sayTargets lets the messages of a tree speak of Targets as people know them:
+// controllers name the copies that they work with.
+func (n *Node) sayTargets() {
+	known := map[string]string{}
+	n.Walk(func(node *Node) {
+		if item := node.DeployItem; item != nil && item.Spec.Target != nil && len(item.Spec.Target.Name) == copyLength {
+			known[item.Spec.Target.Name] = node.Target
+		}
+	})
+	var pairs []string
+	for object, name := range known {
+		pairs = append(pairs, object, name)
+	}
+	if len(pairs) == 0 {
+		return
+	}
+	names := strings.NewReplacer(pairs...)
+	n.Walk(func(node *Node) {
+		node.names = names
+		node.Message = names.Replace(node.Message)
+		if node.LastError != nil {
+			// The error belongs to the object, which stays as it is.
+			said := *node.LastError
+			said.Message = names.Replace(said.Message)
+			node.LastError = &said
+		}
+	})
 }
 
 // nameTargets gives the items of a tree the names of their Targets.

@@ -128,6 +128,7 @@ func (g *graph) installation(namespace, name string) *v1alpha1.Installation {
 func (g *graph) tree(root *v1alpha1.Installation) *Node {
 	tree := g.installationNode(root)
 	tree.nameTargets(nil)
+	tree.sayTargets()
 	tree.markOutdated(tree.JobID, false, false)
 	return tree
 }
