@@ -47,7 +47,7 @@ func live(seed uint64) *world {
 		}
 	}
 	begun := time.Now()
-	w.settle(calmSteps)
+	w.settle()
 	w.checkSettled()
 	if passed := time.Since(begun); passed > longWait {
 		w.violate("it took %s until everything had settled: only a deadline has ended a wait", passed)
@@ -56,7 +56,7 @@ func live(seed uint64) *world {
 		return w
 	}
 	w.users.changeLate()
-	w.settle(calmSteps)
+	w.settle()
 	w.checkSettled()
 	w.again()
 	w.end()
@@ -68,7 +68,7 @@ func (w *world) again() {
 	version := w.store.version
 	w.note("restart")
 	w.boot()
-	w.settle(calmSteps)
+	w.settle()
 	if w.store.version != version {
 		w.violate("after a restart %d writes were made although everything had settled", w.store.version-version)
 	}
@@ -89,7 +89,7 @@ func (w *world) end() {
 		}
 		w.users.remove(inst)
 	}
-	w.settle(calmSteps)
+	w.settle()
 	w.checkEmpty()
 }
 

@@ -287,9 +287,9 @@ func (w *world) busy() bool {
 }
 
 // settle lets everything come to its end with nothing going wrong.
-func (w *world) settle(most int) {
+func (w *world) settle() {
 	w.calm = true
-	for range most {
+	for range calmSteps {
 		for w.store.collect() {
 			continue
 		}
@@ -298,7 +298,7 @@ func (w *world) settle(most int) {
 		}
 		w.step()
 	}
-	w.violate("after %d steps in which nothing went wrong there is still something to do", most)
+	w.violate("after %d steps in which nothing went wrong there is still something to do", calmSteps)
 }
 
 // wake is what the controllers watch.
