@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,5 +94,62 @@ func TestGeneratedHookGoes(t *testing.T) {
 	must(t, waiting, err)
 	if got := objectsOf(cluster); !slices.Equal(got, []string{"ConfigMap here/a"}) {
 		t.Errorf("there is %v", got)
+	}
+}
+
+// TestUndoingSurvivesLostAnswers loses each answer once while a failure is undone: who
+// undoes it goes on, and does not count on another attempt, for which there may be no
+// time.
+func TestUndoingSurvivesLostAnswers(t *testing.T) {
+	for reason, before := range map[string][]string{"installation": nil, "upgrade": {"a", "b"}} {
+		t.Run(reason, func(t *testing.T) {
+			wish := wishFor("a", "c", "wrong")
+			wish.Atomic = true
+			// run deploys what is refused, and loses the answer to the request at the place.
+			run := func(at int, fault memory.Fault) *memory.Cluster {
+				cluster := memory.New()
+				if before != nil {
+					waiting, err := reconcile(t, cluster, &testJob{}, wishFor(before...))
+					must(t, waiting, err)
+				}
+				cluster.Requests = nil
+				cluster.Fault = func(request memory.Request) memory.Fault {
+					if request.Name == "wrong" && request.Verb == "create" {
+						return memory.Fault{Before: refused("wrong")}
+					}
+					if len(cluster.Requests)-1 == at && request.Verb != "watch" {
+						return fault
+					}
+					return memory.Fault{}
+				}
+				store, action := storeOn(cluster), Install
+				history, err := store.History(t.Context(), "shop")
+				must(t, nil, err)
+				if before != nil {
+					action = Upgrade
+				}
+				operation, err := Plan(t.Context(), store, &testJob{}, wish, history, action)
+				must(t, nil, err)
+				defer func() { _ = operation.Close() }()
+				_, err = operation.Continue(t.Context())
+				if errors.Is(err, errLost) && operation.Stored() {
+					_, err = operation.Continue(t.Context())
+				}
+				if err == nil || !strings.Contains(err.Error(), "ConfigMap here/wrong") {
+					t.Errorf("request %d, took effect %v: %v", at, fault.After != nil, err)
+				}
+				return cluster
+			}
+			undisturbed := run(-1, memory.Fault{})
+			want := objectsOf(undisturbed)
+			failed := slices.IndexFunc(undisturbed.Requests, func(request memory.Request) bool { return request.Name == "wrong" && request.Verb == "create" })
+			for at := failed + 1; at < len(undisturbed.Requests); at++ {
+				for _, fault := range []memory.Fault{{Before: errLost}, {After: errLost}} {
+					if got := objectsOf(run(at, fault)); !slices.Equal(got, want) {
+						t.Errorf("request %d (%v): there is %v instead of %v", at, undisturbed.Requests[at], got, want)
+					}
+				}
+			}
+		})
 	}
 }

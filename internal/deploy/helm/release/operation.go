@@ -48,8 +48,9 @@ type Operation struct {
 
 	steps []step
 	at    int
-	// stored says that the record of the new revision exists.
-	stored bool
+	// stored says that the record of the new revision exists, asked that its creation was
+	// asked for without an answer.
+	stored, asked bool
 	// undoing is set while a failure is undone, failure is what is undone.
 	undoing bool
 	failure error
@@ -236,8 +237,9 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 func (o *Operation) Under(job Job) { o.job = job }
 
 // Stored reports whether the operation has left anything on the cluster that only it
-// knows how to go on with. Before, it can be planned again.
-func (o *Operation) Stored() bool { return o.stored }
+// knows how to go on with. Before, it can be planned again. What is being undone is not:
+// there may be no time for another attempt.
+func (o *Operation) Stored() bool { return o.stored || (o.undoing && !o.Over()) }
 
 // Continue goes as far as it can and returns what it waits for. An error after which
 // Over reports true is how the operation has ended.

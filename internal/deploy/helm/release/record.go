@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"helm.sh/helm/v4/pkg/release/common"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,8 +20,13 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 	}
 	if err := o.store.Create(ctx, o.release, o.wish.Marks); err != nil {
 		if apierrors.IsAlreadyExists(err) {
+			if mine, err := o.hasRecord(ctx); mine || err != nil {
+				o.stored = err == nil
+				return nil, err
+			}
 			return nil, job.Wrap(err, o.operation(), "Conflict", "somebody else is at work with the release")
 		}
+		o.asked = true
 		if cluster.IsNamespaceMissing(err) {
 			return nil, fmt.Errorf("namespace %s does not exist on the cluster, create it or set createNamespace: %w", o.wish.Namespace, err)
 		}
@@ -28,6 +34,18 @@ func (o *Operation) storeRecord(ctx context.Context) ([]string, error) {
 	}
 	o.stored = true
 	return nil, nil
+}
+
+// hasRecord reports whether an earlier request, whose answer is lost, has stored the
+// record of the new revision.
+func (o *Operation) hasRecord(ctx context.Context) (bool, error) {
+	if !o.asked {
+		return false, nil
+	}
+	history, err := o.store.History(ctx, o.wish.Name)
+	return slices.ContainsFunc(history, func(record *Record) bool {
+		return record.Revision == o.release.Version && record.marks() == o.wish.Marks
+	}), err
 }
 
 // recordFailure stores that the revision has failed.

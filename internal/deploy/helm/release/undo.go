@@ -43,6 +43,7 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 	for _, object := range failedObjects {
 		o.original[keyOf(object.Object)] = object.Object
 	}
+	o.asked = false
 	o.release, o.objects = &again, make([]apply.Object, 0, len(objects))
 	for _, object := range objects {
 		object.Object = marked(object.Object, o.wish.Name, o.wish.Namespace)
