@@ -2,9 +2,11 @@
 package quickstart
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,6 +57,8 @@ func (f *flags) add(command *cobra.Command) {
 func newInstallCommand(streams terminal.Streams) *cobra.Command {
 	f := &flags{}
 	var user, password string
+	var waits bool
+	var timeout time.Duration
 	command := &cobra.Command{
 		Use:     "install",
 		Aliases: []string{"i"},
@@ -66,6 +70,7 @@ able to pull the image that the values name.
 --install-oci-registry adds a registry without authentication and TLS, which only the
 cluster reaches.`,
 		Example: `  landscaper-cli quickstart install --landscaper-values values.yaml
+  landscaper-cli quickstart install --wait --timeout 10m
   landscaper-cli quickstart install --dry-run`,
 		Args: terminal.Arguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -86,7 +91,10 @@ cluster reaches.`,
 			if err != nil {
 				return err
 			}
-			return quickstart.Install(command.Context(), c, on.Namespace, objects, streams.Out)
+			if err := quickstart.Install(command.Context(), c, on.Namespace, objects, streams.Out); err != nil || !waits {
+				return err
+			}
+			return wait(command.Context(), streams, c, objects, timeout)
 		},
 	}
 	f.add(command)
@@ -101,7 +109,20 @@ cluster reaches.`,
 		_ = flags.MarkHidden(name)
 	}
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the objects of the chart, and install nothing")
+	flags.BoolVar(&waits, "wait", false, "wait until the Landscaper is running")
+	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long to wait; 0 means no limit")
 	return command
+}
+
+// wait waits for the programs that were installed.
+func wait(ctx context.Context, streams terminal.Streams, c client.WithWatch, objects []*unstructured.Unstructured, limit time.Duration) error {
+	ctx, cancel := terminal.WithTimeout(ctx, limit)
+	defer cancel()
+	err := quickstart.Wait(ctx, c, objects, streams.Err)
+	if errors.Is(err, terminal.ErrTimeout) {
+		return terminal.Exitf(terminal.ExitTimeout, "%w: look at its Pods with kubectl get pods", err)
+	}
+	return err
 }
 
 func newUninstallCommand(streams terminal.Streams) *cobra.Command {

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,19 +23,21 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := client.New(config, client.Options{Scheme: install.Scheme()})
+	there, err := client.NewWithWatch(config, client.Options{Scheme: install.Scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	deployment, key := &appsv1.Deployment{}, client.ObjectKey{Namespace: "tries", Name: "landscaper"}
-	if got := cli(t, empty.Kubeconfig, "quickstart", "install", "--namespace", "tries", "--dry-run"); got.code != 0 || !strings.Contains(got.out, "kind: Deployment") {
+	// The namespace of an earlier round may still be going.
+	namespace := fmt.Sprintf("tries-%d", time.Now().UnixNano())
+	deployment, key := &appsv1.Deployment{}, client.ObjectKey{Namespace: namespace, Name: "landscaper"}
+	if got := cli(t, empty.Kubeconfig, "quickstart", "install", "--namespace", namespace, "--dry-run"); got.code != 0 || !strings.Contains(got.out, "kind: Deployment") {
 		t.Errorf("%+v", got)
 	}
 	if err := there.Get(t.Context(), key, deployment); !apierrors.IsNotFound(err) {
 		t.Errorf("a dry run has installed something: %v", err)
 	}
 	for range 2 {
-		got := cli(t, empty.Kubeconfig, "quickstart", "install", "--namespace", "tries", "--install-oci-registry")
+		got := cli(t, empty.Kubeconfig, "quickstart", "install", "--namespace", namespace, "--install-oci-registry")
 		if got.code != 0 || !strings.Contains(got.out, "Deployment landscaper: applied\n") || !strings.Contains(got.out, "Deployment oci-registry: applied\n") {
 			t.Fatalf("%+v", got)
 		}
@@ -39,20 +45,52 @@ func TestQuickstart(t *testing.T) {
 	if err := there.Get(t.Context(), key, deployment); err != nil {
 		t.Error(err)
 	}
-	if got := cli(t, empty.Kubeconfig, "inst", "inspect", "-n", "tries"); got.code != 0 {
+	waitForQuickstart(t, there, namespace)
+	if got := cli(t, empty.Kubeconfig, "inst", "inspect", "-n", namespace); got.code != 0 {
 		t.Errorf("the API is not there: %+v", got)
 	}
 	if got := cli(t, empty.Kubeconfig, "quickstart", "install", "--install-registry-ingress"); got.code == 0 {
 		t.Errorf("%+v", got)
 	}
-	got := cli(t, empty.Kubeconfig, "qs", "u", "--namespace", "tries", "--delete-crd", "--delete-namespace")
-	if got.code != 0 || !strings.Contains(got.out, "CustomResourceDefinition installations.landscaper.gardener.cloud: deleted\n") || !strings.Contains(got.out, "Namespace tries: deleted\n") {
+	got := cli(t, empty.Kubeconfig, "qs", "u", "--namespace", namespace, "--delete-crd", "--delete-namespace")
+	if got.code != 0 || !strings.Contains(got.out, "CustomResourceDefinition installations.landscaper.gardener.cloud: deleted\n") || !strings.Contains(got.out, "Namespace "+namespace+": deleted\n") {
 		t.Errorf("%+v", got)
 	}
 	if err := there.Get(t.Context(), key, deployment); !apierrors.IsNotFound(err) {
 		t.Errorf("it is still there: %v", err)
 	}
-	if got := cli(t, empty.Kubeconfig, "quickstart", "uninstall", "--namespace", "tries", "--delete-crd"); got.code != 0 {
+	if got := cli(t, empty.Kubeconfig, "quickstart", "uninstall", "--namespace", namespace, "--delete-crd"); got.code != 0 {
 		t.Errorf("twice: %+v", got)
+	}
+}
+
+// waitForQuickstart plays the machine that runs the programs.
+func waitForQuickstart(t *testing.T, there client.WithWatch, namespace string) {
+	t.Helper()
+	install := []string{"quickstart", "install", "--namespace", namespace, "--wait"}
+	got := cli(t, empty.Kubeconfig, append(install, "--timeout", "1s", "--strict-exit-codes")...)
+	if got.code != 5 || !strings.Contains(got.err, "\nError: wait for Deployment landscaper in namespace "+namespace+": ") || !strings.Contains(got.err, ": timeout: look at its Pods") {
+		t.Errorf("%+v", got)
+	}
+	p := begin(t, empty.Kubeconfig, install...)
+	p.err.await(t, "waiting for Deployment landscaper: ")
+	pods, err := there.Watch(t.Context(), &corev1.PodList{}, client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pods.Stop()
+	for event := range pods.ResultChan() {
+		pod, ok := event.Object.(*corev1.Pod)
+		if !ok || !strings.HasPrefix(pod.Name, "landscaper-") {
+			continue
+		}
+		ready := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`))
+		if err := there.Status().Patch(t.Context(), pod, ready); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	if got := p.end(t); got.code != 0 {
+		t.Errorf("%+v", got)
 	}
 }
