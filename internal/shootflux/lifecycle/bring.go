@@ -306,29 +306,24 @@ func (w *work) again(ctx context.Context) error {
 }
 
 // pause tells what a shoot waits for, or that it takes too long.
-func (w *work) pause(ctx context.Context, wait *pause) (ctrl.Result, error) {
-	checksum := w.config.Checksum()
-	if w.after.WaitingSince == nil || w.after.ConfigChecksum != checksum {
-		moment := w.now().Time.UTC()
-		w.after.WaitingSince, w.after.ConfigChecksum = &moment, checksum
-	}
-	since := *w.after.WaitingSince
+func (w *work) pause(ctx context.Context, on *pause) (ctrl.Result, error) {
+	since, left := wait(&w.after, w.config.Checksum(), w.now().Time)
 	remember := func(status *gardener.ExtensionStatus) {
 		status.State, status.Resources = w.after.Encode(), w.moving()
 		status.ProviderStatus = w.provider()
 		w.describe(status)
 	}
-	if left := patience - w.Now().Sub(since); left > 0 {
+	if left > 0 {
 		err := w.report(ctx, w.e, func(status *gardener.ExtensionStatus) {
 			remember(status)
-			w.processing(status, w.kind, wait.progress, wait.why)
+			w.processing(status, w.kind, on.progress, on.why)
 		})
-		return ctrl.Result{RequeueAfter: min(wait.again, left)}, err
+		return ctrl.Result{RequeueAfter: min(on.again, left)}, err
 	}
 	if err := w.report(ctx, w.e, remember); err != nil {
 		return ctrl.Result{}, err
 	}
-	return w.fail(ctx, w.run, wait.expired(since))
+	return w.fail(ctx, w.run, on.expired(since))
 }
 
 // finish tells of the success.

@@ -7,6 +7,7 @@ import (
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/shootflux/config"
 	"go.landscaper.dev/internal/shootflux/install"
+	"go.landscaper.dev/internal/shootflux/state"
 )
 
 // coded is an error with codes of Gardener.
@@ -63,6 +64,16 @@ const (
 	// lookAtShoot is for what happens in a shoot, where we watch nothing.
 	lookAtShoot = 5 * time.Second
 )
+
+// wait says since when a shoot waits, and how long it may wait on. Another configuration
+// gets all the time anew.
+func wait(remembered *state.State, checksum string, now time.Time) (since time.Time, left time.Duration) {
+	if remembered.WaitingSince == nil || remembered.ConfigChecksum != checksum {
+		moment := now.UTC()
+		remembered.WaitingSince, remembered.ConfigChecksum = &moment, checksum
+	}
+	return *remembered.WaitingSince, patience - now.Sub(*remembered.WaitingSince)
+}
 
 // expired is the error of a pause that takes too long. What was written stays: the shoot
 // may come up at any time.
