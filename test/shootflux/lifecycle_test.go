@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/test/gardener"
+	"go.landscaper.dev/test/lab"
 )
 
 // provider is a provider configuration with a repository.
@@ -187,6 +188,12 @@ func TestFaults(t *testing.T) {
 	configure(t, shoot, map[string]string{"fluxVersion": "v2.0.0"})
 	wantCode(t, failed(t, shoot, "v2.0.0"), "ERR_RETRYABLE_CONFIGURATION_PROBLEM")
 
+	// What is wrong in the Shoot itself is over when the Shoot changes, and only then.
+	must(t, shoot.Enable(limited(t), map[string]any{"apiVersion": "flux.extensions.gardener.cloud/v1alpha1", "kind": "FluxConfig", "syncMode": "sometimes"}))
+	wantCode(t, failed(t, shoot, "syncMode"), "ERR_CONFIGURATION_PROBLEM")
+	must(t, shoot.Enable(limited(t), nil))
+	failed(t, shoot, "v2.0.0")
+
 	// The configuration is healed without anybody asking.
 	configure(t, shoot, map[string]string{})
 	ready(t, shoot)
@@ -200,12 +207,32 @@ func TestGardenThatDoesNotAnswer(t *testing.T) {
 	extension(t, "--garden-kubeconfig", nowhere(t))
 	must(t, shoot.Enable(limited(t), nil))
 	failed(t, shoot, "garden")
+	notInstalled(t, shoot)
+	must(t, shoot.Disable(limited(t)))
+	must(t, shoot.Gone(limited(t)))
+}
+
+// TestGardenThatRefuses is no reason to take another configuration either: the operator
+// is told what to allow.
+func TestGardenThatRefuses(t *testing.T) {
+	stranger, err := world.Garden.AddUser(limited(t), lab.UserOptions{Name: unique("stranger")})
+	must(t, err)
+	shoot := newShoot(t, "refused", "one")
+	configure(t, shoot, map[string]string{"fluxComponents": "source-controller,kustomize-controller"})
+	extension(t, "--garden-kubeconfig", stranger.Kubeconfig)
+	must(t, shoot.Enable(limited(t), nil))
+	failed(t, shoot, "ConfigMap "+shoot.ProjectNamespace()+"/flux-config in the garden", "let the operator grant it")
+	notInstalled(t, shoot)
+	must(t, shoot.Disable(limited(t)))
+	must(t, shoot.Gone(limited(t)))
+}
+
+func notInstalled(t *testing.T, shoot *gardener.Shoot) {
+	t.Helper()
 	object := managedResource(shoot, "install")
 	if err := world.OnSeed.Get(limited(t), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
 		t.Errorf("something was installed without a configuration (%v)", err)
 	}
-	must(t, shoot.Disable(limited(t)))
-	must(t, shoot.Gone(limited(t)))
 }
 
 func failed(t *testing.T, shoot *gardener.Shoot, parts ...string) *unstructured.Unstructured {
