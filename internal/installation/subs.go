@@ -113,13 +113,39 @@ func (r *Reconciler) dropSubs(ctx context.Context, s *snapshot, orphans []*v1alp
 			return err
 		}
 	}
-	for _, orphan := range orphans {
+	for _, orphan := range r.importersFirst(orphans, s.subs) {
 		if err := r.deleteChild(ctx, orphan); err != nil {
 			return fmt.Errorf("delete subinstallation %s: %w", orphan.Name, err)
 		}
 		s.subs[slices.Index(s.subs, orphan)] = marked(orphan, metav1.NewTime(r.Now()))
 	}
 	return nil
+}
+
+// importersFirst orders subinstallations that are to be deleted: who sees that one is
+// being deleted sees it of those that import from it, too, and lets them go first.
+func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
+	if len(orphans) < 2 {
+		return orphans
+	}
+	among := r.relations.of(orphans[0], siblings)
+	ordered, seen := make([]*v1alpha1.Installation, 0, len(orphans)), map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		at := slices.IndexFunc(orphans, func(orphan *v1alpha1.Installation) bool { return orphan.Name == name })
+		if at < 0 || seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, importer := range among.graph.Importers(name) {
+			add(importer)
+		}
+		ordered = append(ordered, orphans[at])
+	}
+	for _, orphan := range orphans {
+		add(orphan.Name)
+	}
+	return ordered
 }
 
 // ensureSub writes a subinstallation, if it is not there as it is wanted.

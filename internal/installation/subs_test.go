@@ -133,6 +133,41 @@ func TestSubsGo(t *testing.T) {
 	}
 }
 
+// TestImportersFirst: who is deleted before those that import from it would not know that
+// they go, too, and would not wait for them.
+func TestImportersFirst(t *testing.T) {
+	sub := func(name, exports string, imports ...string) *v1alpha1.Installation {
+		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")}}}
+		inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: exports}}
+		for _, from := range imports {
+			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: from, DataRef: from})
+		}
+		return inst
+	}
+	stays := sub("stays", "s", "p")
+	for _, test := range []struct {
+		reason  string
+		orphans []*v1alpha1.Installation
+		want    string
+	}{
+		{"one alone", []*v1alpha1.Installation{sub("p", "p")}, "p"},
+		{"a chain", []*v1alpha1.Installation{sub("p", "p"), sub("q", "q", "p"), sub("r", "r", "q")}, "r q p"},
+		{"two that need the same", []*v1alpha1.Installation{sub("q", "q", "p"), sub("p", "p"), sub("r", "r", "p")}, "q r p"},
+		{"nothing in common", []*v1alpha1.Installation{sub("q", "q"), sub("p", "p")}, "q p"},
+		{"a circle, and who needs it", []*v1alpha1.Installation{sub("p", "p", "q"), sub("q", "q", "p"), sub("r", "r", "p")}, "q r p"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var got []string
+			for _, orphan := range (&Reconciler{}).importersFirst(test.orphans, append(slices.Clone(test.orphans), stays)) {
+				got = append(got, orphan.Name)
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("%v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 // TestSubsUnwritten: as long as not all children are written, the status does not tell
 // any, and nothing that is no longer wanted goes.
 func TestSubsUnwritten(t *testing.T) {
