@@ -189,6 +189,12 @@ func secretMetadata() *metav1.PartialObjectMetadataList {
 	return list
 }
 
+// mayHavePlan reports whether a job of an Installation may have stored a plan: that of
+// an earlier specification, too.
+func mayHavePlan(inst *v1alpha1.Installation) bool {
+	return exporting(inst) || inst.Generation > 1 && !deleted(inst)
+}
+
 // leftover reports whether an Installation without a job has a stored plan. After a
 // start nobody remembers; then the namespace is looked at once, as soon as there is an
 // Installation in it that may have one.
@@ -196,7 +202,7 @@ func (r *Reconciler) leftover(ctx context.Context, inst *v1alpha1.Installation) 
 	if job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) {
 		return false, nil
 	}
-	if exporting(inst) && r.kept.first(inst.Namespace) {
+	if mayHavePlan(inst) && r.kept.first(inst.Namespace) {
 		list := secretMetadata()
 		if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{plan.SecretLabel}); err != nil {
 			return false, &sources.ReadError{Object: "the Secrets with stored plans", Cause: err}

@@ -189,6 +189,10 @@ func TestLeftover(t *testing.T) {
 	}
 	plain := installationOf(t, "{}")
 	plain.Status.JobIDFinished = plain.Status.JobID
+	changed := plain.DeepCopy()
+	changed.Generation = 2
+	goes := changed.DeepCopy()
+	goes.DeletionTimestamp = &metav1.Time{}
 	for _, test := range []struct {
 		reason string
 		inst   *v1alpha1.Installation
@@ -201,6 +205,8 @@ func TestLeftover(t *testing.T) {
 		{"also if it is of a job before that", exporter("b", "b"), planOf(t, "a", "x"), true, 1},
 		{"one without owner goes with nobody: it is not ours", exporter("a", "a"), planOf(t, "a", "x", metav1.OwnerReference{Kind: "Installation", Name: "shop", UID: "uid-2"}), false, 1},
 		{"there is none", exporter("a", "a"), nil, false, 1},
+		{"who exports nothing may have done so before", changed, planOf(t, "a", "x"), true, 1},
+		{"it goes with its owner", goes, planOf(t, "a", "x"), false, 0},
 		{"who exports nothing has none, and costs no request", plain, planOf(t, "a", "x"), false, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
