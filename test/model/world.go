@@ -243,11 +243,15 @@ func (w *world) moves() (moves []func(), weights []float64) {
 	if len(w.target.shut) > 0 {
 		may(0.3, w.target.open)
 	}
-	if l, key, due := w.next(); l != nil && time.Until(due) < longWait {
+	// As long as there is something to do, no long time passes: nothing is that slow.
+	if l, key, due := w.next(); l != nil && (time.Until(due) < shortWait || time.Until(due) < longWait && !w.atWork()) {
 		may(0.5, func() { w.ring(l, key, due) })
 	}
 	return moves, weights
 }
+
+// shortWait is how long things may take that are ready.
+const shortWait = 5 * time.Second
 
 // longWait is the shortest of the waits that only a deadline ends.
 const longWait = 4 * time.Minute
@@ -268,8 +272,8 @@ func (w *world) step() {
 	moves[choice]()
 }
 
-// busy tells whether something will happen by itself, without a deadline.
-func (w *world) busy() bool {
+// atWork tells whether something can happen without that time passes.
+func (w *world) atWork() bool {
 	for _, k := range cachedKinds {
 		if len(w.pending[k]) > 0 {
 			return true
@@ -279,6 +283,14 @@ func (w *world) busy() bool {
 		if len(w.lanes[name].ready) > 0 {
 			return true
 		}
+	}
+	return false
+}
+
+// busy tells whether something will happen by itself, without a deadline.
+func (w *world) busy() bool {
+	if w.atWork() {
+		return true
 	}
 	if l, _, due := w.next(); l != nil && time.Until(due) < longWait {
 		return true
