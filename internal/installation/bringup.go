@@ -250,6 +250,8 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 		if err := r.Client.Create(ctx, exec); err != nil {
 			return r.nameTaken(ctx, s.inst, err)
 		}
+		// What a cache has shown to go was the one before.
+		r.leaving.note(s.inst.UID, false)
 	case wanted.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err //nolint:wrapcheck // the caller tells what is written

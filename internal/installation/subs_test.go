@@ -168,6 +168,22 @@ func TestImportersFirst(t *testing.T) {
 	}
 }
 
+// TestAnotherExecution: that an Execution has gone says nothing about the next one, which a
+// cache may not show yet.
+func TestAnotherExecution(t *testing.T) {
+	b := newBench(t, installed(t)...)
+	inst := b.installation(t)
+	b.leaving.note(inst.UID, true)
+	if err := b.ensureExecution(t.Context(), &snapshot{inst: inst}, v1alpha1.DeployItemTemplateList{{Name: "web", Type: "t"}}); err != nil || b.execution(t) == nil {
+		t.Fatal(err)
+	}
+	s := &snapshot{inst: inst}
+	inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Namespace: shop.Namespace, Name: shop.Name}
+	if err := b.confirm(t.Context(), s); err != nil || s.exec == nil {
+		t.Errorf("an Execution that is there counts as gone: %v", err)
+	}
+}
+
 // TestSubsUnwritten: as long as not all children are written, the status does not tell
 // any, and nothing that is no longer wanted goes.
 func TestSubsUnwritten(t *testing.T) {
