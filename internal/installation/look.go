@@ -48,6 +48,13 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 			return err
 		}
 	}
+	if s.parent == nil && len(in.missing) == 0 {
+		// Who asks a root for a job has often written its imports a moment before, and
+		// their watches may be slower than that of Installations.
+		if err := r.readImports(ctx, s, in, reading(r.Reader, r.Reader, s.inst)); err != nil {
+			return err
+		}
+	}
 	if s.inst.Status.DataUpdate != nil && in.broken == nil && len(in.missing) == 0 {
 		if in.hash, err = dataflow.ImportsHash(in.imports); err != nil {
 			return job.Terminally(job.Wrap(err, "init", "HashImports", ""))

@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
 )
 
 // subinstallations are two: b imports what a exports. Neither has deploy items.
@@ -321,6 +322,21 @@ func TestStaleScope(t *testing.T) {
 				t.Errorf("%s, %d elements", got, len(in.imports.TargetLists["all"]))
 			}
 		})
+	}
+}
+
+// TestStaleImport: a root deploys what was written before it was asked, also if the cache
+// does not show that yet.
+func TestStaleImport(t *testing.T) {
+	inst := installationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
+	current := api(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	r := &Reconciler{Client: stale{current, dataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
+	s := &snapshot{inst: inst}
+	if err := r.look(t.Context(), s); err != nil || s.inputs.broken != nil || len(s.inputs.invalid)+len(s.inputs.missing) > 0 {
+		t.Fatal(err, s.inputs)
+	}
+	if got := string(s.inputs.imports.Data["v"].Value.RawMessage); got != `"new"` {
+		t.Errorf("the job is to use %s", got)
 	}
 }
 
