@@ -70,6 +70,14 @@ test: ## Everything: generated files, lint, all tests; goes on after a failing p
 test-unit: ## Tests without a cluster (under a minute).
 	go test $(UNIT)
 
+PACKAGE ?= ./internal/installation
+TEST ?= .
+TIMES ?= 20
+
+.PHONY: deflake
+deflake: ## A test many times, in random order: make deflake PACKAGE=./test/e2e TEST=TestMinimal TIMES=5.
+	go test -count=$(TIMES) -shuffle=on -failfast -timeout 0 -run '$(TEST)' $(PACKAGE)
+
 .PHONY: test-lab
 test-lab: lab ## The lab's own tests.
 	go test -count=1 ./test/lab/...
