@@ -22,15 +22,24 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 	return r.start(ctx, s, job.TriggerOf(s.inst))
 }
 
-// start begins a job. It is stored with what comes next: until then the request for it
-// stays, or whatever else asks for it.
+// start begins a job. One that an operation asks for is stored at once, and the request
+// removed: who asks again while we read and render has changed something that we may not
+// have seen. Any other is stored with what comes next, because what asks for it stays.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
 	s.inst.Status.DataUpdate = requestedUpdate(s, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.Remember(trigger)
 	s.asked = trigger
-	if err := r.begin(ctx, s); err != nil || !r.unstored.has(s.inst.UID) {
+	if err := r.begin(ctx, s); err != nil {
 		return err
+	}
+	if s.inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+		if err := r.save(ctx, s); err != nil {
+			return err
+		}
+	}
+	if !r.unstored.has(s.inst.UID) {
+		return nil
 	}
 	return errComeBack
 }

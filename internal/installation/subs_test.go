@@ -79,7 +79,7 @@ func wantWrites(t *testing.T, what, got, want string) {
 // waits but that it waits.
 func TestSubs(t *testing.T) {
 	b := newBench(t, nested(t)...)
-	wantWrites(t, "the root begins", b.reconcile(t), "create Installation, create Installation, status Installation, patch Installation")
+	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation, create Installation, create Installation, status Installation")
 	if s := b.installation(t).Status; s.InstallationPhase != "Progressing" || len(s.SubInstCache.ActiveSubs) != 2 || s.ExecutionReference != nil {
 		t.Errorf("%+v", s)
 	}
@@ -103,7 +103,7 @@ func TestSubs(t *testing.T) {
 	}
 
 	b.request(t, v1alpha1.ReconcileOperation)
-	wantWrites(t, "once more: they are as they are wanted", b.reconcile(t), "status Installation, patch Installation")
+	wantWrites(t, "once more: they are as they are wanted", b.reconcile(t), "status Installation, patch Installation, status Installation")
 }
 
 // TestSubsGo: subinstallations that are no longer wanted go before the others get the
@@ -270,13 +270,13 @@ func TestSubNames(t *testing.T) {
 		there  *v1alpha1.Installation
 		want   string
 	}{
-		{"somebody else's", taken(func(*v1alpha1.Installation) {}), "create Installation, create Installation, create Installation, status Installation, patch Installation"},
+		{"somebody else's", taken(func(*v1alpha1.Installation) {}), "status Installation, patch Installation, create Installation, create Installation, create Installation, status Installation"},
 		{"of an earlier Installation of the name of the parent", taken(func(inst *v1alpha1.Installation) {
 			inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: shop.Name, UID: "uid-1"}}
-		}), "create Installation, create Installation, create Installation, status Installation, patch Installation"},
+		}), "status Installation, patch Installation, create Installation, create Installation, create Installation, status Installation"},
 		{"ours, from an attempt before", taken(func(inst *v1alpha1.Installation) {
 			inst.OwnerReferences, inst.Annotations = ours, map[string]string{v1alpha1.SubinstallationNameAnnotation: "a"}
-		}), "update Installation, create Installation, status Installation, patch Installation"},
+		}), "status Installation, patch Installation, update Installation, create Installation, status Installation"},
 		{"ours, but nobody knows for which template", taken(func(inst *v1alpha1.Installation) { inst.OwnerReferences = ours }), "status Installation, patch Installation, status Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -395,5 +395,5 @@ func TestAlone(t *testing.T) {
 		OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")},
 	}}
 	b = newBench(t, append(alone("7"), left)...)
-	wantWrites(t, "something goes first", b.reconcile(t), "create *v1.Secret, status Installation, patch Installation, delete Installation, status Installation")
+	wantWrites(t, "something goes first", b.reconcile(t), "status Installation, patch Installation, create *v1.Secret, delete Installation, status Installation")
 }

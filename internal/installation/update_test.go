@@ -112,7 +112,7 @@ func TestUpdate(t *testing.T) {
 	before := b.execution(t)
 
 	b.askForUpdate(t, shop.Name)
-	wantWrites(t, "the job begins", b.reconcile(t), "create *v1.Secret, status Installation, patch Installation")
+	wantWrites(t, "the job begins", b.reconcile(t), "status Installation, patch Installation, create *v1.Secret, status Installation")
 	inst := b.installation(t)
 	if update := inst.Status.DataUpdate; update == nil || !update.Unchanged || inst.Annotations[v1alpha1.ChangedExportsAnnotation] != "" || inst.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
 		t.Errorf("%+v, %v, %+v", update, inst.Annotations, inst.Status.History)
@@ -159,7 +159,7 @@ func TestUpdateOfNothing(t *testing.T) {
 	b.reconcile(t)
 	b.reconcile(t)
 	b.askForUpdate(t, "other")
-	wantWrites(t, "the job begins and ends", b.reconcile(t), "status Installation, patch Installation")
+	wantWrites(t, "the job begins and ends", b.reconcile(t), "status Installation, patch Installation, status Installation")
 	if inst := b.installation(t); inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Status.JobID != inst.Status.JobIDFinished || inst.Status.InstallationPhase != "Succeeded" {
 		t.Errorf("%v, %+v", inst.Annotations, inst.Status)
 	}
@@ -179,7 +179,7 @@ func TestUpdateOfTree(t *testing.T) {
 	}
 	all()
 	b.askForUpdate(t, b.sub(t, "a").Name, shop.Name)
-	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation")
+	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation, status Installation")
 	wantWrites(t, "who imports waits", b.run(t, b.sub(t, "b")), "status Installation")
 	b.told()
 	wantWrites(t, "what the changed one exports is worked out again", b.run(t, b.sub(t, "a")), "create *v1.Secret, status Installation, update DataObject, status Installation, delete *v1.Secret")
