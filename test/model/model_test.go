@@ -29,10 +29,8 @@ func weather(seed uint64) rates {
 	return rates{crash: 0.1, faults: map[faultKind]float64{faultDown: 0.1, faultLost: 0.1, faultConflict: 0.1}}
 }
 
-const (
-	stormySteps = 150
-	calmSteps   = 5000
-)
+// stormySteps is how long things go wrong in one history.
+const stormySteps = 150
 
 // live lets a world live through one history.
 func live(seed uint64) *world {

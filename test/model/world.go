@@ -250,6 +250,9 @@ func (w *world) moves() (moves []func(), weights []float64) {
 	return moves, weights
 }
 
+// calmSteps is what a history may need to settle once nothing goes wrong.
+const calmSteps = 5000
+
 // shortWait is how long things may take that are ready.
 const shortWait = 5 * time.Second
 
