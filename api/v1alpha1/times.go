@@ -77,7 +77,7 @@ var timeType = reflect.TypeFor[metav1.Time]()
 func writableTimes(fields reflect.Value) bool {
 	for i := range fields.NumField() {
 		field := reflect.Indirect(fields.Field(i))
-		if field.IsValid() && field.Type() == timeType && !writable(field.Interface().(metav1.Time)) { //nolint:forcetypeassert // its type was compared
+		if field.IsValid() && field.Type() == timeType && !writable(field.Interface().(metav1.Time)) { // its type was compared
 			return false
 		}
 	}

@@ -56,7 +56,7 @@ func run(chart, reference, image, out string) error {
 		if err := parsed.ExecuteTemplate(&text, name+".tmpl", values); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(out, name), text.Bytes(), 0o644); err != nil { //nolint:gosec // it is for everybody
+		if err := os.WriteFile(filepath.Join(out, name), text.Bytes(), 0o644); err != nil { // it is for everybody
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func pack(folder string) ([]byte, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(filepath.Join(folder, path)) //nolint:gosec // it is ours
+		content, err := os.ReadFile(filepath.Join(folder, path)) // it is ours
 		files = append(files, archive.File{Path: filepath.Base(folder) + "/" + path, Data: content})
 		return err
 	})

@@ -119,12 +119,12 @@ func decode(text []byte) (*v1alpha1.Blueprint, []string, error) {
 	warnings := adoptDialect(fields)
 	raw, err := json.Marshal(fields)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // the caller tells the file
+		return nil, nil, err // the caller tells the file
 	}
 	info := &v1alpha1.Blueprint{}
 	// As the API server does it, fields are told by upper and lower case, too.
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, info); err != nil {
-		return nil, nil, yamltext.Explain(err) //nolint:wrapcheck // the caller tells the file
+		return nil, nil, yamltext.Explain(err) // the caller tells the file
 	}
 	return info, append(warnings, unknownFields(fields)...), nil
 }

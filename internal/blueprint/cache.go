@@ -94,7 +94,7 @@ func (c *Cache) get(ctx context.Context, content *packed) (*Blueprint, error) {
 		return loaded, err
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the resource
+		return nil, err // the caller tells the resource
 	}
 	return result.(*Blueprint).copy(), nil
 }

@@ -60,7 +60,7 @@ type inlineBuilder struct{ files filetree.Builder }
 
 func (b *inlineBuilder) directory(at string, entries map[string]any) error {
 	if err := b.files.Directory(at); err != nil {
-		return err //nolint:wrapcheck // tells the path
+		return err // tells the path
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		name, err := join(at, key)
@@ -196,7 +196,7 @@ func (b *inlineBuilder) object(at string, value any, asJSON bool) error {
 }
 
 func (b *inlineBuilder) file(at, content string) error {
-	return b.files.File(at, content) //nolint:wrapcheck // tells the path
+	return b.files.File(at, content) // tells the path
 }
 
 // unmark returns the content of a file that is written as a text, which may hold

@@ -43,7 +43,7 @@ func read(ctx context.Context, reader *access.Reader, version *repository.Versio
 	}
 	data, mediaType, err := reader.Read(ctx, version, resource, archive.DefaultLimits().Bytes)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells the resource
+		return nil, err // tells the resource
 	}
 	return &packed{data: data, mediaType: mediaType, digest: digest.FromBytes(data)}, nil
 }

@@ -30,14 +30,14 @@ type served struct {
 func (s *served) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	mapping, err := s.RESTMapper.RESTMapping(kind, versions...)
 	if !meta.IsNoMatchError(err) {
-		return mapping, err //nolint:wrapcheck // it is what the library says
+		return mapping, err // it is what the library says
 	}
 	for away := range s.away {
 		if away.Group == kind.Group && (slices.Contains(versions, away.Version) || slices.Contains(versions, "")) {
 			return nil, fmt.Errorf("the cluster does not say at present which kinds there are in %s: its API server for them does not answer; see the APIService %s.%s", away, away.Version, away.Group)
 		}
 	}
-	return nil, err //nolint:wrapcheck // whoever asks recognises it
+	return nil, err // whoever asks recognises it
 }
 
 // asker notes which kinds a cluster does not know; the library only leaves them out.
@@ -53,7 +53,7 @@ func (a *asker) ServerGroupsAndResourcesWithContext(ctx context.Context) ([]*met
 	if errors.As(err, &failed) {
 		a.away = failed.Groups
 	}
-	return groups, resources, err //nolint:wrapcheck // the library looks at it
+	return groups, resources, err // the library looks at it
 }
 
 // versionsOf returns the names of all versions and kinds.

@@ -251,7 +251,7 @@ func (c *Connection) Delete(ctx context.Context, mapping *meta.RESTMapping, name
 	left = &unstructured.Unstructured{}
 	if err := left.UnmarshalJSON(answer); err != nil || left.GetKind() == "Status" {
 		// An answer that cannot be read says nothing; a Status says that it is done.
-		return nil, nil //nolint:nilerr // see above
+		return nil, nil
 	}
 	return left, nil
 }

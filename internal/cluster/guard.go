@@ -78,7 +78,7 @@ func (g *guard) roundTrip(request *http.Request) (*http.Response, error) {
 	onlyJSON(request.Header)
 	response, err := g.next.RoundTrip(request)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
+		return nil, err // the HTTP client tells method and address
 	}
 	if err := g.admit(request, response); err != nil {
 		_ = response.Body.Close()

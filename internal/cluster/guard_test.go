@@ -343,7 +343,7 @@ func TestTargetsKeepToThePolicy(t *testing.T) {
 			t.Errorf("%s is allowed", host)
 		}
 	}
-	if _, err := connection.httpClient.Get("http://127.0.0.1:1/"); !errors.Is(err, errPlain) { //nolint:bodyclose,noctx // nothing is answered
+	if _, err := connection.httpClient.Get("http://127.0.0.1:1/"); !errors.Is(err, errPlain) { //nolint:bodyclose // nothing is answered
 		t.Errorf("a token without TLS: %v", err)
 	}
 }

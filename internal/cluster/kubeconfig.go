@@ -215,7 +215,7 @@ func (k *kubeContext) withUser(name string, user *clientcmdapi.AuthInfo) ([]byte
 	}
 	made.Contexts[k.context] = &clientcmdapi.Context{Cluster: k.cluster, AuthInfo: name, Namespace: k.namespace}
 	made.AuthInfos[name] = user
-	return clientcmd.Write(*made) //nolint:wrapcheck // the caller knows whose kubeconfig it is
+	return clientcmd.Write(*made) // the caller knows whose kubeconfig it is
 }
 
 // checkServer demands the address of an API server.

@@ -75,7 +75,7 @@ type meter struct {
 	// pace is how fast events are read, context what ends the wait for it; there is none
 	// where no events are read.
 	pace    *pace
-	context context.Context //nolint:containedctx // that of the request, as with its body
+	context context.Context // that of the request, as with its body
 	// failed hears of an answer that is too large; it may be nil.
 	failed func(error)
 
@@ -101,7 +101,7 @@ func (m *meter) Read(p []byte) (int, error) {
 		_ = m.body.Close()
 		return 0, m.err
 	}
-	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+	return n, err // a reader hands on io.EOF as it is
 }
 
 // measure books what was read, and counts the events that ended with it.
@@ -131,5 +131,5 @@ func (m *meter) Close() error {
 	if m.own {
 		m.loan.end()
 	}
-	return m.body.Close() //nolint:wrapcheck // nothing to add
+	return m.body.Close()
 }

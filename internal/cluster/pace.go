@@ -32,7 +32,7 @@ func (p *pace) keep(ctx context.Context, events, bytes int) error {
 		for count > 0 {
 			n := min(count, limiter.Burst())
 			if err := limiter.WaitN(ctx, n); err != nil {
-				return err //nolint:wrapcheck // the reader of the answer is told as it is
+				return err // the reader of the answer is told as it is
 			}
 			count -= n
 		}

@@ -64,5 +64,5 @@ func WithToken(kubeconfig []byte, token string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("the kubeconfig with the new token cannot be encoded")
 	}
-	return yaml.JSONToYAML(asJSON) //nolint:wrapcheck // it is JSON that was just made
+	return yaml.JSONToYAML(asJSON) // it is JSON that was just made
 }

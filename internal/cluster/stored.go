@@ -30,7 +30,7 @@ func newStored(budget *budget) *stored {
 func (s *stored) put(object any) error {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
-		return nil //nolint:nilerr // what has no name is not kept
+		return nil
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -123,7 +123,7 @@ func NewSession(shared *Shared, options Options) *Session {
 		Registry: s.store, HTTP: shared.HTTP, Tenant: options.Tenant, Credentials: credentials, Lookup: s.lookupFor,
 		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint, Indexes: shared.Indexes,
 		Documents: func(ctx context.Context, address string, ask cache.Ask) ([]byte, error) {
-			return shared.Cache.Document(ctx, s.tenant, address, ask) //nolint:wrapcheck // what was asked tells what it did
+			return shared.Cache.Document(ctx, s.tenant, address, ask) // what was asked tells what it did
 		},
 	}
 	return s
@@ -268,7 +268,7 @@ func (f *found) lookup(ctx context.Context, in repository.Repository, contexts [
 	}
 	version, err := in.Lookup(ctx, reference.Name, reference.Version)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -292,7 +292,7 @@ func (l lazy) Lookup(ctx context.Context, name, version string) (*repository.Ver
 	if err != nil {
 		return nil, fmt.Errorf("find component version %s:%s: %w", name, version, err)
 	}
-	return opened.Lookup(ctx, name, version) //nolint:wrapcheck // tells what it did
+	return opened.Lookup(ctx, name, version) // tells what it did
 }
 
 // Closure returns a component version and all that it refers to, at any depth.
@@ -379,9 +379,9 @@ func nested(ctx context.Context, from *repository.Version, reference *descriptor
 	alone.References = []descriptor.Reference{*reference}
 	all, err := alone.Nested()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells where
+		return nil, err // the caller tells where
 	}
-	return repository.Inline(all, nil).Lookup(ctx, reference.ComponentName, reference.Version) //nolint:wrapcheck // the caller tells where
+	return repository.Inline(all, nil).Lookup(ctx, reference.ComponentName, reference.Version) // the caller tells where
 }
 
 // Reader returns what reads the contents of resources.
@@ -397,7 +397,7 @@ func (s *Session) store(scheme, host string) oci.Store {
 func (s *Session) repository(context descriptor.Typed) (repository.Repository, error) {
 	spec, err := repository.ParseSpec(context)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
+		return nil, err // tells what is wrong
 	}
 	key := fmt.Sprintf("%+v", spec)
 	s.mu.Lock()

@@ -23,7 +23,7 @@ func (s *Session) Verify(ctx context.Context, version *repository.Version, name 
 	verifier := s.verifier(version)
 	closure, err := verifier.Verify(ctx, version, name, trust)
 	if err != nil {
-		return err //nolint:wrapcheck // tells what it did
+		return err // tells what it did
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *Session) Verify(ctx context.Context, version *repository.Version, name 
 // Overwrites do not count.
 func (s *Session) Sign(ctx context.Context, version *repository.Version, how signature.Signing) (*descriptor.Signature, error) {
 	verifier := s.verifier(version)
-	return verifier.Sign(ctx, version, how) //nolint:wrapcheck // tells what it did
+	return verifier.Sign(ctx, version, how) // tells what it did
 }
 
 // verifier finds what a component version refers to in the repository of the
@@ -67,7 +67,7 @@ func (s *Session) pinned(reference Reference) (*repository.Version, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.verified == nil {
-		return nil, nil //nolint:nilnil // anything may be used
+		return nil, nil // anything may be used
 	}
 	found := s.verified[signature.Key{Name: reference.Name, Version: reference.Version}]
 	if found == nil {

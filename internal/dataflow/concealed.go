@@ -65,9 +65,9 @@ func FromDataObject(object *v1alpha1.DataObject, secret *corev1.Secret) (DataImp
 	case name == "":
 		return DataImport{Value: object.Data}, nil
 	case secret == nil:
-		return DataImport{}, fmt.Errorf("DataObject %s has its value in Secret %s, which is missing: start another job of the Installation that it belongs to", object.Name, name) //nolint:staticcheck,revive // a kind begins with a capital
+		return DataImport{}, fmt.Errorf("DataObject %s has its value in Secret %s, which is missing: start another job of the Installation that it belongs to", object.Name, name)
 	case secret.Name != name || secret.Namespace != object.Namespace || secret.Type != ValueSecretType || !sameOwner(object, secret) || !json.Valid(secret.Data[valueKey]):
-		return DataImport{}, fmt.Errorf("DataObject %s refers to Secret %s, which was not written for it: start another job of the Installation that it belongs to", object.Name, name) //nolint:staticcheck,revive // a kind begins with a capital
+		return DataImport{}, fmt.Errorf("DataObject %s refers to Secret %s, which was not written for it: start another job of the Installation that it belongs to", object.Name, name)
 	}
 	// One that is only in memory has no UID.
 	salt := cmp.Or(string(secret.UID), secret.Name)

@@ -79,7 +79,7 @@ func (r *reading) read(ctx context.Context, reference Reference) error {
 			return nil
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // the caller names the import
+			return err // the caller names the import
 		}
 		r.imports.Data[reference.Import] = value
 		return r.tally.hold(reference, 0, len(value.Value.RawMessage))
@@ -125,7 +125,7 @@ func (r *reading) targets(ctx context.Context, reference Reference) ([]*v1alpha1
 			continue
 		}
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller names the import
+			return nil, err // the caller names the import
 		}
 		targets[i] = target
 		if err := r.tally.hold(reference, 0, TargetSize(target)); err != nil {
@@ -139,7 +139,7 @@ func (r *reading) targets(ctx context.Context, reference Reference) ([]*v1alpha1
 func (r *reading) selected(ctx context.Context, reference Reference) ([]*v1alpha1.Target, error) {
 	targets, err := r.objects.Targets(ctx, r.namespace, reference.Selector)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the import
+		return nil, err // the caller names the import
 	}
 	size := 0
 	for _, target := range targets {

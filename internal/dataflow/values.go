@@ -192,7 +192,7 @@ func targetValue(target *v1alpha1.Target) (any, error) {
 	value, err := plain.Of(&shown)
 	if err != nil {
 		// The cause is left out: it may quote the configuration.
-		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name) //nolint:staticcheck,revive // a kind begins with a capital
+		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name)
 	}
 	return value, nil
 }

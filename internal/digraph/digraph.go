@@ -28,7 +28,7 @@ func (g Graph) Order() (order, held []int) {
 	}
 	done := make([]bool, len(g))
 	for ready.Len() > 0 {
-		node := heap.Pop(ready).(int) //nolint:errcheck,forcetypeassert // it holds nothing else
+		node := heap.Pop(ready).(int)
 		order, done[node] = append(order, node), true
 		for _, next := range waiting[node] {
 			if open[next]--; open[next] == 0 {
@@ -87,7 +87,7 @@ func (s *smallest) Less(i, j int) bool { return (*s)[i] < (*s)[j] }
 func (s *smallest) Swap(i, j int) { (*s)[i], (*s)[j] = (*s)[j], (*s)[i] }
 
 // Push implements heap.Interface.
-func (s *smallest) Push(node any) { *s = append(*s, node.(int)) } //nolint:errcheck,forcetypeassert // called by Order only
+func (s *smallest) Push(node any) { *s = append(*s, node.(int)) }
 
 // Pop implements heap.Interface.
 func (s *smallest) Pop() any {

@@ -19,7 +19,7 @@ const (
 type paced struct {
 	net.Conn
 	limiter *rate.Limiter
-	context context.Context //nolint:containedctx // it ends with the connection
+	context context.Context // it ends with the connection
 	cancel  context.CancelFunc
 }
 
@@ -34,11 +34,11 @@ func (p *paced) Write(text []byte) (int, error) {
 	if err := p.limiter.Wait(p.context); err != nil {
 		return 0, net.ErrClosed
 	}
-	return p.Conn.Write(text) //nolint:wrapcheck // it is what a connection says
+	return p.Conn.Write(text) // it is what a connection says
 }
 
 // Close implements net.Conn.
 func (p *paced) Close() error {
 	p.cancel()
-	return p.Conn.Close() //nolint:wrapcheck // it is what a connection says
+	return p.Conn.Close() // it is what a connection says
 }

@@ -45,7 +45,7 @@ func (p Policy) dialer(timeout time.Duration) Dial {
 			return nil, &Refused{Host: address, Rule: RuleForm}
 		}
 		dialer := net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second, ControlContext: p.control(host)}
-		return dialer.DialContext(ctx, network, address) //nolint:wrapcheck // the error of net tells network and address
+		return dialer.DialContext(ctx, network, address) // the error of net tells network and address
 	}
 }
 
@@ -113,7 +113,7 @@ func (p *proxies) choose(request *http.Request) (*url.URL, error) {
 		via, err = url.Parse(p.policy.Proxy)
 	}
 	if err != nil || via == nil {
-		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
+		return nil, err // the HTTP client tells method and address
 	}
 	// The proxy dials, so this is the only check that we can make.
 	if err := p.policy.CheckHost(request.URL.Hostname()); err != nil {

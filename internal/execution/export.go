@@ -84,17 +84,17 @@ func (r *Reconciler) storeExports(ctx context.Context, exec *v1alpha1.Execution,
 	if apierrors.IsNotFound(err) {
 		live = nil
 	} else if err != nil {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
 	object, change, err := wanted.ItemExports(exec, exports, live)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
 	switch change {
 	case wanted.Create:
-		return r.Client.Create(ctx, object) //nolint:wrapcheck // the caller tells what is stored
+		return r.Client.Create(ctx, object) // the caller tells what is stored
 	case wanted.Update:
-		return r.Client.Update(ctx, object) //nolint:wrapcheck // the caller tells what is stored
+		return r.Client.Update(ctx, object) // the caller tells what is stored
 	}
 	return nil
 }

@@ -211,7 +211,7 @@ func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {
 	}
 	parent, err := job.Parent(ctx, r.Client, s.exec.Namespace, reference)
 	if err != nil {
-		return err //nolint:wrapcheck // names the object
+		return err // names the object
 	}
 	s.parent, s.orphaned = parent, parent == nil
 	return nil

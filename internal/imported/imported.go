@@ -42,7 +42,7 @@ func (o objects) Data(ctx context.Context, object dataflow.Object) (dataflow.Dat
 		if err != nil {
 			return dataflow.DataImport{}, err
 		}
-		return dataflow.FromDataObject(data, secret) //nolint:wrapcheck // names the object
+		return dataflow.FromDataObject(data, secret) // names the object
 	}
 	value, err := o.entry(ctx, object)
 	if err != nil && !errors.Is(err, dataflow.ErrMissing) {

@@ -241,7 +241,7 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1alpha1.DeployItemTemplateList) error {
 	exec, change, err := wanted.Execution(s.inst, items, s.exec)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller tells what is written
+		return err // the caller tells what is written
 	}
 	switch change {
 	case wanted.None:
@@ -254,7 +254,7 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 		r.leaving.note(s.inst.UID, false)
 	case wanted.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
-			return err //nolint:wrapcheck // the caller tells what is written
+			return err // the caller tells what is written
 		}
 	}
 	s.exec = exec

@@ -73,14 +73,14 @@ func (r *Reconciler) ensureData(ctx context.Context, inst *v1alpha1.Installation
 	}
 	changed, change, err := wanted.DataCopy(inst, object, live)
 	if err != nil || change == wanted.None {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
 	if name := dataflow.SecretOf(live); name != dataflow.SecretOf(changed) {
 		if err := r.dropValue(ctx, inst, name); err != nil {
 			return err
 		}
 	}
-	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
+	return r.Client.Update(ctx, changed) // the caller tells what is stored
 }
 
 // ensureTarget writes a Target that was imported or is exported, if it is not there
@@ -93,9 +93,9 @@ func (r *Reconciler) ensureTarget(ctx context.Context, inst *v1alpha1.Installati
 	}
 	changed, change, err := wanted.TargetCopy(inst, target, live)
 	if err != nil || change == wanted.None {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
-	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
+	return r.Client.Update(ctx, changed) // the caller tells what is stored
 }
 
 // find reads the object that an earlier job has written. If there is none, the wanted
@@ -105,7 +105,7 @@ func (r *Reconciler) find(ctx context.Context, take taking, kind string, object,
 	err := r.Client.Get(ctx, key, live)
 	if apierrors.IsNotFound(err) {
 		if err = r.Client.Create(ctx, object); !apierrors.IsAlreadyExists(err) {
-			return false, err //nolint:wrapcheck // the caller tells what is stored
+			return false, err // the caller tells what is stored
 		}
 		// The cache is behind.
 		err = r.Reader.Get(ctx, key, live)
@@ -115,7 +115,7 @@ func (r *Reconciler) find(ctx context.Context, take taking, kind string, object,
 	}
 	switch {
 	case err != nil:
-		return false, err //nolint:wrapcheck // the caller tells what is stored
+		return false, err // the caller tells what is stored
 	case live.GetDeletionTimestamp() != nil:
 		return false, fmt.Errorf("%s %s is being deleted", kind, live.GetName())
 	}

@@ -113,7 +113,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	s.inst.Status.DependentsToTrigger = left
 	err := r.reporter().Save(ctx, s.subject)
 	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, job.ErrGone) {
-		return err //nolint:wrapcheck // says what was written
+		return err // says what was written
 	}
 	s.inst.Status.DependentsToTrigger = all
 	r.tellAgain(ctx, s, err)
@@ -133,7 +133,7 @@ func (r *Reconciler) ask(ctx context.Context, by string, key types.NamespacedNam
 	case apierrors.IsNotFound(err):
 		return true, nil
 	case err != nil:
-		return false, err //nolint:wrapcheck // the caller tells what is done
+		return false, err // the caller tells what is done
 	case !r.written.Fresh(dependent):
 		return false, nil
 	}
@@ -238,25 +238,25 @@ func (p *published) Get(ctx context.Context, key client.ObjectKey, into client.O
 		name = objectKey{true, key.Name}
 	}
 	if !p.written[name] {
-		return p.cached.Get(ctx, key, into, options...) //nolint:wrapcheck // the caller tells what was read
+		return p.cached.Get(ctx, key, into, options...) // the caller tells what was read
 	}
 	if p.read[name] == nil {
 		if err := p.live.Get(ctx, key, into, options...); err != nil {
-			return err //nolint:wrapcheck // the caller tells what was read
+			return err // the caller tells what was read
 		}
 		p.read[name], _ = into.DeepCopyObject().(client.Object)
 		return nil
 	}
 	switch known := p.read[name].DeepCopyObject().(type) {
 	case *v1alpha1.DataObject:
-		known.DeepCopyInto(into.(*v1alpha1.DataObject)) //nolint:forcetypeassert // the key tells the kind
+		known.DeepCopyInto(into.(*v1alpha1.DataObject)) // the key tells the kind
 	case *v1alpha1.Target:
-		known.DeepCopyInto(into.(*v1alpha1.Target)) //nolint:forcetypeassert // the key tells the kind
+		known.DeepCopyInto(into.(*v1alpha1.Target)) // the key tells the kind
 	}
 	return nil
 }
 
 // List implements client.Reader. Roots import nothing by a list.
 func (p *published) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return p.cached.List(ctx, list, options...) //nolint:wrapcheck // the caller tells what was read
+	return p.cached.List(ctx, list, options...) // the caller tells what was read
 }

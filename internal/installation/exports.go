@@ -124,11 +124,11 @@ func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Install
 	}
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the object
+		return nil, nil, err // names the object
 	}
 	session := component.NewSession(r.Components, from.Options)
 	opened, err := plan.OpenComponent(ctx, session, definition)
-	return opened, session, err //nolint:wrapcheck // names the component version
+	return opened, session, err // names the component version
 }
 
 // results reads what the children have brought about. The caches may be behind, so
@@ -163,7 +163,7 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	}
 	results := plan.Results{DeployItems: items}
 	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, secrets, all)
-	return results, err //nolint:wrapcheck // names the object
+	return results, err // names the object
 }
 
 // ofThisJob reports whether what is in the scope of an Installation counts. What an
@@ -241,7 +241,7 @@ func (r *Reconciler) inherits(ctx context.Context, s *snapshot, live client.Obje
 	}
 	owner, err := job.Parent(ctx, r.Client, s.inst.Namespace, reference)
 	if err != nil || owner == nil {
-		return err == nil, err //nolint:wrapcheck // names the object
+		return err == nil, err // names the object
 	}
 	return owner.UID == s.parent.UID || asOwner(s.parent).Owns(owner), nil
 }

@@ -31,7 +31,7 @@ func (r *Reconciler) observeFamily(ctx context.Context, s *snapshot) error {
 	if reference, ok := job.OwnerOf(s.inst, "Installation"); ok {
 		var err error
 		if s.parent, err = job.Parent(ctx, r.Client, s.inst.Namespace, reference); err != nil {
-			return err //nolint:wrapcheck // names the object
+			return err // names the object
 		}
 		s.orphaned = s.parent == nil
 	}
@@ -124,7 +124,7 @@ func explained(s snapshot) bool {
 // explain writes into the status what a deleted subinstallation waits for.
 func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
 	job.SetCondition(&s.inst.Status.Conditions, explanation(*s), metav1.NewTime(r.Now()))
-	return r.reporter().Save(ctx, s.subject) //nolint:wrapcheck // says what was written
+	return r.reporter().Save(ctx, s.subject) // says what was written
 }
 
 // leaving returns the subinstallations that are being deleted.

@@ -35,9 +35,9 @@ func reading(cached, live client.Reader, inst *v1alpha1.Installation) confirming
 func (c confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	err := c.Reader.Get(ctx, key, into, options...)
 	if apierrors.IsNotFound(err) && !c.believing || err == nil && c.isBehind(into) {
-		return c.live.Get(ctx, key, into, options...) //nolint:wrapcheck // the caller tells what was read
+		return c.live.Get(ctx, key, into, options...) // the caller tells what was read
 	}
-	return err //nolint:wrapcheck // the caller tells what was read
+	return err // the caller tells what was read
 }
 
 func (c confirming) isBehind(object client.Object) bool {
@@ -51,5 +51,5 @@ func (c confirming) List(ctx context.Context, list client.ObjectList, options ..
 	if c.scope != "" {
 		from = c.live
 	}
-	return from.List(ctx, list, options...) //nolint:wrapcheck // the caller tells what was read
+	return from.List(ctx, list, options...) // the caller tells what was read
 }

@@ -99,21 +99,21 @@ func (r *Reconciler) keep(ctx context.Context, inst *v1alpha1.Installation, secr
 		stored.secrets[created.Name] = created.UID
 	}
 	if !apierrors.IsAlreadyExists(err) {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
 	stored.secrets = nil
 	live := &corev1.Secret{}
 	if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
 	if !asOwner(inst).Owns(live) || live.Type != secret.Type {
 		return foreign("Secret", live)
 	}
 	changed, change, err := wanted.PlanSecret(secret, live)
 	if err != nil || change == wanted.None {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
-	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
+	return r.Client.Update(ctx, changed) // the caller tells what is stored
 }
 
 // keptPlan returns what the job has stored. Read is what an earlier process has stored.
@@ -134,7 +134,7 @@ func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) 
 	if err == nil {
 		r.remembered.note(inst.UID, &storedPlan{job: inst.Status.JobID, content: content})
 	}
-	return content, err //nolint:wrapcheck // says what is wrong and what to do
+	return content, err // says what is wrong and what to do
 }
 
 // tidy deletes the stored plan of a job that has ended. The job has ended well or
@@ -163,7 +163,7 @@ func (r *Reconciler) dropPlan(ctx context.Context, inst *v1alpha1.Installation) 
 	}
 	list := secretMetadata()
 	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(plan.SecretLabels(inst))); err != nil {
-		return err //nolint:wrapcheck // only logged
+		return err // only logged
 	}
 	for i := range list.Items {
 		found := &list.Items[i]
@@ -180,7 +180,7 @@ func (r *Reconciler) dropPlan(ctx context.Context, inst *v1alpha1.Installation) 
 
 func (r *Reconciler) dropSecret(ctx context.Context, namespace, name string, uid types.UID) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	return client.IgnoreNotFound(r.Client.Delete(ctx, secret, client.Preconditions{UID: &uid})) //nolint:wrapcheck // only logged
+	return client.IgnoreNotFound(r.Client.Delete(ctx, secret, client.Preconditions{UID: &uid})) // only logged
 }
 
 func secretMetadata() *metav1.PartialObjectMetadataList {

@@ -115,7 +115,7 @@ func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs, r
 
 // missingOf returns the imports that are missing, if nothing else is wrong.
 func missingOf(err error) []*dataflow.MissingError {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // only all of them together are the answer
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return nil
 	}

@@ -91,7 +91,7 @@ func (s *states) writeOne(ctx context.Context, state plan.State) error {
 	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.inst, v1alpha1.GroupVersion.WithKind("Installation"))}
 	secret.Data = map[string][]byte{plan.StateSecretKey: state.Content}
 	if seen.ResourceVersion == "" {
-		return s.client.Create(ctx, secret) //nolint:wrapcheck // the caller tells what is stored
+		return s.client.Create(ctx, secret) // the caller tells what is stored
 	}
-	return s.client.Update(ctx, secret) //nolint:wrapcheck // the caller tells what is stored
+	return s.client.Update(ctx, secret) // the caller tells what is stored
 }

@@ -124,7 +124,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
 	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {
-		return err //nolint:wrapcheck // says what was written
+		return err // says what was written
 	}
 	if phase != v1alpha1.PhaseStringInit {
 		r.unstored.note(s.inst.UID, false)

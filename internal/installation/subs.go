@@ -155,7 +155,7 @@ func (r *Reconciler) ensureSub(ctx context.Context, parent, planned, live *v1alp
 	}
 	sub, change, err := wanted.Subinstallation(parent, planned, live, 0)
 	if err != nil || change == wanted.None {
-		return live, err //nolint:wrapcheck // the caller tells what is written
+		return live, err // the caller tells what is written
 	}
 	if err := r.Client.Update(ctx, sub); err != nil {
 		return nil, refused(err)
@@ -170,7 +170,7 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 	for salt := range maxSalt {
 		sub, _, err := wanted.Subinstallation(parent, planned, nil, salt)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller tells what is written
+			return nil, err // the caller tells what is written
 		}
 		err = r.Client.Create(ctx, sub)
 		if err == nil {

@@ -106,7 +106,7 @@ func (r *Reconciler) pass(ctx context.Context, s *snapshot) error {
 	s.inst.Status.SubInstCache = presentSubs(s.subs)
 	s.unsaved = false
 	if err := r.reporter().Pass(ctx, s.subject); err != nil {
-		return err //nolint:wrapcheck // says what was written
+		return err // says what was written
 	}
 	return r.started(ctx, s)
 }

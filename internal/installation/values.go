@@ -28,9 +28,9 @@ func (r *Reconciler) ensureValue(ctx context.Context, inst *v1alpha1.Installatio
 	}
 	changed, change, err := wanted.ValueCopy(inst, secret, live)
 	if err != nil || change == wanted.None {
-		return err //nolint:wrapcheck // the caller tells what is stored
+		return err // the caller tells what is stored
 	}
-	return r.Client.Update(ctx, changed) //nolint:wrapcheck // the caller tells what is stored
+	return r.Client.Update(ctx, changed) // the caller tells what is stored
 }
 
 // dropData deletes the copy of an import, and the Secret with its value before it.
@@ -53,10 +53,10 @@ func (r *Reconciler) dropValue(ctx context.Context, inst *v1alpha1.Installation,
 		return nil
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // the caller tells what is deleted
+		return err // the caller tells what is deleted
 	}
 	if secret.Type != dataflow.ValueSecretType || !asOwner(inst).Owns(secret) {
 		return nil
 	}
-	return client.IgnoreNotFound(r.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) //nolint:wrapcheck // the caller tells what is deleted
+	return client.IgnoreNotFound(r.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) // the caller tells what is deleted
 }

@@ -49,16 +49,16 @@ func (p *Problems) record(ctx context.Context, description string) error {
 	problems := &v1alpha1.CriticalProblems{}
 	err := p.Reader.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: problemsName}, problems)
 	if client.IgnoreNotFound(err) != nil {
-		return err //nolint:wrapcheck // the caller tells what was done
+		return err // the caller tells what was done
 	}
 	problems.Spec.CriticalProblems = withProblem(problems.Spec.CriticalProblems, v1alpha1.CriticalProblem{
 		PodName: p.PodName, CreationTime: metav1.NewTime(p.Now()), Description: description,
 	})
 	if apierrors.IsNotFound(err) {
 		problems.Namespace, problems.Name = p.Namespace, problemsName
-		return p.Client.Create(ctx, problems) //nolint:wrapcheck // the caller tells what was done
+		return p.Client.Create(ctx, problems) // the caller tells what was done
 	}
-	return p.Client.Update(ctx, problems) //nolint:wrapcheck // the caller tells what was done
+	return p.Client.Update(ctx, problems) // the caller tells what was done
 }
 
 // withProblem returns a list with a problem at its end, without older entries of the

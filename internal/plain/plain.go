@@ -35,7 +35,7 @@ func Literal(text []byte) (any, error) {
 	if err := decoder.Decode(&value); err != nil {
 		return nil, fmt.Errorf("decode JSON: %w", err)
 	}
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // the decoder returns it as it is
+	if _, err := decoder.Token(); err != io.EOF {
 		return nil, errors.New("decode JSON: there is more after the first value")
 	}
 	return value, nil
@@ -46,7 +46,7 @@ func Literal(text []byte) (any, error) {
 func FromYAML(text []byte) (any, error) {
 	raw, err := yamltext.ToJSON(text, yamltext.Lenient())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says where in the text
+		return nil, err // says where in the text
 	}
 	return FromJSON(raw)
 }

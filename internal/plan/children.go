@@ -90,11 +90,11 @@ func (c *Children) StatesOf(prefix string) map[string][]byte {
 func (p *Plan) Copies() (dataflow.Exports, error) {
 	copies, err := dataflow.DataCopies(p.in.Installation, p.Imports)
 	if err != nil {
-		return dataflow.Exports{}, err //nolint:wrapcheck // names the import
+		return dataflow.Exports{}, err // names the import
 	}
 	copies.Targets, err = dataflow.TargetCopies(p.in.Installation, p.Imports)
 	if err != nil {
-		return dataflow.Exports{}, err //nolint:wrapcheck // names the import
+		return dataflow.Exports{}, err // names the import
 	}
 	return copies, p.in.Tree.add(copies).check()
 }

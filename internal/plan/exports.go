@@ -60,7 +60,7 @@ func (p *Plan) finishExports(ctx context.Context, rendered map[string]any) (*Exp
 	inst := p.in.Installation
 	values, warnings, err := dataflow.CheckExports(ctx, inst.Name, p.in.Blueprint.Info.Exports, rendered, p.compile)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names each export
+		return nil, err // names each export
 	}
 	more, err := dataflow.ApplyExportMappings(ctx, inst, values, evaluate)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Plan) finishExports(ctx context.Context, rendered map[string]any) (*Exp
 	}
 	objects, err := dataflow.MakeExports(inst, values)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names each export
+		return nil, err // names each export
 	}
 	return &Exports{Values: values, Exports: objects, Warnings: append(warnings, more...)}, nil
 }

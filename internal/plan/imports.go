@@ -20,12 +20,12 @@ func (p *Plan) construct(ctx context.Context) error {
 	}
 	p.Warnings = append(p.Warnings, warnings...)
 	p.Imports, err = dataflow.Construct(ctx, inst.Name, p.in.Blueprint.Info.Imports, p.in.Imports, mapped, p.compile)
-	return err //nolint:wrapcheck // names each import
+	return err // names each import
 }
 
 // evaluate computes a data mapping, which may use pure functions only.
 func evaluate(ctx context.Context, name string, document v1alpha1.AnyJSON, bindings map[string]any) (any, error) {
-	return render.Mapping(ctx, name, document, bindings, componentfunc.Pure()) //nolint:wrapcheck // names the mapping
+	return render.Mapping(ctx, name, document, bindings, componentfunc.Pure()) // names the mapping
 }
 
 // ImportError is what import executions found wrong with the imports, or why they

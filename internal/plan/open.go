@@ -25,7 +25,7 @@ func OpenComponent(ctx context.Context, session *component.Session, definition *
 	})
 	version, err := session.ResolveEffective(ctx, effective)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the component version
+		return nil, err // names the component version
 	}
 	opened := &Component{Session: session, Version: version, Context: effective.Context, Reference: definition.Reference.DeepCopy()}
 	opened.Reference.ComponentName, opened.Reference.Version = effective.Name, effective.Version
@@ -36,7 +36,7 @@ func OpenComponent(ctx context.Context, session *component.Session, definition *
 func openInline(ctx context.Context, session *component.Session, inline *v1alpha1.AnyJSON) (*Component, error) {
 	version, reference, err := session.OpenInline(ctx, inline.RawMessage)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the component version
+		return nil, err // names the component version
 	}
 	return &Component{Session: session, Version: version, Context: session.Effective(reference).Context}, nil
 }

@@ -95,7 +95,7 @@ func contains(texts [][]byte, words []string) bool {
 
 // all adds all files and links.
 func (r *readable) all(files fs.FS) error {
-	//nolint:wrapcheck // the caller tells what is read
+	// the caller tells what is read
 	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -51,7 +51,7 @@ func (s *scope) Data(_ context.Context, object dataflow.Object) (dataflow.DataIm
 	if !ok || object.Kind != dataflow.KindDataObject {
 		return dataflow.DataImport{}, dataflow.ErrMissing
 	}
-	return dataflow.FromDataObject(data, s.secrets[dataflow.SecretOf(data)]) //nolint:wrapcheck // names the object
+	return dataflow.FromDataObject(data, s.secrets[dataflow.SecretOf(data)]) // names the object
 }
 
 // Target implements dataflow.Objects.

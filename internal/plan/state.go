@@ -68,12 +68,12 @@ func (p *Plan) execute(ctx context.Context, phase render.Phase, executor *v1alph
 	}
 	output, err := p.engine.Execute(ctx, in)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells which template
+		return nil, err // tells which template
 	}
 	if content := output.State(); stateful && content != nil {
 		states.list = append(states.list, State{Key: key, Content: content})
 	}
-	return output, output.Decode(result) //nolint:wrapcheck // tells which template
+	return output, output.Decode(result) // tells which template
 }
 
 func stateKey(phase render.Phase, name string) (StateKey, bool) {
@@ -94,11 +94,11 @@ func stateKey(phase render.Phase, name string) (StateKey, bool) {
 func (p *Plan) readState(ctx context.Context, key StateKey) ([]byte, error) {
 	stored, err := p.in.States.Read(ctx, key)
 	if err != nil || stored != nil || key.Prefix != SubinstallationPrefix {
-		return stored, err //nolint:wrapcheck // the caller tells what was read
+		return stored, err // the caller tells what was read
 	}
 	taken := slices.ContainsFunc(p.in.Blueprint.Info.DeployExecutions, func(other v1alpha1.TemplateExecutor) bool { return other.Name == key.Executor })
 	if taken {
 		return nil, nil
 	}
-	return p.in.States.Read(ctx, StateKey{DeployPrefix, key.Executor}) //nolint:wrapcheck // the caller tells what was read
+	return p.in.States.Read(ctx, StateKey{DeployPrefix, key.Executor}) // the caller tells what was read
 }

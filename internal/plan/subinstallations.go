@@ -229,7 +229,7 @@ func (p *Plan) referencedBlueprint(ctx context.Context, reference string) (strin
 	}
 	parsed, err := uri.Parse(reference)
 	if err != nil {
-		return "", nil, err //nolint:wrapcheck // names the reference
+		return "", nil, err // names the reference
 	}
 	written := &lastReference{Finder: p.in.Component.Session}
 	parsed.Context = p.in.Component.Context
@@ -252,7 +252,7 @@ type lastReference struct {
 // Referenced implements uri.Finder.
 func (l *lastReference) Referenced(ctx context.Context, from *repository.Version, reference *descriptor.Reference, context descriptor.Typed) (*repository.Version, error) {
 	l.reference = reference
-	return l.Finder.Referenced(ctx, from, reference, context) //nolint:wrapcheck // tells what it looked for
+	return l.Finder.Referenced(ctx, from, reference, context) // tells what it looked for
 }
 
 func (l *lastReference) definition(in Input) *v1alpha1.ComponentDescriptorDefinition {

@@ -125,7 +125,7 @@ func (t *Tree) simulate(ctx context.Context, node *Node) (bool, error) {
 	}
 	given, err := t.Simulation.Installation(ctx, node)
 	if err != nil || given == nil {
-		return false, err //nolint:wrapcheck // names the template
+		return false, err // names the template
 	}
 	values := map[string]any{}
 	dataflow.MergeExports(values, given.Data)
@@ -206,13 +206,13 @@ func (t *Tree) exports(ctx context.Context, node *Node, scope *scope) (*Exports,
 func (t *Tree) results(ctx context.Context, node *Node, scope *scope) (Results, error) {
 	data, targets, err := dataflow.ScopeValues(slices.Collect(maps.Values(scope.data)), slices.Collect(maps.Values(scope.secrets)), slices.Collect(maps.Values(scope.targets)))
 	if err != nil {
-		return Results{}, err //nolint:wrapcheck // names the object
+		return Results{}, err // names the object
 	}
 	results := Results{DeployItems: map[string]any{}, DataObjects: data, Targets: targets}
 	for i := range node.DeployItems {
 		exports, err := t.Simulation.Item(ctx, node, &node.DeployItems[i])
 		if err != nil {
-			return results, err //nolint:wrapcheck // names the template
+			return results, err // names the template
 		}
 		results.DeployItems[node.DeployItems[i].Name] = exports
 	}

@@ -34,7 +34,7 @@ func (p *Previewer) opener(ctx context.Context, root *v1alpha1.Installation) (*o
 	}
 	from, err := (&sources.Reader{Client: p.Reader, Base: p.Base}).Read(ctx, landscape)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the Context
+		return nil, err // names the Context
 	}
 	o.from, o.session = from, component.NewSession(p.Components, from.Options)
 	return o, nil

@@ -23,7 +23,7 @@ const fieldOwner = "landscaper-cli"
 // Install installs the CRDs, the policies and objects into a namespace.
 func Install(ctx context.Context, c client.WithWatch, namespace string, objects []*unstructured.Unstructured, out io.Writer) error {
 	if err := install.Run(ctx, c, install.Options{}, out); err != nil {
-		return err //nolint:wrapcheck // names the object
+		return err // names the object
 	}
 	err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
@@ -86,7 +86,7 @@ func remove(ctx context.Context, c client.Client, object *unstructured.Unstructu
 func removeDefinitions(ctx context.Context, c client.Client, out io.Writer) error {
 	definitions, err := install.CRDs()
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err // names the file
 	}
 	for _, definition := range definitions {
 		if err := c.Delete(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: definition.Name}}); err != nil {
@@ -102,7 +102,7 @@ func removeDefinitions(ctx context.Context, c client.Client, out io.Writer) erro
 	}
 	policies, err := install.Policies(nil)
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err // names the file
 	}
 	for _, policy := range policies {
 		if err := remove(ctx, c, policy, out); err != nil {

@@ -42,13 +42,13 @@ spec:
 func Registry(namespace string) ([]*unstructured.Unstructured, error) {
 	documents, err := yamltext.Documents([]byte(strings.ReplaceAll(registryManifests, "NAMESPACE", namespace)), yamltext.Lenient())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the text is above
+		return nil, err // the text is above
 	}
 	objects := make([]*unstructured.Unstructured, len(documents))
 	for i, document := range documents {
 		raw, err := document.JSON()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the text is above
+			return nil, err // the text is above
 		}
 		objects[i] = &unstructured.Unstructured{}
 		if err := objects[i].UnmarshalJSON(raw); err != nil {

@@ -162,7 +162,7 @@ func (g *guard) judge(r *http.Request) error {
 	return err
 }
 
-func (g *guard) known(key [sha256.Size]byte) (error, bool) { //nolint:revive // the error is the value
+func (g *guard) known(key [sha256.Size]byte) (error, bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	found, known := g.verdicts[key]

@@ -46,7 +46,7 @@ func (g *gate) pass(ctx context.Context, call func() error) error {
 	}
 	defer func() { <-g.slots }()
 	if err := g.pace.Wait(ctx); err != nil {
-		return err //nolint:wrapcheck // only the end of the context
+		return err // only the end of the context
 	}
 	return call()
 }
@@ -173,7 +173,7 @@ func (r *run) writeSecret(ctx context.Context, w world, s step, data map[string]
 	case apierrors.IsNotFound(err):
 		return r.createSecret(ctx, wantedSecret(r.sync, s, nil, data, issued, expires))
 	case err != nil:
-		return err //nolint:wrapcheck // the caller tells what was done
+		return err // the caller tells what was done
 	case !ours(existing):
 		return fmt.Errorf("%s", collision("Secret", r.sync.Namespace, s.name))
 	case existing.Type != corev1.SecretTypeOpaque:
@@ -244,7 +244,7 @@ func (r *run) writeTarget(ctx context.Context, s step, existing *v1alpha1.Target
 		err = r.Client.Update(ctx, wanted)
 	}
 	if err != nil {
-		return result{}, err //nolint:wrapcheck // the caller tells what was done
+		return result{}, err // the caller tells what was done
 	}
 	r.memory.wroteTarget(wanted)
 	return result{created: existing == nil, wrote: true}, nil
@@ -268,7 +268,7 @@ func (r *run) removeOne(ctx context.Context, w world, name string) error {
 		r.memory.removes(subject{targetSubject, name})
 		seen := client.Preconditions{UID: &target.UID, ResourceVersion: &target.ResourceVersion}
 		if err := r.Client.Delete(ctx, target, seen); client.IgnoreNotFound(err) != nil {
-			return err //nolint:wrapcheck // the caller tells what was done
+			return err // the caller tells what was done
 		}
 	}
 	if existing := w.secrets[name]; existing.ours && name != r.sync.Spec.SecretRef.Name {

@@ -226,7 +226,7 @@ func (r *Reconciler) patch(ctx context.Context, sync *v1alpha1.TargetSync, chang
 	changed := sync.DeepCopy()
 	change(changed)
 	if err := r.Client.Patch(ctx, changed, client.MergeFromWithOptions(sync, client.MergeFromWithOptimisticLock{})); err != nil {
-		return err //nolint:wrapcheck // the caller tells what was done
+		return err // the caller tells what was done
 	}
 	r.written.Record(changed)
 	*sync = *changed

@@ -115,7 +115,7 @@ func (t *Tracer) Request(ctx context.Context, request cluster.Request) {
 
 func (t *Tracer) start(ctx context.Context, id trace.TraceID, span trace.SpanID, name string, at time.Time) (context.Context, trace.Span) {
 	ctx = context.WithValue(ctx, wanted{}, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span}))
-	return t.tracer.Start(ctx, name, trace.WithTimestamp(at)) //nolint:spancheck // who calls ends it
+	return t.tracer.Start(ctx, name, trace.WithTimestamp(at)) // who calls ends it
 }
 
 // stage is a part of a job.

@@ -15,5 +15,5 @@ func Schedule(spec string) (cron.Schedule, error) {
 		// The parser would break down.
 		return nil, errors.New("nothing follows the time zone")
 	}
-	return cron.ParseStandard(spec) //nolint:wrapcheck // the caller names the field
+	return cron.ParseStandard(spec) // the caller names the field
 }

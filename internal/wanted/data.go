@@ -77,7 +77,7 @@ func PlanSecret(secret, live *corev1.Secret) (*corev1.Secret, Change, error) {
 func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha1.DataObject) (*v1alpha1.DataObject, Change, error) {
 	raw, err := dataflow.EncodeData(exports)
 	if err != nil {
-		return nil, "", err //nolint:wrapcheck // the caller tells whose exports they are
+		return nil, "", err // the caller tells whose exports they are
 	}
 	object := &v1alpha1.DataObject{
 		ObjectMeta: metav1.ObjectMeta{

@@ -28,7 +28,7 @@ func Execution(inst *v1alpha1.Installation, items v1alpha1.DeployItemTemplateLis
 	mirror(exec.Annotations, inst.Annotations, v1alpha1.CacheHelmChartsAnnotation)
 	exec.Spec.Context = inst.Spec.Context
 	if err := exec.Spec.SetItems(items); err != nil {
-		return nil, "", err //nolint:wrapcheck // says what was encoded
+		return nil, "", err // says what was encoded
 	}
 	if live == nil {
 		return exec, Create, nil
@@ -46,7 +46,7 @@ func compareExecutions(live, changed *v1alpha1.Execution) (Change, error) {
 		return Update, nil //nolint:nilerr // see above
 	}
 	if second.Items, err = changed.Spec.Items(); err != nil {
-		return "", err //nolint:wrapcheck // names the field
+		return "", err // names the field
 	}
 	return compared(first, second)
 }

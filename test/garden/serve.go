@@ -104,6 +104,6 @@ func answer(out http.ResponseWriter, status int, body any) {
 func Refuse(out http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	answer(out, code, metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
-		Code: int32(code), Reason: reason, Message: message, //nolint:gosec // three digits
+		Code: int32(code), Reason: reason, Message: message, // three digits
 	})
 }

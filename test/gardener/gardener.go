@@ -137,7 +137,7 @@ func Wait(ctx context.Context, cluster client.WithWatch, object *unstructured.Un
 	for {
 		select {
 		case <-ctx.Done():
-			text, _ := yaml.Marshal(last.Object) //nolint:errchkjson // it was decoded from JSON
+			text, _ := yaml.Marshal(last.Object) // it was decoded from JSON
 			return fmt.Errorf("wait for %s %s: %w; it was last:\n%s", object.GetKind(), object.GetName(), context.Cause(ctx), text)
 		case change, open := <-watches.ResultChan():
 			if !open {

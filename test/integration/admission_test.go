@@ -213,17 +213,17 @@ func TestStoredEmptyComponent(t *testing.T) {
 		t.Fatal(err)
 	}
 	object.SetLabels(nil)
-	spec := object.Object["spec"].(map[string]any) //nolint:errcheck // a panic says it
+	spec := object.Object["spec"].(map[string]any)
 	spec["blueprint"] = map[string]any{"ref": map[string]any{"resourceName": "b"}}
 	if err := cluster.Update(t.Context(), object); err != nil {
 		t.Fatalf("the Installation cannot be changed: %v", err)
 	}
-	spec = object.Object["spec"].(map[string]any) //nolint:errcheck // a panic says it
+	spec = object.Object["spec"].(map[string]any)
 	spec["componentDescriptor"] = map[string]any{"ref": map[string]any{"componentName": "example.org/a", "version": "1.0.0"}}
 	if err := cluster.Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	object.Object["spec"].(map[string]any)["componentDescriptor"] = map[string]any{} //nolint:errcheck // a panic says it
+	object.Object["spec"].(map[string]any)["componentDescriptor"] = map[string]any{}
 	if err := cluster.Update(t.Context(), object); err == nil || !strings.Contains(err.Error(), "spec.componentDescriptor") {
 		t.Errorf("an emptied definition: %v", err)
 	}

@@ -19,11 +19,11 @@ func names() *jsonschema.Vocabulary {
 		Compile: func(ctx *jsonschema.CompilerContext, object map[string]any) (jsonschema.SchemaExt, error) {
 			reference, ok := object[link.NamesKeyword].(string)
 			if !ok {
-				return nil, nil //nolint:nilnil // the library asks for it
+				return nil, nil // the library asks for it
 			}
 			compiled, err := ctx.EnqueueRef(reference)
 			if err != nil {
-				return nil, err //nolint:wrapcheck // an error of the library goes back to it
+				return nil, err // an error of the library goes back to it
 			}
 			return &nameRule{compiled}, nil
 		},

@@ -37,7 +37,7 @@ func (c *Compiler) Compile(ctx context.Context, definition []byte) (*Schema, err
 func (c *Compiler) compile(ctx context.Context, definition []byte) (*jsonschema.Schema, error) {
 	linked, err := link.Link(ctx, link.Sources(*c), definition)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the place
+		return nil, err // names the place
 	}
 	library := jsonschema.NewCompiler()
 	library.DefaultDraft(jsonschema.Draft7)
@@ -102,7 +102,7 @@ func (s *Schema) Validate(value any) error {
 		return &InvalidError{Violations: []Violation{{Path: link.Path(limit.Names), Rule: "limit", Message: limit.Problem}}}
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // tells what is wrong
+		return err // tells what is wrong
 	}
 	work := work{}
 	if !work.evaluate(s.compiled, value) {

@@ -39,7 +39,7 @@ func readArtifact(ctx context.Context, session *repositories.Session, text strin
 	}
 	typed, err := descriptor.NewTyped(map[string]string{"type": "ociArtifact", "imageReference": text})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // cannot happen
+		return nil, err // cannot happen
 	}
 	resource := &descriptor.Resource{Type: v1alpha1.BlueprintType, Access: typed}
 	resource.Name = text
@@ -85,7 +85,7 @@ func (o *getOptions) get(streams terminal.Streams, s *source) error {
 		if err == nil {
 			_, err = streams.Out.Write(text)
 		}
-		return err //nolint:wrapcheck // the standard output
+		return err // the standard output
 	}
 	if entries, err := os.ReadDir(o.directory); err == nil && len(entries) > 0 {
 		return fmt.Errorf("the directory %s is not empty: name another one with -w", o.directory)
@@ -120,7 +120,7 @@ component version: "components push" does that.`,
 			if err == nil {
 				err = o.push(ctx, streams, reached, args[0], args[1])
 			}
-			return reached.Explain(ctx, err) //nolint:wrapcheck // tells what to do
+			return reached.Explain(ctx, err) // tells what to do
 		},
 	}
 	flags := command.Flags()
@@ -151,17 +151,17 @@ func (o *pushOptions) push(ctx context.Context, streams terminal.Streams, reache
 	switch {
 	case err == nil && existing.Digest == made.manifest().Digest:
 		_, err = fmt.Fprintf(streams.Out, "Unchanged: %s (%s)\n", text, existing.Digest)
-		return err //nolint:wrapcheck // the standard output
+		return err // the standard output
 	case err == nil && !o.overwrite:
 		return fmt.Errorf("%s exists with other content: choose another tag, or allow to replace it with --overwrite", text)
 	case err != nil && !errors.Is(err, oci.ErrNotFound):
-		return err //nolint:wrapcheck // names the artifact
+		return err // names the artifact
 	}
 	if err := made.push(ctx, target, reference); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(streams.Out, "Published %s (%s)\n", text, made.manifest().Digest)
-	return err //nolint:wrapcheck // the standard output
+	return err // the standard output
 }
 
 // artifact has the parts of an artifact in the order in which they are pushed; the
@@ -183,7 +183,7 @@ func pack(files fs.FS) (artifact, error) {
 	var packed bytes.Buffer
 	err := archive.Gzip(&packed, func(to io.Writer) error { return archive.PackTree(to, files, archive.DefaultLimits()) })
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err // names the file
 	}
 	config, layer := newPart(mediaTypeConfig, []byte("{}")), newPart(mediaTypeLayer, packed.Bytes())
 	manifest := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Config: config.Descriptor, Layers: []ocispec.Descriptor{layer.Descriptor}}
@@ -200,8 +200,8 @@ func (a artifact) manifest() ocispec.Descriptor { return a[len(a)-1].Descriptor 
 func (a artifact) push(ctx context.Context, target oci.Target, reference access.Reference) error {
 	for _, p := range a {
 		if err := target.Push(ctx, reference.Repository, p.Descriptor, bytes.NewReader(p.data)); err != nil {
-			return err //nolint:wrapcheck // names the artifact
+			return err // names the artifact
 		}
 	}
-	return target.Tag(ctx, reference.Repository, a.manifest(), reference.Tag) //nolint:wrapcheck // names the artifact
+	return target.Tag(ctx, reference.Repository, a.manifest(), reference.Tag) // names the artifact
 }

@@ -43,7 +43,7 @@ func readFiles(path string) (fs.FS, error) {
 func openFiles(path string) (fs.FS, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the path
+		return nil, err // the caller names the path
 	}
 	if !info.IsDir() && filepath.Base(path) == v1alpha1.BlueprintFileName {
 		path = filepath.Dir(path)
@@ -51,11 +51,11 @@ func openFiles(path string) (fs.FS, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, err //nolint:wrapcheck // the caller names the path
+		return nil, err // the caller names the path
 	case info.IsDir():
 		// It stays open until the program ends: templates are read when they are used.
 		root, err := os.OpenRoot(path)
-		return regularFiles{root}, err //nolint:wrapcheck // the caller names the path
+		return regularFiles{root}, err // the caller names the path
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is neither a directory nor a regular file")
 	}
@@ -65,7 +65,7 @@ func openFiles(path string) (fs.FS, error) {
 func unpackFile(path string) (fs.FS, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the path
+		return nil, err // the caller names the path
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
 	files, err := archive.Unpack(file, archive.DefaultLimits())

@@ -72,7 +72,7 @@ func (r *importFiles) file(path string) error {
 func importValues(path string) (map[string]any, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err // names the file
 	}
 	value, err := yamltext.Decode(content, yamltext.DefaultLimits())
 	if err != nil {

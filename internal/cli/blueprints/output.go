@@ -35,7 +35,7 @@ func (o *renderOptions) writeStream(all []unit) error {
 			_, err = fmt.Fprintf(o.streams.Out, "%s\n-- %s\n%s\n%s\n", line, u.title(), line, text)
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // the standard output
+			return err // the standard output
 		}
 	}
 	for _, none := range []struct{ kind, text string }{
@@ -79,7 +79,7 @@ func (o *renderOptions) writeFiles(all []unit) error {
 		plural = ""
 	}
 	_, err = fmt.Fprintf(o.streams.Out, "Wrote %d file%s to %s\n", len(all), plural, o.directory)
-	return err //nolint:wrapcheck // the standard output
+	return err // the standard output
 }
 
 // writeJSON writes one document for programs.
@@ -101,7 +101,7 @@ func writeJSON(out io.Writer, all []unit) error {
 		return fmt.Errorf("encode: %w", err)
 	}
 	_, err = fmt.Fprintf(out, "%s\n", text)
-	return err //nolint:wrapcheck // the standard output
+	return err // the standard output
 }
 
 func (o *renderOptions) encode(u unit) ([]byte, error) {

@@ -167,7 +167,7 @@ func (o *renderOptions) run(ctx context.Context, from *source) error {
 		if o.simulation != nil {
 			return o.simulation.explain(err)
 		}
-		return err //nolint:wrapcheck // names the Installation
+		return err // names the Installation
 	}
 	o.warn(node)
 	return o.write(node)
@@ -248,7 +248,7 @@ func missing(err error) string {
 }
 
 func unjoined(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // it is looked at, not for something in it
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
 	return []error{err}

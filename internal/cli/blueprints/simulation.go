@@ -114,7 +114,7 @@ func (s *simulation) Item(ctx context.Context, node *plan.Node, item *v1alpha1.D
 			continue
 		}
 		if entry.Template == "" {
-			return plain.Of(entry.Exports) //nolint:wrapcheck // cannot happen
+			return plain.Of(entry.Exports) // cannot happen
 		}
 		object, err := tidy(deployItem(node, item))
 		if err != nil {
@@ -163,7 +163,7 @@ func (s *simulation) render(ctx context.Context, node *plan.Node, t *exportTempl
 	}
 	text, err := json.Marshal(t.Template)
 	if err != nil {
-		return err //nolint:wrapcheck // cannot happen
+		return err // cannot happen
 	}
 	state, err := json.Marshal(statesOf(node.StatesOf(plan.DeployPrefix)))
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *simulation) component(ctx context.Context, node *plan.Node, t *exportTe
 	if err == nil && bindings["components"] == nil && strings.Contains(t.Template, "components") {
 		bindings["components"], err = functions.Components(ctx)
 	}
-	return functions, err //nolint:wrapcheck // tells what is missing
+	return functions, err // tells what is missing
 }
 
 // explain tells with an error which deploy items export nothing: that is most

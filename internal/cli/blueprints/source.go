@@ -106,11 +106,11 @@ func (f *sourceFlags) withAccess(ctx context.Context, streams terminal.Streams, 
 	defer cancel()
 	access, err := f.registry.Access(streams)
 	if err != nil {
-		return err //nolint:wrapcheck // names the flag
+		return err // names the flag
 	}
 	s := &source{access: access}
 	defer s.close()
-	return access.Explain(ctx, hinted(do(ctx, s))) //nolint:wrapcheck // tells what to do
+	return access.Explain(ctx, hinted(do(ctx, s))) // tells what to do
 }
 
 // open finds the blueprint: in a component version, in a registry, in a directory
@@ -138,16 +138,16 @@ func (f *sourceFlags) open(ctx context.Context, s *source, text string) error {
 func (s *source) openComponent(ctx context.Context, where string, reference component.Reference) error {
 	at, err := repositories.Locate(where)
 	if err != nil {
-		return err //nolint:wrapcheck // names the repository
+		return err // names the repository
 	}
 	if s.session, err = s.access.Session(at); err != nil {
-		return err //nolint:wrapcheck // names the repository
+		return err // names the repository
 	}
 	s.definition = &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{
 		ComponentName: reference.Name, Version: reference.Version,
 	}}
 	if s.component, err = plan.OpenComponent(ctx, s.session.Session, s.definition); err != nil {
-		return s.access.Missing(ctx, at, reference.Name, err) //nolint:wrapcheck // names the component version
+		return s.access.Missing(ctx, at, reference.Name, err) // names the component version
 	}
 	s.definition.Reference = s.component.Reference
 	return nil
@@ -169,7 +169,7 @@ func (s *source) openResource(ctx context.Context, name string) error {
 			return fmt.Errorf("%w: its blueprints are %s", err, strings.Join(names, ", "))
 		}
 	}
-	return err //nolint:wrapcheck // names the resource
+	return err // names the resource
 }
 
 // blueprintsOf returns the names of the blueprints of a component version.
@@ -205,7 +205,7 @@ func (f *sourceFlags) openDescriptor(ctx context.Context, s *source) error {
 	}
 	var err error
 	if s.session, err = s.access.Session(repositories.Nowhere); err != nil {
-		return err //nolint:wrapcheck // tells what is missing
+		return err // tells what is missing
 	}
 	if f.descriptor == "" {
 		s.definition = &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{
@@ -227,7 +227,7 @@ func (f *sourceFlags) openDescriptor(ctx context.Context, s *source) error {
 	inline := v1alpha1.NewAnyJSON(raw)
 	s.definition = &v1alpha1.ComponentDescriptorDefinition{Inline: &inline}
 	s.component, err = plan.OpenComponent(ctx, s.session.Session, s.definition)
-	return err //nolint:wrapcheck // names the component version
+	return err // names the component version
 }
 
 // readComponent reads the descriptor of -c with the resources of -r.
@@ -274,7 +274,7 @@ func readDescriptor(path string) (*descriptor.Descriptor, error) {
 func readResources(path string) ([]descriptor.Resource, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err // names the file
 	}
 	var list []descriptor.Resource
 	if err := yaml.Unmarshal(content, &list); err == nil {

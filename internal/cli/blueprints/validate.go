@@ -113,7 +113,7 @@ func (o *validateOptions) validate(ctx context.Context, streams terminal.Streams
 	err := o.withFiles(ctx, streams, text, func(ctx context.Context, files fs.FS, component *plan.Component) error {
 		checker := check.Checker{Functions: plan.Functions(nil, clusterFunctions()), Component: component}
 		made.Findings = append(made.Findings, checker.Files(ctx, files)...)
-		return ctx.Err() //nolint:wrapcheck // the user gave up
+		return ctx.Err() // the user gave up
 	})
 	if err != nil {
 		made.Findings = append(made.Findings, check.Finding{Severity: check.Error, Message: err.Error()})
@@ -149,7 +149,7 @@ func (o *validateOptions) write(streams terminal.Streams, reports []report) erro
 		if err == nil {
 			_, err = fmt.Fprintf(streams.Out, "%s\n", text)
 		}
-		return err //nolint:wrapcheck // the standard output
+		return err // the standard output
 	}
 	var text strings.Builder
 	for _, made := range reports {
@@ -165,5 +165,5 @@ func (o *validateOptions) write(streams terminal.Streams, reports []report) erro
 		}
 	}
 	_, err := fmt.Fprint(streams.Out, text.String())
-	return err //nolint:wrapcheck // the standard output
+	return err // the standard output
 }

@@ -116,7 +116,7 @@ func printDescriptors(streams terminal.Streams, all []*descriptor.Descriptor, sc
 
 // referenceTree prints how component versions refer to each other.
 type referenceTree struct {
-	ctx     context.Context //nolint:containedctx // lives for one call
+	ctx     context.Context // lives for one call
 	streams terminal.Streams
 	session *repositories.Session
 	context descriptor.Typed

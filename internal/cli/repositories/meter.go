@@ -126,7 +126,7 @@ type readCloser struct {
 
 // meteredReader counts what goes through it and ends with the context.
 type meteredReader struct {
-	ctx   context.Context //nolint:containedctx // lives as long as the read
+	ctx   context.Context // lives as long as the read
 	from  io.Reader
 	count func(int)
 }

@@ -138,7 +138,7 @@ func artifact(ctx context.Context, store oci.Store, reference Reference) (*repos
 	}
 	at, err := store.Resolve(ctx, reference.Repository, name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the store tells what it did
+		return nil, err // the store tells what it did
 	}
 	return repository.ArtifactSet(ctx, store, reference.Repository, at, reference.Tag), nil
 }
@@ -155,7 +155,7 @@ func (r *Reader) relative(ctx context.Context, version *repository.Version, acce
 	}
 	store, prefix, err := version.Blobs.Relative()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is missing
+		return nil, err // tells what is missing
 	}
 	if prefix != "" {
 		prefix += "/"
@@ -187,7 +187,7 @@ func (r *Reader) localBlob(ctx context.Context, version *repository.Version, acc
 		}
 		return nil, noBlobs(version, access)
 	}
-	return version.Blobs.Open(ctx, spec.LocalReference, spec.MediaType) //nolint:wrapcheck // tells what it did
+	return version.Blobs.Open(ctx, spec.LocalReference, spec.MediaType) // tells what it did
 }
 
 func (r *Reader) localOCIBlob(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
@@ -200,7 +200,7 @@ func (r *Reader) localOCIBlob(ctx context.Context, version *repository.Version, 
 	if version.Blobs == nil {
 		return nil, noBlobs(version, access)
 	}
-	return version.Blobs.Open(ctx, spec.Digest, "") //nolint:wrapcheck // tells what it did
+	return version.Blobs.Open(ctx, spec.Digest, "") // tells what it did
 }
 
 func (r *Reader) localFile(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
@@ -215,7 +215,7 @@ func (r *Reader) localFile(ctx context.Context, version *repository.Version, acc
 	if version.Blobs == nil {
 		return nil, noBlobs(version, access)
 	}
-	return version.Blobs.Open(ctx, spec.FileName, spec.MediaType) //nolint:wrapcheck // tells what it did
+	return version.Blobs.Open(ctx, spec.FileName, spec.MediaType) // tells what it did
 }
 
 func (r *Reader) ociBlob(ctx context.Context, version *repository.Version, access descriptor.Typed, _ int) (*repository.Blob, error) {
@@ -242,7 +242,7 @@ func (r *Reader) ociBlob(ctx context.Context, version *repository.Version, acces
 	}
 	content, err := r.store(version, reference).Open(ctx, reference.Repository, blob)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the store tells what it did
+		return nil, err // the store tells what it did
 	}
 	return &repository.Blob{ReadCloser: content, MediaType: spec.MediaType, Size: max(blob.Size, 0)}, nil
 }
@@ -277,7 +277,7 @@ func (r *Reader) other(ctx context.Context, version *repository.Version, access 
 		}
 		reference, err := found.Reference(step)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // tells what is missing
+			return nil, err // tells what is missing
 		}
 		if found, err = r.Lookup(ctx, spec.Repository, reference.ComponentName, reference.Version); err != nil {
 			return nil, err
@@ -285,7 +285,7 @@ func (r *Reader) other(ctx context.Context, version *repository.Version, access 
 	}
 	resource, err := found.Resource(spec.ResourceRef.Resource)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is missing
+		return nil, err // tells what is missing
 	}
 	blob, err := r.open(ctx, found, resource.Access, depth+1)
 	if err != nil {

@@ -196,13 +196,13 @@ func (i *identifying) Read(p []byte) (int, error) {
 		}
 		i.last = err
 	}
-	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+	return n, err // a reader hands on io.EOF as it is
 }
 
 // Close implements io.Closer.
 func (i *identifying) Close() error {
 	_ = i.copy.CloseWithError(io.ErrUnexpectedEOF)
-	return i.ReadCloser.Close() //nolint:wrapcheck // nothing to add
+	return i.ReadCloser.Close()
 }
 
 // hashing checks the digest of what goes through it.
@@ -226,7 +226,7 @@ func (h *hashing) Read(p []byte) (int, error) {
 			return n, mismatch(found, h.want)
 		}
 	}
-	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+	return n, err // a reader hands on io.EOF as it is
 }
 
 // Digest takes the digest of the content behind an access, in the way that is
@@ -269,7 +269,7 @@ func blobDigest(blob *repository.Blob, algorithm crypto.Hash, stored *descriptor
 	_, isSet := oci.IsSet(blob.MediaType)
 	if !isSet || stored == nil {
 		_, err := io.Copy(sum, blob)
-		return hex.EncodeToString(sum.Sum(nil)), err //nolint:wrapcheck // tells what it did
+		return hex.EncodeToString(sum.Sum(nil)), err // tells what it did
 	}
 	found, err := oci.SetDigest(io.TeeReader(blob, sum))
 	if err == nil && found.Algorithm() == ociAlgorithm(algorithm) && strings.EqualFold(found.Encoded(), stored.Value) {
@@ -277,7 +277,7 @@ func blobDigest(blob *repository.Blob, algorithm crypto.Hash, stored *descriptor
 	}
 	// What is no artifact, whatever its media type says, is bytes.
 	_, err = io.Copy(sum, blob)
-	return hex.EncodeToString(sum.Sum(nil)), err //nolint:wrapcheck // tells what it did
+	return hex.EncodeToString(sum.Sum(nil)), err // tells what it did
 }
 
 func artifactDigest(blob *repository.Blob, algorithm digest.Algorithm) (string, error) {
@@ -285,7 +285,7 @@ func artifactDigest(blob *repository.Blob, algorithm digest.Algorithm) (string, 
 	if found == "" {
 		var err error
 		if found, err = oci.SetDigest(blob); err != nil {
-			return "", err //nolint:wrapcheck // tells what it did
+			return "", err // tells what it did
 		}
 	}
 	if found.Algorithm() != algorithm {

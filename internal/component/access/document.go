@@ -32,9 +32,9 @@ func (e *StatusError) Error() string {
 func (e *StatusError) Is(target error) bool {
 	switch e.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return target == registry.ErrDenied //nolint:errorlint // it is a value to compare with
+		return target == registry.ErrDenied
 	case http.StatusNotFound, http.StatusGone:
-		return target == oci.ErrNotFound //nolint:errorlint // it is a value to compare with
+		return target == oci.ErrNotFound
 	}
 	return false
 }

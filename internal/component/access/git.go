@@ -275,7 +275,7 @@ func upload(ctx context.Context, session transport.UploadPackSession, advertised
 	}
 	response, err := session.UploadPack(ctx, request)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // explained by the caller
+		return nil, err // explained by the caller
 	}
 	defer response.Close() //nolint:errcheck // nothing is written
 	var pack io.Reader = response
@@ -285,7 +285,7 @@ func upload(ctx context.Context, session transport.UploadPackSession, advertised
 	case request.Capabilities.Supports(capability.Sideband):
 		pack = sideband.NewDemuxer(sideband.Sideband, response)
 	}
-	return archive.ReadAll(pack, limit) //nolint:wrapcheck // explained by the caller
+	return archive.ReadAll(pack, limit) // explained by the caller
 }
 
 // checkPack refuses a pack that would unpack to more than the limit. A difference
@@ -368,7 +368,7 @@ type cappedTransport struct {
 func (c *cappedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := c.next.RoundTrip(request)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
+		return nil, err // the HTTP client tells method and address
 	}
 	response.Body = &capped{ReadCloser: response.Body, limit: c.limit}
 	return response, nil
@@ -390,7 +390,7 @@ func (g *gitTree) pack(ctx context.Context, limits archive.Limits) io.ReadCloser
 			if err := walk.directory(g.root, "", 0); err != nil {
 				return fmt.Errorf("pack the work tree: %w", err)
 			}
-			return walk.to.Close() //nolint:wrapcheck // the pipe hands it on
+			return walk.to.Close() // the pipe hands it on
 		}))
 	}()
 	return reader

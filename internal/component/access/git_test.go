@@ -4,7 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1" //nolint:gosec // packs end with it
+	"crypto/sha1" // packs end with it
 	"encoding/binary"
 	"encoding/pem"
 	"errors"
@@ -276,7 +276,7 @@ func packOf(kind byte, base []byte, size int, content []byte) []byte {
 	writer := zlib.NewWriter(&pack)
 	_, _ = writer.Write(content)
 	_ = writer.Close()
-	sum := sha1.Sum(pack.Bytes()) //nolint:gosec // packs end with it
+	sum := sha1.Sum(pack.Bytes()) // packs end with it
 	pack.Write(sum[:])
 	return pack.Bytes()
 }

@@ -19,7 +19,7 @@ import (
 // gitWalk writes the files of a tree. One small tree can stand for any number of
 // files, so that it counts what it writes.
 type gitWalk struct {
-	ctx    context.Context //nolint:containedctx // lives for one call
+	ctx    context.Context // lives for one call
 	tree   *gitTree
 	to     *tar.Writer
 	limits archive.Limits
@@ -37,7 +37,7 @@ func (w *gitWalk) directory(hash plumbing.Hash, at string, depth int) error {
 	}
 	for _, entry := range tree.Entries {
 		if err := w.ctx.Err(); err != nil {
-			return err //nolint:wrapcheck // whoever asked gave up
+			return err // whoever asked gave up
 		}
 		if entry.Name == "" || entry.Name == "." || entry.Name == ".." || strings.EqualFold(entry.Name, ".git") || strings.ContainsAny(entry.Name, "/\\\x00") {
 			return fmt.Errorf("the name %.80q in directory %q is not allowed", entry.Name, at)
@@ -59,7 +59,7 @@ func (w *gitWalk) entry(entry object.TreeEntry, at string, depth int) error {
 		header.Name, header.Typeflag, header.Mode = at+"/", tar.TypeDir, 0o755
 		if err := w.to.WriteHeader(header); err != nil || entry.Mode == filemode.Submodule {
 			// Submodules are other repositories; their place stays empty.
-			return err //nolint:wrapcheck // the caller tells what it did
+			return err // the caller tells what it did
 		}
 		return w.directory(entry.Hash, at, depth+1)
 	case filemode.Executable:
@@ -94,12 +94,12 @@ func (w *gitWalk) file(header *tar.Header, size int64, content io.Reader) error 
 			return fmt.Errorf("link %s: %w", header.Name, err)
 		}
 		header.Linkname = string(target)
-		return w.to.WriteHeader(header) //nolint:wrapcheck // the caller tells what it did
+		return w.to.WriteHeader(header) // the caller tells what it did
 	}
 	header.Size = size
 	if err := w.to.WriteHeader(header); err != nil {
-		return err //nolint:wrapcheck // the caller tells what it did
+		return err // the caller tells what it did
 	}
 	_, err := io.Copy(w.to, content)
-	return err //nolint:wrapcheck // the caller tells what it did
+	return err // the caller tells what it did
 }

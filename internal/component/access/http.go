@@ -33,7 +33,7 @@ type HTTPOptions struct {
 // NewHTTPClient returns a client for what users may name.
 func NewHTTPClient(options HTTPOptions) (*http.Client, error) {
 	transport := options.Egress.Transport(egress.Timeouts{Connect: options.Timeouts.Connect, Answer: options.Timeouts.Answer})
-	transport.TLSClientConfig.InsecureSkipVerify = options.InsecureSkipVerify //nolint:gosec // the choice of whoever runs the program
+	transport.TLSClientConfig.InsecureSkipVerify = options.InsecureSkipVerify // the choice of whoever runs the program
 	if options.Authorities != "" {
 		var err error
 		if transport.TLSClientConfig.RootCAs, err = withAuthorities(nil, options.Authorities); err != nil {
@@ -68,7 +68,7 @@ type patient struct {
 
 // RoundTrip implements http.RoundTripper.
 func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
-	return p.watch.Send(p.next, request, 0) //nolint:wrapcheck // the HTTP client tells method and address
+	return p.watch.Send(p.next, request, 0) // the HTTP client tells method and address
 }
 
 // of returns the same transport for one tenant.
@@ -179,7 +179,7 @@ func (r *Reader) send(sent *http.Request, authorities string, noRedirect bool) (
 		}
 		return follow(next, via)
 	}
-	answer, err := client.Do(sent) //nolint:bodyclose // whoever asked closes it
+	answer, err := client.Do(sent)
 	if err != nil {
 		// The error repeats the address, whose query may be a credential.
 		var failed *url.Error

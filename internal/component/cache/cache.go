@@ -142,11 +142,11 @@ func (s *store) Resolve(ctx context.Context, repository, reference string) (ocis
 func (s *store) resolve(ctx context.Context, key tagKey, repository string) (ocispec.Descriptor, error) {
 	fetcher, can := s.behind.(oci.Fetcher)
 	if !can || s.cache.seen(key.repository, key.reference) {
-		return s.behind.Resolve(ctx, repository, key.reference) //nolint:wrapcheck // the store tells what it did
+		return s.behind.Resolve(ctx, repository, key.reference) // the store tells what it did
 	}
 	manifest, raw, err := fetcher.Fetch(ctx, repository, key.reference)
 	if err != nil {
-		return ocispec.Descriptor{}, err //nolint:wrapcheck // the store tells what it did
+		return ocispec.Descriptor{}, err // the store tells what it did
 	}
 	s.cache.put(key.place, manifest.Digest, raw)
 	s.cache.note(key.repository, key.reference, manifest.Digest)
@@ -178,7 +178,7 @@ func (s *store) Open(ctx context.Context, repository string, wanted ocispec.Desc
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}
 	if wanted.Size > s.cache.largest() {
-		return s.behind.Open(ctx, repository, wanted) //nolint:wrapcheck // the store tells what it did
+		return s.behind.Open(ctx, repository, wanted) // the store tells what it did
 	}
 	unlock, err := s.cache.locks.lock(ctx, fmt.Sprint(at, wanted.Digest))
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *store) Open(ctx context.Context, repository string, wanted ocispec.Desc
 func (s *store) fetch(ctx context.Context, repository string, wanted ocispec.Descriptor) (io.ReadCloser, error) {
 	reader, err := s.behind.Open(ctx, repository, wanted)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the store tells what it did
+		return nil, err // the store tells what it did
 	}
 	start, err := io.ReadAll(io.LimitReader(reader, s.cache.largest()+1))
 	if err == nil && int64(len(start)) > s.cache.largest() {
@@ -326,7 +326,7 @@ func (l *keyedLocks) lock(ctx context.Context, key string) (func(), error) {
 		select {
 		case <-free:
 		case <-ctx.Done():
-			return nil, ctx.Err() //nolint:wrapcheck // the caller tells what was waited for
+			return nil, ctx.Err() // the caller tells what was waited for
 		}
 	}
 }

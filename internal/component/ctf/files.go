@@ -39,7 +39,7 @@ func (d directory) open(name string) (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-func (d directory) close() error { return d.root.Close() } //nolint:wrapcheck // nothing to add
+func (d directory) close() error { return d.root.Close() }
 
 // write writes a file completely or not at all.
 func (d directory) write(name string, content io.Reader) error {
@@ -90,18 +90,18 @@ func openFiles(name string) (files, error) {
 		return nil, fmt.Errorf("%w: %w", oci.ErrNotFound, err)
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the name
+		return nil, err // the caller tells the name
 	}
 	if info.IsDir() {
 		root, err := os.OpenRoot(name)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller tells the name
+			return nil, err // the caller tells the name
 		}
 		return directory{root}, nil
 	}
-	file, err := os.Open(name) //nolint:gosec // the user named it
+	file, err := os.Open(name) // the user named it
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells the name
+		return nil, err // the caller tells the name
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
 	return unpack(file)
@@ -175,10 +175,10 @@ func packRoot(writer *tar.Writer, root *os.Root) error {
 		}
 		defer content.Close() //nolint:errcheck // nothing is written
 		if err := writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, Format: tar.FormatPAX}); err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err // wrapped below
 		}
 		_, err = io.Copy(writer, content)
-		return err //nolint:wrapcheck // wrapped below
+		return err // wrapped below
 	})
 	if err != nil {
 		return fmt.Errorf("pack an archive: %w", err)

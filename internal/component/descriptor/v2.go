@@ -68,7 +68,7 @@ func (r *Resource) UnmarshalJSON(data []byte) error {
 		Old []SourceRef `json:"srcRef"`
 	}{plain: (*plain)(r)}
 	if err := json.Unmarshal(data, &read); err != nil {
-		return err //nolint:wrapcheck // the decoder around this one tells where
+		return err // the decoder around this one tells where
 	}
 	if len(r.SourceRefs) == 0 {
 		r.SourceRefs = read.Old

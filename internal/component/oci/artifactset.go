@@ -97,7 +97,7 @@ const maxParts = 10_000
 const maxManifests = 4 * MaxManifest
 
 type setWriter struct {
-	ctx        context.Context //nolint:containedctx // lives for one call
+	ctx        context.Context // lives for one call
 	to         *tar.Writer
 	store      Store
 	repository string

@@ -61,7 +61,7 @@ func WriteLayout(to io.Writer, set io.Reader) error {
 func layoutIndex(content io.Reader) ([]byte, error) {
 	raw, err := archive.ReadAll(content, MaxManifest)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells what was done
+		return nil, err // the caller tells what was done
 	}
 	main, err := mainOf(raw)
 	if err != nil {

@@ -166,8 +166,8 @@ func (v *verified) Read(p []byte) (int, error) {
 			return n, fmt.Errorf("expected %s, got something else: %w", v.want.Digest, ErrDigest)
 		}
 	}
-	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+	return n, err // a reader hands on io.EOF as it is
 }
 
 // Close implements io.Closer.
-func (v *verified) Close() error { return v.from.Close() } //nolint:wrapcheck // nothing to add
+func (v *verified) Close() error { return v.from.Close() }

@@ -113,13 +113,13 @@ func Parse(data []byte) (*Constructor, error) {
 func (c *Constructor) add(document *yamltext.Document) error {
 	raw, err := document.JSON()
 	if err != nil {
-		return err //nolint:wrapcheck // tells what and where
+		return err // tells what and where
 	}
 	var probe struct {
 		Components json.RawMessage `json:"components"`
 	}
 	if err := json.Unmarshal(raw, &probe); err != nil {
-		return yamltext.Explain(err) //nolint:wrapcheck // tells what is wrong
+		return yamltext.Explain(err) // tells what is wrong
 	}
 	var one Component
 	read := Constructor{}
@@ -131,7 +131,7 @@ func (c *Constructor) add(document *yamltext.Document) error {
 		return fmt.Errorf("line %d: unknown field %q%s", unknown.Line, unknown.Name, meant(unknown))
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return yamltext.Explain(err) //nolint:wrapcheck // tells the field
+		return yamltext.Explain(err) // tells the field
 	}
 	if probe.Components == nil {
 		read.Components = []Component{one}

@@ -185,7 +185,7 @@ func TestOwnDigestsAreChecked(t *testing.T) {
 func TestBytes(t *testing.T) {
 	_, _, directory := published(t, `{name: example.org/a, version: 1.0.0, provider: {name: p}}`, "", nil)
 	read := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(directory, name)) //nolint:gosec // of this test
+		data, err := os.ReadFile(filepath.Join(directory, name)) // of this test
 		if err != nil {
 			t.Fatal(err)
 		}

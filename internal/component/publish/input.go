@@ -112,7 +112,7 @@ func (i *Input) finish(data []byte, mediaType string) (content, error) {
 	var out bytes.Buffer
 	err := archive.Gzip(&out, func(to io.Writer) error {
 		_, err := to.Write(data)
-		return err //nolint:wrapcheck // a buffer takes everything
+		return err // a buffer takes everything
 	})
 	if i.MediaType == "" {
 		mediaType = compressed(mediaType)
@@ -149,16 +149,16 @@ func (i *Input) inPlace() ([]byte, string, error) {
 	case i.FormattedJSON != nil:
 		var out bytes.Buffer
 		err := json.Indent(&out, i.FormattedJSON, "", "  ")
-		return out.Bytes(), "application/json", err //nolint:wrapcheck // the caller tells which
+		return out.Bytes(), "application/json", err // the caller tells which
 	case i.JSON != nil:
 		return i.JSON, "application/json", nil
 	case i.YAML != nil:
 		value, err := plain.Literal(i.YAML)
 		if err != nil {
-			return nil, "", err //nolint:wrapcheck // the caller tells which
+			return nil, "", err // the caller tells which
 		}
 		text, err := yamltext.Encode(value)
-		return []byte(text), "application/x-yaml", err //nolint:wrapcheck // the caller tells which
+		return []byte(text), "application/x-yaml", err // the caller tells which
 	}
 	return []byte(i.Text), "text/plain", nil
 }
@@ -183,7 +183,7 @@ func readInput(base, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(found) //nolint:gosec // the user named it
+	file, err := os.Open(found) // the user named it
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}

@@ -45,7 +45,7 @@ func (i *Input) packTree(found, prefix string) ([]byte, error) {
 
 // walk packs what is below a directory, under another name.
 func (i *Input) walk(writer *tar.Writer, root *os.Root, directory, as string) error {
-	return fs.WalkDir(root.FS(), directory, func(name string, entry fs.DirEntry, err error) error { //nolint:wrapcheck // wrapped by the caller
+	return fs.WalkDir(root.FS(), directory, func(name string, entry fs.DirEntry, err error) error { // wrapped by the caller
 		target := path.Join(as, name)
 		if directory != "." {
 			target = path.Join(as, strings.TrimPrefix(name, directory))
@@ -65,7 +65,7 @@ func (i *Input) pack(writer *tar.Writer, root *os.Root, name, as string, entry f
 		return nil
 	}
 	if entry.IsDir() {
-		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: as + "/", Mode: 0o755, Format: tar.FormatPAX}) //nolint:wrapcheck // wrapped above
+		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: as + "/", Mode: 0o755, Format: tar.FormatPAX}) // wrapped above
 	}
 	if len(i.IncludeFiles) > 0 && !matchesAny(i.IncludeFiles, name) {
 		return nil
@@ -73,9 +73,9 @@ func (i *Input) pack(writer *tar.Writer, root *os.Root, name, as string, entry f
 	if entry.Type()&fs.ModeSymlink != 0 && !i.FollowSymlinks {
 		target, err := root.Readlink(filepath.FromSlash(name))
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped above
+			return err // wrapped above
 		}
-		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: as, Linkname: filepath.ToSlash(target), Mode: 0o777, Format: tar.FormatPAX}) //nolint:wrapcheck // wrapped above
+		return writer.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: as, Linkname: filepath.ToSlash(target), Mode: 0o777, Format: tar.FormatPAX}) // wrapped above
 	}
 	if entry.Type()&fs.ModeSymlink != 0 {
 		return i.follow(writer, root, name, as)
@@ -95,7 +95,7 @@ func (i *Input) follow(writer *tar.Writer, root *os.Root, name, as string) error
 	for above := path.Dir(name); ; above = path.Dir(above) {
 		ancestor, err := root.Stat(filepath.FromSlash(above))
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped above
+			return err // wrapped above
 		}
 		if os.SameFile(ancestor, info) {
 			return fmt.Errorf("the link %s leads to the directory that it is in: leave it out with excludeFiles, or keep links", name)
@@ -111,7 +111,7 @@ func (i *Input) follow(writer *tar.Writer, root *os.Root, name, as string) error
 func packFile(writer *tar.Writer, root *os.Root, name, as string) error {
 	info, err := root.Stat(filepath.FromSlash(name))
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped above
+		return err // wrapped above
 	}
 	mode := int64(0o644)
 	if info.Mode().Perm()&0o111 != 0 {
@@ -119,13 +119,13 @@ func packFile(writer *tar.Writer, root *os.Root, name, as string) error {
 	}
 	data, err := root.ReadFile(filepath.FromSlash(name))
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped above
+		return err // wrapped above
 	}
 	if err := writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: as, Size: int64(len(data)), Mode: mode, Format: tar.FormatPAX}); err != nil {
-		return err //nolint:wrapcheck // wrapped above
+		return err // wrapped above
 	}
 	_, err = writer.Write(data)
-	return err //nolint:wrapcheck // wrapped above
+	return err // wrapped above
 }
 
 // matchesAny compares a whole path with patterns: *.txt is a file of the directory

@@ -73,7 +73,7 @@ func (c *copying) reuse(ctx context.Context, values []*value) error {
 		return nil
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // tells what it did
+		return err // tells what it did
 	}
 	for _, value := range values {
 		for i := range existing.Resources {
@@ -139,7 +139,7 @@ func (c *copying) store(ctx context.Context, v *value) error {
 // openValue opens the content. That of a resource is compared with its digest.
 func (c *copying) openValue(ctx context.Context, v *value) (*repository.Blob, error) {
 	if v.resource != nil {
-		return c.Reader.Resource(ctx, c.version, v.resource) //nolint:wrapcheck // tells what it did
+		return c.Reader.Resource(ctx, c.version, v.resource) // tells what it did
 	}
 	blob, err := c.Reader.Open(ctx, c.version, *v.access)
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *copying) settle(values []*value) error {
 			ReferenceName  string `json:"referenceName"`
 		}
 		if err := v.access.Decode(&from); err != nil {
-			return err //nolint:wrapcheck // tells what is wrong
+			return err // tells what is wrong
 		}
 		name := from.ReferenceName
 		if name == "" && from.ImageReference != "" {

@@ -242,7 +242,7 @@ func (t *tokens) GetToken(ctx context.Context, registry string, scheme auth.Sche
 	if err != nil && scheme == auth.SchemeBasic && t.login.Username != "" {
 		return base64.StdEncoding.EncodeToString([]byte(t.login.Username + ":" + t.login.Password)), nil
 	}
-	return token, err //nolint:wrapcheck // the client of the library judges it
+	return token, err // the client of the library judges it
 }
 
 // Set implements auth.Cache.
@@ -250,7 +250,7 @@ func (t *tokens) Set(ctx context.Context, registry string, scheme auth.Scheme, k
 	t.pool.mu.Lock()
 	t.pool.schemes[registry] = scheme
 	t.pool.mu.Unlock()
-	return t.Cache.Set(ctx, registry, scheme, key, fetch) //nolint:wrapcheck // the client of the library judges it
+	return t.Cache.Set(ctx, registry, scheme, key, fetch) // the client of the library judges it
 }
 
 // Resolve implements oci.Store.

@@ -77,7 +77,7 @@ func (p *Pool) transport(t trust) (*http.Transport, error) {
 	if transport, exists := p.transports[t]; exists {
 		return transport, nil
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} //nolint:gosec // the administrator's choice
+	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} // the administrator's choice
 	if t.authorities != "" {
 		pool, err := x509.SystemCertPool()
 		if err != nil {
@@ -119,7 +119,7 @@ func (p *Pool) dialer(dial egress.Dial) egress.Dial {
 		if errors.As(err, &refused) {
 			return nil, fmt.Errorf("connect to %s, where a registry redirects to: the host is an internal address: %w: %w", address, ErrRedirect, refused)
 		}
-		return connection, err //nolint:wrapcheck // the HTTP client tells method and address
+		return connection, err // the HTTP client tells method and address
 	}
 }
 

@@ -166,7 +166,7 @@ func (w Watch) Send(next http.RoundTripper, request *http.Request, total time.Du
 		if w.Outages != nil && unanswered(request.Context(), err) {
 			w.Outages.failed(at, err)
 		}
-		return nil, err //nolint:wrapcheck // the HTTP client tells method and address
+		return nil, err // the HTTP client tells method and address
 	}
 	answer := &answer{body: response.Body, timeouts: w.Timeouts, total: total}
 	if w.Outages != nil {
@@ -201,7 +201,7 @@ type answer struct {
 // Read implements io.Reader.
 func (a *answer) Read(p []byte) (int, error) {
 	if a.timeouts.Stall <= 0 {
-		return a.body.Read(p) //nolint:wrapcheck // a reader hands on io.EOF as it is
+		return a.body.Read(p) // a reader hands on io.EOF as it is
 	}
 	begin := time.Now()
 	// Closing the body ends the read.
@@ -215,11 +215,11 @@ func (a *answer) Read(p []byte) (int, error) {
 		if a.ended != nil {
 			a.ended()
 		}
-		return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+		return n, err // a reader hands on io.EOF as it is
 	case fired && err != nil:
 		return n, a.stalled("nothing for %s", a.timeouts.Stall)
 	case err != nil:
-		return n, err //nolint:wrapcheck // the caller tells what was read
+		return n, err // the caller tells what was read
 	case a.total > 0 && a.whole > a.total:
 		return n, a.stalled("not complete after %s", a.total)
 	case a.waited >= a.timeouts.Stall:
@@ -241,4 +241,4 @@ func (a *answer) stalled(format string, args ...any) error {
 }
 
 // Close implements io.Closer.
-func (a *answer) Close() error { return a.body.Close() } //nolint:wrapcheck // nothing to add
+func (a *answer) Close() error { return a.body.Close() }

@@ -84,11 +84,11 @@ func (r *ociRepository) Lookup(ctx context.Context, name, version string) (*Vers
 func (r *ociRepository) read(ctx context.Context, repository, tag string) (*Version, error) {
 	at, err := r.store.Resolve(ctx, repository, tag)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by Lookup
+		return nil, err // wrapped by Lookup
 	}
 	manifest, err := oci.ReadManifest(ctx, r.store, repository, at)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by Lookup
+		return nil, err // wrapped by Lookup
 	}
 	if manifest.Index {
 		if len(manifest.Manifests) == 0 {
@@ -99,7 +99,7 @@ func (r *ociRepository) read(ctx context.Context, repository, tag string) (*Vers
 			return nil, errors.New("first manifest in index is not a manifest")
 		}
 		if manifest, err = oci.ReadManifest(ctx, r.store, repository, first); err != nil {
-			return nil, err //nolint:wrapcheck // wrapped by Lookup
+			return nil, err // wrapped by Lookup
 		}
 	}
 	if manifest.Config.MediaType == "" {
@@ -114,7 +114,7 @@ func (r *ociRepository) read(ctx context.Context, repository, tag string) (*Vers
 	}
 	d, err := descriptor.Decode(raw)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by Lookup
+		return nil, err // wrapped by Lookup
 	}
 	return &Version{Descriptor: d, Context: r.context, Blobs: &ociBlobs{store: r.store, repository: repository, prefix: r.spec.SubPath, manifest: manifest}}, nil
 }
@@ -308,7 +308,7 @@ func (b *ociBlobs) Relative() (oci.Store, string, error) { return b.store, b.pre
 
 // pieces reads layers one after the other.
 type pieces struct {
-	ctx     context.Context //nolint:containedctx // lives as long as the read
+	ctx     context.Context // lives as long as the read
 	blobs   *ociBlobs
 	left    []ocispec.Descriptor
 	current io.ReadCloser
@@ -329,7 +329,7 @@ func (p *pieces) Read(buffer []byte) (int, error) {
 		}
 		n, err := p.current.Read(buffer)
 		if !errors.Is(err, io.EOF) {
-			return n, err //nolint:wrapcheck // the store tells what it did
+			return n, err // the store tells what it did
 		}
 		_ = p.current.Close()
 		p.current = nil
@@ -344,5 +344,5 @@ func (p *pieces) Close() error {
 	if p.current == nil {
 		return nil
 	}
-	return p.current.Close() //nolint:wrapcheck // nothing to add
+	return p.current.Close()
 }

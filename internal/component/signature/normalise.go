@@ -91,7 +91,7 @@ func toMap(value any) (map[string]any, error) {
 func normaliseStored(d *descriptor.Descriptor) ([]byte, error) {
 	raw, err := d.Encode()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	form, err := toMap(json.RawMessage(raw))
 	if err != nil {

@@ -57,7 +57,7 @@ func (t Trust) checkStamp(signed *descriptor.Signature) (time.Time, error) {
 	}
 	hash, err := access.Hash(signed.Digest.HashAlgorithm)
 	if err != nil {
-		return time.Time{}, err //nolint:wrapcheck // tells what is wrong
+		return time.Time{}, err // tells what is wrong
 	}
 	sum, err := hex.DecodeString(signed.Digest.Value)
 	if err != nil || stamp.HashAlgorithm != hash || !bytes.Equal(stamp.HashedMessage, sum) {

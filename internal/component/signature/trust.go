@@ -82,7 +82,7 @@ func (t Trust) check(signed *descriptor.Signature) error {
 	}
 	hash, err := access.Hash(signed.Digest.HashAlgorithm)
 	if err != nil {
-		return err //nolint:wrapcheck // tells what is wrong
+		return err // tells what is wrong
 	}
 	sum, err := hex.DecodeString(signed.Digest.Value)
 	if err != nil {

@@ -49,7 +49,7 @@ func (v *Verifier) verify(ctx context.Context, version *repository.Version, name
 		return nil, fmt.Errorf("signature %q: %w", name, err)
 	}
 	if _, err := access.Hash(signed.Digest.HashAlgorithm); err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
+		return nil, err // tells what is wrong
 	}
 	run := newRun(v, version, signed.Digest.HashAlgorithm, signed.Digest.NormalisationAlgorithm)
 	for _, nested := range version.NestedDigests {
@@ -197,7 +197,7 @@ func (r *run) digest(ctx context.Context, version *repository.Version, as kind) 
 	}
 	algorithm, err := access.Hash(as.hash)
 	if err != nil {
-		return "", err //nolint:wrapcheck // tells what is wrong
+		return "", err // tells what is wrong
 	}
 	sum := algorithm.New()
 	// A hash takes everything.

@@ -111,7 +111,7 @@ func (s objects) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, e
 	}
 	loaded, err := s.Sources.Load(ctx, item.DeployItem, &config.Source)
 	if err != nil {
-		return rollout.Wish{}, err //nolint:wrapcheck // tells what it did
+		return rollout.Wish{}, err // tells what it did
 	}
 	built, err := build.Build(ctx, loaded, config, build.DefaultLimits())
 	if err != nil {

@@ -38,7 +38,7 @@ func (o Origins) Of(ctx context.Context, item *v1alpha1.DeployItem, operation st
 	if err != nil {
 		return nil, err
 	}
-	return o.Sources.Read(ctx, landscape) //nolint:wrapcheck // names the Context
+	return o.Sources.Read(ctx, landscape) // names the Context
 }
 
 // Context reads the Context of an item.

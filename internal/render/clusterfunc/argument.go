@@ -97,7 +97,7 @@ func integer(arg any) (int64, bool) {
 	case value.CanInt():
 		return value.Int(), true
 	case value.CanUint():
-		return int64(min(value.Uint(), math.MaxInt64)), true //nolint:gosec // it fits
+		return int64(min(value.Uint(), math.MaxInt64)), true // it fits
 	case value.CanFloat():
 		// What is no number fails the comparison, too.
 		if number := value.Float(); math.Abs(number) <= maxExpiration {

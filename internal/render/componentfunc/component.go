@@ -85,7 +85,7 @@ func encode(d *descriptor.Descriptor, schema string) (map[string]any, error) {
 	}
 	raw, err := d.As(schema).Encode()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the component
+		return nil, err // names the component
 	}
 	value, err := plain.FromJSON(raw)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Component) load(ctx context.Context) (any, error) {
 	}
 	versions, err := c.options.Session.Closure(ctx, c.options.Version, c.options.Context)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the component that is missing
+		return nil, err // names the component that is missing
 	}
 	slices.SortFunc(versions[1:], func(a, b *repository.Version) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))

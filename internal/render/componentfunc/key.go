@@ -55,7 +55,7 @@ type convert func(text string) (any, error)
 func asText(text string) (any, error) { return text, nil }
 
 func asNode(text string) (any, error) {
-	return plain.FromYAML([]byte(text)) //nolint:wrapcheck // the caller tells the resource
+	return plain.FromYAML([]byte(text)) // the caller tells the resource
 }
 
 // getResourceContent returns the content of a resource.
@@ -67,7 +67,7 @@ func (c *Component) getResourceContent(read readReference, convert convert) Func
 		}
 		content, mediaType, err := c.options.Session.Reader().Read(ctx, version, resource, maxContent)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // names the resource
+			return nil, err // names the resource
 		}
 		if isOctetStream(mediaType) {
 			return base64.StdEncoding.EncodeToString(content), nil
@@ -149,7 +149,7 @@ func (c *Component) withAccess(ctx context.Context, access map[string]any) (*rep
 	}
 	versions, err := c.options.Session.Closure(ctx, c.options.Version, c.options.Context)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the component that is missing
+		return nil, nil, err // names the component that is missing
 	}
 	for _, version := range versions {
 		if resource := hasAccess(version, access); resource != nil {

@@ -113,7 +113,7 @@ func (c *Component) referenced(ctx context.Context, in *view, reference *descrip
 	}
 	if last != nil {
 		if from.Context, err = descriptor.NewTyped(last); err != nil {
-			return nil, err //nolint:wrapcheck // tells what it did
+			return nil, err // tells what it did
 		}
 		from.RepositoryContexts = []descriptor.Typed{from.Context}
 	}
@@ -121,7 +121,7 @@ func (c *Component) referenced(ctx context.Context, in *view, reference *descrip
 	if context.IsZero() {
 		context = from.Context
 	}
-	return c.options.Session.Referenced(ctx, from, reference, context) //nolint:wrapcheck // names the component
+	return c.options.Session.Referenced(ctx, from, reference, context) // names the component
 }
 
 // context returns where references are looked up.

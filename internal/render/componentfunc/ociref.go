@@ -28,7 +28,7 @@ func ociFunction(result func(repository, version string) any) Function {
 		}
 		text, ok := args[0].(string)
 		if !ok {
-			return nil, errors.New("Invalid argument: string expected, but it is " + kind(args[0])) //nolint:revive,staticcheck // a text that is known
+			return nil, errors.New("Invalid argument: string expected, but it is " + kind(args[0]))
 		}
 		repository, version, err := parseOCI(text)
 		if err != nil {

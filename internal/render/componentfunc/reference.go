@@ -64,7 +64,7 @@ func uriReference(text string) (refer, error) {
 	}
 	return func(ctx context.Context, from origin) (*repository.Version, *descriptor.Resource, error) {
 		parsed.Context = from.context
-		return parsed.Resource(ctx, from.finder, from.version) //nolint:wrapcheck // shows the URI
+		return parsed.Resource(ctx, from.finder, from.version) // shows the URI
 	}, nil
 }
 

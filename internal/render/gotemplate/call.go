@@ -47,7 +47,7 @@ func (r *renderer) native(name string, function any) func(args ...any) (any, err
 		out := value.Call(in)
 		r.free(transient[name])
 		if len(out) == 2 && !out[1].IsNil() {
-			return nil, failure(name, out[1].Interface().(error)) //nolint:forcetypeassert // text/template demands it
+			return nil, failure(name, out[1].Interface().(error)) // text/template demands it
 		}
 		result = out[0].Interface()
 		return result, r.account(name, args, result)

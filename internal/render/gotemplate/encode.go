@@ -87,5 +87,5 @@ func (r *renderer) fromJSONLenient(text string) (any, error) {
 	if errors.As(err, &refused) {
 		return nil, err
 	}
-	return value, nil //nolint:nilerr // that is what this function promises
+	return value, nil
 }

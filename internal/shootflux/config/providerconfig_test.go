@@ -24,7 +24,7 @@ func golden(t *testing.T, name string, c *Config) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file) //nolint:gosec // a file of the test
+	want, err := os.ReadFile(file) // a file of the test
 	if err != nil {
 		t.Fatal(err)
 	}

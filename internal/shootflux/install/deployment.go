@@ -22,7 +22,7 @@ func (r *release) deployment(object *unstructured.Unstructured, o Options) error
 	}
 	r.label(labels, o)
 	if err := unstructured.SetNestedStringMap(template, labels, "metadata", "labels"); err != nil {
-		return err //nolint:wrapcheck // the caller tells of which object
+		return err // the caller tells of which object
 	}
 	pod, ok := template["spec"].(map[string]any)
 	if !ok {
@@ -42,7 +42,7 @@ func (r *release) deployment(object *unstructured.Unstructured, o Options) error
 	if len(tolerations) > 0 {
 		pod["tolerations"] = tolerations
 	}
-	return unstructured.SetNestedMap(object.Object, template, "spec", "template") //nolint:wrapcheck // the caller tells of which object
+	return unstructured.SetNestedMap(object.Object, template, "spec", "template") // the caller tells of which object
 }
 
 // container sets image and flags of the one container.
@@ -62,9 +62,9 @@ func container(pod map[string]any, component string, o Options) error {
 	manager["image"] = o.Registry + "/" + image[strings.LastIndex(image, "/")+1:]
 	args, _, err := unstructured.NestedStringSlice(manager, "args")
 	if err != nil {
-		return err //nolint:wrapcheck // the caller tells of which object
+		return err // the caller tells of which object
 	}
-	return unstructured.SetNestedStringSlice(manager, flags(component, args, o), "args") //nolint:wrapcheck // the caller tells of which object
+	return unstructured.SetNestedStringSlice(manager, flags(component, args, o), "args") // the caller tells of which object
 }
 
 // flags are the arguments of a controller. A flag that is there keeps its place.

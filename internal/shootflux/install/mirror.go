@@ -187,7 +187,7 @@ func (m *mirror) download(ctx context.Context, session *component.Session, from 
 	reader.Documents = nil
 	data, err := reader.Download(ctx, from, maxPacked)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	if found := checksum.Algorithm().FromBytes(data); found != checksum {
 		return nil, fmt.Errorf("what was delivered has checksum %s, %s is configured: somebody has changed the file, or the checksum is wrong", found, checksum)
@@ -199,21 +199,21 @@ func (m *mirror) download(ctx context.Context, session *component.Session, from 
 func (m *mirror) artifact(ctx context.Context, session *component.Session, from string, checksum digest.Digest) ([]byte, error) {
 	reference, err := access.ParseReference(from + "@" + checksum.String())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
+		return nil, err // tells what is wrong
 	}
 	store := session.Reader().Registry(reference.Scheme, reference.Host)
 	at, err := store.Resolve(ctx, reference.Repository, checksum.String())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	manifest, err := oci.ReadManifest(ctx, store, reference.Repository, at)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	if len(manifest.Layers) != 1 {
 		return nil, fmt.Errorf("the artifact has %d layers instead of one with the manifests", len(manifest.Layers))
 	}
-	return oci.Read(ctx, store, reference.Repository, manifest.Layers[0], maxPacked) //nolint:wrapcheck // tells what it did
+	return oci.Read(ctx, store, reference.Repository, manifest.Layers[0], maxPacked) // tells what it did
 }
 
 // unpack returns the files of an archive, or the one file that is none.
@@ -227,7 +227,7 @@ func unpack(data []byte) (map[string][]byte, error) {
 	err := archive.Walk(bytes.NewReader(data), limits, func(entry archive.Entry) error {
 		content, err := archive.ReadAll(entry.Content, maxPacked)
 		files[entry.Path] = content
-		return err //nolint:wrapcheck // tells what it did
+		return err // tells what it did
 	})
-	return files, err //nolint:wrapcheck // tells what it did
+	return files, err // tells what it did
 }

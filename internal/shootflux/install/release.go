@@ -100,13 +100,13 @@ func (r *release) add(file string, object *unstructured.Unstructured) {
 func decode(content []byte) ([]*unstructured.Unstructured, error) {
 	documents, err := yamltext.Documents(content, yamltext.Lenient())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller tells what it reads
+		return nil, err // the caller tells what it reads
 	}
 	var objects []*unstructured.Unstructured
 	for i, document := range documents {
 		text, err := document.JSON()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller tells what it reads
+			return nil, err // the caller tells what it reads
 		}
 		object := &unstructured.Unstructured{}
 		if string(text) == "null" {

@@ -96,12 +96,12 @@ func (r *release) label(labels map[string]string, o Options) {
 func subjects(binding *unstructured.Unstructured, namespace string) error {
 	listed, _, err := unstructured.NestedSlice(binding.Object, "subjects")
 	if err != nil {
-		return err //nolint:wrapcheck // the caller tells of which object
+		return err // the caller tells of which object
 	}
 	for _, entry := range listed {
 		if subject, ok := entry.(map[string]any); ok && subject["kind"] == "ServiceAccount" {
 			subject["namespace"] = namespace
 		}
 	}
-	return unstructured.SetNestedSlice(binding.Object, listed, "subjects") //nolint:wrapcheck // the caller tells of which object
+	return unstructured.SetNestedSlice(binding.Object, listed, "subjects") // the caller tells of which object
 }

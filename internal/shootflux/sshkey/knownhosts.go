@@ -3,7 +3,7 @@ package sshkey
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // it is how OpenSSH hides names
+	"crypto/sha1" // it is how OpenSSH hides names
 	_ "embed"
 	"encoding/base64"
 	"errors"

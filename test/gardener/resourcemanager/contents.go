@@ -43,7 +43,7 @@ func (m *Manager) read(ctx context.Context, resource *managedResource) (*content
 		}
 		for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 			data := secret.Data[key]
-			sum.Write(append([]byte(key), data...)) //nolint:errcheck // it never fails
+			sum.Write(append([]byte(key), data...))
 			if strings.HasSuffix(key, ".br") {
 				var err error
 				if data, err = io.ReadAll(io.LimitReader(brotli.NewReader(bytes.NewReader(data)), maxContents)); err != nil {

@@ -164,7 +164,7 @@ func push(t testing.TB, fields map[string]any) descriptor.Typed {
 			Target: target, Spec: spec, Context: at,
 			Digest: func(ctx context.Context, version *repository.Version, resource *descriptor.Resource) (*descriptor.Digest, error) {
 				if resource.Name == "relative" {
-					return nil, nil //nolint:nilnil // the place is known only after publishing
+					return nil, nil // the place is known only after publishing
 				}
 				return session.Reader().Digest(ctx, version, resource, "SHA-256", "")
 			},

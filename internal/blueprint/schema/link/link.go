@@ -62,7 +62,7 @@ const maxPaths = 4 << 20
 // linker brings all schemas that belong to one together. Each schema that others
 // refer to becomes a definition of one document; references lead to definitions.
 type linker struct {
-	ctx       context.Context //nolint:containedctx // lives for one call
+	ctx       context.Context // lives for one call
 	sources   Sources
 	documents map[string]*document
 	followed  map[step]*document

@@ -62,11 +62,11 @@ func compilePattern(text string) (*Pattern, error) {
 func programSize(text string) (int, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // the caller names the pattern
+		return 0, err // the caller names the pattern
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
-		return 0, err //nolint:wrapcheck // the caller names the pattern
+		return 0, err // the caller names the pattern
 	}
 	return len(program.Inst), nil
 }

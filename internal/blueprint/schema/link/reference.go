@@ -195,7 +195,7 @@ func (l *linker) readFile(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the path starts at the root of the blueprint: %w", err)
 	}
 	defer file.Close()                             //nolint:errcheck // nothing is written
-	return archive.ReadAll(file, MaxDocumentBytes) //nolint:wrapcheck // the caller names the file
+	return archive.ReadAll(file, MaxDocumentBytes) // the caller names the file
 }
 
 func (l *linker) component(d *document, _, text string) (*document, error) {
@@ -226,12 +226,12 @@ func (l *linker) follow(from *repository.Version, text string) (*document, error
 	}
 	address, err := uri.Parse(text)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the URI
+		return nil, err // names the URI
 	}
 	address.Context = l.sources.Context
 	owner, resource, err := address.Resource(l.ctx, l.sources.Finder, from)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the URI
+		return nil, err // names the URI
 	}
 	name := fmt.Sprintf("resource %s of component version %s:%s", resource.Name, owner.Name, owner.Version)
 	return l.remember(name+" in "+owner.Context.String(), func() (*document, error) {
@@ -252,7 +252,7 @@ func (l *linker) readResource(owner *repository.Version, resource *descriptor.Re
 	}
 	content, mediaType, err := l.sources.Reader.Read(l.ctx, owner, resource, MaxDocumentBytes)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the resource
+		return nil, err // names the resource
 	}
 	limits := archive.DefaultLimits()
 	limits.Bytes = MaxDocumentBytes
@@ -261,25 +261,25 @@ func (l *linker) readResource(owner *repository.Version, resource *descriptor.Re
 			return nil, err
 		}
 	}
-	return archive.Inflate(bytes.NewReader(content), limits) //nolint:wrapcheck // the caller names the resource
+	return archive.Inflate(bytes.NewReader(content), limits) // the caller names the resource
 }
 
 // onlyLayer returns the layer of an artifact that has one.
 func (l *linker) onlyLayer(content []byte, limits archive.Limits) ([]byte, error) {
 	set, err := oci.ReadSet(bytes.NewReader(content), limits)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the resource
+		return nil, err // the caller names the resource
 	}
 	manifest, err := oci.ReadManifest(l.ctx, set, "", set.Main)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the resource
+		return nil, err // the caller names the resource
 	}
 	if len(manifest.Layers) != 1 {
 		return nil, fmt.Errorf("the artifact has %d layers; a schema is one layer", len(manifest.Layers))
 	}
 	layer, err := set.Open(l.ctx, "", manifest.Layers[0])
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the resource
+		return nil, err // the caller names the resource
 	}
 	defer layer.Close() //nolint:errcheck // nothing is written
 	text, err := io.ReadAll(layer)

@@ -30,7 +30,7 @@ func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *
 	address := strings.TrimSpace(source.Archive.Remote.URL)
 	data, err := session.Reader().Download(ctx, address, maxPacked)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	found := newPacked(data, redacted(address))
 	if found.trust = trust; trust != nil {
@@ -45,7 +45,7 @@ func (l *Loader) remoteTrust(ctx context.Context, item *v1alpha1.DeployItem) (*t
 	landscape, err := from.Context(ctx, item, operation)
 	var unread *sources.ReadError
 	if errors.As(err, &unread) {
-		return nil, err //nolint:wrapcheck // names the Context
+		return nil, err // names the Context
 	}
 	if err != nil {
 		// There is none that could ask for signatures.
@@ -94,16 +94,16 @@ func (l *Loader) repository(ctx context.Context, item *v1alpha1.DeployItem, sour
 		"type": "helm", "helmRepository": strings.TrimSpace(wanted.HelmChartRepoURL), "helmChart": wanted.HelmChartName, "version": wanted.HelmChartVersion,
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	blob, err := session.Reader().Open(ctx, nil, typed)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	defer blob.Close() //nolint:errcheck // nothing is written
 	data, err := archive.ReadAll(blob, maxPacked)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	found, err := unset(ctx, data, blob.MediaType, trust)
 	if err == nil && trust != nil && len(found.provenance) == 0 {
@@ -127,7 +127,7 @@ func unset(ctx context.Context, data []byte, mediaType string, trust *trust) (*p
 	}
 	set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	return artifact(ctx, set, "the artifact", set.Main, trust)
 }

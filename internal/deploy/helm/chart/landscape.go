@@ -26,7 +26,7 @@ const credentialsKey = "helmChartRepoCredentials"
 // sources reads the Context of an item, with the credentials for registries.
 func (l *Loader) sources(ctx context.Context, item *v1alpha1.DeployItem) (*sources.Sources, error) {
 	from := origin.Origins{Contexts: l.options.Contexts, Sources: l.options.Sources, Components: l.options.Components}
-	return from.Of(ctx, item, operation) //nolint:wrapcheck // names the Context
+	return from.Of(ctx, item, operation) // names the Context
 }
 
 // repositorySources reads the same with the credentials for chart repositories.

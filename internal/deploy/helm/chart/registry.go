@@ -49,7 +49,7 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 	}
 	at, err := store.Resolve(ctx, reference.Repository, name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	found, err := artifact(ctx, store, reference.Repository, at, trust)
 	if err != nil {
@@ -82,7 +82,7 @@ func parseReference(text string) (access.Reference, error) {
 		}
 		name += "@" + pin
 	}
-	return access.ParseReference(name) //nolint:wrapcheck // tells what is wrong
+	return access.ParseReference(name) // tells what is wrong
 }
 
 // artifact reads the layer with the chart, and the one that tells who has signed it if
@@ -93,7 +93,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 		manifest, err = oci.ReadManifest(ctx, store, repository, manifest.Manifests[0])
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	layer, err := chartLayer(manifest)
 	if err != nil {
@@ -101,7 +101,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	}
 	data, err := oci.Read(ctx, store, repository, layer, maxPacked)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	found := newPacked(data, "")
 	if found.trust = trust; trust == nil {
@@ -110,7 +110,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	if at := slices.IndexFunc(manifest.Layers, func(layer ocispec.Descriptor) bool { return layer.MediaType == provenanceType }); at >= 0 {
 		found.provenance, err = oci.Read(ctx, store, repository, manifest.Layers[at], maxProvenance)
 	}
-	return found, err //nolint:wrapcheck // tells what it did
+	return found, err // tells what it did
 }
 
 // chartLayer returns the layer that is the archive of a chart.

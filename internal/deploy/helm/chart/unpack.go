@@ -45,7 +45,7 @@ func unpack(ctx context.Context, packed []byte) (*helmchart.Chart, error) {
 
 // unpacking counts what all archives of a chart have together.
 type unpacking struct {
-	ctx context.Context //nolint:containedctx // lives for one call
+	ctx context.Context // lives for one call
 	// left is what may still come out; tar counts headers and padding as well.
 	left   archive.Limits
 	tar    int64
@@ -68,19 +68,19 @@ func (u *unpacking) files(packed []byte) (*files, error) {
 	}
 	plain, err := archive.Open(bytes.NewReader(packed), archive.DefaultLimits())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	defer plain.Close() //nolint:errcheck // nothing is written
 	found := &files{at: map[string]int{}}
 	err = archive.WalkTar(&counted{from: plain, left: &u.tar}, u.left, func(entry archive.Entry) error {
 		if err := u.ctx.Err(); err != nil {
-			return err //nolint:wrapcheck // whoever asked gave up
+			return err // whoever asked gave up
 		}
 		u.left.Files--
 		u.left.Bytes -= entry.Size
 		data, err := archive.ReadAll(entry.Content, entry.Size)
 		if err != nil {
-			return err //nolint:wrapcheck // tells what it did
+			return err // tells what it did
 		}
 		found.add(entry.Path, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 		return nil
@@ -106,7 +106,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	if *c.left -= int64(n); *c.left < 0 {
 		return 0, &archive.TooLargeError{What: "the number of bytes of all archives", Limit: 2 * archive.DefaultLimits().Bytes}
 	}
-	return n, err //nolint:wrapcheck // a reader hands on io.EOF as it is
+	return n, err // a reader hands on io.EOF as it is
 }
 
 // known puts the limit in the words of this package: what is left is of no interest.
@@ -183,7 +183,7 @@ func (u *unpacking) chart(from *files, depth int) (*helmchart.Chart, error) {
 	}
 	made, err := loader.LoadFiles(own)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err // names the file
 	}
 	if version := made.Metadata.APIVersion; version != helmchart.APIVersionV1 && version != helmchart.APIVersionV2 {
 		return nil, fmt.Errorf("%s: apiVersion %.50q is not known: v1 and v2 are", chartFile, version)
@@ -234,12 +234,12 @@ func (u *unpacking) checkTexts(own []*loading.BufferedFile) error {
 func (u *unpacking) checkText(text []byte) error {
 	documents, err := yamltext.Documents(text, textLimits())
 	if err != nil {
-		return err //nolint:wrapcheck // the caller names the file
+		return err // the caller names the file
 	}
 	for _, document := range documents {
 		raw, err := document.JSON()
 		if err != nil {
-			return err //nolint:wrapcheck // the caller names the file
+			return err // the caller names the file
 		}
 		if u.texts -= len(raw); u.texts < 0 {
 			return &archive.TooLargeError{What: "the size of all values and descriptions of the chart and the charts in it", Limit: maxTexts}

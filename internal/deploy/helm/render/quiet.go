@@ -26,7 +26,7 @@ func (h hushed) Write(line []byte) (int, error) {
 			return len(line), nil
 		}
 		if !more {
-			return h.to.Write(line) //nolint:wrapcheck // the logger of the process asks
+			return h.to.Write(line) // the logger of the process asks
 		}
 	}
 }

@@ -79,7 +79,7 @@ func run(files filesys.FileSystem, at string) (built resmap.ResMap, err error) {
 	options.PluginConfig = types.DisabledPluginConfig()
 	// The guard has checked where each file is; it puts them side by side.
 	options.LoadRestrictions = types.LoadRestrictionsNone
-	return krusty.MakeKustomizer(options).Run(files, at) //nolint:wrapcheck // explained by the caller
+	return krusty.MakeKustomizer(options).Run(files, at) // explained by the caller
 }
 
 func objects(built resmap.ResMap) ([]*unstructured.Unstructured, error) {

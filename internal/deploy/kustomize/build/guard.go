@@ -21,7 +21,7 @@ const overlayName = "item"
 
 // guard reads a source for the library.
 type guard struct {
-	ctx    context.Context //nolint:containedctx // lives for one build
+	ctx    context.Context // lives for one build
 	files  *filetree.Tree
 	limits Limits
 	// to is what the library reads.
@@ -164,7 +164,7 @@ func (g *guard) text(name string) ([]byte, error) {
 	if err := g.count(int(info.Size())); err != nil {
 		return nil, err
 	}
-	return g.files.ReadFile(name) //nolint:wrapcheck // the caller tells the file
+	return g.files.ReadFile(name) // the caller tells the file
 }
 
 // count counts bytes that were read.
@@ -182,13 +182,13 @@ func (g *guard) documents(text []byte) ([][]byte, error) {
 	limits := yamltext.Limits{Text: g.limits.Read, Values: 250_000, Bytes: g.limits.Read, Depth: 100, OnlyTrue: true}
 	found, err := yamltext.Documents(text, limits)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
+		return nil, err // tells what is wrong
 	}
 	var all [][]byte
 	for _, document := range found {
 		raw, err := document.JSON()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // tells what is wrong
+			return nil, err // tells what is wrong
 		}
 		if err := g.count(max(len(raw)-len(text), 0)); err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ import (
 func (l *Loader) session(ctx context.Context, item *v1alpha1.DeployItem) (*component.Session, error) {
 	from, err := l.Of(ctx, item, operation)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the Context
+		return nil, err // names the Context
 	}
 	return component.NewSession(l.Components, from.Options), nil
 }
@@ -35,7 +35,7 @@ func (l *Loader) session(ctx context.Context, item *v1alpha1.DeployItem) (*compo
 func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
 	key, err := origin.ParseKey(source.ResourceRef)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
+		return nil, err // tells what is wrong
 	}
 	session, err := l.session(ctx, item)
 	if err != nil {
@@ -44,15 +44,15 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source
 	defer session.Close() //nolint:errcheck // nothing is written
 	version, err := session.Resolve(ctx, component.Reference{Name: key.Component.Name, Version: key.Component.Version})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	resource, err := version.Resource(key.Resource)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is missing
+		return nil, err // tells what is missing
 	}
 	data, mediaType, err := session.Reader().Read(ctx, version, resource, maxPacked)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells the resource
+		return nil, err // tells the resource
 	}
 	found, err := unset(ctx, data, mediaType)
 	if err != nil {
@@ -68,7 +68,7 @@ func unset(ctx context.Context, data []byte, mediaType string) (*filetree.Tree, 
 	}
 	set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	return artifact(ctx, set, "the artifact", set.Main)
 }
@@ -85,7 +85,7 @@ func unpack(data []byte) (*filetree.Tree, error) {
 func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api.Source) (*filetree.Tree, error) {
 	reference, err := access.ParseReference(strings.TrimSpace(source.OCI.Ref))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
+		return nil, err // tells what is wrong
 	}
 	session, err := l.session(ctx, item)
 	if err != nil {
@@ -99,7 +99,7 @@ func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api
 	}
 	at, err := store.Resolve(ctx, reference.Repository, name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	return artifact(ctx, store, reference.Repository, at)
 }
@@ -111,7 +111,7 @@ const fluxLayer = "application/vnd.cncf.flux.content.v1.tar+gzip"
 func artifact(ctx context.Context, store oci.Store, repository string, at ocispec.Descriptor) (*filetree.Tree, error) {
 	manifest, err := oci.ReadManifest(ctx, store, repository, at)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	if manifest.Index {
 		return nil, errors.New("the artifact is an index of several: name one of them by its digest")
@@ -122,7 +122,7 @@ func artifact(ctx context.Context, store oci.Store, repository string, at ocispe
 	}
 	data, err := oci.Read(ctx, store, repository, layer, maxPacked)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	return unpack(data)
 }
@@ -169,14 +169,14 @@ func (l *Loader) git(ctx context.Context, item *v1alpha1.DeployItem, source *api
 	address := strings.TrimSpace(git.URL)
 	wanted, err := descriptor.NewTyped(map[string]any{"type": "git", "repository": address, "ref": ref, "commit": git.Ref.Commit})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what is wrong
+		return nil, err // tells what is wrong
 	}
 	reader := *session.Reader()
 	reader.MaxBytes = maxPacked
 	ask := func(ctx context.Context, _ string) (cache.Document, error) {
 		blob, err := reader.Open(ctx, nil, wanted)
 		if err != nil {
-			return cache.Document{}, err //nolint:wrapcheck // tells what it did
+			return cache.Document{}, err // tells what it did
 		}
 		defer blob.Close() //nolint:errcheck // nothing is written
 		data, err := archive.ReadAll(blob, maxPacked)
@@ -191,7 +191,7 @@ func (l *Loader) git(ctx context.Context, item *v1alpha1.DeployItem, source *api
 	}
 	data, err := reader.Documents(ctx, "git "+address+" "+ref+" "+git.Ref.Commit, ask)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // tells what it did
+		return nil, err // tells what it did
 	}
 	return unpack(data)
 }
