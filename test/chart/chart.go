@@ -85,7 +85,7 @@ func (c Chart) Render(values map[string]any) ([]*unstructured.Unstructured, erro
 		if !strings.HasSuffix(name, ".yaml") {
 			continue
 		}
-		more, err := decode(content)
+		more, err := Decode(content)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -94,7 +94,8 @@ func (c Chart) Render(values map[string]any) ([]*unstructured.Unstructured, erro
 	return objects, nil
 }
 
-func decode(content string) ([]*unstructured.Unstructured, error) {
+// Decode reads the objects of a text.
+func Decode(content string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(content), 4096)
 	for {
@@ -148,7 +149,7 @@ func GardenRole() (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := decode(string(content))
+	objects, err := Decode(string(content))
 	if err != nil {
 		return nil, err
 	}

@@ -56,22 +56,29 @@ func Start(ctx context.Context) (*Landscape, error) {
 // New makes clusters of a lab a landscape.
 func New(ctx context.Context, l *lab.Lab, garden, seed, shoot string) (*Landscape, error) {
 	made := &Landscape{Lab: l, Garden: l.Clusters[garden], Seed: l.Clusters[seed], Shoot: l.Clusters[shoot]}
-	for cluster, to := range map[*lab.Cluster]*client.WithWatch{made.Garden: &made.InGarden, made.Seed: &made.OnSeed, made.Shoot: &made.InShoot} {
+	// One cluster may be several of them.
+	for to, cluster := range map[*client.WithWatch]*lab.Cluster{&made.InGarden: made.Garden, &made.OnSeed: made.Seed, &made.InShoot: made.Shoot} {
 		connected, err := landscape.Connect(cluster.Kubeconfig)
 		if err != nil {
 			return nil, err
 		}
 		*to = connected
 	}
-	return made, InstallKinds(ctx, made.OnSeed)
+	return made, InstallKinds(ctx, made.OnSeed, SeedKinds)
 }
 
 // Stop ends the lab.
 func (l *Landscape) Stop(ctx context.Context) error { return l.Lab.Down(ctx) }
 
-// InstallKinds installs the kinds of a seed, and returns when they are served.
-func InstallKinds(ctx context.Context, seed client.WithWatch) error {
-	files, err := fs.Glob(kinds, "crds/*.yaml")
+// The kinds of seeds, and those by which a garden gets to know extensions.
+const (
+	SeedKinds   = "seed"
+	GardenKinds = "garden"
+)
+
+// InstallKinds installs some kinds, and returns when they are served.
+func InstallKinds(ctx context.Context, cluster client.WithWatch, of string) error {
+	files, err := fs.Glob(kinds, "crds/"+of+"/*.yaml")
 	if err != nil {
 		return err
 	}
@@ -80,14 +87,14 @@ func InstallKinds(ctx context.Context, seed client.WithWatch) error {
 		if err != nil {
 			return err
 		}
-		if err := installAll(ctx, seed, file); err != nil {
+		if err := installAll(ctx, cluster, file); err != nil {
 			return fmt.Errorf("install %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func installAll(ctx context.Context, seed client.WithWatch, content io.Reader) error {
+func installAll(ctx context.Context, cluster client.WithWatch, content io.Reader) error {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(content))
 	for {
 		document, err := documents.Read()
@@ -101,7 +108,7 @@ func installAll(ctx context.Context, seed client.WithWatch, content io.Reader) e
 		if err := yaml.UnmarshalStrict(document, kind); err != nil {
 			return err
 		}
-		if err := client.IgnoreAlreadyExists(seed.Create(ctx, kind)); err != nil {
+		if err := client.IgnoreAlreadyExists(cluster.Create(ctx, kind)); err != nil {
 			return err
 		}
 		served := func(object *unstructured.Unstructured) (bool, error) {
@@ -116,7 +123,7 @@ func installAll(ctx context.Context, seed client.WithWatch, content io.Reader) e
 		definition := &unstructured.Unstructured{}
 		definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 		definition.SetName(kind.Name)
-		if err := Wait(ctx, seed, definition, served); err != nil {
+		if err := Wait(ctx, cluster, definition, served); err != nil {
 			return err
 		}
 	}
