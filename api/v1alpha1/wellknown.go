@@ -3,6 +3,10 @@ package v1alpha1
 // Finalizer keeps an object until its controller has cleaned up behind it.
 const Finalizer = "finalizer." + GroupName
 
+// ServerLease is the name of the lease by which the replicas of a server agree which of
+// them works.
+const ServerLease = "landscaper." + GroupName
+
 // Annotations that users set to steer Landscaper.
 const (
 	// OperationAnnotation asks for an operation.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/inspect"
 )
@@ -47,10 +49,20 @@ type Facts struct {
 	// Snapshot are the objects, Healths what servers say of themselves.
 	Snapshot inspect.Snapshot
 	Healths  []v1alpha1.LsHealthCheck
+	// Leases are those by which servers agree which of them works.
+	Leases []Lease
 	// Denied are permissions that are missing, such as "list installations".
 	Denied []string
 	// Targets are the errors of connections by "namespace/name"; nil for a good one.
 	Targets map[string]error
+}
+
+// Lease tells which server works, and when it said so last.
+type Lease struct {
+	Namespace string
+	// Holder is the server; "" if it has given the lease back.
+	Holder  string
+	Renewed time.Time
 }
 
 const (
@@ -58,11 +70,22 @@ const (
 	skew = 5 * time.Second
 	// silence is how old what a server says of itself may be.
 	silence = 3 * time.Minute
+	// lapse is how old a lease may be; a server renews it every few seconds.
+	lapse = time.Minute
 	// pickup is how long a request may wait to be taken up.
 	pickup = 2 * time.Minute
 	// stuck is how long a deletion may take before somebody should look.
 	stuck = 15 * time.Minute
 )
+
+// present is the time by which ages are told: what they are counted from was written by
+// the API server, or by controllers whose clocks are more like its own than like ours.
+func (f Facts) present() time.Time {
+	if f.Server.IsZero() {
+		return f.Now
+	}
+	return f.Server
+}
 
 // Judge returns all findings, the checks in a fixed order.
 func Judge(facts Facts) []Finding {
@@ -75,7 +98,7 @@ func Judge(facts Facts) []Finding {
 		{"definitions", "all are installed and fit this release", judgeDefinitions},
 		{"permissions", "you may read everything that is looked at here", judgePermissions},
 		{"clocks", "this machine and the API server agree", judgeClocks},
-		{"controllers", "nothing waits to be taken up", judgeControllers},
+		{"controllers", running(facts) + "nothing waits to be taken up", judgeControllers},
 		{"deployers", "no item waits to be taken up", judgeDeployers},
 		{"targets", fmt.Sprintf("all clusters answer (%d)", len(facts.Targets)), judgeTargets},
 		{"deletions", "none is stuck", judgeDeletions},
@@ -138,11 +161,34 @@ func judgeClocks(facts Facts) []Finding {
 	}}
 }
 
-func judgeControllers(facts Facts) []Finding {
+// running tells that a server is known to run. One that runs without a lease does not
+// tell.
+func running(facts Facts) string {
+	if len(facts.Leases) == 0 {
+		return ""
+	}
+	return "a server runs, and "
+}
+
+func judgeLeases(facts Facts) []Finding {
 	var findings []Finding
+	for _, lease := range facts.Leases {
+		remedy := "look at the Deployment of the server in namespace " + lease.Namespace
+		switch age := facts.present().Sub(lease.Renewed); {
+		case lease.Holder == "":
+			findings = append(findings, Finding{Severity: Problem, Message: "no server runs in namespace " + lease.Namespace + ": nobody holds its lease", Remedy: remedy})
+		case age > lapse:
+			findings = append(findings, Finding{Severity: Problem, Message: fmt.Sprintf("the server %s in namespace %s does not run: it last renewed its lease %s ago", lease.Holder, lease.Namespace, age.Round(time.Second)), Remedy: remedy})
+		}
+	}
+	return findings
+}
+
+func judgeControllers(facts Facts) []Finding {
+	findings := judgeLeases(facts)
 	for _, health := range facts.Healths {
 		name := health.Namespace + "/" + health.Name
-		age := facts.Now.Sub(health.LastUpdateTime.Time)
+		age := facts.present().Sub(health.LastUpdateTime.Time)
 		switch {
 		case health.Status == v1alpha1.LsHealthCheckStatusFailed:
 			findings = append(findings, Finding{Severity: Problem, Message: fmt.Sprintf("LsHealthCheck %s: %s", name, health.Description), Remedy: "look at the log of the server in namespace " + health.Namespace})
@@ -154,7 +200,7 @@ func judgeControllers(facts Facts) []Finding {
 		operation, asked := inst.Annotations[v1alpha1.OperationAnnotation]
 		idle := inst.Status.JobID == inst.Status.JobIDFinished
 		since := lastTouched(inst)
-		if asked && idle && !since.IsZero() && facts.Now.Sub(since) > pickup {
+		if asked && idle && !since.IsZero() && facts.present().Sub(since) > pickup {
 			findings = append(findings, Finding{
 				Severity: Problem, Message: fmt.Sprintf("operation %q of Installation %s/%s has waited since %s", operation, inst.Namespace, inst.Name, since.UTC().Format(time.RFC3339)),
 				Remedy: "see that the server runs, with the controller installation, and for this namespace",
@@ -178,18 +224,31 @@ func lastTouched(inst *v1alpha1.Installation) time.Time {
 
 func judgeDeployers(facts Facts) []Finding {
 	waiting := map[v1alpha1.DeployItemType][]string{}
+	wait := func(item *v1alpha1.DeployItem, since *metav1.Time) {
+		if since != nil && facts.present().Sub(since.Time) > pickup {
+			waiting[item.Spec.Type] = append(waiting[item.Spec.Type], item.Namespace+"/"+item.Name)
+		}
+	}
 	for _, item := range facts.Snapshot.DeployItems {
 		times := item.Status.TransitionTimes
 		open := item.Status.JobID != item.Status.JobIDFinished && (item.Status.Phase == "" || v1alpha1.InstallationPhase(item.Status.Phase).IsFinal())
-		if open && times != nil && times.TriggerTime != nil && facts.Now.Sub(times.TriggerTime.Time) > pickup {
-			waiting[item.Spec.Type] = append(waiting[item.Spec.Type], item.Namespace+"/"+item.Name)
+		if open && times != nil {
+			wait(item, times.TriggerTime)
 		}
+	}
+	// Where an Execution and a deployer share a process, no status shows the job yet.
+	for _, root := range inspect.Forest(facts.Snapshot) {
+		root.Walk(func(node *inspect.Node) {
+			if node.Reason == inspect.QueuedReason {
+				wait(node.DeployItem, node.Since())
+			}
+		})
 	}
 	var findings []Finding
 	for _, kind := range slices.Sorted(maps.Keys(waiting)) {
 		findings = append(findings, Finding{
-			Severity: Problem, Message: fmt.Sprintf("%d items of type %s wait to be taken up, such as %s", len(waiting[kind]), kind, waiting[kind][0]),
-			Remedy: "see that a deployer for this type runs, and that it is for the Target of the item",
+			Severity: Problem, Message: fmt.Sprintf("items of type %s wait to be taken up: %d, such as %s", kind, len(waiting[kind]), waiting[kind][0]),
+			Remedy: "see that a deployer for this type runs, that it is for the Target of the item, and that it has no more work than its workers can do",
 		})
 	}
 	return findings
@@ -207,18 +266,36 @@ func judgeTargets(facts Facts) []Finding {
 
 func judgeDeletions(facts Facts) []Finding {
 	var findings []Finding
+	seen := map[metav1.Object]bool{}
+	judge := func(kind inspect.Kind, object metav1.Object, why, resort string) {
+		seen[object] = true
+		if object.GetDeletionTimestamp() == nil || facts.present().Sub(object.GetDeletionTimestamp().Time) <= stuck {
+			return
+		}
+		findings = append(findings, Finding{
+			Severity: Warning, Message: fmt.Sprintf("%s %s/%s is being deleted since %s, with the finalizers %v: %s", kind, object.GetNamespace(), object.GetName(),
+				object.GetDeletionTimestamp().UTC().Format(time.RFC3339), object.GetFinalizers(), cmp.Or(why, "it does not tell why")),
+			Remedy: "remove the cause; as a last resort, " + resort + " gives up what was deployed",
+		})
+	}
 	for _, root := range inspect.Forest(facts.Snapshot) {
 		root.Walk(func(node *inspect.Node) {
-			object := node.Object()
-			if object == nil || object.GetDeletionTimestamp() == nil || facts.Now.Sub(object.GetDeletionTimestamp().Time) <= stuck {
-				return
+			if object := node.Object(); object != nil {
+				judge(node.Kind, object, node.Why(), "landscaper-cli installations force-delete")
 			}
-			findings = append(findings, Finding{
-				Severity: Warning, Message: fmt.Sprintf("%s %s/%s is being deleted since %s, with the finalizers %v: %s", node.Kind, node.Namespace, node.Name,
-					object.GetDeletionTimestamp().UTC().Format(time.RFC3339), object.GetFinalizers(), cmp.Or(node.Why(), "it does not tell why")),
-				Remedy: "remove the cause; as a last resort, landscaper-cli installations force-delete gives up what was deployed",
-			})
 		})
+	}
+	// What has lost its parent is in no tree.
+	const lost, byHand = "what it was a part of is gone", "removing the finalizers with kubectl"
+	for _, exec := range facts.Snapshot.Executions {
+		if !seen[exec] {
+			judge(inspect.KindExecution, exec, lost, byHand)
+		}
+	}
+	for _, item := range facts.Snapshot.DeployItems {
+		if !seen[item] {
+			judge(inspect.KindDeployItem, item, lost, byHand)
+		}
 	}
 	return findings
 }

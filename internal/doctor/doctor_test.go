@@ -33,6 +33,31 @@ func health(status v1alpha1.LsHealthCheckStatus, age time.Duration) Facts {
 	return Facts{Healths: []v1alpha1.LsHealthCheck{{ObjectMeta: metav1.ObjectMeta{Namespace: "ls", Name: "h"}, Status: status, Description: "no leader", LastUpdateTime: ago(age)}}}
 }
 
+func lease(holder string, age time.Duration) Facts {
+	return Facts{Leases: []Lease{{Namespace: "ls", Holder: holder, Renewed: now.Add(-age)}}}
+}
+
+// skewed are facts seen by a machine whose clock is an hour ahead.
+func skewed(facts Facts) Facts {
+	facts.Server = now.Add(-time.Hour)
+	return facts
+}
+
+// queued is an item of a running Execution whose deployer shares its process: nobody has
+// written that the item has a job.
+func queued(since time.Duration) Facts {
+	facts, began := item(0, ""), ago(since)
+	facts.Snapshot.DeployItems[0].Status = v1alpha1.DeployItemStatus{}
+	facts.Snapshot.DeployItems[0].Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "shop"}
+	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "shop"}}
+	exec.Status = v1alpha1.ExecutionStatus{JobID: "j", ExecutionPhase: "Progressing", TransitionTimes: &v1alpha1.TransitionTimes{TriggerTime: &began}}
+	facts.Snapshot.Executions = []*v1alpha1.Execution{exec}
+	facts.Snapshot.Installations = installation(func(i *v1alpha1.Installation) {
+		i.Status.JobID, i.Status.InstallationPhase, i.Status.ExecutionReference = "j", "Progressing", &v1alpha1.ObjectReference{Namespace: "n", Name: "shop"}
+	}).Snapshot.Installations
+	return facts
+}
+
 func TestJudge(t *testing.T) {
 	for _, test := range []struct {
 		reason, check string
@@ -51,6 +76,11 @@ func TestJudge(t *testing.T) {
 		{"a server that is well", "controllers", health("Ok", time.Minute), OK, "nothing waits"},
 		{"a server that is ill", "controllers", health("Failed", time.Minute), Problem, "no leader"},
 		{"a server that is silent", "controllers", health("Ok", time.Hour), Problem, "the server does not run"},
+		{"a server that holds its lease", "controllers", lease("pod-1", 10*time.Second), OK, "a server runs"},
+		{"a server that was killed", "controllers", lease("pod-1", 10*time.Minute), Problem, "the server pod-1 in namespace ls does not run"},
+		{"a server that has ended", "controllers", lease("", 10*time.Minute), Problem, "nobody holds its lease"},
+		{"a clock that is ahead lets nobody seem dead", "controllers", skewed(health("Ok", time.Hour)), OK, "nothing waits"},
+		{"nor any lease", "controllers", skewed(lease("pod-1", time.Hour)), OK, "a server runs"},
 		{"a request that nobody takes", "controllers", installation(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
@@ -59,8 +89,10 @@ func TestJudge(t *testing.T) {
 			at := ago(time.Second)
 			i.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &at}}
 		}), OK, "nothing waits"},
-		{"an item that nobody takes", "deployers", item(time.Hour, ""), Problem, "1 items of type t wait"},
+		{"an item that nobody takes", "deployers", item(time.Hour, ""), Problem, "items of type t wait to be taken up: 1"},
 		{"an item that was just asked for", "deployers", item(time.Second, ""), OK, ""},
+		{"an item in the queue of a deployer in the same process", "deployers", queued(time.Hour), Problem, "items of type t wait to be taken up: 1, such as n/x"},
+		{"one that came into the queue just now", "deployers", queued(time.Second), OK, ""},
 		{"an item in work", "deployers", item(time.Hour, "Progressing"), OK, ""},
 		{"a cluster that answers", "targets", Facts{Targets: map[string]error{"n/a": nil}}, OK, "all clusters answer (1)"},
 		{"a cluster that does not", "targets", Facts{Targets: map[string]error{"n/a": errors.New("no route")}}, Problem, "Target n/a: no route"},
@@ -68,6 +100,15 @@ func TestJudge(t *testing.T) {
 			at := ago(time.Hour)
 			i.DeletionTimestamp, i.Finalizers = &at, []string{"f"}
 		}), Warning, "with the finalizers [f]"},
+		{"an item whose Execution is gone", "deletions", func() Facts {
+			facts, at := item(time.Hour, "Deleting"), ago(time.Hour)
+			facts.Snapshot.DeployItems[0].DeletionTimestamp = &at
+			return facts
+		}(), Warning, "DeployItem n/x is being deleted since 2026-01-01T11:00:00Z, with the finalizers []: what it was a part of is gone"},
+		{"an Execution whose Installation is gone", "deletions", func() Facts {
+			at := ago(time.Hour)
+			return Facts{Snapshot: inspect.Snapshot{Executions: []*v1alpha1.Execution{{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "x", DeletionTimestamp: &at, Finalizers: []string{"f"}}}}}}
+		}(), Warning, "Execution n/x is being deleted"},
 		{"a deletion under way", "deletions", installation(func(i *v1alpha1.Installation) {
 			at := ago(time.Minute)
 			i.DeletionTimestamp = &at

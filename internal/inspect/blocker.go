@@ -38,8 +38,8 @@ func collectBlockers(node *Node, found *[]*Node) {
 }
 
 // settled tells that the object holds nobody up. One that has not received the
-// job of the root yet is waited for by its parent, which tells why.
-func (n *Node) settled() bool { return n.Ready || n.Outdated }
+// job of the root yet is waited for by its parent, which tells why, unless it is its turn.
+func (n *Node) settled() bool { return n.Ready || n.Outdated && n.Reason != QueuedReason }
 
 // follows tells that the state of an Installation follows from that of a sibling.
 func (n *Node) follows() bool {

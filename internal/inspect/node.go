@@ -89,6 +89,8 @@ type Node struct {
 
 	times      *v1alpha1.TransitionTimes
 	conditions []v1alpha1.Condition
+	// queued is since when a deployer could have taken an item up that it has not.
+	queued *metav1.Time
 	// names replaces the names of copies of Targets in messages; nil if there are none.
 	names *strings.Replacer
 }
@@ -124,7 +126,9 @@ func (n *Node) Why() string {
 		return "the object does not exist"
 	case n.JobID == "":
 		return "no job was started yet"
-	case n.JobID != n.JobIDFinished && (n.Phase == "" || v1alpha1.InstallationPhase(n.Phase).IsFinal()):
+	case n.unbegun() && n.Kind == KindDeployItem:
+		return queuedMessage
+	case n.unbegun():
 		return "the job has not begun yet"
 	case n.State == Waiting:
 		return "the last job was for an earlier state of the object"
@@ -132,9 +136,17 @@ func (n *Node) Why() string {
 	return ""
 }
 
+// unbegun tells that nobody works at the job that the object has.
+func (n *Node) unbegun() bool {
+	return n.JobID != n.JobIDFinished && (n.Phase == "" || v1alpha1.InstallationPhase(n.Phase).IsFinal())
+}
+
 // Since tells from when on the object stands as it does: the phase of an earlier job
 // says nothing about one that waits to begin.
 func (n *Node) Since() *metav1.Time {
+	if n.queued != nil {
+		return n.queued
+	}
 	if n.JobID != n.JobIDFinished && n.StartTime != nil && (n.PhaseTime == nil || n.PhaseTime.Before(n.StartTime)) {
 		return n.StartTime
 	}

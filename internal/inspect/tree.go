@@ -193,6 +193,7 @@ func (g *graph) executionNode(execution *v1alpha1.Execution) *Node {
 	node := &Node{Kind: KindExecution, Namespace: execution.Namespace, Name: execution.Name, Execution: execution}
 	executionFacts(execution).fill(node)
 	node.Children = g.itemNodes(execution.Namespace, execution.Name)
+	node.takeTurns()
 	return node
 }
 

@@ -236,9 +236,15 @@ func TestBlockers(t *testing.T) {
 		{"what the job has not reached is not to blame",
 			Snapshot{
 				Installations: []*v1alpha1.Installation{named("a", inPhase("Progressing"), running, reference)},
-				Executions:    []*v1alpha1.Execution{execution("a", job)},
+				Executions:    []*v1alpha1.Execution{execution("a", job, func(e *v1alpha1.Execution) { e.Status.ExecutionPhase = "Init" })},
 				DeployItems:   []*v1alpha1.DeployItem{old},
 			}, "a"},
+		{"but a deployer that does not take up what is its turn",
+			Snapshot{
+				Installations: []*v1alpha1.Installation{named("a", inPhase("Progressing"), running, reference)},
+				Executions:    []*v1alpha1.Execution{execution("a", job)},
+				DeployItems:   []*v1alpha1.DeployItem{old},
+			}, "a-old"},
 	}
 	for _, test := range tests {
 		if got := outline(leaves(Blockers(Tree(test.given, "ns", "a")))); got != test.want {

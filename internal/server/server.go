@@ -118,7 +118,7 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 		// Ours says what is wrong; the manager's does not.
 		HealthProbeBindAddress:  "0",
 		LeaderElection:          config.LeaderElection,
-		LeaderElectionID:        "landscaper.landscaper.gardener.cloud",
+		LeaderElectionID:        v1alpha1.ServerLease,
 		LeaderElectionNamespace: config.LeaderElectionNamespace,
 		// A replica that stops hands over at once instead of letting its lease run out.
 		LeaderElectionReleaseOnCancel: true,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -149,7 +150,7 @@ var DefinitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Vers
 var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
 	meta.RESTScopeNamespace: append(ours(
 		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync", "LsHealthCheck",
-	), theirs("Secret", "ConfigMap", "Event", "ServiceAccount")...),
+	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), coordinationv1.SchemeGroupVersion.WithKind("Lease"))...),
 	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind),
 }
 
@@ -175,6 +176,7 @@ func newClient(config *rest.Config) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(coordinationv1.AddToScheme(scheme))
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1alpha1.GroupVersion, corev1.SchemeGroupVersion})
 	for scope, all := range kinds {
 		for _, kind := range all {

@@ -91,7 +91,7 @@ func (f *flags) print(streams terminal.Streams, findings []doctor.Finding) error
 		f.printText(streams, findings)
 	}
 	if problems > 0 {
-		return terminal.Exitf(terminal.ExitFailed, "%d problems were found", problems)
+		return terminal.Exitf(terminal.ExitFailed, "problems found: %d", problems)
 	}
 	return nil
 }

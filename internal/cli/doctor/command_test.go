@@ -28,7 +28,7 @@ func TestPrint(t *testing.T) {
 	} {
 		c := &terminaltest.Console{Columns: test.columns}
 		err := test.flags.print(c.Streams(), findings)
-		if err == nil || err.Error() != "1 problems were found" || test.want != "" && c.Out.String() != test.want {
+		if err == nil || err.Error() != "problems found: 1" || test.want != "" && c.Out.String() != test.want {
 			t.Errorf("%s: %v\n%s", test.reason, err, c.Out.String())
 		}
 		if test.want == "" && !strings.Contains(c.Out.String(), `"severity": "problem"`) {

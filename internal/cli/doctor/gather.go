@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -55,13 +56,17 @@ func gather(ctx context.Context, on *connection.Connection, scope string) (facts
 	for _, unreadable := range facts.Snapshot.Unreadable {
 		facts.Denied = append(facts.Denied, "list "+unreadable.Resource.Resource)
 	}
-	healths, targets := &v1alpha1.LsHealthCheckList{}, &v1alpha1.TargetList{}
+	healths, leases, targets := &v1alpha1.LsHealthCheckList{}, &coordinationv1.LeaseList{}, &v1alpha1.TargetList{}
 	for _, read := range []struct {
-		name  string
-		list  client.ObjectList
-		scope string
-	}{{"lshealthchecks in all namespaces", healths, ""}, {"targets", targets, scope}} {
-		err := on.Client.List(ctx, read.list, client.InNamespace(read.scope))
+		name    string
+		list    client.ObjectList
+		options []client.ListOption
+	}{
+		{"lshealthchecks in all namespaces", healths, nil},
+		{"leases in all namespaces", leases, []client.ListOption{client.MatchingFields{"metadata.name": v1alpha1.ServerLease}}},
+		{"targets", targets, []client.ListOption{client.InNamespace(scope)}},
+	} {
+		err := on.Client.List(ctx, read.list, read.options...)
 		switch {
 		case apierrors.IsForbidden(err):
 			facts.Denied = append(facts.Denied, "list "+read.name)
@@ -69,8 +74,24 @@ func gather(ctx context.Context, on *connection.Connection, scope string) (facts
 			return facts, fmt.Errorf("list %s: %w", read.name, err)
 		}
 	}
+	facts.Leases = leasesOf(leases.Items)
 	facts.Healths, facts.Targets = healths.Items, answers(ctx, on, targets.Items)
 	return facts, nil
+}
+
+func leasesOf(items []coordinationv1.Lease) []doctor.Lease {
+	var leases []doctor.Lease
+	for _, item := range items {
+		lease := doctor.Lease{Namespace: item.Namespace}
+		if item.Spec.HolderIdentity != nil {
+			lease.Holder = *item.Spec.HolderIdentity
+		}
+		if item.Spec.RenewTime != nil {
+			lease.Renewed = item.Spec.RenewTime.Time
+		}
+		leases = append(leases, lease)
+	}
+	return leases
 }
 
 func missing(err error) bool {

@@ -47,7 +47,8 @@ func (p *printer) description(node *inspect.Node, prefix string) error {
 // cause tells in a line what is wrong, or what is waited for.
 func cause(node *inspect.Node) string {
 	switch {
-	case node.State == inspect.Waiting && node.Reason == "Waiting" && node.Message != "":
+	case node.State == inspect.Waiting && node.Reason == "Waiting" && node.Message != "",
+		node.Reason == inspect.QueuedReason && node.Phase == "": // of an earlier job, (outdated) tells it
 		return "Waiting: " + node.Message
 	case node.LastError != nil:
 		return "Last error: " + node.LastError.Message

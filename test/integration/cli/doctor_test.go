@@ -30,7 +30,7 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = cli(t, resource.Kubeconfig, "doctor", "-n", namespace)
-	if got.code != 1 || got.err != "Error: 1 problems were found\n" || !strings.Contains(got.out, "❌ targets: Target "+namespace+"/nowhere: ") || !strings.Contains(got.out, "jobs: Installation "+namespace+"/bad has failed") {
+	if got.code != 1 || got.err != "Error: problems found: 1\n" || !strings.Contains(got.out, "❌ targets: Target "+namespace+"/nowhere: ") || !strings.Contains(got.out, "jobs: Installation "+namespace+"/bad has failed") {
 		t.Errorf("%+v", got)
 	}
 	if got := cli(t, empty.Kubeconfig, "doctor", "-o", "json"); got.code != 1 || !strings.Contains(got.out, "installations.landscaper.gardener.cloud is not installed") {

@@ -1,0 +1,113 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+const (
+	// QueuedReason is the reason of an item whose turn it is, and that no deployer has
+	// taken up. Where the deployer works in the process of the Execution, nobody has
+	// written that it has a job.
+	QueuedReason = "Queued"
+	// turnReason is the reason of an item that other items come before.
+	turnReason = "Turn"
+
+	queuedMessage = "its deployer has not taken it up yet (if this takes long, landscaper-cli doctor tells more)"
+)
+
+// takeTurns says of the items of a running Execution that have not received its job what
+// they wait for.
+func (n *Node) takeTurns() {
+	exec := n.Execution
+	if exec == nil || exec.Status.JobID == exec.Status.JobIDFinished || executionFacts(exec).aborting != "" {
+		return
+	}
+	phases := v1alpha1.ExecutionPhases
+	switch exec.Status.ExecutionPhase {
+	case phases.Progressing:
+		if slices.ContainsFunc(n.Children, (*Node).deleted) {
+			// What is no longer wanted goes before anything else begins.
+			n.wait((*Node).deleted, n.goneBefore)
+			return
+		}
+		n.wait(func(*Node) bool { return true }, n.doneBefore)
+	case phases.Deleting, phases.TriggerDelete:
+		n.wait((*Node).deleted, n.goneBefore)
+	}
+}
+
+// wait lets those of the items that are concerned wait: for what comes before them, or
+// for their deployers.
+func (n *Node) wait(concerned func(*Node) bool, before func(*Node) []string) {
+	for _, item := range n.Children {
+		if item.JobID == n.JobID || !concerned(item) {
+			continue
+		}
+		item.State, item.Ready = Waiting, false
+		if names := before(item); len(names) > 0 {
+			item.Reason, item.Message = turnReason, "waiting for "+strings.Join(names, ", ")
+			continue
+		}
+		item.Reason, item.Message, item.queued = QueuedReason, queuedMessage, n.handedOver(item)
+	}
+}
+
+func (n *Node) deleted() bool {
+	return n.DeployItem.DeletionTimestamp != nil && n.DeployItem.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] != "true"
+}
+
+// doneBefore are the items that have to be done before one begins.
+func (n *Node) doneBefore(item *Node) []string {
+	var names []string
+	for _, other := range n.Children {
+		if item.dependsOn(other) && (other.JobID != n.JobID || other.JobIDFinished != n.JobID) {
+			names = append(names, "item "+other.TemplateName+", on which it depends")
+		}
+	}
+	return names
+}
+
+// goneBefore are the items that have to be gone before one goes.
+func (n *Node) goneBefore(item *Node) []string {
+	var names []string
+	for _, other := range n.Children {
+		if other.dependsOn(item) {
+			names = append(names, "item "+other.TemplateName+", which depends on it, to go")
+		}
+	}
+	return names
+}
+
+func (n *Node) dependsOn(other *Node) bool {
+	noted := n.DeployItem.Annotations[v1alpha1.ExecutionDependsOnAnnotation]
+	return n != other && other.TemplateName != "" && slices.Contains(strings.Split(noted, ","), other.TemplateName)
+}
+
+// handedOver is when an item could get the job at the earliest: nobody writes it.
+func (n *Node) handedOver(item *Node) *metav1.Time {
+	created := item.DeployItem.CreationTimestamp
+	candidates := []*metav1.Time{&created, item.DeployItem.DeletionTimestamp}
+	if times := n.times; times != nil {
+		candidates = append(candidates, times.TriggerTime, times.InitTime, times.WaitTime)
+	}
+	for _, other := range n.Children {
+		if item.dependsOn(other) {
+			candidates = append(candidates, other.FinishTime)
+		}
+	}
+	latest := &metav1.Time{}
+	for _, candidate := range candidates {
+		if candidate != nil && latest.Before(candidate) {
+			latest = candidate
+		}
+	}
+	if latest.IsZero() {
+		return nil
+	}
+	return latest
+}
