@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"go.landscaper.dev/internal/spiff/eval"
+	"go.landscaper.dev/internal/spiff/eval/budget"
+	"go.landscaper.dev/internal/spiff/eval/outcome"
+	"go.landscaper.dev/internal/spiff/eval/work"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
 )
@@ -86,7 +89,7 @@ func (s *Stream) Process(ctx context.Context, doc Document) (*Result, error) {
 	out := eval.Output{
 		KeepTemporary: s.opts.PreserveTemporary,
 		KeepEscapes:   s.opts.PreserveEscapes,
-		Interpolation: s.engine.config.Features[eval.Interpolation],
+		Interpolation: s.engine.config.Features[work.Interpolation],
 	}
 	return &Result{
 		value:     out.Finish(r.Value),
@@ -139,30 +142,30 @@ func (r *Result) YAML() (string, error) {
 }
 
 // Error is the report of a failed evaluation: every node without a value.
-type Error = eval.Errors
+type Error = outcome.Errors
 
 // Node is one entry of the report.
-type Node = eval.Node
+type Node = outcome.Node
 
 // Issue is a reason below a node of the report.
-type Issue = eval.Issue
+type Issue = outcome.Issue
 
 // The classes of failed nodes.
 const (
-	Failed   = eval.Local
-	Waiting  = eval.Waiting
-	Follower = eval.Follower
+	Failed   = outcome.Local
+	Waiting  = outcome.Waiting
+	Follower = outcome.Follower
 )
 
 // ErrTimeLimit is in the chain of the error if the time limit was exceeded.
-var ErrTimeLimit = eval.ErrTimeLimit
+var ErrTimeLimit = budget.ErrTimeLimit
 
 // ErrInternal is in the chain of an error that a defect of the engine caused.
 var ErrInternal = eval.ErrInternal
 
 // report gives callers an *Error, or the reason of an abort.
 func report(err error) error {
-	var abort *eval.Abort
+	var abort *outcome.Abort
 	if errors.As(err, &abort) {
 		return abort.Err
 	}

@@ -23,7 +23,8 @@ import (
 
 	"go.landscaper.dev/internal/spiff/builtin"
 	"go.landscaper.dev/internal/spiff/builtin/call"
-	"go.landscaper.dev/internal/spiff/eval"
+	"go.landscaper.dev/internal/spiff/eval/budget"
+	"go.landscaper.dev/internal/spiff/eval/work"
 	"go.landscaper.dev/internal/spiff/value"
 	"go.landscaper.dev/internal/spiff/yamlio"
 )
@@ -43,12 +44,12 @@ const (
 
 // Names of the optional features of the language.
 const (
-	FeatureControl       = string(eval.Control)
-	FeatureInterpolation = string(eval.Interpolation)
+	FeatureControl       = string(work.Control)
+	FeatureInterpolation = string(work.Interpolation)
 )
 
 // Limits bound an evaluation; zero values mean the defaults.
-type Limits = eval.Limits
+type Limits = budget.Limits
 
 // System is the outside world beyond the file system, for AccessFull.
 type System = call.System
@@ -89,7 +90,7 @@ type Config struct {
 
 // Engine evaluates templates.
 type Engine struct {
-	config eval.Config
+	config work.Config
 	tags   map[string]value.Value
 }
 
@@ -116,13 +117,13 @@ func New(c Config) (*Engine, error) {
 		}
 		e.tags[name] = v
 	}
-	e.config = eval.Config{
+	e.config = work.Config{
 		Settings: call.Settings{
 			Access: c.Access, Files: c.Files, System: c.System, Features: names,
 			Random: c.Random, Now: c.Now, Key: c.Key, Sensitive: c.Sensitive,
 		},
 		Features: features, Limits: c.Limits, Memory: c.Memory, Version: Version, Resolve: c.Resolve,
-		Functions: map[string]eval.HostFunction{},
+		Functions: map[string]work.HostFunction{},
 	}
 	for name, f := range c.Functions {
 		if builtin.Lookup(name) != nil {
@@ -133,14 +134,14 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
-func featureSet(list []string) (map[eval.Feature]bool, []string, error) {
-	features := map[eval.Feature]bool{}
+func featureSet(list []string) (map[work.Feature]bool, []string, error) {
+	features := map[work.Feature]bool{}
 	for _, name := range list {
 		switch name {
 		case FeatureControl, FeatureInterpolation:
-			features[eval.Feature(name)] = true
+			features[work.Feature(name)] = true
 		case "no" + FeatureControl, "no" + FeatureInterpolation:
-			delete(features, eval.Feature(name[len("no"):]))
+			delete(features, work.Feature(name[len("no"):]))
 		default:
 			return nil, nil, fmt.Errorf("spiff: unknown feature %q, known are %s and %s",
 				name, FeatureControl, FeatureInterpolation)
@@ -155,7 +156,7 @@ func featureSet(list []string) (map[eval.Feature]bool, []string, error) {
 }
 
 // hostFunction converts arguments and results of a function of the embedder.
-func hostFunction(f Function) eval.HostFunction {
+func hostFunction(f Function) work.HostFunction {
 	return func(ctx context.Context, args []value.Value) (value.Value, error) {
 		plain := make([]any, len(args))
 		for i, a := range args {

@@ -1,6 +1,19 @@
-// Package eval evaluates documents of the spiff language: it settles the nodes
-// of a document in the order in which they need each other, merges the stubs in
-// and reports every node that got no value.
+// Package eval evaluates documents of the spiff language: stubs from the last one to
+// the first, then the template with them, and what is left of a result when it is
+// printed. Its rooms, from the ground up:
+//
+//   - outcome: how the evaluation of a node ends, and the report of those without a value
+//   - budget: what an evaluation may cost
+//   - embedded: the expressions in the texts of a document
+//   - place: where something stands, in the document and in the stubs
+//   - scope: which names are visible, and the values that remember them
+//   - work: what is left to do at each node, and what one evaluation shares
+//   - reference: which node a name or a path addresses
+//   - operator: what operators make of two values
+//   - expression: the value of an expression
+//   - aware: functions that look at their arguments as expressions
+//   - control: the control structures of YAML maps
+//   - settle: nodes in the order in which they need each other
 package eval
 
 import (
@@ -8,111 +21,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
+	"go.landscaper.dev/internal/spiff/eval/outcome"
+	"go.landscaper.dev/internal/spiff/eval/settle"
+	"go.landscaper.dev/internal/spiff/eval/work"
 	"go.landscaper.dev/internal/spiff/syntax"
 	"go.landscaper.dev/internal/spiff/value"
 )
-
-// document is one document being processed.
-type document struct {
-	name      string
-	root      *value.Node
-	rootLevel *scope // the fields of a root that is a map
-	stubs     []*value.Node
-	bindings  *value.Node
-	outer     *env // place of a nested merge in its outer document
-	tags      *tagTable
-	// final is set for the template: nobody will merge with its result.
-	final bool
-}
-
-// rootScope returns the fields of the root, or nil if it is no map (yet).
-func (d *document) rootScope() *scope {
-	if d.rootLevel == nil && d.root != nil {
-		if m, ok := d.root.Value.(*value.Map); ok && d.root.Work == nil {
-			d.rootLevel = &scope{owner: d.root, fields: m}
-		}
-	}
-	return d.rootLevel
-}
-
-// start places the content of a document.
-func (r *run) start(d *document, content *value.Node) {
-	d.tags.announce(content, nil)
-	d.root = r.place(content, slot{
-		doc: d, stubs: stubsOf(d.stubs), override: true, inner: true,
-	})
-}
-
-// maxRounds bounds how often a document is evaluated again because tags were
-// defined by expressions nobody announced.
-const maxRounds = 10
-
-// process evaluates a document completely. The error is an *Errors with all
-// nodes that have no value, or an *Abort.
-func (r *run) process(d *document, content *value.Node) (value.Value, error) {
-	r.start(d, content)
-	for round := 0; ; round++ {
-		known := d.tags.defined
-		if err := r.settleAll(d.root); err != nil {
-			return nil, err
-		}
-		nodes := r.report(d.root)
-		if len(nodes) == 0 {
-			break
-		}
-		if d.tags.defined == known || round == maxRounds || !waitsForTag(nodes) {
-			return nil, &Errors{Nodes: nodes}
-		}
-		reset(d.root)
-	}
-	var v value.Value
-	err := r.drive(d.root, func(n *value.Node) (err error) {
-		v, err = r.deep(n)
-		return err
-	})
-	if err != nil {
-		var abort *Abort
-		if errors.As(err, &abort) {
-			return nil, abort
-		}
-		return nil, &Errors{Nodes: []Node{{Class: Local, Message: err.Error(), Source: d.name}}}
-	}
-	return v, nil
-}
-
-// waitsForTag tells whether a node failed because a tag was unknown.
-func waitsForTag(nodes []Node) bool {
-	for _, n := range nodes {
-		if n.Class == Local && strings.Contains(n.Expression, "::") {
-			return true
-		}
-	}
-	return false
-}
-
-// reset makes all nodes without a value ready for another evaluation.
-func reset(n *value.Node) {
-	t, ok := n.Work.(*task)
-	if ok {
-		t.deepErr = nil
-		if t.state == blocked {
-			t.state, t.err, t.inserts = fresh, nil, nil
-			return
-		}
-	}
-	switch v := n.Value.(type) {
-	case *value.List:
-		for _, item := range v.Items {
-			reset(item)
-		}
-	case *value.Map:
-		for _, item := range v.Items {
-			reset(item)
-		}
-	}
-}
 
 // Input is the content of one document with its name.
 type Input struct {
@@ -123,20 +38,20 @@ type Input struct {
 // Prepared are stubs after their own processing, with the tags they define.
 type Prepared struct {
 	roots  []*value.Node
-	global map[string]*tag
+	global map[string]*work.Tag
 }
 
 // Prepare processes stubs from the last one to the first, each one with the
 // ones behind it as its stubs.
-func Prepare(ctx context.Context, config *Config, stubs []Input, bindings value.Value, tags map[string]value.Value) (p *Prepared, err error) {
+func Prepare(ctx context.Context, config *work.Config, stubs []Input, bindings value.Value, tags map[string]value.Value) (p *Prepared, err error) {
 	defer guard(&err)
-	r := newRun(ctx, config)
-	p = &Prepared{global: map[string]*tag{}}
+	r := settle.New(ctx, config)
+	p = &Prepared{global: map[string]*work.Tag{}}
 	for name, v := range tags {
-		p.global[name] = &tag{node: value.New(v), path: "predefined"}
+		p.global[name] = &work.Tag{Node: value.New(v), Path: "predefined"}
 	}
 	for i := len(stubs) - 1; i >= 0; i-- {
-		root, err := r.prepare(stubs[i], p.roots, bindings, p.global)
+		root, err := prepare(r, stubs[i], p.roots, bindings, p.global)
 		if err != nil {
 			return nil, err
 		}
@@ -145,13 +60,13 @@ func Prepare(ctx context.Context, config *Config, stubs []Input, bindings value.
 	return p, nil
 }
 
-func (r *run) prepare(stub Input, behind []*value.Node, bindings value.Value, global map[string]*tag) (*value.Node, error) {
-	d := &document{name: stub.Name, stubs: behind, tags: newTagTable(global), bindings: bindingNode(bindings)}
-	v, err := r.process(d, stub.Content)
+func prepare(r *settle.Runner, stub Input, behind []*value.Node, bindings value.Value, global map[string]*work.Tag) (*value.Node, error) {
+	d := &work.Document{Name: stub.Name, Stubs: behind, Tags: work.NewTagTable(global), Bindings: bindingNode(bindings)}
+	v, err := r.Process(d, stub.Content)
 	if err != nil {
 		return nil, err
 	}
-	return &value.Node{Value: dropFlagged(v, value.Local), Source: d.root.Source, Flags: d.root.Flags}, nil
+	return &value.Node{Value: value.DropFlagged(v, value.Local), Source: d.Root.Source, Flags: d.Root.Flags}, nil
 }
 
 func bindingNode(v value.Value) *value.Node {
@@ -163,19 +78,19 @@ func bindingNode(v value.Value) *value.Node {
 
 // Stream processes the documents of a template with prepared stubs.
 type Stream struct {
-	config   *Config
+	config   *work.Config
 	prepared *Prepared
 	bindings value.Value
-	tags     *tagTable
+	tags     *work.TagTable
 }
 
 // NewStream starts a stream of template documents.
-func NewStream(config *Config, prepared *Prepared, bindings value.Value) *Stream {
-	global := make(map[string]*tag, len(prepared.global))
+func NewStream(config *work.Config, prepared *Prepared, bindings value.Value) *Stream {
+	global := make(map[string]*work.Tag, len(prepared.global))
 	for k, t := range prepared.global {
 		global[k] = t
 	}
-	return &Stream{config: config, prepared: prepared, bindings: bindings, tags: newTagTable(global)}
+	return &Stream{config: config, prepared: prepared, bindings: bindings, tags: work.NewTagTable(global)}
 }
 
 // Result is a processed template document.
@@ -185,31 +100,31 @@ type Result struct {
 	// Root are the markers of the document root.
 	Root value.Flags
 	// Failed are the nodes without a value, if they were asked to be left in.
-	Failed []Node
+	Failed []outcome.Node
 }
 
 // Process evaluates the next document. With partial set, nodes without a value
 // stay in the result as their text.
 func (s *Stream) Process(ctx context.Context, doc Input, partial bool) (result *Result, err error) {
 	defer guard(&err)
-	r := newRun(ctx, s.config)
-	s.tags.doc++
-	s.tags.candidates = map[string][][]syntax.Step{}
-	d := &document{
-		name: doc.Name, stubs: s.prepared.roots, tags: s.tags, final: true,
-		bindings: bindingNode(s.bindings),
+	r := settle.New(ctx, s.config)
+	s.tags.Doc++
+	s.tags.Candidates = map[string][][]syntax.Step{}
+	d := &work.Document{
+		Name: doc.Name, Stubs: s.prepared.roots, Tags: s.tags, Final: true,
+		Bindings: bindingNode(s.bindings),
 	}
-	v, err := r.process(d, doc.Content)
-	var failed *Errors
+	v, err := r.Process(d, doc.Content)
+	var failed *outcome.Errors
 	if partial && errors.As(err, &failed) {
-		return &Result{Value: partialValue(d.root), Root: d.root.Flags, Failed: failed.Nodes}, nil
+		return &Result{Value: partialValue(d.Root), Root: d.Root.Flags, Failed: failed.Nodes}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	number := strconv.Itoa(s.tags.doc)
-	s.tags.local["doc."+number] = &tag{node: value.New(dropFlagged(v, 0)), path: "document " + number, doc: s.tags.doc}
-	return &Result{Value: v, Root: d.root.Flags}, nil
+	number := strconv.Itoa(s.tags.Doc)
+	s.tags.Local["doc."+number] = &work.Tag{Node: value.New(value.DropFlagged(v, 0)), Path: "document " + number, Doc: s.tags.Doc}
+	return &Result{Value: v, Root: d.Root.Flags}, nil
 }
 
 // ErrInternal is in the chain of an error that a defect of the engine caused.
@@ -219,6 +134,6 @@ var ErrInternal = errors.New("internal error")
 // that evaluates it goes on.
 func guard(err *error) {
 	if p := recover(); p != nil {
-		*err = &Abort{Err: fmt.Errorf("%w: %v", ErrInternal, p)}
+		*err = &outcome.Abort{Err: fmt.Errorf("%w: %v", ErrInternal, p)}
 	}
 }

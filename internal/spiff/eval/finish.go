@@ -3,52 +3,10 @@ package eval
 import (
 	"strings"
 
+	"go.landscaper.dev/internal/spiff/eval/embedded"
+	"go.landscaper.dev/internal/spiff/eval/work"
 	"go.landscaper.dev/internal/spiff/value"
 )
-
-// dropFlagged removes all nodes below v that have one of the flags.
-func dropFlagged(v value.Value, flags value.Flags) value.Value {
-	if !value.ShapeOf(v).Marked || flags == 0 {
-		return v
-	}
-	return rewrite(v, func(n *value.Node) (value.Value, bool) {
-		return dropFlagged(n.Value, flags), !n.Flags.Any(flags)
-	}, nil)
-}
-
-// rewrite copies a list or map; change gives the new value of a child and
-// whether it stays, rename the new name of a key.
-func rewrite(v value.Value, change func(*value.Node) (value.Value, bool), rename func(string) string) value.Value {
-	switch v := v.(type) {
-	case *value.List:
-		items := make([]*value.Node, 0, len(v.Items))
-		for _, n := range v.Items {
-			if child, keep := change(n); keep {
-				items = append(items, copied(n, child))
-			}
-		}
-		list := value.NewList(items)
-		list.Key = v.Key
-		return list
-	case *value.Map:
-		b := value.NewBuilder(v.Len())
-		b.Data = v.Data
-		for i, k := range v.Keys {
-			if rename != nil && !v.Data {
-				k = rename(k)
-			}
-			if child, keep := change(v.Items[i]); keep {
-				b.Set(k, copied(v.Items[i], child))
-			}
-		}
-		return b.Map()
-	}
-	return v
-}
-
-func copied(n *value.Node, v value.Value) *value.Node {
-	return &value.Node{Value: v, Source: n.Source, Line: n.Line, Flags: n.Flags}
-}
 
 // Output is what Finish makes of a result.
 type Output struct {
@@ -58,7 +16,7 @@ type Output struct {
 // Finish removes temporary nodes and escapes from a result.
 func (o Output) Finish(v value.Value) value.Value {
 	if !o.KeepTemporary {
-		v = dropFlagged(v, value.Temporary|value.Local)
+		v = value.DropFlagged(v, value.Temporary|value.Local)
 	}
 	if !o.KeepEscapes {
 		v = o.unescape(v)
@@ -76,7 +34,7 @@ func (o Output) unescape(v value.Value) value.Value {
 	if !value.ShapeOf(v).Active {
 		return v
 	}
-	return rewrite(v, func(n *value.Node) (value.Value, bool) { return o.unescape(n.Value), true }, unescapeKey)
+	return value.Rewrite(v, func(n *value.Node) (value.Value, bool) { return o.unescape(n.Value), true }, unescapeKey)
 }
 
 // unescapeText removes one "!" behind the opening brackets.
@@ -88,12 +46,12 @@ func (o Output) unescapeText(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for _, p := range splitInterpolation(s) {
-		if p.escaped {
-			b.WriteString("((" + p.text[len("((!"):])
+	for _, p := range embedded.Split(s) {
+		if p.Escaped {
+			b.WriteString("((" + p.Text[len("((!"):])
 			continue
 		}
-		b.WriteString(p.text)
+		b.WriteString(p.Text)
 	}
 	return b.String()
 }
@@ -124,10 +82,10 @@ func (o Output) State(v value.Value) *value.Map {
 
 // partialValue is the content of a node with unresolved parts as their text.
 func partialValue(n *value.Node) value.Value {
-	if t, ok := n.Work.(*task); ok && t.state == blocked {
-		return t.raw
+	if t, ok := n.Work.(*work.Task); ok && t.State == work.Blocked {
+		return t.Raw
 	}
-	return rewrite(n.Value, func(n *value.Node) (value.Value, bool) {
+	return value.Rewrite(n.Value, func(n *value.Node) (value.Value, bool) {
 		v := partialValue(n)
 		return v, !value.IsUndefined(v)
 	}, nil)
