@@ -1,15 +1,11 @@
 package gotemplate
 
 import (
-	"bytes"
 	"errors"
 	"maps"
-	"strings"
 	"text/template"
 
-	"github.com/BurntSushi/toml"
-
-	"go.landscaper.dev/internal/yamltext"
+	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 
 // chartFunctions are the functions that templates of Helm charts can call: those of
@@ -21,21 +17,21 @@ func (r *renderer) chartFunctions() template.FuncMap {
 	}
 	own := map[string]any{
 		"include": r.includeNamed, "tpl": r.tplNamed,
-		"mustToYaml": r.toYAML, "toYamlPretty": r.toYAML,
-		"fromYaml": r.chartMap(r.fromYAML), "fromYamlArray": r.chartList(r.fromYAML),
-		"fromJson": r.chartMap(r.fromJSON), "fromJsonArray": r.chartList(r.fromJSON),
-		"toToml": r.toTOML, "mustToToml": r.toTOML, "fromToml": r.chartMap(r.fromTOML),
+		"mustToYaml": r.ToYAML, "toYamlPretty": r.ToYAML,
+		"fromYaml": r.chartMap(r.FromYAML), "fromYamlArray": r.chartList(r.FromYAML),
+		"fromJson": r.chartMap(r.FromJSON), "fromJsonArray": r.chartList(r.FromJSON),
+		"toToml": r.ToTOML, "mustToToml": r.ToTOML, "fromToml": r.chartMap(r.FromTOML),
 		// Nothing is looked up in the name service: neither what a chart asks nor what it
 		// learns is ours to tell.
 		"getHostByName": func(string) string { return "" },
 	}
 	natives := template.FuncMap{}
 	for name, function := range own {
-		natives[name] = r.native(name, function)
+		natives[name] = r.Native(name, function)
 	}
 	maps.Copy(functions, natives)
-	if _, given := r.Functions["lookup"]; !given {
-		functions["lookup"] = r.native("lookup", func(string, string, string, string) map[string]any { return map[string]any{} })
+	if _, given := r.config.Functions["lookup"]; !given {
+		functions["lookup"] = r.Native("lookup", func(string, string, string, string) map[string]any { return map[string]any{} })
 	}
 	return functions
 }
@@ -45,7 +41,7 @@ func (r *renderer) chartFunctions() template.FuncMap {
 func (r *renderer) chartMap(read func(string) (any, error)) func(string) (map[string]any, error) {
 	return func(text string) (map[string]any, error) {
 		value, err := read(text)
-		if refused := (*refusal)(nil); errors.As(err, &refused) {
+		if refused := (*failure.Refusal)(nil); errors.As(err, &refused) {
 			return nil, err
 		}
 		content, isMap := value.(map[string]any)
@@ -63,7 +59,7 @@ func (r *renderer) chartMap(read func(string) (any, error)) func(string) (map[st
 func (r *renderer) chartList(read func(string) (any, error)) func(string) ([]any, error) {
 	return func(text string) ([]any, error) {
 		value, err := read(text)
-		if refused := (*refusal)(nil); errors.As(err, &refused) {
+		if refused := (*failure.Refusal)(nil); errors.As(err, &refused) {
 			return nil, err
 		}
 		content, isList := value.([]any)
@@ -72,28 +68,4 @@ func (r *renderer) chartList(read func(string) (any, error)) func(string) ([]any
 		}
 		return []any{"the text is not a list"}, nil
 	}
-}
-
-func (r *renderer) toTOML(value any) (string, error) {
-	if err := r.writable(value); err != nil {
-		return "", err
-	}
-	var out bytes.Buffer
-	if err := toml.NewEncoder(&out).Encode(value); err != nil {
-		return "", &callError{name: "toToml", reason: "the value cannot be written as TOML"}
-	}
-	return out.String(), nil
-}
-
-func (r *renderer) fromTOML(text string) (any, error) {
-	if err := yamltext.DefaultLimits().Check([]byte(text)); err != nil {
-		return nil, &refusal{reason: err.Error()}
-	}
-	return r.while(jsonSize(text)+readMap*int64(strings.Count(text, "\n")+strings.Count(text, ".")), func() (any, error) {
-		var content map[string]any
-		if _, err := toml.Decode(text, &content); err != nil {
-			return nil, &callError{name: "fromToml", reason: "the text is not TOML"}
-		}
-		return made(content), nil
-	})
 }

@@ -7,6 +7,9 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"go.landscaper.dev/internal/render/gotemplate/failure"
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
 // include renders a file of the blueprint with a dot of its own.
@@ -15,7 +18,7 @@ func (r *renderer) include(name string, dot any) (string, error) {
 	if !known {
 		content, err := r.read(name)
 		if err != nil {
-			return "", &callError{name: "include", reason: fmt.Sprintf("unable to read include file %s: %s", r.quoted(name), fileProblem(err))}
+			return "", &failure.CallError{Name: "include", Reason: fmt.Sprintf("unable to read include file %s: %s", r.quoted(name), fileProblem(err))}
 		}
 		if p, err = r.parse(Source{Name: Clean(name), Text: content}, false); err != nil {
 			return "", err
@@ -50,7 +53,7 @@ func (r *renderer) forget(p *program, programs, prints int) {
 	for _, at := range p.literals {
 		delete(r.literals, at)
 	}
-	r.free(parsedSize(p.Text))
+	r.Free(parsedSize(p.Text))
 }
 
 func (r *renderer) nestedText(p *program, dot any) (string, error) {
@@ -69,35 +72,29 @@ func (r *renderer) quoted(name string) string {
 	return `"` + r.masks().Show(name, r.pieces()) + `"`
 }
 
-// File is the content of a file. It prints as text and is still a list of bytes.
-type File []byte
-
-// String returns the content as text.
-func (f File) String() string { return string(f) }
-
-func (r *renderer) readFile(name string) (File, error) {
+func (r *renderer) readFile(name string) (operand.File, error) {
 	content, err := r.read(name)
 	if err != nil {
-		return nil, &callError{name: "readFile", reason: fmt.Sprintf("open %s: %s", r.quoted(name), fileProblem(err))}
+		return nil, &failure.CallError{Name: "readFile", Reason: fmt.Sprintf("open %s: %s", r.quoted(name), fileProblem(err))}
 	}
-	return File(content), nil
+	return operand.File(content), nil
 }
 
 func (r *renderer) read(name string) (string, error) {
-	if r.Files == nil {
+	if r.config.Files == nil {
 		return "", errNoFiles
 	}
 	if !fs.ValidPath(Clean(name)) {
 		return "", fs.ErrInvalid
 	}
-	info, err := fs.Stat(r.Files, Clean(name))
+	info, err := fs.Stat(r.config.Files, Clean(name))
 	if err != nil {
 		return "", err
 	}
 	if info.Size() > r.Limits.Text {
 		return "", errLongFile
 	}
-	content, err := fs.ReadFile(r.Files, Clean(name))
+	content, err := fs.ReadFile(r.config.Files, Clean(name))
 	return string(content), err
 }
 
@@ -144,12 +141,12 @@ func (e entry) ModTime() time.Time { return e.mtime }
 
 func (r *renderer) readDir(name string) ([]entry, error) {
 	fail := func(err error) ([]entry, error) {
-		return nil, &callError{name: "readDir", reason: fmt.Sprintf("open %s: %s", r.quoted(name), fileProblem(err))}
+		return nil, &failure.CallError{Name: "readDir", Reason: fmt.Sprintf("open %s: %s", r.quoted(name), fileProblem(err))}
 	}
-	if r.Files == nil {
+	if r.config.Files == nil {
 		return fail(errNoFiles)
 	}
-	found, err := fs.ReadDir(r.Files, Clean(name))
+	found, err := fs.ReadDir(r.config.Files, Clean(name))
 	if err != nil {
 		return fail(err)
 	}

@@ -42,24 +42,18 @@ const callable = `
 // with a new version of sprig.
 func TestNames(t *testing.T) {
 	want := strings.Fields(callable)
-	slices.Sort(want)
-	if got := Names(); !slices.Equal(got, want) {
-		for _, name := range got {
-			if !slices.Contains(want, name) {
-				t.Errorf("templates can call %s", name)
-			}
-		}
-		for _, name := range want {
-			if !slices.Contains(got, name) {
-				t.Errorf("templates cannot call %s", name)
-			}
-		}
-	}
 	r, cancel := Config{}.renderer(t.Context(), nil)
 	defer cancel()
 	functions := r.allFunctions()
-	if got := slices.Sorted(maps.Keys(functions)); !slices.Equal(got, want) {
-		t.Errorf("a renderer has other functions: %v", got)
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		if !slices.Contains(want, name) {
+			t.Errorf("templates can call %s", name)
+		}
+	}
+	for _, name := range want {
+		if functions[name] == nil {
+			t.Errorf("templates cannot call %s", name)
+		}
 	}
 	for name := range sprig.GenericFuncMap() {
 		if _, taken := functions[name]; !taken && left[name] == "" {

@@ -14,8 +14,11 @@ import (
 	"regexp"
 	"text/template"
 	"text/template/parse"
-	"time"
 
+	"go.landscaper.dev/internal/render/gotemplate/budget"
+	"go.landscaper.dev/internal/render/gotemplate/failure"
+	"go.landscaper.dev/internal/render/gotemplate/function"
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 	"go.landscaper.dev/internal/render/mask"
 	"go.landscaper.dev/internal/render/memory"
 )
@@ -23,6 +26,19 @@ import (
 // Function is a function that is added to the builtin ones. Arguments and result
 // are plain values.
 type Function = func(ctx context.Context, args []any) (any, error)
+
+// What users of this package work with.
+type (
+	// Source is a template with its name.
+	Source = failure.Source
+	// Error is an error of a template.
+	Error = failure.Error
+	// Limits bound one rendering.
+	Limits = budget.Limits
+)
+
+// DefaultLimits are generous for real blueprints.
+func DefaultLimits() Limits { return budget.DefaultLimits() }
 
 // Config is what templates get.
 type Config struct {
@@ -37,14 +53,6 @@ type Config struct {
 	Memory *memory.Account
 }
 
-// Source is a template.
-type Source struct {
-	// Name is what messages call it: the name of an execution or the path of a file.
-	Name string
-	// Text is the template itself.
-	Text string
-}
-
 // program is a template that is ready to be executed.
 type program struct {
 	Source
@@ -57,18 +65,14 @@ type program struct {
 
 // renderer holds what the templates of one rendering share.
 type renderer struct {
-	Config
-	ctx       context.Context
-	parent    context.Context
+	function.Library
+	config    Config
 	functions template.FuncMap
 	bindings  map[string]any
 
-	steps    int
-	produced int64          // memory that was booked
-	reserved int64          // memory that was taken from the budget of the process
-	calls    int            // nested calls of named templates
-	open     map[string]int // nested renderings by name
-	nested   int
+	calls  int            // nested calls of named templates
+	open   map[string]int // nested renderings by name
+	nested int
 
 	// set has the named templates that all share; nil where each template has its own.
 	set *template.Template
@@ -92,13 +96,11 @@ type place struct {
 }
 
 func (c Config) renderer(ctx context.Context, bindings map[string]any) (*renderer, context.CancelFunc) {
-	c.Limits = c.Limits.withDefaults()
+	meter, cancel := budget.NewMeter(ctx, c.Limits, c.Memory)
 	r := &renderer{
-		Config: c, parent: ctx, bindings: bindings,
+		Library: function.Library{Meter: meter}, config: c, bindings: bindings,
 		open: map[string]int{}, files: map[string]*program{}, literals: map[*byte]place{},
 	}
-	var cancel context.CancelFunc
-	r.ctx, cancel = context.WithTimeout(ctx, c.Limits.Duration)
 	r.functions = r.allFunctions()
 	return r, cancel
 }
@@ -112,10 +114,10 @@ func (c Config) Render(ctx context.Context, source Source, bindings map[string]a
 	if err != nil {
 		return nil, err
 	}
-	if err := r.keep(r.deep(bindings)); err != nil {
+	if err := r.Keep(r.Deep(bindings)); err != nil {
 		return nil, r.explain(err, p)
 	}
-	out, err := r.execute(p, localCopy(bindings))
+	out, err := r.execute(p, operand.LocalCopy(bindings))
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (r *renderer) parse(source Source, computed bool) (*program, error) {
 	if err := checkSource(source.Text); err != nil {
 		return nil, r.explain(err, p)
 	}
-	if err := r.keep(parsedSize(source.Text)); err != nil {
+	if err := r.Keep(parsedSize(source.Text)); err != nil {
 		return nil, r.explain(err, p)
 	}
 	parsed, err := template.New(source.Name).Option("missingkey=zero").Funcs(r.mentioned(source.Text)).Parse(source.Text)
@@ -160,7 +162,7 @@ func (r *renderer) execute(p *program, dot any) (out *output, err error) {
 		}
 	}()
 	if r.open[p.Name] >= maxSameNesting || r.nested >= maxNesting {
-		return nil, r.explain(&refusal{reason: fmt.Sprintf("rendering template has a nested reference name: %s: unable to execute template", p.Name)}, p)
+		return nil, r.explain(&failure.Refusal{Reason: fmt.Sprintf("rendering template has a nested reference name: %s: unable to execute template", p.Name)}, p)
 	}
 	r.open[p.Name]++
 	r.nested++
@@ -179,18 +181,23 @@ func (r *renderer) execute(p *program, dot any) (out *output, err error) {
 
 // allFunctions returns what a template can call.
 func (r *renderer) allFunctions() template.FuncMap {
-	functions := make(template.FuncMap, len(sprigNames)+64)
-	taken := sprigFunctions()
-	for _, name := range sprigNames {
-		functions[name] = r.native(name, taken[name])
+	functions := r.All()
+	for name, function := range r.own() {
+		functions[name] = r.Native(name, function)
 	}
-	for name, function := range r.ownFunctions() {
-		functions[name] = r.native(name, function)
-	}
-	for name, function := range r.Functions {
+	for name, function := range r.config.Functions {
 		functions[name] = r.host(name, function)
 	}
 	return functions
+}
+
+// own are the functions that render or read files, and those whose message is the
+// author's.
+func (r *renderer) own() map[string]any {
+	return map[string]any{
+		"include": r.include, "tpl": r.tpl, "readFile": r.readFile, "readDir": r.readDir,
+		"fail": r.fail, "required": r.required,
+	}
 }
 
 var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
@@ -213,22 +220,4 @@ func (r *renderer) masks() *mask.Mask {
 		r.hides = mask.New(r.bindings)
 	}
 	return r.hides
-}
-
-// errTimeLimit is the reason for the end of a rendering that took too long.
-var errTimeLimit = errors.New("time limit exceeded")
-
-func (r *renderer) checkTime() error {
-	if r.Memory != nil {
-		if err := r.Memory.Check(); err != nil {
-			return &refusal{reason: err.Error(), cause: err}
-		}
-	}
-	if r.ctx.Err() == nil {
-		return nil
-	}
-	if err := r.parent.Err(); err != nil {
-		return &refusal{reason: "rendering was cancelled", cause: context.Cause(r.parent)}
-	}
-	return &refusal{reason: fmt.Sprintf("the template takes longer than %s", r.Limits.Duration.Round(time.Millisecond)), cause: errTimeLimit}
 }

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"text/template"
 	"text/template/parse"
+
+	"go.landscaper.dev/internal/render/gotemplate/failure"
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
 // text/template cannot be interrupted, and a loop over a large number calls
@@ -107,9 +110,9 @@ func command(pos parse.Pos, args ...parse.Node) *parse.CommandNode {
 
 func (r *renderer) enter() (bool, error) {
 	if r.calls++; r.calls > maxCalls {
-		return false, &refusal{reason: fmt.Sprintf("named templates call each other more than %d levels deep", maxCalls)}
+		return false, &failure.Refusal{Reason: fmt.Sprintf("named templates call each other more than %d levels deep", maxCalls)}
 	}
-	return false, r.step()
+	return false, r.Step()
 }
 
 func (r *renderer) leave() bool {
@@ -117,7 +120,7 @@ func (r *renderer) leave() bool {
 	return false
 }
 
-func (r *renderer) round() (bool, error) { return false, r.step() }
+func (r *renderer) round() (bool, error) { return false, r.Step() }
 
 // ranged checks what a loop ranges over. text/template would print the value in
 // its error.
@@ -128,17 +131,17 @@ func (r *renderer) ranged(variables int, value any) (any, error) {
 		return value, nil
 	case reflect.Int, reflect.Int64:
 		if variables > 1 {
-			return nil, &refusal{reason: "range over a number has only one variable"}
+			return nil, &failure.Refusal{Reason: "range over a number has only one variable"}
 		}
 		return value, nil
 	}
-	return nil, &refusal{reason: fmt.Sprintf("range can't iterate over a value of type %s", typeName(value))}
+	return nil, &failure.Refusal{Reason: fmt.Sprintf("range can't iterate over a value of type %s", operand.TypeName(value))}
 }
 
 // print returns what is printed for a value, and notes where something is printed
 // that does not exist.
 func (r *renderer) print(number int, value any) (string, error) {
-	if err := r.step(); err != nil {
+	if err := r.Step(); err != nil {
 		return "", err
 	}
 	if value == nil {
@@ -153,10 +156,10 @@ func (r *renderer) print(number int, value any) (string, error) {
 	}
 	switch kind := reflect.TypeOf(value).Kind(); kind {
 	case reflect.Chan, reflect.Func:
-		return "", &refusal{reason: fmt.Sprintf("can't print a value of type %s", typeName(value))}
+		return "", &failure.Refusal{Reason: fmt.Sprintf("can't print a value of type %s", operand.TypeName(value))}
 	}
-	if _, err := r.measure(value); err != nil {
+	if _, err := r.Measure(value); err != nil {
 		return "", err
 	}
-	return fmt.Sprint(digits(value)), nil
+	return fmt.Sprint(operand.Digits(value)), nil
 }

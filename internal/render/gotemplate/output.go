@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"go.landscaper.dev/internal/render/gotemplate/failure"
 	"go.landscaper.dev/internal/render/mask"
 )
 
@@ -42,13 +43,13 @@ type span struct {
 
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
-	if err := o.step(); err != nil {
+	if err := o.Step(); err != nil {
 		return 0, err
 	}
 	if o.text.Len()+len(p) > o.Limits.Output {
-		return 0, &refusal{reason: fmt.Sprintf("the template prints more than %d bytes", o.Limits.Output)}
+		return 0, &failure.Refusal{Reason: fmt.Sprintf("the template prints more than %d bytes", o.Limits.Output)}
 	}
-	if err := o.spend(int64(len(p))); err != nil {
+	if err := o.Spend(int64(len(p))); err != nil {
 		return 0, err
 	}
 	if len(p) == 0 {

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"text/template"
+
+	"go.landscaper.dev/internal/render/gotemplate/failure"
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
 // Member is a template of a set.
@@ -20,7 +23,7 @@ type Member struct {
 }
 
 // Local returns a deep copy of plain values, as templates work with them.
-func Local(values map[string]any) map[string]any { return localCopy(values) }
+func Local(values map[string]any) map[string]any { return operand.LocalCopy(values) }
 
 // RenderSet renders templates that share their named templates, as those of a Helm
 // chart do: "include" and "template" find what any of them defines, and of two with
@@ -37,7 +40,7 @@ func (c Config) RenderSet(ctx context.Context, members []Member, values map[stri
 	if err != nil {
 		return nil, err
 	}
-	if err := r.keep(r.deep(values)); err != nil {
+	if err := r.Keep(r.Deep(values)); err != nil {
 		return nil, r.explain(err, programs[members[0].Name])
 	}
 	printed := make(map[string]string, len(members))
@@ -51,7 +54,7 @@ func (c Config) RenderSet(ctx context.Context, members []Member, values map[stri
 			return nil, err
 		}
 		if total += out.text.Len(); total > r.Limits.Output {
-			return nil, r.explain(&refusal{reason: fmt.Sprintf("the templates print more than %d bytes", r.Limits.Output)}, programs[member.Name])
+			return nil, r.explain(&failure.Refusal{Reason: fmt.Sprintf("the templates print more than %d bytes", r.Limits.Output)}, programs[member.Name])
 		}
 		printed[member.Name] = out.text.String()
 	}
@@ -63,7 +66,7 @@ func (r *renderer) parseSet(members []Member) (map[string]*program, error) {
 	programs := make(map[string]*program, len(members))
 	for _, member := range members {
 		p := &program{Source: member.Source}
-		if err := errors.Join(checkSource(member.Text), r.keep(parsedSize(member.Text))); err != nil {
+		if err := errors.Join(checkSource(member.Text), r.Keep(parsedSize(member.Text))); err != nil {
 			return nil, r.explain(err, p)
 		}
 		parsed, err := r.set.New(member.Name).Parse(member.Text)
@@ -96,7 +99,7 @@ func (r *renderer) guardSet(set *template.Template, of func(file string) *progra
 func (r *renderer) includeNamed(name string, dot any) (string, error) {
 	named := r.set.Lookup(name)
 	if named == nil || named.Tree == nil {
-		return "", &callError{name: "include", reason: fmt.Sprintf("no template %s is defined", r.quoted(name))}
+		return "", &failure.CallError{Name: "include", Reason: fmt.Sprintf("no template %s is defined", r.quoted(name))}
 	}
 	return r.nestedText(&program{Source: Source{Name: name}, template: named}, dot)
 }
@@ -111,7 +114,7 @@ func (r *renderer) tplNamed(text string, dot any) (string, error) {
 		return text, nil
 	}
 	p := &program{Source: Source{Name: computedName, Text: text}, computed: true}
-	if err := errors.Join(checkSource(text), r.keep(parsedSize(text)+cloned*int64(len(r.set.Templates())))); err != nil {
+	if err := errors.Join(checkSource(text), r.Keep(parsedSize(text)+cloned*int64(len(r.set.Templates())))); err != nil {
 		return "", r.explain(err, p)
 	}
 	outer, programs, prints := r.set, len(r.programs), len(r.prints)
@@ -136,7 +139,7 @@ func (r *renderer) tplNamed(text string, dot any) (string, error) {
 		return "", err
 	}
 	r.forget(p, programs, prints)
-	r.free(cloned * int64(len(outer.Templates())))
+	r.Free(cloned * int64(len(outer.Templates())))
 	return out, nil
 }
 
@@ -147,7 +150,7 @@ var located = regexp.MustCompile(`^template: (.+?):(\d+)(?::\d+)?: `)
 
 // relocate names the file of a set in which an error happened: it may be another one
 // than that which was executed.
-func (e *Error) relocate(r *renderer) {
+func (r *renderer) relocate(e *Error) {
 	match := located.FindStringSubmatch(e.Message)
 	if r.set == nil || match == nil || e.Computed {
 		return

@@ -1,4 +1,4 @@
-package gotemplate
+package operand
 
 import (
 	"cmp"
@@ -9,14 +9,16 @@ import (
 	"math/big"
 	"reflect"
 	"strings"
+
+	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 
 // Integers of bindings are integers here. In the public system every number is a
 // float64, and templates have learned to live with that. The functions below treat
 // both alike, so that these templates work on.
 
-// integer returns a number without a fraction.
-func integer(value any) (int64, bool) {
+// Integer returns a number without a fraction.
+func Integer(value any) (int64, bool) {
 	switch value := value.(type) {
 	case int:
 		return int64(value), true
@@ -40,7 +42,8 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-func float(value any) (float64, bool) {
+// Float returns a number as a float.
+func Float(value any) (float64, bool) {
 	switch value := value.(type) {
 	case float64:
 		return value, true
@@ -50,12 +53,12 @@ func float(value any) (float64, bool) {
 		f, err := value.Float64()
 		return f, err == nil
 	}
-	n, ok := integer(value)
+	n, ok := Integer(value)
 	return float64(n), ok
 }
 
-// exact returns a number without loss.
-func exact(value any) (*big.Float, bool) {
+// Exact returns a number without loss.
+func Exact(value any) (*big.Float, bool) {
 	switch value := value.(type) {
 	case float64:
 		if math.IsNaN(value) {
@@ -63,7 +66,7 @@ func exact(value any) (*big.Float, bool) {
 		}
 		return big.NewFloat(value), true
 	case json.Number:
-		return literalFloat(value)
+		return LiteralFloat(value)
 	}
 	switch v := reflect.ValueOf(value); {
 	case v.CanInt():
@@ -76,19 +79,19 @@ func exact(value any) (*big.Float, bool) {
 	return nil, false
 }
 
-// maxDigits bounds the literals of numbers that are computed with: the time for that
+// MaxDigits bounds the literals of numbers that are computed with: the time for that
 // grows with the square of their length.
-const maxDigits = 1000
+const MaxDigits = 1000
 
-// literalFloat returns a number as large as a literal says. Digits of an integer
+// LiteralFloat returns a number as large as a literal says. Digits of an integer
 // that are far beyond the precision do not count.
-func literalFloat(literal json.Number) (*big.Float, bool) {
+func LiteralFloat(literal json.Number) (*big.Float, bool) {
 	text := literal.String()
-	if len(text) > maxDigits {
+	if len(text) > MaxDigits {
 		if strings.ContainsAny(text, ".eE") {
 			return nil, false
 		}
-		text = fmt.Sprintf("%se%d", text[:maxDigits], len(text)-maxDigits)
+		text = fmt.Sprintf("%se%d", text[:MaxDigits], len(text)-MaxDigits)
 	}
 	f, _, err := big.ParseFloat(text, 10, 1024, big.ToNearestEven)
 	return f, err == nil
@@ -101,11 +104,11 @@ func ordered(a, b any) (order int, numbers bool) {
 			return cmp.Compare(x, y), true
 		}
 	}
-	x, isNumber := exact(a)
+	x, isNumber := Exact(a)
 	if !isNumber {
 		return 0, false
 	}
-	y, isNumber := exact(b)
+	y, isNumber := Exact(b)
 	if !isNumber {
 		return 0, false
 	}
@@ -114,10 +117,10 @@ func ordered(a, b any) (order int, numbers bool) {
 
 var errNoComparison = errors.New("missing argument for comparison")
 
-// eq tells whether the first argument is equal to one of the others.
-func eq(first any, others ...any) (bool, error) {
+// Eq tells whether the first argument is equal to one of the others.
+func Eq(first any, others ...any) (bool, error) {
 	if len(others) == 0 {
-		return false, &callError{reason: errNoComparison.Error()}
+		return false, &failure.CallError{Reason: errNoComparison.Error()}
 	}
 	for _, other := range others {
 		equal, err := equalBasic(first, other)
@@ -147,7 +150,7 @@ func equalBasic(a, b any) (bool, error) {
 	case x.Kind() == reflect.String:
 		return x.String() == y.String(), nil
 	case !x.Comparable() || !y.Comparable():
-		return false, &callError{reason: fmt.Sprintf("non-comparable type %s, use deepEqual", typeName(b))}
+		return false, &failure.CallError{Reason: fmt.Sprintf("non-comparable type %s, use deepEqual", TypeName(b))}
 	}
 	return a == b, nil
 }
@@ -166,21 +169,26 @@ func isNil(v reflect.Value) bool {
 }
 
 func incomparable(a, b any) error {
-	return &callError{reason: fmt.Sprintf("incompatible types for comparison: %s and %s", typeOf(a), typeName(b))}
+	return &failure.CallError{Reason: fmt.Sprintf("incompatible types for comparison: %s and %s", TypeOf(a), TypeName(b))}
 }
 
-func ne(a, b any) (bool, error) {
-	equal, err := eq(a, b)
+// Ne tells whether two values differ.
+func Ne(a, b any) (bool, error) {
+	equal, err := Eq(a, b)
 	return !equal, err
 }
 
-func lt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order < 0 }) }
+// Lt tells whether a is less than b.
+func Lt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order < 0 }) }
 
-func le(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order <= 0 }) }
+// Le tells whether a is at most b.
+func Le(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order <= 0 }) }
 
-func gt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order > 0 }) }
+// Gt tells whether a is more than b.
+func Gt(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order > 0 }) }
 
-func ge(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order >= 0 }) }
+// Ge tells whether a is at least b.
+func Ge(a, b any) (bool, error) { return less(a, b, func(order int) bool { return order >= 0 }) }
 
 func less(a, b any, fits func(order int) bool) (bool, error) {
 	if order, numbers := ordered(a, b); numbers {
@@ -189,7 +197,7 @@ func less(a, b any, fits func(order int) bool) (bool, error) {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch {
 	case !x.IsValid() || !y.IsValid():
-		return false, &callError{reason: "invalid type for comparison: a value does not exist"}
+		return false, &failure.CallError{Reason: "invalid type for comparison: a value does not exist"}
 	case isNumber(x) && isNumber(y): // one is not a number (NaN)
 		return false, nil
 	case x.Kind() != reflect.String || y.Kind() != reflect.String:
@@ -202,8 +210,8 @@ func less(a, b any, fits func(order int) bool) (bool, error) {
 	return fits(0), nil
 }
 
-// deepEqual compares values with everything in them, numbers by what they are.
-func deepEqual(a, b any) bool {
+// DeepEqual compares values with everything in them, numbers by what they are.
+func DeepEqual(a, b any) bool {
 	if x, isText := a.(string); isText {
 		y, isText := b.(string)
 		return isText && x == y
@@ -219,7 +227,7 @@ func deepEqual(a, b any) bool {
 		}
 		for key, field := range a {
 			other, found := b[key]
-			if !found || !deepEqual(field, other) {
+			if !found || !DeepEqual(field, other) {
 				return false
 			}
 		}
@@ -230,7 +238,7 @@ func deepEqual(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !deepEqual(a[i], b[i]) {
+			if !DeepEqual(a[i], b[i]) {
 				return false
 			}
 		}
@@ -242,7 +250,8 @@ func deepEqual(a, b any) bool {
 // The public system calls every number of a binding a float64. Here the integers
 // among them are of type int; they answer to both names.
 
-func kindOf(value any) string {
+// KindOf is the kind of a value as templates of the public system know it.
+func KindOf(value any) string {
 	switch value.(type) {
 	case int, json.Number:
 		return "float64"
@@ -252,12 +261,14 @@ func kindOf(value any) string {
 	return reflect.ValueOf(value).Kind().String()
 }
 
-func kindIs(target string, value any) bool {
+// KindIs compares a kind; an integer has two.
+func KindIs(target string, value any) bool {
 	_, isInt := value.(int)
-	return target == kindOf(value) || isInt && target == "int"
+	return target == KindOf(value) || isInt && target == "int"
 }
 
-func typeOf(value any) string {
+// TypeOf is the type of a value as templates of the public system know it.
+func TypeOf(value any) string {
 	switch value.(type) {
 	case int, json.Number:
 		return "float64"
@@ -267,43 +278,45 @@ func typeOf(value any) string {
 	return fmt.Sprintf("%T", value)
 }
 
-// typeName is the type of a value in messages.
-func typeName(value any) string {
+// TypeName is the type of a value in messages.
+func TypeName(value any) string {
 	if value == nil {
 		return "nil"
 	}
 	return fmt.Sprintf("%T", value)
 }
 
-func typeIs(target string, value any) bool {
+// TypeIs compares a type; an integer has two.
+func TypeIs(target string, value any) bool {
 	_, isInt := value.(int)
-	return target == typeOf(value) || isInt && target == "int"
+	return target == TypeOf(value) || isInt && target == "int"
 }
 
-func typeIsLike(target string, value any) bool {
-	return typeIs(target, value) || "*"+target == typeOf(value)
+// TypeIsLike is TypeIs for a value or a pointer to one.
+func TypeIsLike(target string, value any) bool {
+	return TypeIs(target, value) || "*"+target == TypeOf(value)
 }
 
-// digits returns a number without a fraction as an integer, so that it prints as
+// Digits returns a number without a fraction as an integer, so that it prints as
 // digits and not as 1e+06.
-func digits(value any) any {
+func Digits(value any) any {
 	if f, isFloat := value.(float64); isFloat {
-		if n, ok := integer(f); ok {
+		if n, ok := Integer(f); ok {
 			return n
 		}
 	}
 	return value
 }
 
-// allDigits does that for arguments and for elements of lists among them.
-func allDigits(args []any) []any {
+// AllDigits does that for arguments and for elements of lists among them.
+func AllDigits(args []any) []any {
 	shown := make([]any, len(args))
 	for i, arg := range args {
-		shown[i] = digits(arg)
+		shown[i] = Digits(arg)
 		if list, isList := arg.([]any); isList {
 			copied := make([]any, len(list))
 			for j, element := range list {
-				copied[j] = digits(element)
+				copied[j] = Digits(element)
 			}
 			shown[i] = copied
 		}

@@ -1,9 +1,10 @@
-package gotemplate
+package function
 
 import (
 	"encoding/base64"
 
 	"go.landscaper.dev/internal/pemkey"
+	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 
 // keyed are functions that read keys and certificates, with the positions of them.
@@ -21,7 +22,7 @@ func checkKeys(name string, args []any) error {
 		given := text(args[at])
 		if name == "buildCustomCert" {
 			if len(given) > maxEncodedKey {
-				return &callError{name: name, reason: "the text of the key is too long"}
+				return &failure.CallError{Name: name, Reason: "the text of the key is too long"}
 			}
 			decoded, err := base64.StdEncoding.DecodeString(given)
 			if err != nil {
@@ -30,7 +31,7 @@ func checkKeys(name string, args []any) error {
 			given = string(decoded)
 		}
 		if err := pemkey.Check(given); err != nil {
-			return &callError{name: name, reason: err.Error()}
+			return &failure.CallError{Name: name, Reason: err.Error()}
 		}
 	}
 	return nil

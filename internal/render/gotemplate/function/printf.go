@@ -1,4 +1,4 @@
-package gotemplate
+package function
 
 import (
 	"encoding/json"
@@ -7,33 +7,36 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"go.landscaper.dev/internal/render/gotemplate/failure"
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
 // printf formats as fmt does, and numbers by what they are: %d prints 3.0 and
 // %.0f prints 3.
-func (r *renderer) printf(format string, args ...any) (string, error) {
+func (l *Library) printf(format string, args ...any) (string, error) {
 	used := scanFormat(format, args)
 	if used.width > int64(maxWidth) {
-		return "", &callError{name: "printf", reason: fmt.Sprintf("widths and precisions add up to more than %d", maxWidth)}
+		return "", &failure.CallError{Name: "printf", Reason: fmt.Sprintf("widths and precisions add up to more than %d", maxWidth)}
 	}
 	estimate := int64(len(format)) + used.width
 	shown := make([]any, len(args))
 	for i, arg := range args {
-		weight, err := r.measure(arg)
+		weight, err := l.Measure(arg)
 		if err != nil {
 			return "", err
 		}
-		if literal, isLiteral := arg.(json.Number); isLiteral && len(literal) > maxDigits {
-			return "", &callError{name: "printf", reason: fmt.Sprintf("a number has more than %d digits", maxDigits)}
+		if literal, isLiteral := arg.(json.Number); isLiteral && len(literal) > operand.MaxDigits {
+			return "", &failure.CallError{Name: "printf", Reason: fmt.Sprintf("a number has more than %d digits", operand.MaxDigits)}
 		}
-		estimate += (weight.bytes + 8*weight.nodes) * used.times[i]
+		estimate += (weight.Bytes + 8*weight.Nodes) * used.times[i]
 		shown[i] = arg
-		if _, isNumber := exact(arg); isNumber && !used.stars[i] {
+		if _, isNumber := operand.Exact(arg); isNumber && !used.stars[i] {
 			shown[i] = formatted{arg}
 		}
 	}
-	if estimate > r.Limits.Text {
-		return "", r.spend(estimate)
+	if estimate > l.Limits.Text {
+		return "", l.Spend(estimate)
 	}
 	return fmt.Sprintf(format, shown...), nil
 }
@@ -115,7 +118,7 @@ func (u *usage) add(digits string) {
 func (u *usage) star(args []any) {
 	if u.next >= 0 && u.next < len(args) {
 		u.stars[u.next] = true
-		if n, ok := integer(args[u.next]); ok {
+		if n, ok := operand.Integer(args[u.next]); ok {
 			u.width += max(n, -n)
 		}
 	}
@@ -135,7 +138,7 @@ func (f formatted) Format(state fmt.State, verb rune) {
 		value = asInteger(value)
 	case 'v':
 		if !state.Flag('#') {
-			value = digits(value)
+			value = operand.Digits(value)
 		}
 	}
 	fmt.Fprintf(state, fmt.FormatString(state, verb), value)
@@ -143,18 +146,18 @@ func (f formatted) Format(state fmt.State, verb rune) {
 
 func asFloat(value any) any {
 	if literal, isLiteral := value.(json.Number); isLiteral {
-		if f, ok := literalFloat(literal); ok {
+		if f, ok := operand.LiteralFloat(literal); ok {
 			return f
 		}
 	}
-	if f, ok := float(value); ok {
+	if f, ok := operand.Float(value); ok {
 		return f
 	}
 	return value
 }
 
 func asInteger(value any) any {
-	if n, ok := integer(value); ok {
+	if n, ok := operand.Integer(value); ok {
 		return n
 	}
 	if literal, isLiteral := value.(json.Number); isLiteral {

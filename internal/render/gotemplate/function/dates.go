@@ -1,10 +1,12 @@
-package gotemplate
+package function
 
 import (
 	"time"
 
 	// Time zones do not depend on the machine.
 	_ "time/tzdata"
+
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
 // The local time zone of the machine is none of a template's business: controller
@@ -31,7 +33,7 @@ func moment(value any) time.Time {
 	case *time.Time:
 		return *value
 	}
-	if seconds, ok := integer(value); ok {
+	if seconds, ok := operand.Integer(value); ok {
 		return time.Unix(seconds, 0).UTC()
 	}
 	return now()

@@ -1,9 +1,12 @@
-package gotemplate
+package function
 
 import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"go.landscaper.dev/internal/render/gotemplate/failure"
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
 // elementsOf returns the elements of a list of any type.
@@ -12,11 +15,11 @@ func elementsOf(name string, list any) ([]any, error) {
 	case []any:
 		return list, nil
 	case nil:
-		return nil, &callError{name: name, reason: "a list is needed, not nil"}
+		return nil, &failure.CallError{Name: name, Reason: "a list is needed, not nil"}
 	}
 	v := reflect.ValueOf(list)
 	if v.Kind() != reflect.Slice && v.Kind() != reflect.Array {
-		return nil, &callError{name: name, reason: "a list is needed, not " + typeName(list)}
+		return nil, &failure.CallError{Name: name, Reason: "a list is needed, not " + operand.TypeName(list)}
 	}
 	elements := make([]any, v.Len())
 	for i := range elements {
@@ -37,18 +40,18 @@ func has(wanted, list any) (bool, error) {
 }
 
 // compare books comparisons of an element with others.
-func (r *renderer) compare(others int) error {
-	return r.work(int64(others) / 16)
+func (l *Library) compare(others int) error {
+	return l.Work(int64(others) / 16)
 }
 
-func (r *renderer) without(list any, unwanted ...any) ([]any, error) {
+func (l *Library) without(list any, unwanted ...any) ([]any, error) {
 	elements, err := elementsOf("without", list)
 	if err != nil {
 		return nil, err
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := r.compare(len(unwanted)); err != nil {
+		if err := l.compare(len(unwanted)); err != nil {
 			return nil, err
 		}
 		if !contains(unwanted, element) {
@@ -58,14 +61,14 @@ func (r *renderer) without(list any, unwanted ...any) ([]any, error) {
 	return found, nil
 }
 
-func (r *renderer) uniq(list any) ([]any, error) {
+func (l *Library) uniq(list any) ([]any, error) {
 	elements, err := elementsOf("uniq", list)
 	if err != nil {
 		return nil, err
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := r.compare(len(found)); err != nil {
+		if err := l.compare(len(found)); err != nil {
 			return nil, err
 		}
 		if !contains(found, element) {
@@ -76,7 +79,7 @@ func (r *renderer) uniq(list any) ([]any, error) {
 }
 
 func contains(list []any, wanted any) bool {
-	return slices.ContainsFunc(list, func(element any) bool { return deepEqual(wanted, element) })
+	return slices.ContainsFunc(list, func(element any) bool { return operand.DeepEqual(wanted, element) })
 }
 
 // index follows keys and positions into a value, as that of text/template does.
@@ -93,32 +96,32 @@ func index(item any, path ...any) (any, error) {
 
 func child(item, step any) (any, error) {
 	fail := func(reason string) (any, error) {
-		return nil, &callError{name: "index", reason: reason}
+		return nil, &failure.CallError{Name: "index", Reason: reason}
 	}
 	v := reflect.ValueOf(item)
 	switch v.Kind() {
 	case reflect.Invalid:
 		return fail("index of a value that does not exist")
 	case reflect.Slice, reflect.Array, reflect.String:
-		i, ok := integer(step)
+		i, ok := operand.Integer(step)
 		if !ok {
-			return fail("cannot index a list with a value of type " + typeName(step))
+			return fail("cannot index a list with a value of type " + operand.TypeName(step))
 		}
 		if i < 0 || i >= int64(v.Len()) {
 			return fail("index out of range")
 		}
 		return v.Index(int(i)).Interface(), nil
 	case reflect.Map:
-		key, ok := converted(step, v.Type().Key())
+		key, ok := operand.Converted(step, v.Type().Key())
 		if !ok {
-			return fail("cannot index a map with a value of type " + typeName(step))
+			return fail("cannot index a map with a value of type " + operand.TypeName(step))
 		}
 		if found := v.MapIndex(key); found.IsValid() {
 			return found.Interface(), nil
 		}
 		return reflect.Zero(v.Type().Elem()).Interface(), nil
 	}
-	return fail("cannot index a value of type " + typeName(item))
+	return fail("cannot index a value of type " + operand.TypeName(item))
 }
 
 func length(item any) (int, error) {
@@ -127,5 +130,5 @@ func length(item any) (int, error) {
 	case reflect.Slice, reflect.Array, reflect.String, reflect.Map:
 		return v.Len(), nil
 	}
-	return 0, &callError{name: "len", reason: fmt.Sprintf("len of type %s", typeName(item))}
+	return 0, &failure.CallError{Name: "len", Reason: fmt.Sprintf("len of type %s", operand.TypeName(item))}
 }

@@ -1,4 +1,4 @@
-package gotemplate
+package function
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"time"
+
+	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 
 // Bounds of regular expressions: the size of the compiled program, and the work of
@@ -20,13 +22,13 @@ const (
 // expression is a compiled regular expression.
 type expression struct {
 	*regexp.Regexp
-	renderer *renderer
-	size     int
+	library *Library
+	size    int
 }
 
-func (r *renderer) compile(pattern string) (*expression, error) {
+func (l *Library) compile(pattern string) (*expression, error) {
 	fail := func(reason string) (*expression, error) {
-		return nil, &callError{reason: reason}
+		return nil, &failure.CallError{Reason: reason}
 	}
 	if len(pattern) > maxProgram {
 		return fail("the regular expression is too long")
@@ -48,12 +50,12 @@ func (r *renderer) compile(pattern string) (*expression, error) {
 	if err != nil {
 		return fail("the regular expression is not valid")
 	}
-	return &expression{Regexp: compiled, renderer: r, size: len(program.Inst)}, nil
+	return &expression{Regexp: compiled, library: l, size: len(program.Inst)}, nil
 }
 
 func (e *expression) affordable(text string) error {
 	if e.size*(len(text)+1) > maxSearchWork {
-		return &callError{reason: fmt.Sprintf("the regular expression is too costly for a text of %d bytes", len(text))}
+		return &failure.CallError{Reason: fmt.Sprintf("the regular expression is too costly for a text of %d bytes", len(text))}
 	}
 	return nil
 }
@@ -74,19 +76,19 @@ func (e *expression) search(text string, n int) ([][]int, error) {
 			return found, nil
 		}
 		if time.Since(start) > maxSearchTime {
-			return nil, &callError{reason: fmt.Sprintf("the regular expression takes longer than %s", maxSearchTime)}
+			return nil, &failure.CallError{Reason: fmt.Sprintf("the regular expression takes longer than %s", maxSearchTime)}
 		}
-		if err := e.renderer.elements(int64(len(found))); err != nil {
+		if err := e.library.Elements(int64(len(found))); err != nil {
 			return nil, err
 		}
-		if err := e.renderer.step(); err != nil {
+		if err := e.library.Step(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (r *renderer) regexMatch(pattern, text string) (bool, error) {
-	e, err := r.compile(pattern)
+func (l *Library) regexMatch(pattern, text string) (bool, error) {
+	e, err := l.compile(pattern)
 	if err != nil {
 		return false, err
 	}
@@ -97,15 +99,15 @@ func (r *renderer) regexMatch(pattern, text string) (bool, error) {
 }
 
 // regexMatchLenient takes an invalid expression as one that matches nothing.
-func (r *renderer) regexMatchLenient(pattern, text string) (bool, error) {
+func (l *Library) regexMatchLenient(pattern, text string) (bool, error) {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return false, nil //nolint:nilerr // that is what this function promises
 	}
-	return r.regexMatch(pattern, text)
+	return l.regexMatch(pattern, text)
 }
 
-func (r *renderer) regexFindAll(pattern, text string, n int) ([]string, error) {
-	e, err := r.compile(pattern)
+func (l *Library) regexFindAll(pattern, text string, n int) ([]string, error) {
+	e, err := l.compile(pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -120,28 +122,28 @@ func (r *renderer) regexFindAll(pattern, text string, n int) ([]string, error) {
 	return texts, nil
 }
 
-func (r *renderer) regexFind(pattern, text string) (string, error) {
-	found, err := r.regexFindAll(pattern, text, 1)
+func (l *Library) regexFind(pattern, text string) (string, error) {
+	found, err := l.regexFindAll(pattern, text, 1)
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
 	return found[0], nil
 }
 
-func (r *renderer) regexReplaceAll(pattern, text, replacement string) (string, error) {
-	return r.replaceAll(pattern, text, replacement, func(e *expression, out []byte, match []int) []byte {
+func (l *Library) regexReplaceAll(pattern, text, replacement string) (string, error) {
+	return l.replaceAll(pattern, text, replacement, func(e *expression, out []byte, match []int) []byte {
 		return e.ExpandString(out, replacement, text, match)
 	})
 }
 
-func (r *renderer) regexReplaceAllLiteral(pattern, text, replacement string) (string, error) {
-	return r.replaceAll(pattern, text, replacement, func(_ *expression, out []byte, _ []int) []byte {
+func (l *Library) regexReplaceAllLiteral(pattern, text, replacement string) (string, error) {
+	return l.replaceAll(pattern, text, replacement, func(_ *expression, out []byte, _ []int) []byte {
 		return append(out, replacement...)
 	})
 }
 
-func (r *renderer) replaceAll(pattern, text, replacement string, put func(e *expression, out []byte, match []int) []byte) (string, error) {
-	e, err := r.compile(pattern)
+func (l *Library) replaceAll(pattern, text, replacement string, put func(e *expression, out []byte, match []int) []byte) (string, error) {
+	e, err := l.compile(pattern)
 	if err != nil {
 		return "", err
 	}
@@ -150,8 +152,8 @@ func (r *renderer) replaceAll(pattern, text, replacement string, put func(e *exp
 		return "", err
 	}
 	groups := int64(strings.Count(replacement, "$"))
-	if estimate := int64(len(text))*(groups+1) + int64(len(found)*len(replacement)); estimate > r.Limits.Text {
-		return "", r.spend(estimate)
+	if estimate := int64(len(text))*(groups+1) + int64(len(found)*len(replacement)); estimate > l.Limits.Text {
+		return "", l.Spend(estimate)
 	}
 	var out []byte
 	done := 0
@@ -163,8 +165,8 @@ func (r *renderer) replaceAll(pattern, text, replacement string, put func(e *exp
 	return string(append(out, text[done:]...)), nil
 }
 
-func (r *renderer) regexSplit(pattern, text string, n int) ([]string, error) {
-	e, err := r.compile(pattern)
+func (l *Library) regexSplit(pattern, text string, n int) ([]string, error) {
+	e, err := l.compile(pattern)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,6 @@
-package gotemplate
+// Package operand holds the values that templates work with: how they are copied in
+// and out, how numbers compare, and what kinds and types are called.
+package operand
 
 import (
 	"encoding/json"
@@ -6,28 +8,29 @@ import (
 	"reflect"
 )
 
-// localCopy returns bindings for a template: a deep copy, because templates can
+// LocalCopy returns bindings for a template: a deep copy, because templates can
 // change what they get, with integers as the type that functions of Go take.
-func localCopy(bindings map[string]any) map[string]any {
+func LocalCopy(bindings map[string]any) map[string]any {
 	copied := make(map[string]any, len(bindings))
 	for name, value := range bindings {
-		copied[name] = localValue(value)
+		copied[name] = LocalValue(value)
 	}
 	return copied
 }
 
-func localValue(value any) any {
+// LocalValue returns one value for a template, copied as LocalCopy does.
+func LocalValue(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		copied := make(map[string]any, len(value))
 		for key, field := range value {
-			copied[key] = localValue(field)
+			copied[key] = LocalValue(field)
 		}
 		return copied
 	case []any:
 		copied := make([]any, len(value))
 		for i, element := range value {
-			copied[i] = localValue(element)
+			copied[i] = LocalValue(element)
 		}
 		return copied
 	case int64:
@@ -38,28 +41,28 @@ func localValue(value any) any {
 	return value
 }
 
-// made is localValue for a value that nobody else has: it is changed in place.
-func made(value any) any {
+// Made is localValue for a value that nobody else has: it is changed in place.
+func Made(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, field := range value {
-			if changed := made(field); !same(changed, field) {
+			if changed := Made(field); !same(changed, field) {
 				value[key] = changed
 			}
 		}
 	case []any:
 		for i, element := range value {
-			value[i] = made(element)
+			value[i] = Made(element)
 		}
 	case int64:
-		return localValue(value)
+		return LocalValue(value)
 	}
 	return value
 }
 
-// plainValue returns a value of a template as a plain value. What is plain already
+// PlainValue returns a value of a template as a plain value. What is plain already
 // is not copied.
-func plainValue(value any) (any, bool) {
+func PlainValue(value any) (any, bool) {
 	switch value := value.(type) {
 	case nil, bool, string, int64, float64, json.Number:
 		return value, true
@@ -97,7 +100,7 @@ func plainValue(value any) (any, bool) {
 func plainMap(value map[string]any) (any, bool) {
 	var copied map[string]any
 	for key, field := range value {
-		plain, ok := plainValue(field)
+		plain, ok := PlainValue(field)
 		if !ok {
 			return nil, false
 		}
@@ -121,7 +124,7 @@ func plainMap(value map[string]any) (any, bool) {
 func plainList(value []any) (any, bool) {
 	var copied []any
 	for i, element := range value {
-		plain, ok := plainValue(element)
+		plain, ok := PlainValue(element)
 		if !ok {
 			return nil, false
 		}
@@ -153,4 +156,47 @@ func same(a, b any) bool {
 		return ok
 	}
 	return a == b
+}
+
+// File is the content of a file. It prints as text and is still a list of bytes.
+type File []byte
+
+// String returns the content as text.
+func (f File) String() string { return string(f) }
+
+// Converted returns an argument as a value of a type.
+func Converted(arg any, want reflect.Type) (reflect.Value, bool) {
+	if arg == nil {
+		switch want.Kind() {
+		case reflect.Interface, reflect.Map, reflect.Slice, reflect.Pointer:
+			return reflect.Zero(want), true
+		}
+		return reflect.Value{}, false
+	}
+	value := reflect.ValueOf(arg)
+	if value.Type().AssignableTo(want) {
+		return value, true
+	}
+	switch want.Kind() {
+	case reflect.String:
+		if file, isFile := arg.(File); isFile {
+			return reflect.ValueOf(string(file)), true
+		}
+	case reflect.Int, reflect.Int64, reflect.Uint32:
+		if n, ok := Integer(arg); ok && !overflows(n, want) {
+			return reflect.ValueOf(n).Convert(want), true
+		}
+	case reflect.Float64:
+		if f, ok := Float(arg); ok {
+			return reflect.ValueOf(f), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+func overflows(n int64, want reflect.Type) bool {
+	if want.Kind() == reflect.Uint32 {
+		return n < 0 || n > math.MaxUint32
+	}
+	return want.OverflowInt(n)
 }

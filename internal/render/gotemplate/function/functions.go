@@ -1,17 +1,22 @@
-package gotemplate
+// Package function holds the functions that templates call: a list of allowed ones of
+// sprig and our own, each within the budget of the rendering and with errors that
+// repeat no argument.
+package function
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
+
+	"go.landscaper.dev/internal/render/gotemplate/budget"
+	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
 // sprigNames are the functions that are taken from sprig as they are. What is not
-// in this list or in ownFunctions cannot be called: a new version of sprig adds
-// nothing by itself. Functions of ownFunctions replace those of sprig.
+// in this list or in own cannot be called: a new version of sprig adds
+// nothing by itself. Functions of own replace those of sprig.
 var sprigNames = strings.Fields(`
 	hello
 
@@ -45,75 +50,66 @@ var sprigNames = strings.Fields(`
 	urlParse urlJoin
 `)
 
-func sprigFunctions() map[string]any { return sprig.GenericFuncMap() }
+// Library has the functions of one rendering that need nothing but its budget.
+type Library struct{ *budget.Meter }
 
-// ownFunctions are ours: those of the public system that sprig does not have, and
+// All returns all of them, ready to be called by a template.
+func (l *Library) All() template.FuncMap {
+	functions := make(template.FuncMap, len(sprigNames)+64)
+	taken := sprig.GenericFuncMap()
+	for _, name := range sprigNames {
+		functions[name] = l.Native(name, taken[name])
+	}
+	for name, function := range l.own() {
+		functions[name] = l.Native(name, function)
+	}
+	return functions
+}
+
+// own are ours: those of the public system that sprig does not have, and
 // those of sprig and of text/template that differ here, because they would reach
 // the machine, show values in errors or need the numbers of the public system.
-func (r *renderer) ownFunctions() map[string]any {
+func (l *Library) own() map[string]any {
 	functions := map[string]any{
-		"include": r.include, "tpl": r.tpl, "readFile": r.readFile, "readDir": r.readDir,
-		"fail": r.fail, "required": r.required,
-
-		"toYaml": r.toYAML, "fromYaml": r.fromYAML,
-		"toJson": r.toJSON, "toPrettyJson": r.toPrettyJSON, "toRawJson": r.toRawJSON, "fromJson": r.fromJSONLenient,
-		"mustToJson": r.toJSON, "mustToPrettyJson": r.toPrettyJSON, "mustToRawJson": r.toRawJSON, "mustFromJson": r.fromJSON,
+		"toYaml": l.ToYAML, "fromYaml": l.FromYAML,
+		"toJson": l.toJSON, "toPrettyJson": l.toPrettyJSON, "toRawJson": l.toRawJSON, "fromJson": l.fromJSONLenient,
+		"mustToJson": l.toJSON, "mustToPrettyJson": l.toPrettyJSON, "mustToRawJson": l.toRawJSON, "mustFromJson": l.FromJSON,
 
 		"now": now, "date": date, "date_in_zone": dateInZone, "dateInZone": dateInZone, "htmlDate": htmlDate,
 		"htmlDateInZone": htmlDateInZone, "toDate": toDate, "mustToDate": mustToDate, "ago": ago,
 
-		"kindOf": kindOf, "kindIs": kindIs, "typeOf": typeOf, "typeIs": typeIs, "typeIsLike": typeIsLike,
+		"kindOf": operand.KindOf, "kindIs": operand.KindIs, "typeOf": operand.TypeOf, "typeIs": operand.TypeIs, "typeIsLike": operand.TypeIsLike,
 	}
-	maps.Copy(functions, r.comparisons())
-	maps.Copy(functions, r.regularExpressions())
-	maps.Copy(functions, r.printing())
+	maps.Copy(functions, l.comparisons())
+	maps.Copy(functions, l.regularExpressions())
+	maps.Copy(functions, l.printing())
 	return functions
 }
 
-func (r *renderer) comparisons() map[string]any {
+func (l *Library) comparisons() map[string]any {
 	return map[string]any{
-		"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge,
-		"deepEqual": deepEqual, "has": has, "mustHas": has, "without": r.without, "mustWithout": r.without, "uniq": r.uniq, "mustUniq": r.uniq,
+		"eq": operand.Eq, "ne": operand.Ne, "lt": operand.Lt, "le": operand.Le, "gt": operand.Gt, "ge": operand.Ge,
+		"deepEqual": operand.DeepEqual, "has": has, "mustHas": has, "without": l.without, "mustWithout": l.without, "uniq": l.uniq, "mustUniq": l.uniq,
 		"index": index, "len": length,
 	}
 }
 
-func (r *renderer) regularExpressions() map[string]any {
+func (l *Library) regularExpressions() map[string]any {
 	return map[string]any{
-		"regexMatch": r.regexMatchLenient, "mustRegexMatch": r.regexMatch,
-		"regexFindAll": r.regexFindAll, "mustRegexFindAll": r.regexFindAll,
-		"regexFind": r.regexFind, "mustRegexFind": r.regexFind,
-		"regexReplaceAll": r.regexReplaceAll, "mustRegexReplaceAll": r.regexReplaceAll,
-		"regexReplaceAllLiteral": r.regexReplaceAllLiteral, "mustRegexReplaceAllLiteral": r.regexReplaceAllLiteral,
-		"regexSplit": r.regexSplit, "mustRegexSplit": r.regexSplit,
+		"regexMatch": l.regexMatchLenient, "mustRegexMatch": l.regexMatch,
+		"regexFindAll": l.regexFindAll, "mustRegexFindAll": l.regexFindAll,
+		"regexFind": l.regexFind, "mustRegexFind": l.regexFind,
+		"regexReplaceAll": l.regexReplaceAll, "mustRegexReplaceAll": l.regexReplaceAll,
+		"regexReplaceAllLiteral": l.regexReplaceAllLiteral, "mustRegexReplaceAllLiteral": l.regexReplaceAllLiteral,
+		"regexSplit": l.regexSplit, "mustRegexSplit": l.regexSplit,
 	}
 }
 
-func (r *renderer) printing() map[string]any {
+func (l *Library) printing() map[string]any {
 	return map[string]any{
-		"print": r.sprint, "println": r.sprintln, "printf": r.printf,
+		"print": l.sprint, "println": l.sprintln, "printf": l.printf,
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
 	}
-}
-
-// fail ends the rendering with a message of the author, in which values are hidden.
-func (r *renderer) fail(message string) (string, error) {
-	return "", r.authored("fail", message)
-}
-
-func (r *renderer) required(message string, value any) (any, error) {
-	if text, isText := value.(string); value == nil || (isText && text == "") {
-		return nil, r.authored("required", message)
-	}
-	return value, nil
-}
-
-func (r *renderer) authored(name, message string) error {
-	shown := message
-	if !r.known(message) {
-		shown = r.masks().Show(message, r.pieces())
-	}
-	return &callError{name: name, reason: shown}
 }
 
 // passes are functions whose result existed before: it costs nothing.
@@ -154,11 +150,3 @@ var reasons = func() map[string]string {
 	}
 	return found
 }()
-
-// Names returns the names of all builtin functions, sorted. The control words of
-// text/template (and, or, not, call) come on top.
-func Names() []string {
-	names := slices.Concat(sprigNames, slices.Collect(maps.Keys((&renderer{}).ownFunctions())))
-	slices.Sort(names)
-	return slices.Compact(names)
-}
