@@ -24,6 +24,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/login"
 )
 
 const defaultConcurrency = 30
@@ -34,7 +35,7 @@ func NewClusters(mgr ctrl.Manager, userAgent string, policy Egress) *Clusters {
 	return cluster.NewPool(cluster.PoolOptions{
 		Secrets:        mgr.GetAPIReader(),
 		SecretVersions: mgr.GetClient(),
-		Tokens:         cluster.TokensFrom(mgr.GetClient()),
+		Tokens:         login.TokensFrom(mgr.GetClient()),
 		Self:           mgr.GetConfig(),
 		UserAgent:      userAgent,
 		Egress:         policy,
@@ -183,7 +184,7 @@ func secretsOf(object client.Object) []string {
 	if !ok {
 		return nil
 	}
-	if name := cluster.SecretNamed(target); name != "" {
+	if name := login.SecretNamed(target); name != "" {
 		return []string{name}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
@@ -67,10 +68,10 @@ type Line = queue.Line
 type Membership = queue.Membership
 
 // Subscription tells about an object of a target cluster until it is closed.
-type Subscription = cluster.Subscription
+type Subscription = watch.Subscription
 
 // State is what a Subscription knows.
-type State = cluster.State
+type State = watch.State
 
 // ApplyOptions say how Connection.Apply merges an object.
 type ApplyOptions = cluster.ApplyOptions

@@ -22,22 +22,21 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/traffic"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 )
-
-// dialTimeout limits the time for reaching a server at all.
-const dialTimeout = 5 * time.Second
-
-const talkToCluster = "TalkToCluster"
 
 // Connection is the access to one cluster with one set of credentials.
 type Connection struct {
 	key        string
 	server     string
 	httpClient *http.Client
-	memory     *budget
-	pace       *pace
+	memory     *budget.Budget
+	pace       *traffic.Pace
 	dynamic    dynamic.Interface
 	metadata   metadata.Interface
 	rest       rest.Interface
@@ -45,20 +44,20 @@ type Connection struct {
 	kinds      *kinds
 	release    release
 	health     *health
-	watches    *watches
+	watches    *watch.Set
 	// kept is what the kinds of the cluster take in memory.
 	kept atomic.Int64
 }
 
 // newConnection makes the clients of a connection. No request is made.
-func newConnection(key string, config *rest.Config, policy egress.Policy, memory *budget) (*Connection, error) {
+func newConnection(key string, config *rest.Config, policy egress.Policy, memory *budget.Budget) (*Connection, error) {
 	config = rest.CopyConfig(config)
 	// The API server's own fairness decides who waits; a limit here would only
 	// add delays that nobody can explain.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	c := &Connection{key: key, server: config.Host, memory: memory, health: &health{now: time.Now}, pace: newPace()}
-	httpClient, err := newClient(config, policy, memory, c.pace)
+	c := &Connection{key: key, server: config.Host, memory: memory, health: &health{now: time.Now}, pace: traffic.NewPace()}
+	httpClient, err := traffic.NewClient(config, policy, memory, c.pace)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +75,7 @@ func newConnection(key string, config *rest.Config, policy egress.Policy, memory
 		return nil, err
 	}
 	c.kinds = &kinds{fetch: c.fetchKinds}
-	c.watches = newWatches(c.dynamic, c.metadata, memory)
+	c.watches = watch.New(c.dynamic, c.metadata, memory, c.server)
 	return c, nil
 }
 
@@ -88,26 +87,26 @@ func (c *Connection) Key() string { return c.key }
 
 func (c *Connection) close() { utilnet.CloseIdleConnectionsFor(c.httpClient.Transport) }
 
-func (c *Connection) watched() bool { return c.watches.any() }
+func (c *Connection) watched() bool { return c.watches.Any() }
 
 // try makes a request with a time limit, unless the cluster is known to be down.
 func (c *Connection) try(ctx context.Context, request func(context.Context) error) error {
 	if err := c.health.refuse(); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, requestTimeout)
+	limited, cancel := context.WithTimeout(ctx, budget.RequestTimeout)
 	defer cancel()
-	limited, loan, end := withLoan(limited, c.memory)
+	limited, loan, end := budget.WithLoan(limited, c.memory)
 	defer end()
 	err := request(limited)
 	if err != nil && ctx.Err() != nil {
 		// The process is ending; this says nothing about the cluster.
 		return ctx.Err()
 	}
-	if loan.answered.Load() && unreadable(err) {
-		err = errUnreadable
+	if loan.Answered.Load() && failure.Unreadable(err) {
+		err = failure.ErrUnreadable
 	}
-	err = Explain(err, talkToCluster, c.server)
+	err = failure.Explain(err, failure.TalkToCluster, c.server)
 	c.health.learn(err)
 	return err
 }
@@ -161,7 +160,7 @@ func (c *Connection) fetchKinds(ctx context.Context) (mapper meta.RESTMapper, er
 		asker := &asker{DiscoveryClient: c.discovery}
 		resources, err := restmapper.GetAPIGroupResourcesWithContext(ctx, asker)
 		mapper = &served{RESTMapper: restmapper.NewDiscoveryRESTMapper(resources), versions: versionsOf(resources), away: asker.away}
-		c.kept.Store(costOf(ctx))
+		c.kept.Store(budget.CostOf(ctx))
 		return err
 	})
 	return mapper, err

@@ -18,8 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/test/heap"
 )
 
 var (
@@ -60,30 +63,6 @@ func endless(out io.Writer, begin, again string) (sent int64) {
 	return sent
 }
 
-// peak measures how far the heap grows while something is done.
-func peak(t *testing.T, do func()) uint64 {
-	t.Helper()
-	heap := func() uint64 {
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
-	}
-	runtime.GC()
-	before, highest := heap(), uint64(0)
-	done := make(chan struct{})
-	go func() { defer close(done); do() }()
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-done:
-			return max(highest, heap()) - min(before, max(highest, heap()))
-		case <-ticker.C:
-			highest = max(highest, heap())
-		}
-	}
-}
-
 // TestAnswersWithoutEnd: no form of an answer without end takes more than a bounded
 // amount of memory, and each ends the job with a reason.
 func TestAnswersWithoutEnd(t *testing.T) {
@@ -116,16 +95,16 @@ func TestAnswersWithoutEnd(t *testing.T) {
 				sent.Store(endless(packed, attack.begin, attack.again))
 			})
 			var err error
-			grown := peak(t, func() { _, err = connection.Get(t.Context(), configMaps, "a", "b") })
+			grown := heap.Peak(func() { _, err = connection.Get(t.Context(), configMaps, "a", "b") })
 			var told *job.Error
-			if !errors.As(err, &told) || (told.Reason != ReasonTooLarge && told.Reason != ReasonNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
+			if !errors.As(err, &told) || (told.Reason != failure.ReasonTooLarge && told.Reason != failure.ReasonNotAllowed) || job.OutcomeOf(err) != job.Terminal || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > maxGrowth {
 				t.Errorf("the heap grew by %d MiB", grown>>20)
 			}
-			if pool.memory.used.Load() != 0 {
-				t.Errorf("%d bytes stay booked", pool.memory.used.Load())
+			if pool.memory.Used.Load() != 0 {
+				t.Errorf("%d bytes stay booked", pool.memory.Used.Load())
 			}
 		})
 	}
@@ -171,10 +150,10 @@ func TestWatchesWithoutEnd(t *testing.T) {
 				out.Header().Set("Content-Type", "application/json")
 				test.answer(out, request)
 			})
-			pool.memory.each = little
+			pool.memory.Each = little
 			woken := make(chan struct{}, 1000)
 			var err error
-			grown := peak(t, func() {
+			grown := heap.Peak(func() {
 				subscription := connection.Subscribe(configMaps, "a", "b", test.metadataOnly, func() { woken <- struct{}{} })
 				for err == nil {
 					select {
@@ -187,13 +166,13 @@ func TestWatchesWithoutEnd(t *testing.T) {
 				_ = subscription.Close()
 			})
 			var told *job.Error
-			if !errors.As(err, &told) || told.Reason != ReasonTooLarge || strings.Contains(err.Error(), "aaaa") {
+			if !errors.As(err, &told) || told.Reason != failure.ReasonTooLarge || strings.Contains(err.Error(), "aaaa") {
 				t.Errorf("%v", err)
 			}
 			if grown > 3*maxGrowth {
 				t.Errorf("the heap grew by %d MiB", grown>>20)
 			}
-			if used := pool.memory.used.Load(); used != 0 {
+			if used := pool.memory.Used.Load(); used != 0 {
 				t.Errorf("%d bytes stay booked", used)
 			}
 		})
@@ -224,10 +203,10 @@ func TestBudget(t *testing.T) {
 		first <- err
 	}()
 	<-begun
-	for pool.memory.used.Load() < 2<<20 {
+	for pool.memory.Used.Load() < 2<<20 {
 		runtime.Gosched()
 	}
-	if _, err := connection.Get(t.Context(), configMaps, "a", "second-large"); !errors.As(err, &busy{}) || job.OutcomeOf(err) != job.Transient {
+	if _, err := connection.Get(t.Context(), configMaps, "a", "second-large"); !errors.As(err, &budget.Busy{}) || job.OutcomeOf(err) != job.Transient {
 		t.Errorf("a second large answer: %v", err)
 	}
 	if _, err := connection.Get(t.Context(), configMaps, "a", "small"); err != nil {
@@ -237,8 +216,8 @@ func TestBudget(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if _, err := connection.Get(t.Context(), configMaps, "a", "third-large"); err != nil || pool.memory.used.Load() != 0 {
-		t.Errorf("afterwards: %v, %d bytes stay booked", err, pool.memory.used.Load())
+	if _, err := connection.Get(t.Context(), configMaps, "a", "third-large"); err != nil || pool.memory.Used.Load() != 0 {
+		t.Errorf("afterwards: %v, %d bytes stay booked", err, pool.memory.Used.Load())
 	}
 }
 
@@ -255,34 +234,34 @@ func TestRefusedAnswers(t *testing.T) {
 		reason, want string
 		answer       http.HandlerFunc
 	}{
-		{"a redirect takes no token along, and is not followed at all", ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
+		{"a redirect takes no token along, and is not followed at all", failure.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
 			http.Redirect(out, request, thief.URL+"/"+secretWord, http.StatusTemporaryRedirect)
 		}},
-		{"a redirect within the server", ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
+		{"a redirect within the server", failure.ReasonNotAllowed, func(out http.ResponseWriter, request *http.Request) {
 			http.Redirect(out, request, "/"+secretWord, http.StatusFound)
 		}},
-		{"a page", ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
+		{"a page", failure.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(out, secretWord)
 		}},
-		{"a form whose cost cannot be seen", ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
+		{"a form whose cost cannot be seen", failure.ReasonNotAllowed, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
 		}},
-		{"no JSON", ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) { write(out, http.StatusOK, secretWord) }},
-		{"an object of no kind", ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"no JSON", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) { write(out, http.StatusOK, secretWord) }},
+		{"an object of no kind", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"data":"`+secretWord+`"}`)
 		}},
-		{"another type", ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"another type", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":["`+secretWord+`"]}`)
 		}},
-		{"levels without end, and complete", ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
+		{"levels without end, and complete", failure.ReasonUnreadable, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusOK, `{"kind":"ConfigMap","apiVersion":"v1","data":`+strings.Repeat(`{"`+secretWord+`":`, 100_000)+"1"+strings.Repeat("}", 100_001))
 		}},
-		{"an answer that ends in the middle", ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
+		{"an answer that ends in the middle", failure.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Length", "1000")
 			write(out, http.StatusOK, `{"kind":"`+secretWord)
 		}},
-		{"a header without end", ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
+		{"a header without end", failure.ReasonUnreachable, func(out http.ResponseWriter, _ *http.Request) {
 			for i := range 64 {
 				out.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat(secretWord, 4000))
 			}
@@ -343,7 +322,7 @@ func TestTargetsKeepToThePolicy(t *testing.T) {
 			t.Errorf("%s is allowed", host)
 		}
 	}
-	if _, err := connection.httpClient.Get("http://127.0.0.1:1/"); !errors.Is(err, errPlain) { //nolint:bodyclose // nothing is answered
+	if _, err := connection.httpClient.Get("http://127.0.0.1:1/"); !errors.Is(err, failure.ErrPlain) { //nolint:bodyclose // nothing is answered
 		t.Errorf("a token without TLS: %v", err)
 	}
 }
@@ -358,11 +337,11 @@ func TestPagesWithoutEnd(t *testing.T) {
 	connection, pool := connected(t, 0, func(out http.ResponseWriter, _ *http.Request) {
 		write(out, http.StatusOK, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"continue":"more"},"items":[{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"`+text+`"}}]}`)
 	})
-	pool.memory.each = little
+	pool.memory.Each = little
 	var err error
-	grown := peak(t, func() { _, err = connection.List(t.Context(), configMaps, "a", nil) })
+	grown := heap.Peak(func() { _, err = connection.List(t.Context(), configMaps, "a", nil) })
 	var told *job.Error
-	if !errors.As(err, &told) || told.Reason != ReasonTooLarge || grown > 3*maxGrowth || pool.memory.used.Load() != 0 {
-		t.Errorf("%v, the heap grew by %d MiB, %d bytes stay booked", err, grown>>20, pool.memory.used.Load())
+	if !errors.As(err, &told) || told.Reason != failure.ReasonTooLarge || grown > 3*maxGrowth || pool.memory.Used.Load() != 0 {
+		t.Errorf("%v, the heap grew by %d MiB, %d bytes stay booked", err, grown>>20, pool.memory.Used.Load())
 	}
 }

@@ -3,6 +3,9 @@ package cluster
 import (
 	"sync"
 	"time"
+
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
 )
 
 const (
@@ -35,7 +38,7 @@ func (h *health) refuse() error {
 		return h.down
 	}
 	// This caller tries; the others get the known answer until it is back.
-	h.until, h.probing = now.Add(requestTimeout), true
+	h.until, h.probing = now.Add(budget.RequestTimeout), true
 	return nil
 }
 
@@ -43,7 +46,7 @@ func (h *health) refuse() error {
 func (h *health) learn(err error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if !silent(err) {
+	if !failure.Silent(err) {
 		h.down, h.pause, h.probing = nil, 0, false
 		return
 	}
@@ -54,10 +57,4 @@ func (h *health) learn(err error) {
 	h.probing = false
 	h.pause = min(max(2*h.pause, firstPause), maxPause)
 	h.down, h.until = err, h.now().Add(h.pause)
-}
-
-// silent reports whether an error means that nobody answers, which costs time.
-func silent(err error) bool {
-	reason, _, _, _ := classify(err)
-	return reason == ReasonUnreachable
 }

@@ -17,6 +17,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
+
+	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/traffic"
+	"go.landscaper.dev/internal/cluster/watch"
 )
 
 // TestEventsWithoutEnd: a cluster that sends valid changes for ever, as fast as it can,
@@ -25,9 +29,9 @@ import (
 func TestEventsWithoutEnd(t *testing.T) {
 	const text = `{"type":"%s","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"a","name":"b","resourceVersion":"%d"}}}` + "\n"
 	const atOnce = 50
-	for reason, limited := range map[string]*pace{
-		"events": {events: rate.NewLimiter(rate.Every(time.Hour), atOnce), bytes: rate.NewLimiter(watchedPerSecond, watchedAtOnce)},
-		"bytes":  {events: rate.NewLimiter(eventsPerSecond, eventsAtOnce), bytes: rate.NewLimiter(rate.Every(time.Hour), atOnce*len(text))},
+	for reason, limit := range map[string]func(*traffic.Pace){
+		"events": func(of *traffic.Pace) { of.Events = rate.NewLimiter(rate.Every(time.Hour), atOnce) },
+		"bytes":  func(of *traffic.Pace) { of.Bytes = rate.NewLimiter(rate.Every(time.Hour), atOnce*len(text)) },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			stalled := make(chan struct{}, 100)
@@ -50,7 +54,7 @@ func TestEventsWithoutEnd(t *testing.T) {
 				}
 				stalled <- struct{}{}
 			})
-			*connection.pace = *limited
+			limit(connection.pace)
 			var woken atomic.Int64
 			// A second one: to begin again brings a cluster nothing.
 			for range 2 {
@@ -64,7 +68,7 @@ func TestEventsWithoutEnd(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if err := connection.pace.keep(ctx, atOnce, atOnce*len(text)); !errors.Is(err, context.Canceled) {
+			if err := connection.pace.Keep(ctx, atOnce, atOnce*len(text)); !errors.Is(err, context.Canceled) {
 				t.Errorf("a watch that ends does not wait: %v", err)
 			}
 		})
@@ -110,7 +114,7 @@ func TestFailuresOfWatches(t *testing.T) {
 	}, funcr.Options{Verbosity: 10}))
 	// The first failure is told before the library asks again, after a pause: all pause at
 	// the same time.
-	again, subscriptions := map[string]chan struct{}{}, map[string]*Subscription{}
+	again, subscriptions := map[string]chan struct{}{}, map[string]*watch.Subscription{}
 	for reason, event := range map[string]string{
 		"a failure":         `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"` + secretWord + `","details":{"causes":[{"field":"` + secretWord + ` is it","message":"` + secretWord + `"}]}}}`,
 		"an unknown type":   `{"type":"` + secretWord + `","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"b"}}}`,
@@ -133,7 +137,7 @@ func TestFailuresOfWatches(t *testing.T) {
 	}
 	said := apierrors.NewForbidden(configMaps.Resource.GroupResource(), secretWord, errors.New(secretWord))
 	for _, err := range []error{said, errors.New(secretWord)} {
-		if told := inOurWords(err, "configmaps"); strings.Contains(told.Error(), secretWord) || apierrors.IsForbidden(told) != apierrors.IsForbidden(err) {
+		if told := failure.InOurWords(err, "configmaps"); strings.Contains(told.Error(), secretWord) || apierrors.IsForbidden(told) != apierrors.IsForbidden(err) {
 			t.Errorf("%v", told)
 		}
 	}
@@ -141,7 +145,7 @@ func TestFailuresOfWatches(t *testing.T) {
 
 // failing is a watch whose server sends the same event each time and says when it is
 // asked again.
-func failing(t *testing.T, event string, again chan<- struct{}) *Subscription {
+func failing(t *testing.T, event string, again chan<- struct{}) *watch.Subscription {
 	t.Helper()
 	var asked atomic.Int64
 	connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {

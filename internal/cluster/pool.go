@@ -3,13 +3,8 @@ package cluster
 import (
 	"container/list"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,10 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/validation"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // defaultSize is the number of connections that a pool keeps.
@@ -37,7 +33,7 @@ type PoolOptions struct {
 	// read once per version only; without it, it is read each time.
 	SecretVersions client.Reader
 	// Tokens requests tokens for Targets with oidcConfig or selfConfig.
-	Tokens TokenRequester
+	Tokens login.TokenRequester
 	// Self is the connection to the resource cluster, for Targets with selfConfig.
 	Self *rest.Config
 	// UserAgent is how requests introduce themselves.
@@ -56,7 +52,7 @@ type PoolOptions struct {
 // one.
 type Pool struct {
 	options PoolOptions
-	memory  *budget
+	memory  *budget.Budget
 
 	mutex       sync.Mutex
 	connections map[string]*list.Element
@@ -80,7 +76,7 @@ func NewPool(options PoolOptions) *Pool {
 	if options.UserAgent == "" {
 		options.UserAgent = "landscaper"
 	}
-	return &Pool{options: options, memory: newBudget(options.Memory), connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent)}
+	return &Pool{options: options, memory: budget.New(options.Memory), connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent)}
 }
 
 // Connect returns the connection to the cluster of a Target. No request is made to
@@ -91,29 +87,29 @@ func (p *Pool) Connect(ctx context.Context, target *v1alpha1.Target) (*Connectio
 	if err != nil {
 		return nil, err
 	}
-	access, err := newAccess(config, target.Namespace, p.terms())
+	meant, err := login.Of(config, target.Namespace, p.terms())
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
-	return p.connection(access)
+	return p.connection(meant)
 }
 
 // ConnectKubeconfig returns the connection for a kubeconfig that is in no Target. No
 // request is made.
 func (p *Pool) ConnectKubeconfig(text []byte) (*Connection, error) {
-	kubeconfig, err := loadKubeconfig(text)
+	kubeconfig, err := login.ReadKubeconfig(text)
 	if err != nil {
 		return nil, err
 	}
-	access, err := kubeconfigAccess(kubeconfig, string(text), p.terms())
+	meant, err := login.OfKubeconfig(kubeconfig, string(text), p.terms())
 	if err != nil {
 		return nil, err
 	}
-	return p.connection(access)
+	return p.connection(meant)
 }
 
-func (p *Pool) terms() terms {
-	return terms{self: p.options.Self, denyInsecure: p.options.Egress.DenyInsecureTLS}
+func (p *Pool) terms() login.Terms {
+	return login.Terms{Self: p.options.Self, DenyInsecure: p.options.Egress.DenyInsecureTLS}
 }
 
 // config returns what a Target says about its cluster, with what it keeps in
@@ -123,7 +119,7 @@ func (p *Pool) config(ctx context.Context, target *v1alpha1.Target) (*v1alpha1.K
 	if err != nil {
 		return nil, err
 	}
-	config, err := ParseContent(content)
+	config, err := login.ParseContent(content)
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
@@ -174,7 +170,7 @@ func (p *Pool) resolveKubeconfig(ctx context.Context, target *v1alpha1.Target, c
 func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key string) ([]byte, error) {
 	at := client.ObjectKey{Namespace: target.Namespace, Name: name}
 	version := p.secretVersion(ctx, at)
-	cacheKey := hash(at, key)
+	cacheKey := login.Hash(at, key)
 	p.mutex.Lock()
 	known := p.secrets[cacheKey]
 	p.mutex.Unlock()
@@ -184,7 +180,7 @@ func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key st
 	// The cache knows no content of Secrets on purpose; the content is read once for
 	// each version.
 	secret := &corev1.Secret{}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, budget.RequestTimeout)
 	defer cancel()
 	if err := p.options.Secrets.Get(ctx, at, secret); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -192,7 +188,7 @@ func (p *Pool) secret(ctx context.Context, target *v1alpha1.Target, name, key st
 		}
 		return nil, job.Wrap(err, resolveTarget, "ReadSecret", fmt.Sprintf("read Secret %s of Target %s/%s", at, target.Namespace, target.Name))
 	}
-	content, err := secretText(secret, key)
+	content, err := login.SecretText(secret, key)
 	if err != nil {
 		return nil, job.NewWaiting(resolveTarget, "SecretKeyNotFound", fmt.Sprintf("Secret %s of Target %s/%s: %v", at, target.Namespace, target.Name, err))
 	}
@@ -217,59 +213,29 @@ func (p *Pool) secretVersion(ctx context.Context, at client.ObjectKey) string {
 	return string(meta.UID) + "/" + meta.ResourceVersion
 }
 
-// secretText returns the value of a key, or the whole Secret as an object whose
-// values are read as YAML.
-func secretText(secret *corev1.Secret, key string) ([]byte, error) {
-	if key != "" {
-		value, ok := secret.Data[key]
-		if !ok {
-			return nil, fmt.Errorf("it has no key %s: add it", key)
-		}
-		return value, nil
-	}
-	whole := make(map[string]json.RawMessage, len(secret.Data))
-	// The limits are those of the whole, not of each key.
-	limits := contentLimits()
-	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
-		decoded, err := yamltext.ToJSON(secret.Data[key], limits)
-		if err != nil {
-			return nil, fmt.Errorf("the value of its key %s cannot be read as YAML (%w): name the key that holds the access in spec.secretRef.key", key, err)
-		}
-		if limits.Bytes -= len(decoded); limits.Bytes <= 0 {
-			return nil, errors.New("its values are too long together: name the key that holds the access in spec.secretRef.key")
-		}
-		whole[key] = json.RawMessage(decoded)
-	}
-	return json.Marshal(whole)
-}
-
 // connection returns the connection for an access and makes it the most recent.
-func (p *Pool) connection(access *access) (*Connection, error) {
+func (p *Pool) connection(to *login.Login) (*Connection, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if element, ok := p.connections[access.key]; ok {
+	if element, ok := p.connections[to.Key]; ok {
 		p.recent.MoveToFront(element)
 		return element.Value.(*Connection), nil
 	}
-	config := rest.CopyConfig(access.config)
+	config := rest.CopyConfig(to.Config)
 	config.UserAgent = p.options.UserAgent
-	if access.token != nil {
-		source := &tokens{spec: *access.token, request: p.options.Tokens, now: time.Now}
-		if !access.self {
-			source.foreign = refusedBy(p.options.Self)
-		}
-		config.Wrap(source.wrap)
+	if to.Token != nil {
+		config.Wrap(login.NewTokens(to, p.options.Tokens, p.options.Self).Wrap)
 	}
 	policy := p.options.Egress
-	if access.self {
+	if to.Self {
 		policy = egress.Unrestricted()
 		policy.Proxy = p.options.Egress.Proxy
 	}
-	connection, err := newConnection(access.key, config, policy, p.memory)
+	connection, err := newConnection(to.Key, config, policy, p.memory)
 	if err != nil {
 		return nil, job.Wrap(err, resolveTarget, "ValidateTarget", "make a client for the cluster at "+config.Host, v1alpha1.ErrorConfigurationProblem)
 	}
-	p.connections[access.key] = p.recent.PushFront(connection)
+	p.connections[to.Key] = p.recent.PushFront(connection)
 	p.shrink()
 	return connection, nil
 }
@@ -282,7 +248,7 @@ func (p *Pool) shrink() {
 	for element := p.recent.Front(); element != nil; element = element.Next() {
 		kept += element.Value.(*Connection).kept.Load()
 	}
-	for element := p.recent.Back(); element != p.recent.Front() && (p.recent.Len() > p.options.Size || kept > p.memory.limit); {
+	for element := p.recent.Back(); element != p.recent.Front() && (p.recent.Len() > p.options.Size || kept > p.memory.Limit); {
 		previous := element.Prev()
 		if connection := element.Value.(*Connection); !connection.watched() {
 			p.recent.Remove(element)

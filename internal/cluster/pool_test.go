@@ -24,6 +24,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 )
@@ -73,65 +75,6 @@ func TestPoolIsBounded(t *testing.T) {
 	}
 	if connect(0) == first {
 		t.Error("a connection that nobody watches any more was never dropped")
-	}
-}
-
-func TestTokens(t *testing.T) {
-	now := time.Unix(1000, 0)
-	requests := 0
-	var failure error
-	source := &tokens{
-		spec: tokenSpec{Namespace: "shop", Name: "edge", Audience: []string{"a"}, Expiration: 1000},
-		now:  func() time.Time { return now },
-		request: func(_ context.Context, namespace, name string, request *authenticationv1.TokenRequest) error {
-			requests++
-			if namespace != "shop" || name != "edge" || request.Spec.Audiences[0] != "a" || *request.Spec.ExpirationSeconds != 1000 {
-				t.Errorf("request for %s/%s: %+v", namespace, name, request.Spec)
-			}
-			request.Status.Token = fmt.Sprintf("token-%d", requests)
-			request.Status.ExpirationTimestamp = metav1.NewTime(now.Add(1000 * time.Second))
-			return failure
-		},
-	}
-	status := http.StatusOK
-	var seen string
-	cluster := httptest.NewTLSServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
-		seen = request.Header.Get("Authorization")
-		response.WriteHeader(status)
-	}))
-	defer cluster.Close()
-	client := &http.Client{Transport: source.wrap(cluster.Client().Transport)}
-	steps := []struct {
-		reason string
-		before func()
-		want   string
-	}{
-		{"the first request", func() {}, "Bearer token-1"},
-		{"79 % of the lifetime", func() { now = now.Add(790 * time.Second) }, "Bearer token-1"},
-		{"80 % of the lifetime", func() { now = now.Add(10 * time.Second) }, "Bearer token-2"},
-		{"the cluster does not accept it", func() { status = http.StatusUnauthorized }, "Bearer token-2"},
-		{"then it is not used again", func() {}, "Bearer token-3"},
-	}
-	for _, step := range steps {
-		step.before()
-		response, err := client.Get(cluster.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		if seen != step.want {
-			t.Errorf("%s: %s, want %s", step.reason, seen, step.want)
-		}
-	}
-	source.drop("token-3")
-	failure = errors.New("forbidden")
-	response, err := client.Get(cluster.URL)
-	if err == nil {
-		_ = response.Body.Close()
-	}
-	var token tokenError
-	if !errors.As(err, &token) {
-		t.Errorf("a refused token request: %v", err)
 	}
 }
 
@@ -220,12 +163,12 @@ func TestExplain(t *testing.T) {
 	defer plain.Close()
 	defer secure.Close()
 	tests := []struct{ reason, server, want, message string }{
-		{"nobody listens", strings.Replace(closed.URL, "http:", "https:", 1), ReasonRefused, "connection refused"},
-		{"nobody knows the authority", secure.URL, ReasonTLS, "unknown authority"},
-		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), ReasonTLS, "does not speak TLS"},
+		{"nobody listens", strings.Replace(closed.URL, "http:", "https:", 1), failure.ReasonRefused, "connection refused"},
+		{"nobody knows the authority", secure.URL, failure.ReasonTLS, "unknown authority"},
+		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), failure.ReasonTLS, "does not speak TLS"},
 	}
 	for _, test := range tests {
-		connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, newBudget(0))
+		connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, budget.New(0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,18 +178,18 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %v", test.reason, err)
 		}
 	}
-	lookup := Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "nobody.invalid", Err: "no such host"}}, "op", "https://a")
-	if !IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
+	lookup := failure.Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "nobody.invalid", Err: "no such host"}}, "op", "https://a")
+	if !failure.IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {
 		t.Errorf("a name that does not exist: %v", lookup)
 	}
-	if query := Explain(apierrors.NewUnauthorized("no"), "op", "https://a/b?token="+secretWord); !strings.Contains(query.Error(), "https://a/b;") || strings.Contains(query.Error(), secretWord) {
+	if query := failure.Explain(apierrors.NewUnauthorized("no"), "op", "https://a/b?token="+secretWord); !strings.Contains(query.Error(), "https://a/b;") || strings.Contains(query.Error(), secretWord) {
 		t.Errorf("an address with a query: %v", query)
 	}
-	unauthorized := Explain(apierrors.NewUnauthorized("no"), "op", "https://a")
+	unauthorized := failure.Explain(apierrors.NewUnauthorized("no"), "op", "https://a")
 	if job.OutcomeOf(unauthorized) != job.Terminal || job.Codes(unauthorized)[0] != v1alpha1.ErrorUnauthorized {
 		t.Errorf("credentials that are not accepted end a job: %v", unauthorized)
 	}
-	if other := errors.New("about an object"); !errors.Is(Explain(other, "op", "s"), other) || IsConnection(other) {
+	if other := errors.New("about an object"); !errors.Is(failure.Explain(other, "op", "s"), other) || failure.IsConnection(other) {
 		t.Error("an error about an object is not about the connection")
 	}
 }

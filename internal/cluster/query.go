@@ -17,14 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
 )
 
 const (
 	// pageSize is how many objects one answer holds.
 	pageSize = 500
-	// maxListed is how many objects a list may have: what a list holds is held in
-	// memory.
-	maxListed = 20_000
 	// maxPages is how many pages a list may have: they may be as good as empty.
 	maxPages = 1_000
 	// maxID is how long the identity or the version of an object may be.
@@ -61,7 +61,7 @@ func (c *Connection) KindOf(ctx context.Context, version schema.GroupVersion, na
 // List reads the objects with some labels, in a namespace or in all of them.
 func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set) ([]*unstructured.Unstructured, error) {
 	// What the pages hold is held until the last one.
-	ctx, _, end := withLoan(ctx, c.memory)
+	ctx, _, end := budget.WithLoan(ctx, c.memory)
 	defer end()
 	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
 		options.LabelSelector = selector.String()
@@ -84,7 +84,7 @@ func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namesp
 // of them.
 func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error) {
 	// What the pages hold is held until the last one.
-	ctx, _, end := withLoan(ctx, c.memory)
+	ctx, _, end := budget.WithLoan(ctx, c.memory)
 	defer end()
 	return pages(time.Now, func(options metav1.ListOptions) (objects []*unstructured.Unstructured, next string, err error) {
 		err = c.try(ctx, func(ctx context.Context) error {
@@ -122,8 +122,8 @@ func pages(now func() time.Time, read func(metav1.ListOptions) ([]*unstructured.
 		if next == "" {
 			return all, nil
 		}
-		if len(all) > maxListed {
-			return nil, fmt.Errorf("there are more than %d objects: limit them by namespace or name", maxListed)
+		if len(all) > budget.MaxListed {
+			return nil, fmt.Errorf("there are more than %d objects: limit them by namespace or name", budget.MaxListed)
 		}
 		if now().Sub(began) > maxListing {
 			return nil, fmt.Errorf("the list has not ended after %s: limit it by namespace or name", maxListing)
@@ -155,8 +155,8 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 			if err != nil {
 				return err
 			}
-			if count += len(list.Items); count > maxListed {
-				return &tooLarge{"the list of " + resource.Resource}
+			if count += len(list.Items); count > budget.MaxListed {
+				return &budget.TooLarge{What: "the list of " + resource.Resource}
 			}
 			next, listing.Version = list.GetContinue(), list.GetResourceVersion()
 			if err := plausible(list, kind, namespace); err != nil {
@@ -165,7 +165,7 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 			for i := range list.Items {
 				name := list.Items[i].GetName()
 				if seen[name] {
-					return errIncomplete
+					return failure.ErrIncomplete
 				}
 				seen[name] = true
 				reduced, err := reduce(&list.Items[i])
@@ -179,11 +179,11 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 		return next, err
 	}
 	_, err := pages(time.Now, func(options metav1.ListOptions) (none []*unstructured.Unstructured, next string, err error) {
-		var large *tooLarge
+		var large *budget.TooLarge
 		for {
 			options.Limit = limit
 			next, err = read(options)
-			if !errors.As(err, &large) || limit == 1 || count > maxListed {
+			if !errors.As(err, &large) || limit == 1 || count > budget.MaxListed {
 				break
 			}
 			limit = max(limit/10, 1)
@@ -196,19 +196,16 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 	return listing, nil
 }
 
-// errIncomplete says that a list is none that an API server would send.
-var errIncomplete = errors.New("its list is not complete, or is not of what was asked for")
-
 // plausible says whether a page of a list can be believed: whoever takes it for all
 // there is would delete what is missing in it.
 func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind, namespace string) error {
 	left := list.GetRemainingItemCount()
 	if list.GroupVersionKind() != kind.GroupVersion().WithKind(kind.Kind+"List") || list.GetResourceVersion() == "" || list.GetContinue() == "" && left != nil && *left > 0 {
-		return errIncomplete
+		return failure.ErrIncomplete
 	}
 	for i := range list.Items {
 		if item := &list.Items[i]; len(utilvalidation.IsDNS1123Subdomain(item.GetName())) > 0 || item.GetUID() == "" || len(item.GetUID()) > maxID || len(item.GetResourceVersion()) > maxID || item.GetNamespace() != namespace {
-			return errIncomplete
+			return failure.ErrIncomplete
 		}
 	}
 	return nil

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/cluster/failure"
 )
 
 // recorder remembers the requests that a server gets.
@@ -89,7 +91,7 @@ func TestList(t *testing.T) {
 			if diff := cmp.Diff(want, seen.requests()); diff != "" {
 				t.Errorf("requests, -want +got\n%s", diff)
 			}
-			if used := pool.memory.used.Load(); used != 0 {
+			if used := pool.memory.Used.Load(); used != 0 {
 				t.Errorf("%d bytes stay booked", used)
 			}
 		})
@@ -259,11 +261,11 @@ func TestNamespaceMissing(t *testing.T) {
 		connection, _ := connected(t, 0, func(out http.ResponseWriter, _ *http.Request) {
 			write(out, http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"details":`+details+`}`)
 		})
-		if _, err := connection.Create(t.Context(), configMaps, newConfigMap(), "me"); IsNamespaceMissing(err) != want {
+		if _, err := connection.Create(t.Context(), configMaps, newConfigMap(), "me"); failure.IsNamespaceMissing(err) != want {
 			t.Errorf("%s: %v", details, err)
 		}
 	}
-	if IsNamespaceMissing(nil) || IsNamespaceMissing(&meta.NoKindMatchError{}) {
+	if failure.IsNamespaceMissing(nil) || failure.IsNamespaceMissing(&meta.NoKindMatchError{}) {
 		t.Error("what is no answer says nothing about a namespace")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/internal/cluster/failure"
 )
 
 // TestShootIsGone: that a shoot is gone must be told of the shoot. Where nothing is
@@ -57,13 +59,13 @@ func TestListOfASource(t *testing.T) {
 		want                  string
 	}{
 		{"two pages", pageOf("next", "a"), pageOf("", "b.c"), ""},
-		{"the same name on a page", pageOf("", "a", "a"), "", errIncomplete.Error()},
-		{"the same name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), errIncomplete.Error()},
-		{"a name that leads elsewhere", pageOf("", "../a"), "", errIncomplete.Error()},
-		{"a name that is as long as a book", pageOf("", strings.Repeat("a", 1<<20)), "", errIncomplete.Error()},
-		{"an identity that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"`+strings.Repeat("u", 1000)+`"`, 1), "", errIncomplete.Error()},
-		{"a version that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"u","resourceVersion":"`+strings.Repeat("1", 1000)+`"`, 1), "", errIncomplete.Error()},
-		{"a name in upper case", pageOf("", "A"), "", errIncomplete.Error()},
+		{"the same name on a page", pageOf("", "a", "a"), "", failure.ErrIncomplete.Error()},
+		{"the same name on two pages", pageOf("next", "a"), pageOf("", "b", "a"), failure.ErrIncomplete.Error()},
+		{"a name that leads elsewhere", pageOf("", "../a"), "", failure.ErrIncomplete.Error()},
+		{"a name that is as long as a book", pageOf("", strings.Repeat("a", 1<<20)), "", failure.ErrIncomplete.Error()},
+		{"an identity that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"`+strings.Repeat("u", 1000)+`"`, 1), "", failure.ErrIncomplete.Error()},
+		{"a version that is as long as a book", strings.Replace(pageOf("", "a"), `"uid":"u"`, `"uid":"u","resourceVersion":"`+strings.Repeat("1", 1000)+`"`, 1), "", failure.ErrIncomplete.Error()},
+		{"a name in upper case", pageOf("", "A"), "", failure.ErrIncomplete.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			connection, _ := connected(t, 0, func(out http.ResponseWriter, request *http.Request) {

@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"go.landscaper.dev/internal/cluster/watch"
 )
 
 // stream is an API server that lists ConfigMaps and lets a test send events.
@@ -91,11 +93,11 @@ func event(kind, name, version, x string) string {
 // follower is somebody who waits for news.
 type follower struct {
 	*testing.T
-	*Subscription
+	*watch.Subscription
 	woken chan struct{}
 }
 
-func follow(t *testing.T, subscribe func(wake func()) *Subscription) *follower {
+func follow(t *testing.T, subscribe func(wake func()) *watch.Subscription) *follower {
 	t.Helper()
 	f := &follower{T: t, woken: make(chan struct{}, 100)}
 	f.Subscription = subscribe(func() { f.woken <- struct{}{} })
@@ -104,7 +106,7 @@ func follow(t *testing.T, subscribe func(wake func()) *Subscription) *follower {
 }
 
 // until waits for news until a condition holds.
-func (f *follower) until(what string, holds func(State, error) bool) State {
+func (f *follower) until(what string, holds func(watch.State, error) bool) watch.State {
 	f.Helper()
 	deadline := time.After(time.Minute)
 	for {
@@ -120,7 +122,7 @@ func (f *follower) until(what string, holds func(State, error) bool) State {
 	}
 }
 
-func known(state State, err error) bool { return err == nil && state.Known }
+func known(state watch.State, err error) bool { return err == nil && state.Known }
 
 // TestSubscriptionsShareAWatch: all who wait for objects of one kind and namespace
 // cause one list and one watch; each is told about its own object, and the watch ends
@@ -128,8 +130,12 @@ func known(state State, err error) bool { return err == nil && state.Known }
 func TestSubscriptionsShareAWatch(t *testing.T) {
 	server := newStream(page("", "one"))
 	connection, pool := connected(t, 0, server.ServeHTTP)
-	one := follow(t, func(wake func()) *Subscription { return connection.Subscribe(configMaps, "a", "one", false, wake) })
-	two := follow(t, func(wake func()) *Subscription { return connection.Subscribe(configMaps, "a", "two", false, wake) })
+	one := follow(t, func(wake func()) *watch.Subscription {
+		return connection.Subscribe(configMaps, "a", "one", false, wake)
+	})
+	two := follow(t, func(wake func()) *watch.Subscription {
+		return connection.Subscribe(configMaps, "a", "two", false, wake)
+	})
 	if state := one.until("the first state", known); state.Object == nil || state.Object.GetName() != "one" {
 		t.Errorf("%+v", state)
 	}
@@ -137,13 +143,13 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 		t.Errorf("what does not exist: %+v", state)
 	}
 	server.events <- event("ADDED", "two", "8", "2")
-	state := two.until("the creation", func(state State, err error) bool { return err == nil && state.Object != nil })
+	state := two.until("the creation", func(state watch.State, err error) bool { return err == nil && state.Object != nil })
 	if len(state.Object.GetManagedFields()) != 0 {
 		t.Error("what nobody looks at is kept")
 	}
 	server.events <- event("DELETED", "two", "9", "2")
-	two.until("the deletion", func(state State, err error) bool {
-		return err == nil && state.Object == nil && AtLeast(state.Version, "9")
+	two.until("the deletion", func(state watch.State, err error) bool {
+		return err == nil && state.Object == nil && watch.AtLeast(state.Version, "9")
 	})
 	select {
 	case <-one.woken:
@@ -161,8 +167,8 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 	}
 	_ = two.Close()
 	<-server.ended
-	if connection.watched() || pool.memory.used.Load() != 0 {
-		t.Errorf("something stays: watched %t, %d bytes", connection.watched(), pool.memory.used.Load())
+	if connection.watched() || pool.memory.Used.Load() != 0 {
+		t.Errorf("something stays: watched %t, %d bytes", connection.watched(), pool.memory.Used.Load())
 	}
 }
 
@@ -170,7 +176,7 @@ func TestSubscriptionsShareAWatch(t *testing.T) {
 func TestMetadataOnly(t *testing.T) {
 	server := newStream(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"namespace":"a","name":"one","finalizers":["f"]}}]}`)
 	connection, _ := connected(t, 0, server.ServeHTTP)
-	one := follow(t, func(wake func()) *Subscription { return connection.Subscribe(configMaps, "a", "one", true, wake) })
+	one := follow(t, func(wake func()) *watch.Subscription { return connection.Subscribe(configMaps, "a", "one", true, wake) })
 	if state := one.until("the first state", known); state.Object == nil || len(state.Object.GetFinalizers()) != 1 || state.Object.Object["data"] != nil {
 		t.Errorf("%+v", state)
 	}
@@ -180,7 +186,7 @@ func TestMetadataOnly(t *testing.T) {
 func TestSelected(t *testing.T) {
 	server := newStream(page("", "one"))
 	connection, _ := connected(t, 0, server.ServeHTTP)
-	all := follow(t, func(wake func()) *Subscription {
+	all := follow(t, func(wake func()) *watch.Subscription {
 		return connection.SubscribeSelected(configMaps, "", labels.Set{"k": "v"}, wake)
 	})
 	if objects, isKnown, err := all.Objects(); len(objects) != 0 && !isKnown {
@@ -188,7 +194,7 @@ func TestSelected(t *testing.T) {
 	}
 	all.until("the first state", known)
 	server.events <- event("ADDED", "two", "8", "2")
-	all.until("the second object", func(State, error) bool {
+	all.until("the second object", func(watch.State, error) bool {
 		objects, isKnown, err := all.Objects()
 		return isKnown && err == nil && len(objects) == 2
 	})
@@ -205,8 +211,10 @@ func TestWatchFailsAndRecovers(t *testing.T) {
 	server := newStream(page("", "one"))
 	server.set(http.StatusForbidden)
 	connection, _ := connected(t, 0, server.ServeHTTP)
-	one := follow(t, func(wake func()) *Subscription { return connection.Subscribe(configMaps, "a", "one", false, wake) })
-	one.until("the failure", func(_ State, err error) bool { return apierrors.IsForbidden(err) })
+	one := follow(t, func(wake func()) *watch.Subscription {
+		return connection.Subscribe(configMaps, "a", "one", false, wake)
+	})
+	one.until("the failure", func(_ watch.State, err error) bool { return apierrors.IsForbidden(err) })
 	if _, isKnown, err := one.Objects(); isKnown || !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "watch configmaps") {
 		t.Errorf("known %t, error %v", isKnown, err)
 	}
@@ -231,7 +239,7 @@ func TestAtLeast(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := AtLeast(test.version, test.other); got != test.want {
+			if got := watch.AtLeast(test.version, test.other); got != test.want {
 				t.Errorf("%t", got)
 			}
 		})
@@ -244,24 +252,25 @@ func TestAtLeast(t *testing.T) {
 func TestVersionIsNotAheadOfTheObjects(t *testing.T) {
 	server := newStream(page(""))
 	connection, _ := connected(t, 0, server.ServeHTTP)
-	all := follow(t, func(wake func()) *Subscription {
+	all := follow(t, func(wake func()) *watch.Subscription {
 		return connection.Subscribe(configMaps, "a", "none", false, wake)
 	})
 	all.until("the begin", known)
 	ahead := 0
 	for i := 100; i < 400; i++ {
 		name, version := fmt.Sprintf("new-%d", i), fmt.Sprint(i)
-		created := &Subscription{key: all.key, watch: all.watch, object: "a/" + name}
+		created := connection.Subscribe(configMaps, "a", name, false, func() {})
 		server.events <- event("ADDED", name, version, "1")
 		for {
 			state, err := created.State()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if state.Known && AtLeast(state.Version, version) {
+			if state.Known && watch.AtLeast(state.Version, version) {
 				if state.Object == nil {
 					ahead++
 				}
+				_ = created.Close()
 				break
 			}
 			runtime.Gosched()

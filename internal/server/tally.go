@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
@@ -30,12 +30,12 @@ func addTally(ctx context.Context, to manager.Manager, config Config, desk *hand
 		if err != nil {
 			return err
 		}
-		jobs.Ended, cluster.Told = tracer.Tell, tracer.Request
+		jobs.Ended, traffic.Told = tracer.Tell, tracer.Request
 		if err := to.Add(manager.RunnableFunc(tracer.Run)); err != nil {
 			return fmt.Errorf("send traces: %w", err)
 		}
 	}
-	if err := register(jobs, cluster.Requests, job.Breakdowns); err != nil {
+	if err := register(jobs, traffic.Requests, job.Breakdowns); err != nil {
 		return err
 	}
 	follow := manager.RunnableFunc(func(ctx context.Context) error { return jobs.Follow(ctx, to.GetCache()) })

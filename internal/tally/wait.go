@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -51,8 +51,8 @@ var told = map[string]Reason{
 // unreachable are the reasons of failed attempts that say that the cluster cannot be
 // worked with.
 var unreachable = []string{
-	cluster.ReasonUnreachable, cluster.ReasonRefused, cluster.ReasonTLS, cluster.ReasonUnauthorized,
-	cluster.ReasonToken, cluster.ReasonNotAllowed,
+	failure.ReasonUnreachable, failure.ReasonRefused, failure.ReasonTLS, failure.ReasonUnauthorized,
+	failure.ReasonToken, failure.ReasonNotAllowed,
 }
 
 // possible are the reasons that each kind may have.

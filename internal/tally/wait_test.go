@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -39,7 +39,7 @@ func TestWaitsFor(t *testing.T) {
 		{"no Target", job.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
 		{"no Context of an item", job.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
 		{"no Secret of the Target", job.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
-		{"a cluster that refuses", job.DeployItem(item), "Progressing", job.NewError("op", cluster.ReasonRefused, "m"), Target},
+		{"a cluster that refuses", job.DeployItem(item), "Progressing", job.NewError("op", failure.ReasonRefused, "m"), Target},
 		{"another error", job.DeployItem(item), "Progressing", errors.New("m"), Retry},
 		{"an item at work", job.DeployItem(item), "Progressing", nil, Working},
 	}

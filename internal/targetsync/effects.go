@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/deploy/parallel"
 )
 
@@ -118,7 +119,7 @@ func (r *run) credentials(ctx context.Context, w world, s step) result {
 	if err != nil {
 		return r.notGranted(ctx, s, err)
 	}
-	if err := cluster.CheckKubeconfig(kubeconfig); err != nil {
+	if err := login.CheckKubeconfig(kubeconfig); err != nil {
 		return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: what the source has granted cannot be used: %v", s.name, err)
 	}
 	if !expires.IsZero() && !expires.After(issued) {
@@ -146,7 +147,7 @@ func waits(of *shoot, err error) string {
 	switch {
 	case of.creating && (apierrors.IsInvalid(err) || apierrors.IsInternalError(err)):
 		return "the shoot is being created"
-	case of.hibernated && !cluster.IsConnection(err) && !apierrors.IsForbidden(err):
+	case of.hibernated && !failure.IsConnection(err) && !apierrors.IsForbidden(err):
 		return "the shoot is hibernated, and the source grants no credentials for it now"
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/login"
 )
 
 var (
@@ -128,7 +128,7 @@ func readSecret(object *unstructured.Unstructured, selects func(string) bool) (i
 	if content, ok := secret.Data[credentialKey]; !ok {
 		read.copied.problem = fmt.Errorf("the Secret has no key %s: put the kubeconfig of the cluster there", credentialKey)
 	} else {
-		read.copied.problem = cluster.CheckKubeconfig(content)
+		read.copied.problem = login.CheckKubeconfig(content)
 	}
 	if read.copied.problem == nil {
 		read.copied.data = secret.Data

@@ -14,6 +14,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/watch"
 )
 
 // memory is what this process knows of a TargetSync. All of it can be found out again:
@@ -66,7 +68,7 @@ type access struct {
 type sourceWatch struct {
 	connection   *cluster.Connection
 	namespace    string
-	subscription *cluster.Subscription
+	subscription *watch.Subscription
 	// listed are the versions of the Secrets that the last run has seen, at a version
 	// of the list.
 	listed map[string]string
@@ -260,7 +262,7 @@ func (m *memory) sourceChanged(sync *v1alpha1.TargetSync, now time.Time) bool {
 		// The interval is left. A source that is down is watched again when it is back.
 		m.watch.close()
 		m.watch = nil
-		if !cluster.IsConnection(err) {
+		if !failure.IsConnection(err) {
 			m.watchAgain = now.Add(watchPause)
 		}
 		return false
@@ -275,12 +277,12 @@ func changedSince(listed map[string]string, listedAt string, versions map[string
 		if !selects(name) || version == listed[name] {
 			continue
 		}
-		if cluster.AtLeast(version, listed[name]) && (listed[name] != "" || !cluster.AtLeast(listedAt, version)) {
+		if watch.AtLeast(version, listed[name]) && (listed[name] != "" || !watch.AtLeast(listedAt, version)) {
 			return true
 		}
 	}
 	for name := range listed {
-		if _, there := versions[name]; !there && at != listedAt && cluster.AtLeast(at, listedAt) {
+		if _, there := versions[name]; !there && at != listedAt && watch.AtLeast(at, listedAt) {
 			return true
 		}
 	}

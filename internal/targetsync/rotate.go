@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/login"
 )
 
 // rotated returns when the token in the Secret was last renewed. What the Secret says
@@ -30,7 +30,7 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 	if !rotates(r.sync) {
 		return
 	}
-	account, token, err := cluster.TokenUser(r.access.kubeconfig)
+	account, token, err := login.TokenUser(r.access.kubeconfig)
 	if err != nil {
 		o.rotationErr = fmt.Errorf("authInfos in kubeconfig invalid for sync object: %w", err)
 		return
@@ -45,7 +45,7 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 	}
 	o.rotated, o.rotatedNow, o.wrote = r.access.rotated, true, true
 	// A token that says that it has ended already waits for the next run.
-	if _, token, err = cluster.TokenUser(r.access.kubeconfig); err == nil {
+	if _, token, err = login.TokenUser(r.access.kubeconfig); err == nil {
 		if at = rotationAt(r.access.rotated, token); at.After(now) {
 			o.wake = at
 		}
@@ -63,7 +63,7 @@ func (r *run) renewToken(ctx context.Context, account string) error {
 	if err != nil {
 		return fmt.Errorf("request a token of ServiceAccount %s/%s of the source: %w", namespace, account, err)
 	}
-	renewed, err := cluster.WithToken(r.access.kubeconfig, token)
+	renewed, err := login.WithToken(r.access.kubeconfig, token)
 	if err != nil {
 		return err
 	}

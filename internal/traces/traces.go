@@ -25,7 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
 )
@@ -96,7 +96,7 @@ func (t *Tracer) Tell(ended tally.Job) {
 }
 
 // Request tells of a request to a target cluster that was made for a job.
-func (t *Tracer) Request(ctx context.Context, request cluster.Request) {
+func (t *Tracer) Request(ctx context.Context, request traffic.Request) {
 	work, ok := job.WorkOf(ctx)
 	if !ok || work.JobID == "" {
 		return

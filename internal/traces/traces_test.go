@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/traffic"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/tally"
 )
@@ -148,9 +148,9 @@ func TestRequest(t *testing.T) {
 	item := family()[0]
 	ctx := job.WithWork(t.Context(), job.Work{JobID: jobID, UID: item.Object.GetUID()})
 	for _, result := range []string{"ok", "conflict"} {
-		tracer.Request(ctx, cluster.Request{Verb: "patch", Result: result, Began: moment(5), Ended: moment(6)})
+		tracer.Request(ctx, traffic.Request{Verb: "patch", Result: result, Began: moment(5), Ended: moment(6)})
 	}
-	tracer.Request(t.Context(), cluster.Request{Verb: "watch", Result: "ok", Began: moment(5), Ended: moment(6)})
+	tracer.Request(t.Context(), traffic.Request{Verb: "watch", Result: "ok", Began: moment(5), Ended: moment(6)})
 	spans := exporter.GetSpans()
 	if len(spans) != 2 {
 		t.Fatalf("%d spans: a request for no job belongs to no trace", len(spans))

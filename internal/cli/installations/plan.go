@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/inspect"
@@ -97,7 +98,7 @@ func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *conne
 		Reader: on.Client, Components: components, Base: base, Now: time.Now,
 		Comparers: preview.Comparers(on.Client, components, base, time.Now),
 		Clusters: cluster.NewPool(cluster.PoolOptions{
-			Secrets: on.Client, Tokens: cluster.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli",
+			Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli",
 			// The clusters of a user may be on his machine.
 			Egress: egress.Unrestricted(),
 		}),

@@ -9,7 +9,7 @@ import (
 	"go.landscaper.dev/internal/cli/targets"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -84,7 +84,7 @@ func TestCreateReduced(t *testing.T) {
 	if err := yamltext.Unmarshal(written, yamltext.Lenient(), target); err != nil {
 		t.Fatal(err)
 	}
-	content, err := cluster.ParseContent(target.Spec.Configuration.RawMessage)
+	content, err := login.ParseContent(target.Spec.Configuration.RawMessage)
 	if err != nil {
 		t.Fatal(err)
 	}

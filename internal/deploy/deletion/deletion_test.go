@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
@@ -235,17 +235,17 @@ func TestRemains(t *testing.T) {
 	}
 	tests := []struct {
 		reason string
-		state  cluster.State
+		state  watch.State
 		now    string
 		gone   bool
 	}{
-		{"the watch knows nothing yet", cluster.State{}, "10", false},
-		{"it is not there, and the watch has seen the deletion", cluster.State{Known: true, Version: "11"}, "10", true},
-		{"it is not there, but the watch is older than the deletion", cluster.State{Known: true, Version: "9"}, "10", false},
-		{"it is still there", cluster.State{Known: true, Object: object("12", "u"), Version: "12"}, "12", false},
-		{"an older state of it says nothing", cluster.State{Known: true, Object: object("8", "u"), Version: "12"}, "10", false},
-		{"another object has its name", cluster.State{Known: true, Object: object("12", "v"), Version: "12"}, "10", true},
-		{"an object of before it says nothing", cluster.State{Known: true, Object: object("8", "v"), Version: "8"}, "10", false},
+		{"the watch knows nothing yet", watch.State{}, "10", false},
+		{"it is not there, and the watch has seen the deletion", watch.State{Known: true, Version: "11"}, "10", true},
+		{"it is not there, but the watch is older than the deletion", watch.State{Known: true, Version: "9"}, "10", false},
+		{"it is still there", watch.State{Known: true, Object: object("12", "u"), Version: "12"}, "12", false},
+		{"an older state of it says nothing", watch.State{Known: true, Object: object("8", "u"), Version: "12"}, "10", false},
+		{"another object has its name", watch.State{Known: true, Object: object("12", "v"), Version: "12"}, "10", true},
+		{"an object of before it says nothing", watch.State{Known: true, Object: object("8", "v"), Version: "8"}, "10", false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 )
@@ -287,13 +288,13 @@ func (o *doomed) look(ctx context.Context, wake func()) error {
 
 // remains returns what is left of an object of which so much was left, as far as a
 // watch knows. A watch that is behind the deletion says nothing.
-func remains(left *unstructured.Unstructured, state cluster.State) (now *unstructured.Unstructured, gone bool) {
+func remains(left *unstructured.Unstructured, state watch.State) (now *unstructured.Unstructured, gone bool) {
 	switch {
 	case !state.Known:
 		return left, false
 	case state.Object == nil:
-		return left, cluster.AtLeast(state.Version, left.GetResourceVersion())
-	case !cluster.AtLeast(state.Object.GetResourceVersion(), left.GetResourceVersion()):
+		return left, watch.AtLeast(state.Version, left.GetResourceVersion())
+	case !watch.AtLeast(state.Object.GetResourceVersion(), left.GetResourceVersion()):
 		return left, false
 	case state.Object.GetUID() != left.GetUID():
 		// Another object has its name.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
 
@@ -296,8 +296,8 @@ func TestSourceThatChangesInBetween(t *testing.T) {
 // broken is a watch that fails.
 type broken struct{}
 
-func (broken) State() (cluster.State, error) { return cluster.State{}, errors.New("forbidden") }
-func (broken) Close() error                  { return nil }
+func (broken) State() (watch.State, error) { return watch.State{}, errors.New("forbidden") }
+func (broken) Close() error                { return nil }
 
 func TestRequests(t *testing.T) {
 	tests := []struct {

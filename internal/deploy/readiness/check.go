@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 )
@@ -98,11 +98,11 @@ func (c *Check) look(ctx context.Context, w *waiting) error {
 	}
 	switch {
 	case !state.Known:
-	case state.Object != nil && cluster.AtLeast(state.Object.GetResourceVersion(), w.object.GetResourceVersion()):
+	case state.Object != nil && watch.AtLeast(state.Object.GetResourceVersion(), w.object.GetResourceVersion()):
 		// An older state than the one that we wrote could look ready.
 		w.finding, err = c.judge(ctx, w, state.Object)
 		return err
-	case state.Object == nil && cluster.AtLeast(state.Version, w.object.GetResourceVersion()):
+	case state.Object == nil && watch.AtLeast(state.Version, w.object.GetResourceVersion()):
 		w.finding = vanished(w.object)
 	}
 	return nil

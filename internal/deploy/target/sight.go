@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 )
 
 // Sight is the sight of objects that somebody waits for. The first look is a
@@ -72,7 +72,7 @@ func (s *Sight) behind(objects []*unstructured.Unstructured) bool {
 	seen := versions(s.last)
 	return len(objects) != len(seen) || slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
 		version, ok := seen[client.ObjectKeyFromObject(object)]
-		return !ok || !cluster.AtLeast(object.GetResourceVersion(), version)
+		return !ok || !watch.AtLeast(object.GetResourceVersion(), version)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
@@ -186,8 +186,8 @@ func (l *late) WatchSelected(*meta.RESTMapping, string, labels.Set, func()) targ
 
 func (l *late) Objects() ([]*unstructured.Unstructured, bool, error) { return at(l.shows), true, nil }
 
-func (l *late) State() (cluster.State, error) {
-	state := cluster.State{Known: true}
+func (l *late) State() (watch.State, error) {
+	state := watch.State{Known: true}
 	if objects := at(l.shows); len(objects) > 0 {
 		state.Object = objects[0]
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 )
 
 // Cluster reads, writes and watches objects. The methods are those of
@@ -41,7 +42,7 @@ type Cluster interface {
 // Watch tells about an object until it is closed.
 type Watch interface {
 	// State returns what is known about the object.
-	State() (cluster.State, error)
+	State() (watch.State, error)
 	// Close ends the watch. It may be called again.
 	Close() error
 }

@@ -43,13 +43,13 @@ type Cluster struct {
 	version int
 	kinds   map[schema.GroupVersionKind]*meta.RESTMapping
 	objects map[string]*unstructured.Unstructured
-	watches map[*watch]struct{}
+	watches map[*lookout]struct{}
 }
 
 // New returns an empty cluster that knows ConfigMaps, Secrets, Namespaces, Pods,
 // Jobs, Deployments and CustomResourceDefinitions.
 func New() *Cluster {
-	c := &Cluster{kinds: map[schema.GroupVersionKind]*meta.RESTMapping{}, objects: map[string]*unstructured.Unstructured{}, watches: map[*watch]struct{}{}}
+	c := &Cluster{kinds: map[schema.GroupVersionKind]*meta.RESTMapping{}, objects: map[string]*unstructured.Unstructured{}, watches: map[*lookout]struct{}{}}
 	for _, kind := range []struct {
 		apiVersion, kind, resource string
 		scope                      meta.RESTScope

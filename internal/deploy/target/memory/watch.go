@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/target"
 )
 
-// watch looks out for one object, or for all of a kind.
-type watch struct {
+// lookout looks out for one object, or for all of a kind.
+type lookout struct {
 	cluster *Cluster
 	key     string
 	kind    string
@@ -27,21 +27,21 @@ type watch struct {
 
 // Watch implements target.Cluster.
 func (c *Cluster) Watch(mapping *meta.RESTMapping, namespace, name string, _ bool, wake func()) target.Watch {
-	return c.watch(&watch{cluster: c, key: mapping.GroupVersionKind.Kind + "|" + namespace + "|" + name, wake: wake})
+	return c.watch(&lookout{cluster: c, key: mapping.GroupVersionKind.Kind + "|" + namespace + "|" + name, wake: wake})
 }
 
 // WatchAll implements target.Cluster.
 func (c *Cluster) WatchAll(mapping *meta.RESTMapping, wake func()) target.Watch {
-	return c.watch(&watch{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake})
+	return c.watch(&lookout{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake})
 }
 
 // WatchSelected implements target.Cluster.
 func (c *Cluster) WatchSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) target.SelectedWatch {
-	return c.watch(&watch{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake, mapping: mapping, namespace: namespace, selector: selector})
+	return c.watch(&lookout{cluster: c, kind: mapping.GroupVersionKind.Kind, wake: wake, mapping: mapping, namespace: namespace, selector: selector})
 }
 
 // Objects implements target.SelectedWatch.
-func (w *watch) Objects() (objects []*unstructured.Unstructured, known bool, err error) {
+func (w *lookout) Objects() (objects []*unstructured.Unstructured, known bool, err error) {
 	w.cluster.mutex.Lock()
 	defer w.cluster.mutex.Unlock()
 	if w.cluster.NoWatch != nil {
@@ -50,7 +50,7 @@ func (w *watch) Objects() (objects []*unstructured.Unstructured, known bool, err
 	return w.cluster.selected(w.mapping, w.namespace, w.selector), true, nil
 }
 
-func (c *Cluster) watch(w *watch) *watch {
+func (c *Cluster) watch(w *lookout) *lookout {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.Requests = append(c.Requests, Request{Verb: "watch", Kind: w.kind})
@@ -59,17 +59,17 @@ func (c *Cluster) watch(w *watch) *watch {
 }
 
 // State implements target.Watch.
-func (w *watch) State() (cluster.State, error) {
+func (w *lookout) State() (watch.State, error) {
 	w.cluster.mutex.Lock()
 	defer w.cluster.mutex.Unlock()
 	if w.cluster.NoWatch != nil {
-		return cluster.State{}, w.cluster.NoWatch
+		return watch.State{}, w.cluster.NoWatch
 	}
-	return cluster.State{Known: true, Object: w.cluster.objects[w.key].DeepCopy(), Version: strconv.Itoa(w.cluster.version)}, nil
+	return watch.State{Known: true, Object: w.cluster.objects[w.key].DeepCopy(), Version: strconv.Itoa(w.cluster.version)}, nil
 }
 
 // Close implements target.Watch.
-func (w *watch) Close() error {
+func (w *lookout) Close() error {
 	w.cluster.mutex.Lock()
 	defer w.cluster.mutex.Unlock()
 	delete(w.cluster.watches, w)

@@ -1,10 +1,8 @@
-package cluster
+package traffic
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -12,23 +10,19 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/egress"
 )
 
-// The answers and requests that a connection refuses.
-var (
-	errRedirect  = errors.New("the server redirects to another address")
-	errPlain     = errors.New("credentials would be sent without encryption")
-	errMediaType = errors.New("the server answers with something else than JSON")
-	// errUnreadable takes the place of what decoders say, who quote the answer.
-	errUnreadable = errors.New("its answer cannot be read as the object that was asked for")
-)
+// dialTimeout limits the time for reaching a server at all.
+const dialTimeout = 5 * time.Second
 
-// newClient returns the HTTP client of a connection: it goes where the policy
+// NewClient returns the HTTP client of a connection: it goes where the policy
 // allows, follows nothing, uses no proxy that is not the operator's, sends
 // credentials over TLS only, and bounds what comes back.
-func newClient(config *rest.Config, policy egress.Policy, memory *budget, pace *pace) (*http.Client, error) {
-	transport := policy.Transport(egress.Timeouts{Connect: dialTimeout, Answer: requestTimeout})
+func NewClient(config *rest.Config, policy egress.Policy, memory *budget.Budget, pace *Pace) (*http.Client, error) {
+	transport := policy.Transport(egress.Timeouts{Connect: dialTimeout, Answer: budget.RequestTimeout})
 	trust, err := rest.TLSConfigFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("the certificates cannot be used: %w", err)
@@ -48,11 +42,29 @@ func newClient(config *rest.Config, policy egress.Policy, memory *budget, pace *
 	}, nil
 }
 
+// Listing is what a watch reads: it takes memory until the watch has stored it, not only
+// until it is read.
+type Listing struct {
+	// Answer is what it costs.
+	Answer *budget.Loan
+	// What is measured, for messages.
+	What string
+	// Failed hears of one that is too large.
+	Failed func(error)
+}
+
+type listingKey struct{}
+
+// WithListing returns the context for the requests of a watch.
+func WithListing(ctx context.Context, reads *Listing) context.Context {
+	return context.WithValue(ctx, listingKey{}, reads)
+}
+
 // guard is next to the network, so that it sees each request as it is sent.
 type guard struct {
 	next   http.RoundTripper
-	memory *budget
-	pace   *pace
+	memory *budget.Budget
+	pace   *Pace
 }
 
 // WrappedRoundTripper lets the library close idle connections.
@@ -72,7 +84,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 // roundTrip returns an answer that is not accepted together with the reason.
 func (g *guard) roundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" && request.Header.Get("Authorization") != "" {
-		return nil, errPlain
+		return nil, failure.ErrPlain
 	}
 	request = request.Clone(request.Context())
 	onlyJSON(request.Header)
@@ -106,41 +118,32 @@ func onlyJSON(header http.Header) {
 func (g *guard) admit(request *http.Request, response *http.Response) error {
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		return errRedirect
+		return failure.ErrRedirect
 	case response.StatusCode >= 400:
-		return restate(request, response)
+		return failure.Restate(request, response)
 	case response.StatusCode == http.StatusSwitchingProtocols:
-		return errMediaType
+		return failure.ErrMediaType
 	}
 	if form := response.Header.Get("Content-Type"); form != "" {
 		if media, _, err := mime.ParseMediaType(form); err != nil || media != "application/json" {
-			return errMediaType
+			return failure.ErrMediaType
 		}
 	}
 	measured := &meter{body: response.Body, what: "its answer", events: request.URL.Query().Has("watch")}
 	if measured.events {
 		measured.pace, measured.context = g.pace, request.Context()
 	}
-	measured.loan, _ = request.Context().Value(loanKey{}).(*loan)
+	measured.loan = budget.LoanOf(request.Context())
 	if measured.loan == nil || measured.events {
-		measured.loan, measured.own = &loan{budget: g.memory}, true
+		measured.loan, measured.own = &budget.Loan{Budget: g.memory}, true
 	}
-	if watch, ok := request.Context().Value(watchContext{}).(*watch); ok {
+	if reads, ok := request.Context().Value(listingKey{}).(*Listing); ok {
 		// The list before this answer is stored or forgotten by now.
-		watch.answer.begin()
-		measured.loan, measured.own = watch.answer, false
-		measured.what, measured.failed = "the list of "+watch.resource, watch.end
+		reads.Answer.Begin()
+		measured.loan, measured.own = reads.Answer, false
+		measured.what, measured.failed = reads.What, reads.Failed
 	}
-	measured.loan.answered.Store(true)
+	measured.loan.Answered.Store(true)
 	response.Body = measured
 	return nil
-}
-
-// replace gives an answer another body.
-func replace(response *http.Response, body []byte) {
-	_ = response.Body.Close()
-	response.Body = io.NopCloser(bytes.NewReader(body))
-	response.ContentLength = int64(len(body))
-	response.Header.Del("Content-Encoding")
-	response.Header.Set("Content-Type", "application/json")
 }

@@ -9,6 +9,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -78,7 +79,7 @@ func (k *Kubeconfigs) OIDCKubeconfig(ctx context.Context, target *v1alpha1.Targe
 // source is the cluster of a Target and the kubeconfig that leads there.
 type source struct {
 	title      string
-	kubeconfig *kubeContext
+	kubeconfig *login.Kubeconfig
 	connection *Connection
 }
 
@@ -95,14 +96,14 @@ func (k *Kubeconfigs) source(ctx context.Context, target *v1alpha1.Target) (*sou
 		return nil, invalidTarget(target, errors.New("it holds no kubeconfig, which templates need for making another one: oidcConfig and selfConfig have none"))
 	}
 	from := &source{title: target.Namespace + "/" + target.Name}
-	if from.kubeconfig, err = loadKubeconfig([]byte(*config.Kubeconfig.StrVal)); err != nil {
+	if from.kubeconfig, err = login.ReadKubeconfig([]byte(*config.Kubeconfig.StrVal)); err != nil {
 		return nil, invalidTarget(target, err)
 	}
-	access, err := kubeconfigAccess(from.kubeconfig, *config.Kubeconfig.StrVal, k.pool.terms())
+	meant, err := login.OfKubeconfig(from.kubeconfig, *config.Kubeconfig.StrVal, k.pool.terms())
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
-	from.connection, err = k.pool.connection(access)
+	from.connection, err = k.pool.connection(meant)
 	return from, err
 }
 
@@ -120,7 +121,7 @@ func (k *Kubeconfigs) own(meant *v1alpha1.Target) (*v1alpha1.Target, error) {
 
 // withUser returns the Target's kubeconfig with another user.
 func (s *source) withUser(name string, user *clientcmdapi.AuthInfo) ([]byte, error) {
-	text, err := s.kubeconfig.withUser(name, user)
+	text, err := s.kubeconfig.WithUser(name, user)
 	if err != nil {
 		return nil, fmt.Errorf("encode a kubeconfig for the cluster of Target %s: %w", s.title, err)
 	}

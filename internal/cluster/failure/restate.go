@@ -1,6 +1,7 @@
-package cluster
+package failure
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,11 +16,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// restate puts a failure that a cluster tells into our words. Its own words quote
+// maxFailure is how many bytes of an answer about a failure are read.
+const maxFailure = 64 << 10
+
+// Restate puts a failure that a cluster tells into our words. Its own words quote
 // what was sent, which may be a secret value under any kind, and whoever chose the
 // address would read what a server says that only we can reach. What stays is what
 // comes from fixed sets: codes, reasons, types of causes, the form of field paths.
-func restate(request *http.Request, response *http.Response) error {
+func Restate(request *http.Request, response *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxFailure))
 	if err != nil {
 		return fmt.Errorf("read what the cluster says about a failure: %w", err)
@@ -32,7 +36,7 @@ func restate(request *http.Request, response *http.Response) error {
 			said.Message = unknownPath
 		}
 	}
-	body, err := json.Marshal(restated(described(request), response.StatusCode, &said))
+	body, err := json.Marshal(Restated(described(request), response.StatusCode, &said))
 	if err != nil {
 		return fmt.Errorf("encode a failure: %w", err)
 	}
@@ -44,7 +48,8 @@ func restate(request *http.Request, response *http.Response) error {
 // status.
 const unknownPath = "the server could not find the requested resource"
 
-func restated(asked string, code int, said *metav1.Status) *metav1.Status {
+// Restated is what a server has said in our words. Asked is what it was asked for.
+func Restated(asked string, code int, said *metav1.Status) *metav1.Status {
 	told := &metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 		Status:   metav1.StatusFailure,
@@ -268,4 +273,27 @@ func words(said string) string {
 		return "it must be of type " + match[1] + match[2]
 	}
 	return ""
+}
+
+// replace gives an answer another body.
+func replace(response *http.Response, body []byte) {
+	_ = response.Body.Close()
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	response.ContentLength = int64(len(body))
+	response.Header.Del("Content-Encoding")
+	response.Header.Set("Content-Type", "application/json")
+}
+
+// InOurWords restates a failure that a cluster tells as an event of a watch, which no
+// one has looked at on its way.
+func InOurWords(err error, resource string) error {
+	var said apierrors.APIStatus
+	switch {
+	case err == nil, IsConnection(err), alreadyExplained(err), errors.Is(err, io.EOF):
+		return err
+	case errors.As(err, &said):
+		status := said.Status()
+		return &apierrors.StatusError{ErrStatus: *Restated("a watch of "+resource, int(status.Code), &status)}
+	}
+	return fmt.Errorf("the watch of %s has ended, and begins again", resource)
 }

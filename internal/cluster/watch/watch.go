@@ -1,10 +1,8 @@
-package cluster
+package watch
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -12,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -22,30 +19,37 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/cluster/traffic"
 )
 
-// watches are the running watches of a connection: one for each kind, namespace
+// Set has the running watches of a connection: one for each kind, namespace
 // and depth, shared by all who wait, and ended with the last of them.
-type watches struct {
+type Set struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
-	memory   *budget
+	memory   *budget.Budget
+	// server is the address that messages name.
+	server string
 
 	mutex   sync.Mutex
-	running map[watchKey]*watch
+	running map[Key]*watch
 }
 
-type watchKey struct {
-	resource  schema.GroupVersionResource
-	namespace string
-	// metadataOnly leaves out everything but the metadata.
-	metadataOnly bool
-	// selector limits the objects by their labels.
-	selector string
+// Key says what is watched. Those with the same key share a watch.
+type Key struct {
+	Resource  schema.GroupVersionResource
+	Namespace string
+	// MetadataOnly leaves out everything but the metadata.
+	MetadataOnly bool
+	// Selector limits the objects by their labels.
+	Selector string
 }
 
 // limit is the limit of a watch in the form of a request.
-func (k watchKey) limit(options *metav1.ListOptions) { options.LabelSelector = k.selector }
+func (k Key) limit(options *metav1.ListOptions) { options.LabelSelector = k.Selector }
 
 // watch is one informer and those who wait for it.
 type watch struct {
@@ -54,8 +58,8 @@ type watch struct {
 	// resource names what is watched.
 	resource string
 	// answer is what the list costs that is being read, stored what is kept.
-	answer *loan
-	stored *stored
+	answer *budget.Loan
+	stored *budget.Stored
 	// end ends the watch for good, with a failure.
 	end func(error)
 
@@ -66,14 +70,13 @@ type watch struct {
 	ended bool
 }
 
-// watchContext marks the context of the requests of a watch.
-type watchContext struct{}
-
-func newWatches(dynamic dynamic.Interface, metadata metadata.Interface, memory *budget) *watches {
-	return &watches{dynamic: dynamic, metadata: metadata, memory: memory, running: make(map[watchKey]*watch)}
+// New returns the watches of a connection, of which none runs.
+func New(dynamic dynamic.Interface, metadata metadata.Interface, memory *budget.Budget, server string) *Set {
+	return &Set{dynamic: dynamic, metadata: metadata, memory: memory, server: server, running: make(map[Key]*watch)}
 }
 
-func (w *watches) any() bool {
+// Any reports whether anybody watches anything.
+func (w *Set) Any() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return len(w.running) > 0
@@ -81,59 +84,24 @@ func (w *watches) any() bool {
 
 // Subscription tells about one object of a cluster until it is closed.
 type Subscription struct {
-	watches *watches
-	key     watchKey
+	watches *Set
+	key     Key
 	watch   *watch
 	object  string
 	wake    func()
 	once    sync.Once
 }
 
-// anyObject stands for all objects that a watch sees.
-const anyObject = "*"
+// AnyObject stands for all objects that a watch sees.
+const AnyObject = "*"
 
-// SubscribeSelected calls wake whenever there is news about an object with the
-// labels. Without a namespace all namespaces are watched.
-func (c *Connection) SubscribeSelected(mapping *meta.RESTMapping, namespace string, selector labels.Set, wake func()) *Subscription {
-	key := watchKey{resource: mapping.Resource, selector: selector.String()}
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
-		key.namespace = namespace
-	}
-	return c.subscribe(key, anyObject, wake)
-}
-
-// SubscribeNamespace calls wake whenever there is news about any object of a kind in a
-// namespace. Only metadata is watched, and no discovery is needed.
-func (c *Connection) SubscribeNamespace(resource schema.GroupVersionResource, namespace string, wake func()) *Subscription {
-	return c.subscribe(watchKey{resource: resource, namespace: namespace, metadataOnly: true}, anyObject, wake)
-}
-
-// SubscribeAny calls wake whenever there is news about any object of a
-// cluster-scoped kind.
-func (c *Connection) SubscribeAny(mapping *meta.RESTMapping, wake func()) *Subscription {
-	return c.Subscribe(mapping, "", anyObject, true, wake)
-}
-
-// Subscribe watches an object and calls wake whenever there is news about it: at
-// the latest when its state is known, and when the watch fails. A watch that others
-// have begun may know the state already; then nobody is woken, and State tells it.
-// With metadataOnly the object has no more than its metadata.
-func (c *Connection) Subscribe(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) *Subscription {
-	key := watchKey{resource: mapping.Resource, metadataOnly: metadataOnly}
-	object := name
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
-		key.namespace, object = namespace, namespace+"/"+name
-	}
-	return c.subscribe(key, object, wake)
-}
-
-func (c *Connection) subscribe(key watchKey, object string, wake func()) *Subscription {
-	w := c.watches
+// Subscribe calls wake whenever there is news about an object, or about anyObject.
+func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	shared, ok := w.running[key]
 	if !ok {
-		shared = w.start(key, c.server)
+		shared = w.start(key)
 		w.running[key] = shared
 	}
 	s := &Subscription{watches: w, key: key, watch: shared, object: object, wake: wake}
@@ -146,40 +114,41 @@ func (c *Connection) subscribe(key watchKey, object string, wake func()) *Subscr
 	return s
 }
 
-func (w *watches) start(key watchKey, server string) *watch {
+func (w *Set) start(key Key) *watch {
 	shared := &watch{
 		waiting:  make(map[string]map[*Subscription]struct{}),
-		resource: key.resource.GroupResource().String(), answer: &loan{budget: w.memory}, stored: newStored(w.memory),
+		resource: key.Resource.GroupResource().String(), answer: &budget.Loan{Budget: w.memory}, stored: budget.NewStored(w.memory),
 	}
-	if key.metadataOnly {
-		shared.informer = metadatainformer.NewFilteredMetadataInformer(w.metadata, key.resource, key.namespace, 0, cache.Indexers{}, key.limit).Informer()
+	if key.MetadataOnly {
+		shared.informer = metadatainformer.NewFilteredMetadataInformer(w.metadata, key.Resource, key.Namespace, 0, cache.Indexers{}, key.limit).Informer()
 	} else {
-		shared.informer = dynamicinformer.NewFilteredDynamicInformer(w.dynamic, key.resource, key.namespace, 0, cache.Indexers{}, key.limit).Informer()
+		shared.informer = dynamicinformer.NewFilteredDynamicInformer(w.dynamic, key.Resource, key.Namespace, 0, cache.Indexers{}, key.limit).Informer()
 	}
 	// Neither call can fail before the informer has started.
 	_ = shared.informer.SetTransform(shared.keep)
 	_ = shared.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		shared.fail(Explain(inOurWords(err, shared.resource), talkToCluster, server))
+		shared.fail(failure.Explain(failure.InOurWords(err, shared.resource), failure.TalkToCluster, w.server))
 	})
 	registration, _ := shared.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    shared.tell,
 		UpdateFunc: func(_, object any) { shared.tell(object) },
 		DeleteFunc: func(object any) {
-			shared.stored.drop(object)
+			shared.stored.Drop(object)
 			shared.tell(object)
 		},
 	})
 	// The library would log what the cluster says.
 	silent := klog.NewContext(context.Background(), logr.Discard())
-	ctx, stop := context.WithCancel(context.WithValue(silent, watchContext{}, shared))
+	reads := &traffic.Listing{Answer: shared.answer, What: "the list of " + shared.resource, Failed: func(err error) { shared.end(err) }}
+	ctx, stop := context.WithCancel(traffic.WithListing(silent, reads))
 	shared.stop = func() {
 		stop()
-		shared.answer.end()
-		shared.stored.end()
+		shared.answer.End()
+		shared.stored.End()
 	}
 	shared.end = func(err error) {
 		stop()
-		shared.tellAll(Explain(err, talkToCluster, server), true)
+		shared.tellAll(failure.Explain(err, failure.TalkToCluster, w.server), true)
 	}
 	go shared.informer.RunWithContext(ctx)
 	go func() {
@@ -190,20 +159,6 @@ func (w *watches) start(key watchKey, server string) *watch {
 	return shared
 }
 
-// inOurWords restates a failure that a cluster tells as an event of a watch, which no
-// one has looked at on its way.
-func inOurWords(err error, resource string) error {
-	var said apierrors.APIStatus
-	switch {
-	case err == nil, IsConnection(err), alreadyExplained(err), errors.Is(err, io.EOF):
-		return err
-	case errors.As(err, &said):
-		status := said.Status()
-		return &apierrors.StatusError{ErrStatus: *restated("a watch of "+resource, int(status.Code), &status)}
-	}
-	return fmt.Errorf("the watch of %s has ended, and begins again", resource)
-}
-
 // keep takes what nobody looks at from an object, and books the rest. A watch whose
 // objects do not fit ends: what it knows must be all there is.
 func (w *watch) keep(object any) (any, error) {
@@ -212,7 +167,7 @@ func (w *watch) keep(object any) (any, error) {
 		return object, nil //nolint:nilerr // what is no object is not kept
 	}
 	accessor.SetManagedFields(nil)
-	if err := w.stored.put(object); err != nil {
+	if err := w.stored.Put(object); err != nil {
 		w.end(err)
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: accessor.GetNamespace(), Name: accessor.GetName()}}, nil
 	}
@@ -230,7 +185,7 @@ func (w *watch) tell(object any) {
 		w.failure = nil
 	}
 	var wakes []func()
-	for _, waiting := range []map[*Subscription]struct{}{w.waiting[key], w.waiting[anyObject]} {
+	for _, waiting := range []map[*Subscription]struct{}{w.waiting[key], w.waiting[AnyObject]} {
 		for s := range waiting {
 			wakes = append(wakes, s.wake)
 		}
@@ -268,7 +223,7 @@ func (w *watch) fail(err error) {
 	synced := w.informer.HasSynced()
 	w.mutex.Unlock()
 	// Once it has begun, a watch ends now and then and begins again by itself.
-	lasting := IsConnection(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
+	lasting := failure.IsConnection(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
 	if known || (synced && !lasting) {
 		return
 	}
@@ -292,7 +247,7 @@ func (s *Subscription) State() (State, error) {
 	failure := s.watch.failure
 	s.watch.mutex.Unlock()
 	if failure != nil {
-		return State{}, fmt.Errorf("watch %s: %w", s.key.resource.GroupResource(), failure)
+		return State{}, fmt.Errorf("watch %s: %w", s.key.Resource.GroupResource(), failure)
 	}
 	if !s.watch.informer.HasSynced() {
 		return State{}, nil
@@ -341,7 +296,7 @@ func (s *Subscription) Objects() (objects []*unstructured.Unstructured, known bo
 	failure := s.watch.failure
 	s.watch.mutex.Unlock()
 	if failure != nil {
-		return nil, false, fmt.Errorf("watch %s: %w", s.key.resource.GroupResource(), failure)
+		return nil, false, fmt.Errorf("watch %s: %w", s.key.Resource.GroupResource(), failure)
 	}
 	if !s.watch.informer.HasSynced() {
 		return nil, false, nil

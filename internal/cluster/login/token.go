@@ -1,4 +1,4 @@
-package cluster
+package login
 
 import (
 	"context"
@@ -15,11 +15,10 @@ import (
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-// requestTimeout limits each request to a cluster that is not a watch, so that a
-// dead one cannot hold anybody up.
-const requestTimeout = 30 * time.Second
+	"go.landscaper.dev/internal/cluster/budget"
+	"go.landscaper.dev/internal/cluster/failure"
+)
 
 // TokenRequester requests tokens of ServiceAccounts on the resource cluster.
 type TokenRequester func(ctx context.Context, namespace, name string, request *authenticationv1.TokenRequest) error
@@ -32,26 +31,17 @@ func TokensFrom(resource client.Client) TokenRequester {
 	}
 }
 
-// tokenError says that no token could be had; the target cluster was not asked. The
-// reason cannot be unwrapped: what the resource cluster says of a ServiceAccount would be
-// taken for what the target cluster says of an object, as that it does not exist.
-type tokenError struct {
-	error
-	// remedy is what to do, if that is known.
-	remedy string
-}
-
 // notRequested says why the resource cluster gave no token.
 func (s *tokenSpec) notRequested(err error) error {
 	asked := fmt.Sprintf("request a token of ServiceAccount %s/%s on the resource cluster", s.Namespace, s.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return tokenError{errors.New(asked + ": it does not exist"), fmt.Sprintf("create ServiceAccount %s/%s", s.Namespace, s.Name)}
+		return failure.NoToken{Cause: errors.New(asked + ": it does not exist"), Remedy: fmt.Sprintf("create ServiceAccount %s/%s", s.Namespace, s.Name)}
 	case apierrors.IsForbidden(err):
-		return tokenError{errors.New(asked + ": this deployer may not do so"),
-			"an administrator has to give this deployer the right to create serviceaccounts/token in namespace " + s.Namespace + ", as serviceAccountTokens in the values of its chart does"}
+		return failure.NoToken{Cause: errors.New(asked + ": this deployer may not do so"),
+			Remedy: "an administrator has to give this deployer the right to create serviceaccounts/token in namespace " + s.Namespace + ", as serviceAccountTokens in the values of its chart does"}
 	}
-	return tokenError{error: fmt.Errorf("%s: %w", asked, err)}
+	return failure.NoToken{Cause: fmt.Errorf("%s: %w", asked, err)}
 }
 
 // tokens hands out a token and replaces it when 80 % of its lifetime are over.
@@ -68,6 +58,16 @@ type tokens struct {
 	renewAt time.Time
 }
 
+// NewTokens returns what hands out the tokens of an access. Self is the connection to
+// the resource cluster.
+func NewTokens(of *Login, request TokenRequester, self *rest.Config) *tokens {
+	source := &tokens{spec: *of.Token, request: request, now: time.Now}
+	if !of.Self {
+		source.foreign = refusedBy(self)
+	}
+	return source
+}
+
 func (t *tokens) get(ctx context.Context) (string, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -76,9 +76,9 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 		return t.token, nil
 	}
 	if t.request == nil {
-		return "", tokenError{error: errors.New("this deployer cannot request tokens")}
+		return "", failure.NoToken{Cause: errors.New("this deployer cannot request tokens")}
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, budget.RequestTimeout)
 	defer cancel()
 	request := t.spec.request()
 	if err := t.request(ctx, t.spec.Namespace, t.spec.Name, request); err != nil {
@@ -94,30 +94,27 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	return t.token, nil
 }
 
-// errOpensOurs says that a token is good for the resource cluster.
-var errOpensOurs = errors.New("the resource cluster accepts the token itself, so it is not sent to another one: name an audience of the target cluster in oidcConfig.audience")
-
 // refusedBy returns what checks that the resource cluster does not accept a token.
 // Which audiences it has is known to nobody else.
 func refusedBy(self *rest.Config) func(ctx context.Context, token string) error {
 	return func(ctx context.Context, token string) error {
 		if self == nil {
-			return tokenError{error: errors.New("this deployer does not know its own cluster, and cannot find out whether the token would open it")}
+			return failure.NoToken{Cause: errors.New("this deployer does not know its own cluster, and cannot find out whether the token would open it")}
 		}
 		config := rest.AnonymousClientConfig(self)
 		config.BearerToken, config.WarningHandler = token, rest.NoWarnings{}
 		asker, err := authenticationclient.NewForConfig(config)
 		if err != nil {
-			return tokenError{error: fmt.Errorf("make a client for the resource cluster: %w", err)}
+			return failure.NoToken{Cause: fmt.Errorf("make a client for the resource cluster: %w", err)}
 		}
 		_, err = asker.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 		switch {
 		case apierrors.IsUnauthorized(err):
 			return nil
 		case err == nil, apierrors.IsForbidden(err), apierrors.IsNotFound(err):
-			return errOpensOurs
+			return failure.ErrOpensOurs
 		}
-		return tokenError{error: fmt.Errorf("ask the resource cluster whether it accepts the token: %w", err)}
+		return failure.NoToken{Cause: fmt.Errorf("ask the resource cluster whether it accepts the token: %w", err)}
 	}
 }
 
@@ -130,8 +127,8 @@ func (t *tokens) drop(token string) {
 	}
 }
 
-// wrap puts the token on each request.
-func (t *tokens) wrap(next http.RoundTripper) http.RoundTripper {
+// Wrap puts the token on each request.
+func (t *tokens) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &tokenTransport{tokens: t, next: next}
 }
 
@@ -143,7 +140,7 @@ type tokenTransport struct {
 // RoundTrip implements http.RoundTripper.
 func (t *tokenTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" {
-		return nil, errPlain
+		return nil, failure.ErrPlain
 	}
 	token, err := t.tokens.get(request.Context())
 	if err != nil {

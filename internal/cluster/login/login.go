@@ -1,4 +1,4 @@
-package cluster
+package login
 
 import (
 	"crypto/sha256"
@@ -15,17 +15,17 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// access is what a Target says about its cluster. Targets with the same access
+// Login is what a Target says about its cluster. Targets with the same access
 // share a connection.
-type access struct {
-	// key identifies the access. It is a hash, so it gives nothing away.
-	key string
-	// config is the connection without a token that has to be requested first.
-	config *rest.Config
-	// token says which token has to be requested; nil if none.
-	token *tokenSpec
-	// self says that it is the resource cluster, whose address no user has chosen.
-	self bool
+type Login struct {
+	// Key identifies the access. It is a hash, so it gives nothing away.
+	Key string
+	// Config is the connection without a token that has to be requested first.
+	Config *rest.Config
+	// Token says which token has to be requested; nil if none.
+	Token *tokenSpec
+	// Self says that it is the resource cluster, whose address no user has chosen.
+	Self bool
 }
 
 // tokenSpec is a token of a ServiceAccount on the resource cluster.
@@ -39,39 +39,41 @@ func (s *tokenSpec) request() *authenticationv1.TokenRequest {
 	return &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: s.Audience, ExpirationSeconds: &s.Expiration}}
 }
 
-// terms are what a process adds to what Targets say.
-type terms struct {
-	// self is the connection to the resource cluster.
-	self *rest.Config
-	// denyInsecure refuses connections whose certificates are not verified.
-	denyInsecure bool
+// Terms are what a process adds to what Targets say.
+type Terms struct {
+	// Self is the connection to the resource cluster.
+	Self *rest.Config
+	// DenyInsecure refuses connections whose certificates are not verified.
+	DenyInsecure bool
 }
 
-// newAccess returns the access that a Target's configuration describes.
-func newAccess(config *v1alpha1.KubernetesClusterTargetConfig, namespace string, terms terms) (*access, error) {
+// Of returns the access that a Target's configuration describes.
+func Of(config *v1alpha1.KubernetesClusterTargetConfig, namespace string, terms Terms) (*Login, error) {
 	switch {
 	case config.Kubeconfig.StrVal != nil:
-		kubeconfig, err := loadKubeconfig([]byte(*config.Kubeconfig.StrVal))
+		kubeconfig, err := ReadKubeconfig([]byte(*config.Kubeconfig.StrVal))
 		if err != nil {
 			return nil, err
 		}
-		return kubeconfigAccess(kubeconfig, *config.Kubeconfig.StrVal, terms)
+		return OfKubeconfig(kubeconfig, *config.Kubeconfig.StrVal, terms)
 	case config.OIDCConfig != nil:
 		return oidcAccess(config.OIDCConfig, namespace)
 	case config.SelfConfig != nil:
-		return selfAccess(config.SelfConfig, namespace, terms.self)
+		return selfAccess(config.SelfConfig, namespace, terms.Self)
 	}
 	return nil, errors.New("it holds no access to a cluster: set one of kubeconfig, oidcConfig and selfConfig")
 }
 
-func kubeconfigAccess(kubeconfig *kubeContext, text string, terms terms) (*access, error) {
-	if kubeconfig.insecure && terms.denyInsecure {
+// OfKubeconfig returns the access that a kubeconfig describes; text is what it was read
+// from.
+func OfKubeconfig(kubeconfig *Kubeconfig, text string, terms Terms) (*Login, error) {
+	if kubeconfig.insecure && terms.DenyInsecure {
 		return nil, errors.New("the kubeconfig uses insecure-skip-tls-verify, which this server does not allow (egress.denyInsecureTLS): put the authority of the cluster into certificate-authority-data")
 	}
-	return &access{key: hash("kubeconfig", text), config: kubeconfig.rest()}, nil
+	return &Login{Key: Hash("kubeconfig", text), Config: kubeconfig.rest()}, nil
 }
 
-func oidcAccess(config *v1alpha1.OIDCConfig, namespace string) (*access, error) {
+func oidcAccess(config *v1alpha1.OIDCConfig, namespace string) (*Login, error) {
 	if err := checkServer("oidcConfig.server", config.Server); err != nil {
 		return nil, err
 	}
@@ -88,14 +90,14 @@ func oidcAccess(config *v1alpha1.OIDCConfig, namespace string) (*access, error) 
 		return nil, errors.New("oidcConfig.caData holds no certificate in PEM form")
 	}
 	token := &tokenSpec{Namespace: namespace, Name: config.ServiceAccount.Name, Audience: config.Audience, Expiration: expiration(config.ExpirationSeconds)}
-	return &access{
-		key:    hash("oidc", config, namespace),
-		config: &rest.Config{Host: config.Server, TLSClientConfig: rest.TLSClientConfig{CAData: config.CAData}},
-		token:  token,
+	return &Login{
+		Key:    Hash("oidc", config, namespace),
+		Config: &rest.Config{Host: config.Server, TLSClientConfig: rest.TLSClientConfig{CAData: config.CAData}},
+		Token:  token,
 	}, nil
 }
 
-func selfAccess(config *v1alpha1.SelfConfig, namespace string, self *rest.Config) (*access, error) {
+func selfAccess(config *v1alpha1.SelfConfig, namespace string, self *rest.Config) (*Login, error) {
 	if config.ServiceAccount.Name == "" {
 		return nil, errors.New("selfConfig.serviceAccount.name is missing: name a ServiceAccount in the namespace of the Target")
 	}
@@ -103,7 +105,7 @@ func selfAccess(config *v1alpha1.SelfConfig, namespace string, self *rest.Config
 		return nil, errors.New("selfConfig cannot be used here: this deployer does not know its own cluster")
 	}
 	token := &tokenSpec{Namespace: namespace, Name: config.ServiceAccount.Name, Expiration: expiration(config.ExpirationSeconds)}
-	return &access{key: hash("self", config, namespace), config: rest.AnonymousClientConfig(self), token: token, self: true}, nil
+	return &Login{Key: Hash("self", config, namespace), Config: rest.AnonymousClientConfig(self), Token: token, Self: true}, nil
 }
 
 func expiration(seconds *int64) int64 {
@@ -113,7 +115,8 @@ func expiration(seconds *int64) int64 {
 	return *seconds
 }
 
-func hash(parts ...any) string {
+// Hash tells things apart without giving anything of them away.
+func Hash(parts ...any) string {
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(parts); err != nil {
 		// Only texts and plain structures come here.

@@ -1,10 +1,12 @@
-package cluster
+package traffic
 
 import (
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+
+	"go.landscaper.dev/internal/cluster/failure"
 )
 
 func TestResultOf(t *testing.T) {
@@ -22,9 +24,9 @@ func TestResultOf(t *testing.T) {
 		{"too many requests", 429, nil, "throttled"},
 		{"the object is not valid", 422, nil, "invalid"},
 		{"the server is ill", 503, errors.New("the answer cannot be read"), "server_error"},
-		{"an answer that we do not take", 200, errMediaType, "not_allowed"},
-		{"a redirect", 302, errRedirect, "not_allowed"},
-		{"a request that we do not send", 0, errPlain, "not_allowed"},
+		{"an answer that we do not take", 200, failure.ErrMediaType, "not_allowed"},
+		{"a redirect", 302, failure.ErrRedirect, "not_allowed"},
+		{"a request that we do not send", 0, failure.ErrPlain, "not_allowed"},
 		{"nobody there", 0, errors.New("no route"), "not_answered"},
 	}
 	for _, test := range tests {

@@ -1,4 +1,4 @@
-package cluster
+package traffic
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"go.landscaper.dev/internal/cluster/failure"
 )
 
 // The verbs that requests are counted by, from their methods; a watch is a GET.
@@ -66,7 +68,7 @@ func verbOf(request *http.Request) string {
 
 func resultOf(response *http.Response, refused error) string {
 	switch {
-	case response == nil && (errors.Is(refused, errPlain) || notAllowed(refused) != nil):
+	case response == nil && (errors.Is(refused, failure.ErrPlain) || failure.NotAllowed(refused) != nil):
 		return "not_allowed"
 	case response == nil:
 		return "not_answered"

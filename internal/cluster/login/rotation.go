@@ -1,4 +1,4 @@
-package cluster
+package login
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func CheckKubeconfig(text []byte) error {
 	if config.OIDCConfig != nil || config.SelfConfig != nil || config.Kubeconfig.SecretRef != nil || config.Kubeconfig.StrVal == nil {
 		return errors.New("it is no kubeconfig: kubeconfig.secretRef, oidcConfig and selfConfig are not allowed here")
 	}
-	_, err = loadKubeconfig([]byte(*config.Kubeconfig.StrVal))
+	_, err = ReadKubeconfig([]byte(*config.Kubeconfig.StrVal))
 	return err
 }
 

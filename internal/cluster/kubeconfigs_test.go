@@ -18,7 +18,18 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/budget"
 )
+
+const secretWord = "top-secret-word"
+
+const server = `"server":"https://api.example.org"`
+
+// kubeconfig returns a kubeconfig whose cluster and user have the given fields.
+func kubeconfig(cluster, user string) string {
+	return `{"apiVersion":"v1","kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],` +
+		`"clusters":[{"name":"c","cluster":{` + cluster + `}}],"users":[{"name":"u","user":{` + user + `}}]}`
+}
 
 // garden returns a Target of the namespace shop with the given configuration.
 func garden(config string) *v1alpha1.Target {
@@ -125,7 +136,7 @@ func TestKubeconfigRequestsEnd(t *testing.T) {
 // TestKubeconfigRequestsHaveALimit looks at the deadline that a request is made
 // with.
 func TestKubeconfigRequestsHaveALimit(t *testing.T) {
-	connection := &Connection{health: &health{now: time.Now}, memory: newBudget(0)}
+	connection := &Connection{health: &health{now: time.Now}, memory: budget.New(0)}
 	err := connection.try(context.Background(), func(ctx context.Context) error {
 		deadline, limited := ctx.Deadline()
 		if !limited || time.Until(deadline) > 30*time.Second {

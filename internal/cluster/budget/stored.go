@@ -1,4 +1,4 @@
-package cluster
+package budget
 
 import (
 	"sync"
@@ -8,12 +8,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// maxStored is what the objects that one watch keeps may take in memory.
-const maxStored = 96 << 20
+// MaxStored is what the objects that one watch keeps may take in memory.
+const MaxStored = 96 << 20
 
-// stored books what a watch keeps.
-type stored struct {
-	budget *budget
+// Stored books what a watch keeps.
+type Stored struct {
+	budget *Budget
 
 	mutex sync.Mutex
 	sizes map[string]int64
@@ -22,12 +22,13 @@ type stored struct {
 	ended        bool
 }
 
-func newStored(budget *budget) *stored {
-	return &stored{budget: budget, sizes: make(map[string]int64)}
+// NewStored returns the books of a watch, which are empty.
+func NewStored(budget *Budget) *Stored {
+	return &Stored{budget: budget, sizes: make(map[string]int64)}
 }
 
-// put books an object in the place of its former version.
-func (s *stored) put(object any) error {
+// Put books an object in the place of its former version.
+func (s *Stored) Put(object any) error {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
 		return nil
@@ -42,8 +43,8 @@ func (s *stored) put(object any) error {
 	return nil
 }
 
-// drop books an object that is gone.
-func (s *stored) drop(object any) {
+// Drop books an object that is gone.
+func (s *Stored) Drop(object any) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
 		return
@@ -56,17 +57,17 @@ func (s *stored) drop(object any) {
 }
 
 // change books what is above the free share.
-func (s *stored) change(by int64) error {
+func (s *Stored) change(by int64) error {
 	if s.ended {
 		return nil
 	}
 	total := s.total + by
-	if by > 0 && total > s.budget.each {
-		return &tooLarge{"what it lists"}
+	if by > 0 && total > s.budget.Each {
+		return &TooLarge{What: "what it lists"}
 	}
 	wanted := max(0, total-free)
 	if wanted > s.taken && !s.budget.take(wanted-s.taken) {
-		return busy{}
+		return Busy{}
 	}
 	if wanted < s.taken {
 		s.budget.give(s.taken - wanted)
@@ -75,8 +76,8 @@ func (s *stored) change(by int64) error {
 	return nil
 }
 
-// end gives everything back.
-func (s *stored) end() {
+// End gives everything back.
+func (s *Stored) End() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.budget.give(s.taken)

@@ -1,4 +1,4 @@
-package cluster
+package failure
 
 import (
 	"cmp"
@@ -18,9 +18,13 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
 )
+
+// TalkToCluster is the operation that fails.
+const TalkToCluster = "TalkToCluster"
 
 // The reasons of failures to reach a cluster.
 const (
@@ -87,19 +91,19 @@ func (c shortCause) Error() string { return c.text }
 func (c shortCause) Unwrap() error { return c.error }
 
 func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCode) {
-	var token tokenError
-	var large *tooLarge
+	var token NoToken
+	var large *budget.TooLarge
 	switch {
 	case errors.As(err, &large):
 		return ReasonTooLarge, large.Error(), "check that the address in the Target is that of an API server", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
-	case errors.As(err, &busy{}):
-		return ReasonBusy, busy{}.Error(), "this will be tried again", nil
-	case errors.Is(err, errUnreadable), errors.Is(err, errIncomplete):
+	case errors.As(err, &budget.Busy{}):
+		return ReasonBusy, budget.Busy{}.Error(), "this will be tried again", nil
+	case errors.Is(err, ErrUnreadable), errors.Is(err, ErrIncomplete):
 		return ReasonUnreadable, unreadableText(err), "check that the address in the Target is that of an API server", nil
-	case notAllowed(err) != nil:
-		return ReasonNotAllowed, notAllowed(err).Error(), "put the address of an API server that answers itself into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
+	case NotAllowed(err) != nil:
+		return ReasonNotAllowed, NotAllowed(err).Error(), "put the address of an API server that answers itself into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}
 	case errors.As(err, &token):
-		return ReasonToken, token.Error(), cmp.Or(token.remedy, "this will be tried again"), nil
+		return ReasonToken, token.Error(), cmp.Or(token.Remedy, "this will be tried again"), nil
 	case apierrors.IsUnauthorized(err):
 		return ReasonUnauthorized, "it does not accept the credentials (401)", "put valid credentials into the Target", []v1alpha1.ErrorCode{v1alpha1.ErrorUnauthorized}
 	case isTLS(err):
@@ -113,19 +117,19 @@ func classify(err error) (reason, text, remedy string, codes []v1alpha1.ErrorCod
 }
 
 func unreadableText(err error) string {
-	if errors.Is(err, errIncomplete) {
-		return errIncomplete.Error()
+	if errors.Is(err, ErrIncomplete) {
+		return ErrIncomplete.Error()
 	}
-	return errUnreadable.Error()
+	return ErrUnreadable.Error()
 }
 
-// notAllowed returns why this process does not connect, if that is the failure.
-func notAllowed(err error) error {
+// NotAllowed returns why this process does not connect, if that is the failure.
+func NotAllowed(err error) error {
 	var refused *egress.Refused
 	if errors.As(err, &refused) {
 		return refused
 	}
-	for _, known := range []error{errRedirect, errPlain, errMediaType, errOpensOurs} {
+	for _, known := range []error{ErrRedirect, ErrPlain, ErrMediaType, ErrOpensOurs} {
 		if errors.Is(err, known) {
 			return known
 		}
@@ -133,9 +137,9 @@ func notAllowed(err error) error {
 	return nil
 }
 
-// unreadable reports whether an error is none that the cluster has told or that the
+// Unreadable reports whether an error is none that the cluster has told or that the
 // connection had: then it is about the content of an answer.
-func unreadable(err error) bool {
+func Unreadable(err error) bool {
 	var status apierrors.APIStatus
 	var discovery *discovery.ErrGroupDiscoveryFailed
 	if err == nil || errors.As(err, &status) || errors.As(err, &discovery) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -207,4 +211,10 @@ func networkText(err error) string {
 	}
 	// Anything else quotes what the server has sent.
 	return "it does not answer as an API server does"
+}
+
+// Silent reports whether an error means that nobody answers, which costs time.
+func Silent(err error) bool {
+	reason, _, _, _ := classify(err)
+	return reason == ReasonUnreachable
 }

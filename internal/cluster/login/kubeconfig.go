@@ -1,4 +1,4 @@
-package cluster
+package login
 
 import (
 	"crypto/tls"
@@ -16,9 +16,9 @@ import (
 	"go.landscaper.dev/internal/yamltext"
 )
 
-// kubeContext is what we take from a kubeconfig: its current context, field by field.
+// Kubeconfig is what we take from a kubeconfig: its current context, field by field.
 // Whatever is not here is not used, also if a later version of the library knows it.
-type kubeContext struct {
+type Kubeconfig struct {
 	context, cluster, namespace string
 
 	server      string
@@ -31,10 +31,10 @@ type kubeContext struct {
 	certificate, key   []byte
 }
 
-// loadKubeconfig reads a kubeconfig that is safe and complete. Messages name fields
+// ReadKubeconfig reads a kubeconfig that is safe and complete. Messages name fields
 // by their position and never values, for any value may be a credential, the name of
 // an entry included.
-func loadKubeconfig(text []byte) (*kubeContext, error) {
+func ReadKubeconfig(text []byte) (*Kubeconfig, error) {
 	decoded, err := decodeKubeconfig(text)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func unsafeUserField(user *clientcmdv1.AuthInfo) string {
 }
 
 // current copies the fields of the current context, one by one.
-func current(from *clientcmdv1.Config) (*kubeContext, error) {
+func current(from *clientcmdv1.Config) (*Kubeconfig, error) {
 	if from.CurrentContext == "" {
 		return nil, errors.New("the kubeconfig has no current-context: set it to the name of one of its contexts")
 	}
@@ -137,7 +137,7 @@ func current(from *clientcmdv1.Config) (*kubeContext, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the kubeconfig has no cluster with the name that its current context says: %w", err)
 	}
-	taken := &kubeContext{
+	taken := &Kubeconfig{
 		context: context.Name, cluster: cluster.Name, namespace: context.Context.Namespace,
 		server: cluster.Cluster.Server, serverName: cluster.Cluster.TLSServerName,
 		insecure: cluster.Cluster.InsecureSkipTLSVerify, authorities: cluster.Cluster.CertificateAuthorityData,
@@ -171,7 +171,7 @@ func only[T any](list string, entries []T, fits func(T) bool) (found T, err erro
 
 // check demands what the library would fill in from the environment of this process,
 // or report with a value.
-func (k *kubeContext) check() error {
+func (k *Kubeconfig) check() error {
 	if err := checkServer("clusters[].cluster.server of the kubeconfig", k.server); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (k *kubeContext) check() error {
 }
 
 // rest returns the connection that the kubeconfig describes.
-func (k *kubeContext) rest() *rest.Config {
+func (k *Kubeconfig) rest() *rest.Config {
 	return &rest.Config{
 		Host: k.server, BearerToken: k.token, Username: k.username, Password: k.password,
 		TLSClientConfig: rest.TLSClientConfig{
@@ -206,8 +206,8 @@ func (k *kubeContext) rest() *rest.Config {
 	}
 }
 
-// withUser writes a kubeconfig for the same cluster with another user.
-func (k *kubeContext) withUser(name string, user *clientcmdapi.AuthInfo) ([]byte, error) {
+// WithUser writes a kubeconfig for the same cluster with another user.
+func (k *Kubeconfig) WithUser(name string, user *clientcmdapi.AuthInfo) ([]byte, error) {
 	made := clientcmdapi.NewConfig()
 	made.CurrentContext = k.context
 	made.Clusters[k.cluster] = &clientcmdapi.Cluster{

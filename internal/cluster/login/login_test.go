@@ -1,4 +1,4 @@
-package cluster
+package login
 
 import (
 	"encoding/base64"
@@ -49,7 +49,7 @@ func TestParseKubeconfig(t *testing.T) {
 		{"nothing", "", "no current-context"},
 	}
 	for _, test := range tests {
-		_, err := loadKubeconfig([]byte(test.text))
+		_, err := ReadKubeconfig([]byte(test.text))
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.reason, err)
@@ -79,7 +79,7 @@ func TestNewAccess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := newAccess(config, "shop", terms{self: self})
+		got, err := Of(config, "shop", Terms{Self: self})
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%s: %v, want %q", test.reason, err, test.err)
@@ -91,11 +91,11 @@ func TestNewAccess(t *testing.T) {
 			continue
 		}
 		token := ""
-		if got.token != nil {
-			token = got.token.Namespace + "/" + got.token.Name
+		if got.Token != nil {
+			token = got.Token.Namespace + "/" + got.Token.Name
 		}
-		if got.config.Host != test.host || token != test.token || got.config.BearerToken != "" {
-			t.Errorf("%s: host %s, token of %s", test.reason, got.config.Host, token)
+		if got.Config.Host != test.host || token != test.token || got.Config.BearerToken != "" {
+			t.Errorf("%s: host %s, token of %s", test.reason, got.Config.Host, token)
 		}
 	}
 }
@@ -106,11 +106,11 @@ func TestAccessKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		access, err := newAccess(config, namespace, terms{self: &rest.Config{Host: "https://self.example.org"}})
+		access, err := Of(config, namespace, Terms{Self: &rest.Config{Host: "https://self.example.org"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return access.key
+		return access.Key
 	}
 	if key(kubeconfig(server, ""), "a") != key(kubeconfig(server, ""), "b") {
 		t.Error("the same kubeconfig is the same access, wherever the Target is")

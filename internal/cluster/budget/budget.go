@@ -1,0 +1,151 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// RequestTimeout limits each request to a cluster that is not a watch, so that a
+	// dead one cannot hold anybody up.
+	RequestTimeout = 30 * time.Second
+	// MaxListed is how many objects a list may have: what a list holds is held in
+	// memory.
+	MaxListed = 20_000
+	// MaxAnswer is how many bytes an answer may have, or one event of a watch. An API
+	// server stores objects of at most 3 MiB; what it says about its kinds is shorter.
+	MaxAnswer = 16 << 20
+	// MaxAnswerCost is how much memory it may take to hold what an answer says.
+	MaxAnswerCost = 64 << 20
+	// free is what each answer may cost without being booked: it is enough for almost
+	// all, so that nobody with usual objects feels it when others use up the budget.
+	free = 1 << 20
+	// defaultMemory is the budget of a process.
+	defaultMemory = 256 << 20
+)
+
+// TooLarge says that a cluster sends more than anybody needs.
+type TooLarge struct{ What string }
+
+// Error implements error.
+func (t *TooLarge) Error() string {
+	return fmt.Sprintf("%s is larger than this deployer reads (%d MiB, or what takes more than %d MiB of memory)", t.What, MaxAnswer>>20, MaxAnswerCost>>20)
+}
+
+// Busy says that the budget of the process is used up.
+type Busy struct{}
+
+// Error implements error.
+func (Busy) Error() string {
+	return "too many large answers of clusters are in work at the same time"
+}
+
+// Budget is the memory that all connections of a process share.
+type Budget struct {
+	Limit int64
+	// Each is what one list or one watch may keep of it.
+	Each int64
+	Used atomic.Int64
+}
+
+// New returns a budget of so many bytes, or of a default.
+func New(limit int64) *Budget {
+	if limit <= 0 {
+		limit = defaultMemory
+	}
+	return &Budget{Limit: limit, Each: MaxStored}
+}
+
+// take books memory, if there is enough.
+func (b *Budget) take(size int64) bool {
+	if b.Used.Add(size) > b.Limit {
+		b.Used.Add(-size)
+		return false
+	}
+	return true
+}
+
+func (b *Budget) give(size int64) { b.Used.Add(-size) }
+
+// Loan is what one piece of work has taken from a budget.
+type Loan struct {
+	Budget *Budget
+	// Answered says that a cluster has sent an answer that is no failure.
+	Answered atomic.Bool
+
+	mutex sync.Mutex
+	// cost is what the work took so far, taken what of it is booked.
+	cost, taken int64
+	over        bool
+}
+
+// Grow books further cost; what is below the free share is not booked.
+func (l *Loan) Grow(size int64) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.over {
+		return context.Canceled
+	}
+	if l.cost += size; l.cost > l.Budget.Each {
+		return &TooLarge{What: "what it answers together"}
+	}
+	if wanted := max(0, l.cost-free) - l.taken; wanted > 0 {
+		if !l.Budget.take(wanted) {
+			return Busy{}
+		}
+		l.taken += wanted
+	}
+	return nil
+}
+
+// Begin gives everything back, for the next answer.
+func (l *Loan) Begin() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.Budget.give(l.taken)
+	l.cost, l.taken = 0, 0
+}
+
+// End gives everything back for good: an answer that is still being read must not
+// book what nobody would give back.
+func (l *Loan) End() {
+	l.Begin()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.over = true
+	l.Budget.give(l.taken)
+	l.taken = 0
+}
+
+// loanKey is where a context has its loan.
+type loanKey struct{}
+
+// WithLoan returns a context whose requests book what their answers cost; it is
+// given back when the work with the answers is done, not when they are read.
+func WithLoan(ctx context.Context, budget *Budget) (with context.Context, l *Loan, end func()) {
+	if l := LoanOf(ctx); l != nil {
+		// It is a part of some larger work, which ends it.
+		return ctx, l, func() {}
+	}
+	l = &Loan{Budget: budget}
+	return context.WithValue(ctx, loanKey{}, l), l, l.End
+}
+
+// LoanOf returns what the requests of a context are booked on, or nil.
+func LoanOf(ctx context.Context) *Loan {
+	l, _ := ctx.Value(loanKey{}).(*Loan)
+	return l
+}
+
+// CostOf returns what the requests of a context have cost so far.
+func CostOf(ctx context.Context) int64 {
+	if l := LoanOf(ctx); l != nil {
+		l.mutex.Lock()
+		defer l.mutex.Unlock()
+		return l.cost
+	}
+	return 0
+}

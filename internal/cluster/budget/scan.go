@@ -1,0 +1,58 @@
+package budget
+
+// What values of JSON take in memory, about. The outer objects of a list become
+// structs with many fields.
+const (
+	valueCost  = 64
+	outerCost  = 512
+	outerDepth = 3
+)
+
+// Scanner estimates what a stream of JSON takes once it is decoded. It does not check
+// that the text is JSON; what is not, fails later.
+type Scanner struct {
+	depth           int
+	inText, escaped bool
+	// Bytes and cost are those of the document that has begun.
+	Bytes, Cost int64
+}
+
+// Scan reads on; it stops behind the end of a document and returns how far it came.
+func (s *Scanner) Scan(text []byte) (read int, ended bool) {
+	for i, c := range text {
+		s.Bytes++
+		s.Cost++
+		if s.inText {
+			switch {
+			case s.escaped:
+				s.escaped = false
+			case c == '\\':
+				s.escaped = true
+			case c == '"':
+				s.inText = false
+			}
+			continue
+		}
+		switch c {
+		case '"':
+			s.inText = true
+		case ',', ':':
+			s.Cost += valueCost
+		case '{', '[':
+			s.depth++
+			s.Cost += valueCost
+			if c == '{' && s.depth <= outerDepth {
+				s.Cost += outerCost
+			}
+		case '}', ']':
+			if s.depth--; s.depth <= 0 {
+				s.depth = 0
+				return i + 1, true
+			}
+		}
+	}
+	return len(text), false
+}
+
+// Reset begins with a new document.
+func (s *Scanner) Reset() { s.Bytes, s.Cost = 0, 0 }

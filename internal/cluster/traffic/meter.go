@@ -1,0 +1,81 @@
+package traffic
+
+import (
+	"context"
+	"io"
+
+	"go.landscaper.dev/internal/cluster/budget"
+)
+
+// meter ends an answer that becomes too large. The bytes that it sees are those
+// after decompression.
+type meter struct {
+	body io.ReadCloser
+	// what is measured, for messages.
+	what string
+	// events says that each document of the answer counts alone, as in a watch.
+	events bool
+	loan   *budget.Loan
+	// own says that the loan ends with the answer.
+	own bool
+	// pace is how fast events are read, context what ends the wait for it; there is none
+	// where no events are read.
+	pace    *Pace
+	context context.Context // that of the request, as with its body
+	// failed hears of an answer that is too large; it may be nil.
+	failed func(error)
+
+	scanner budget.Scanner
+	booked  int64
+	err     error
+}
+
+// Read implements io.Reader.
+func (m *meter) Read(p []byte) (int, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
+	n, err := m.body.Read(p)
+	events, tooMuch := m.measure(p[:n])
+	if m.err = tooMuch; tooMuch != nil && m.failed != nil {
+		m.failed(tooMuch)
+	}
+	if tooMuch == nil && m.pace != nil {
+		m.err = m.pace.Keep(m.context, events, n)
+	}
+	if m.err != nil {
+		_ = m.body.Close()
+		return 0, m.err
+	}
+	return n, err // a reader hands on io.EOF as it is
+}
+
+// measure books what was read, and counts the events that ended with it.
+func (m *meter) measure(text []byte) (events int, err error) {
+	for len(text) > 0 {
+		read, ended := m.scanner.Scan(text)
+		text = text[read:]
+		if m.scanner.Bytes > budget.MaxAnswer || m.scanner.Cost > budget.MaxAnswerCost {
+			return events, &budget.TooLarge{What: m.what}
+		}
+		if err := m.loan.Grow(m.scanner.Cost - m.booked); err != nil {
+			return events, err
+		}
+		m.booked = m.scanner.Cost
+		if ended && m.events {
+			m.scanner.Reset()
+			m.booked = 0
+			m.loan.Begin()
+			events++
+		}
+	}
+	return events, nil
+}
+
+// Close implements io.Closer.
+func (m *meter) Close() error {
+	if m.own {
+		m.loan.End()
+	}
+	return m.body.Close()
+}
