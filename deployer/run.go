@@ -17,7 +17,7 @@ const (
 	maxBackoff    = time.Minute
 	// firstTold is the pause between the first news about a wait in the status, maxTold
 	// the one between all later ones.
-	firstTold = 100 * time.Millisecond
+	firstTold = time.Second
 	maxTold   = 10 * time.Second
 )
 
@@ -84,6 +84,8 @@ func pause(first time.Duration, nth int) time.Duration {
 // times a second, and each write costs all who watch the item.
 func (r *run) mayTell(now time.Time, stored, item *v1alpha1.DeployItem) time.Time {
 	if !onlyTexts(stored, item) {
+		// It is written, with what it waits for.
+		r.told, r.toldAt = max(r.told, 1), now
 		return time.Time{}
 	}
 	if r.told > 0 {
