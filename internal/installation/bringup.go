@@ -42,6 +42,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := r.keepPlan(ctx, s, made.stored); err != nil {
 		return err
 	}
+	r.remembered.wrote(s.inst.UID, made.copies)
 	if s.asked != "" {
 		// If somebody was faster, the next attempt has to know of these children.
 		r.unstored.note(s.inst.UID, true)

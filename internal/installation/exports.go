@@ -138,12 +138,9 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	if err != nil {
 		return plan.Results{}, err
 	}
-	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
-	for _, list := range []client.ObjectList{data, targets} {
-		scope := client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(s.inst.Name)}
-		if err := r.Reader.List(ctx, list, client.InNamespace(s.inst.Namespace), scope); err != nil {
-			return plan.Results{}, &sources.ReadError{Object: "what is in the scope of the Installation", Cause: err}
-		}
+	data, targets, err := r.scope(ctx, s)
+	if err != nil {
+		return plan.Results{}, err
 	}
 	var dataObjects []*v1alpha1.DataObject
 	for i := range data.Items {
@@ -164,6 +161,29 @@ func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, er
 	results := plan.Results{DeployItems: items}
 	results.DataObjects, results.Targets, err = dataflow.ScopeValues(dataObjects, secrets, all)
 	return results, err // names the object
+}
+
+// scope lists what is in the scope of an Installation. Without subinstallations nobody
+// but the job itself has written into it, so that a cache which has all that is as good as
+// the API server.
+func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObjectList, *v1alpha1.TargetList, error) {
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	list := func(reader client.Reader, scope client.ListOption) error {
+		for _, list := range []client.ObjectList{data, targets} {
+			if err := reader.List(ctx, list, client.InNamespace(s.inst.Namespace), scope); err != nil {
+				return &sources.ReadError{Object: "what is in the scope of the Installation", Cause: err}
+			}
+		}
+		return nil
+	}
+	name := v1alpha1.InstallationScope(s.inst.Name)
+	if known := r.remembered.of(s.inst.UID, s.inst.Status.JobID); known != nil && known.copies != nil && len(s.subs) == 0 {
+		err := list(r.Client, client.MatchingFields{copiesByScope: name})
+		if err != nil || known.copies.in(s.inst.Status.JobID, data, targets) {
+			return data, targets, err
+		}
+	}
+	return data, targets, list(r.Reader, client.MatchingLabels{v1alpha1.DataObjectContextLabel: name})
 }
 
 // ofThisJob reports whether what is in the scope of an Installation counts. What an

@@ -115,6 +115,52 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// TestScope: what a job without subinstallations has written into its scope is taken from
+// a cache that has all of it; everything else is asked of the API server.
+func TestScope(t *testing.T) {
+	inScope := func(name, jobID string) *v1alpha1.DataObject {
+		object := dataOf(name, "1")
+		object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope("shop"), v1alpha1.DataObjectJobIDLabel: jobID}
+		return object
+	}
+	target := targetOf("c", "example.org/x")
+	target.Labels = inScope("c", "job-2").Labels
+	wrote := dataflow.Exports{DataObjects: []*v1alpha1.DataObject{inScope("a", "job-2"), inScope("b", "job-2")}, Targets: []*v1alpha1.Target{target}}
+	all := []client.Object{inScope("a", "job-2"), inScope("b", "job-2"), target}
+	for _, test := range []struct {
+		reason string
+		cached []client.Object
+		knows  bool
+		subs   []*v1alpha1.Installation
+		asked  bool
+	}{
+		{"the cache has all", all, true, nil, false},
+		{"it does not have one", all[1:], true, nil, true},
+		{"it does not have the Target", all[:2], true, nil, true},
+		{"it shows one of an earlier job", append([]client.Object{inScope("a", "job-1")}, all[1:]...), true, nil, true},
+		{"a subinstallation may have written more", all, true, []*v1alpha1.Installation{sibling("sub")}, true},
+		{"after a restart nobody knows what was written", all, false, nil, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := snapshotOf(installationOf(t, "{}"))
+			s.inst.Status.JobID, s.subs = "job-2", test.subs
+			b, counting := newBench(t, test.cached...), fault{reading: true, at: -1}
+			b.Reader = counting.wrap(t, newBench(t, all...).api)
+			if test.knows {
+				b.remembered.note(s.inst.UID, &storedPlan{job: "job-2"})
+				b.remembered.wrote(s.inst.UID, wrote)
+			}
+			data, targets, err := b.scope(t.Context(), s)
+			if err != nil || len(data.Items) != 2 || len(targets.Items) != 1 {
+				t.Fatal(len(data.Items), len(targets.Items), err)
+			}
+			if asked := len(counting.calls) > 0; asked != test.asked {
+				t.Errorf("asked: %v", counting.calls)
+			}
+		})
+	}
+}
+
 // TestInherits: what a subinstallation may write over although it belongs to another
 // Installation: the name has moved within the tree.
 func TestInherits(t *testing.T) {
