@@ -17,6 +17,10 @@ import (
 // changed as well; that alone starts nothing. Who is not known to have used a value is
 // concerned.
 func (r *Reconciler) concerns(ctx context.Context, inst, dependent *v1alpha1.Installation, reader client.Reader) bool {
+	if dependent.Status.ImportsHash == "" {
+		// No job of it has used anything.
+		return true
+	}
 	imports, known := r.importsOf(ctx, dependent, reader)
 	if !known {
 		return true

@@ -33,7 +33,7 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 	if err != nil {
 		return job.Wrap(err, "handlePhaseCompleting", "ComputeDependents", "look for the Installations that import the exports")
 	}
-	reader := &published{cached: confirming{Reader: r.Client, live: r.Reader}, live: r.Reader, written: namesOf(written), read: map[objectKey]client.Object{}}
+	reader := r.publishing(namesOf(written))
 	var concerned []v1alpha1.DependentToTrigger
 	for _, dependent := range importers(s.inst, siblings, r.relations.of(s.inst, siblings)) {
 		if r.concerns(ctx, s.inst, dependent, reader) {
@@ -98,8 +98,9 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	all := s.inst.Status.DependentsToTrigger
 	var left []v1alpha1.DependentToTrigger
 	s.told = []string{}
+	reader := r.publishing(objectsOf(s.inst))
 	for _, dependent := range all {
-		done, err := r.ask(ctx, s.inst.Name, types.NamespacedName{Namespace: s.inst.Namespace, Name: dependent.Name})
+		done, err := r.ask(ctx, s.inst, dependent.Name, reader)
 		if err != nil {
 			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
 		}
@@ -126,8 +127,10 @@ func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
 	s.tellAt = r.Now().Add(tidyPause)
 }
 
-// ask asks a root for a job on behalf of another one. It returns false if that has to wait for a change of it.
-func (r *Reconciler) ask(ctx context.Context, by string, key types.NamespacedName) (done bool, err error) {
+// ask asks a root for a job on behalf of another one, which has exported what the reader
+// does not take from a cache. It returns false if that has to wait for a change of it.
+func (r *Reconciler) ask(ctx context.Context, by *v1alpha1.Installation, name string, reader *published) (done bool, err error) {
+	key := types.NamespacedName{Namespace: by.Namespace, Name: name}
 	dependent := &v1alpha1.Installation{}
 	switch err := r.Client.Get(ctx, key, dependent); {
 	case apierrors.IsNotFound(err):
@@ -137,11 +140,10 @@ func (r *Reconciler) ask(ctx context.Context, by string, key types.NamespacedNam
 	case !r.written.Fresh(dependent):
 		return false, nil
 	}
-	hash, known := "", false
 	verdict := toAsk(dependent)
 	if verdict == compareFirst {
-		hash, known = r.hashOfImports(ctx, dependent, r.Reader)
-		if verdict = askNow; known && hash == dependent.Status.ImportsHash {
+		verdict = askNow
+		if by.Generation == by.Status.ObservedGeneration && r.hasUsed(ctx, dependent, reader) || r.hasUsed(ctx, dependent, r.Reader) {
 			verdict = askNever
 		}
 	}
@@ -156,9 +158,17 @@ func (r *Reconciler) ask(ctx context.Context, by string, key types.NamespacedNam
 	case job.OutcomeOf(err) == job.Conflict:
 		return false, nil
 	case err == nil:
-		r.reporter().Tell(job.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by+" has exported other values than the last job has imported")
+		r.reporter().Tell(job.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by.Name+" has exported other values than the last job has imported")
 	}
 	return true, ignoreGone(err)
+}
+
+// hasUsed reports whether the last job of a root has used what is there now. What a cache
+// shows besides the exports that it is about may be old: then the answer is no rather than
+// wrong.
+func (r *Reconciler) hasUsed(ctx context.Context, dependent *v1alpha1.Installation, reader client.Reader) bool {
+	hash, known := r.hashOfImports(ctx, dependent, reader)
+	return known && hash == dependent.Status.ImportsHash
 }
 
 // verdict is what to do about a root that a job concerns.
@@ -226,6 +236,11 @@ type published struct {
 	cached, live client.Reader
 	written      map[objectKey]bool
 	read         map[objectKey]client.Object
+}
+
+// publishing returns what reads as others do after some objects were written.
+func (r *Reconciler) publishing(written map[objectKey]bool) *published {
+	return &published{cached: confirming{Reader: r.Client, live: r.Reader}, live: r.Reader, written: written, read: map[objectKey]client.Object{}}
 }
 
 // Get implements client.Reader.

@@ -39,6 +39,8 @@ type planned struct {
 	exports *plan.Exports
 	// subject has what was noted meanwhile.
 	subject *job.Subject
+	// imports identify what it was made from.
+	imports string
 }
 
 // plansElsewhere lets plans that need something outside be made away from the
@@ -82,8 +84,7 @@ func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, d
 	if r.plans == nil {
 		return do(ctx, s, reach{functions: functions})
 	}
-	key := types.NamespacedName{Namespace: s.inst.Namespace, Name: s.inst.Name}
-	version := offload.Version{UID: s.inst.UID, Job: s.inst.Status.JobID, Generation: s.inst.Generation}
+	key, version := workOf(s.inst)
 	if outside || r.plans.Knows(key, version) {
 		return r.fetch(ctx, s, key, version, do)
 	}
@@ -94,6 +95,17 @@ func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, d
 		return result, err
 	}
 	return r.fetch(ctx, s, key, version, do)
+}
+
+// workOf names the plan of the job that an Installation has.
+func workOf(inst *v1alpha1.Installation) (types.NamespacedName, offload.Version) {
+	return types.NamespacedName{Namespace: inst.Namespace, Name: inst.Name},
+		offload.Version{UID: inst.UID, Job: inst.Status.JobID, Generation: inst.Generation}
+}
+
+// planning reports whether the plan of the job is being made elsewhere, or was made.
+func (r *Reconciler) planning(inst *v1alpha1.Installation) bool {
+	return r.plans != nil && r.plans.Knows(workOf(inst))
 }
 
 // fetch returns what was done elsewhere, or lets it be done.
@@ -110,7 +122,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 			}
 			return err
 		})
-		result.subject = own.subject
+		result.subject, result.imports = own.subject, own.inst.Status.ImportsHash
 		return result, err
 	})
 	switch {
@@ -118,6 +130,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 		return nil, err
 	case result != nil:
 		s.subject.Adopt(result.subject)
+		s.inst.Status.ImportsHash = result.imports
 	}
 	return result, err
 }

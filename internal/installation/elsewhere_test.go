@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -68,6 +69,47 @@ func TestPlannedElsewhere(t *testing.T) {
 				t.Errorf("the outside was reached %d times", calls.Load())
 			}
 		})
+	}
+}
+
+// TestPlanOfOneLook: while a plan is made elsewhere, what it was made from is not read
+// from the API server again, nor does what a cache shows count as used.
+func TestPlanOfOneLook(t *testing.T) {
+	inst := installationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
+	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
+	current := api(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	counting := fault{reading: true, at: -1}
+	r := &Reconciler{
+		Client: stale{current, dataOf("x", `"old"`)}, Reader: counting.wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
+		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+		Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
+			return map[string]render.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
+		},
+	}
+	woken := make(chan types.NamespacedName, 1)
+	r.plans = offload.New[*planned](t.Context(), offload.Options{
+		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
+	})
+	attempt := func() error {
+		s := &snapshot{inst: inst, subject: job.Installation(inst)}
+		if err := r.look(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		return r.bringUp(t.Context(), s)
+	}
+	if err := attempt(); !errors.Is(err, offload.ErrPending) {
+		t.Fatal(err)
+	}
+	used, reads := inst.Status.ImportsHash, len(counting.calls)
+	<-woken
+	if err := attempt(); err == nil || errors.Is(err, offload.ErrPending) {
+		t.Fatalf("the plan has become %v", err)
+	}
+	if reads != 1 || len(counting.calls) != reads {
+		t.Errorf("read were %v", counting.calls)
+	}
+	if inst.Status.ImportsHash != used {
+		t.Error("the job says that it has used what a cache has shown")
 	}
 }
 

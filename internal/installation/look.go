@@ -48,9 +48,11 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 			return err
 		}
 	}
-	if s.parent == nil && len(in.missing) == 0 {
+	if s.parent == nil && len(in.missing) == 0 && (s.inst.Status.DataUpdate != nil || !r.planning(s.inst)) {
 		// Who asks a root for a job has often written its imports a moment before, and
-		// their watches may be slower than that of Installations.
+		// their watches may be slower than that of Installations. A plan that is being
+		// made has what an earlier attempt has read; but whether one is needed at all, a
+		// data update decides each time.
 		if err := r.readImports(ctx, s, in, reading(r.Reader, r.Reader, s.inst)); err != nil {
 			return err
 		}

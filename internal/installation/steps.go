@@ -63,9 +63,14 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 }
 
 // stored sees to it that a job is stored, and the request for it removed, before it is
-// told what is wrong with it: it might end with that.
+// told what is wrong with it: it might end with that. A deletion that waits has no request
+// to remove, so that its job is stored with what it waits for.
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
-	if s.asked == "" || errors.Is(err, job.ErrGone) || job.IsShutdown(ctx, err) || job.OutcomeOf(err) == job.Conflict {
+	outcome := job.OutcomeOf(err)
+	switch {
+	case s.asked == "", errors.Is(err, job.ErrGone), job.IsShutdown(ctx, err), outcome == job.Conflict:
+		return err
+	case s.asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
 		return err
 	}
 	if saveErr := job.Protect(func() error { return r.save(ctx, s) }); saveErr != nil {

@@ -88,7 +88,9 @@ func TestAsk(t *testing.T) {
 			}
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
-			done, err := b.ask(t.Context(), "shop", key)
+			by := root(t, "shop", nil, []string{"x"})
+			by.Namespace = key.Namespace
+			done, err := b.ask(t.Context(), by, key.Name, b.publishing(objectsOf(by)))
 			if done != test.done || (err != nil) != test.failed {
 				t.Errorf("done: %t, %v", done, err)
 			}
@@ -98,6 +100,44 @@ func TestAsk(t *testing.T) {
 			}
 			if asked := live.Annotations[v1alpha1.OperationAnnotation] == "reconcile"; asked != test.asked {
 				t.Errorf("asked: %t", asked)
+			}
+		})
+	}
+}
+
+// TestAskReads: whether a root has used what another one exports is asked of the API
+// server for that alone; of the rest, an old cache only makes it ask for more.
+func TestAskReads(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		// cached is what a cache shows, used what the last job of the root has imported.
+		cached     *v1alpha1.DataObject
+		used       []*v1alpha1.DataObject
+		generation int64
+		reads      int
+		asked      bool
+	}{
+		{"it has used the new value, also if a cache is behind", dataOf("x", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"new"`), dataOf("other", `"new"`)}, 0, 1, false},
+		{"it has used the value that a cache still shows", dataOf("x", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"old"`), dataOf("other", `"new"`)}, 0, 3, true},
+		{"a cache is behind with something else", dataOf("other", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"new"`), dataOf("other", `"new"`)}, 0, 3, false},
+		{"nobody knows what the job has exported", dataOf("x", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"new"`), dataOf("other", `"new"`)}, 1, 2, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			by, importing := root(t, "shop", nil, []string{"x"}), importer(t, "dep", alsoOther)
+			by.Namespace, by.Generation = shop.Namespace, test.generation
+			hashed(t, importing, test.used[0], test.used[1])
+			b := newBench(t, dataOf("x", `"new"`), dataOf("other", `"new"`), importing)
+			counting := fault{reading: true, at: -1}
+			b.Client, b.Reader = stale{b.api, test.cached}, counting.wrap(t, b.api)
+			if done, err := b.ask(t.Context(), by, "dep", b.publishing(objectsOf(by))); !done || err != nil {
+				t.Fatal(done, err)
+			}
+			live := &v1alpha1.Installation{}
+			if err := b.api.Get(t.Context(), client.ObjectKeyFromObject(importing), live); err != nil {
+				t.Fatal(err)
+			}
+			if asked := live.Annotations[v1alpha1.OperationAnnotation] != ""; asked != test.asked || len(counting.calls) != test.reads {
+				t.Errorf("asked: %t, after %v", asked, counting.calls)
 			}
 		})
 	}
@@ -181,6 +221,35 @@ func importCopy(of, value, jobID string) *v1alpha1.DataObject {
 	object := dataOf("copy-of-"+of, value)
 	object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(of), v1alpha1.DataObjectKeyLabel: "in-x", v1alpha1.DataObjectJobIDLabel: jobID}
 	return object
+}
+
+// TestConcernsWhoNeverRan: of who has used nothing yet, nothing is read.
+func TestConcernsWhoNeverRan(t *testing.T) {
+	exporter, waiting := root(t, "shop", nil, []string{"x"}), importer(t, "dep", nil)
+	b, counting := newBench(t, dataOf("x", `"new"`)), fault{reading: true, at: -1}
+	if !b.concerns(t.Context(), exporter, waiting, counting.wrap(t, b.api)) || len(counting.calls) > 0 {
+		t.Errorf("read were %v", counting.calls)
+	}
+}
+
+// TestDeletionWaits: the job of a root that others import from begins with the write that
+// says what it waits for.
+func TestDeletionWaits(t *testing.T) {
+	self := root(t, "shop", nil, []string{"x"})
+	self.Namespace, self.UID = shop.Namespace, "uid-shop"
+	ended(self, "a", "Succeeded")
+	deleting(&snapshot{inst: self})
+	self.Finalizers = []string{v1alpha1.Finalizer}
+	b := newBench(t, self, importer(t, "dep", nil))
+	wantWrites(t, "it waits", b.reconcile(t), "status Installation")
+	if status := b.installation(t).Status; status.JobID == "a" || status.InstallationPhase != "InitDelete" || status.LastError == nil || status.LastError.Reason == "" {
+		t.Errorf("%+v", status)
+	}
+	wantWrites(t, "and has said so", b.reconcile(t), "")
+	if err := b.api.Delete(t.Context(), importer(t, "dep", nil)); err != nil {
+		t.Fatal(err)
+	}
+	wantWrites(t, "it goes", b.reconcile(t), "patch Installation")
 }
 
 // TestUsed: what tells that a job has used an import as it is now.
