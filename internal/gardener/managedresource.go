@@ -16,7 +16,12 @@ const (
 	ReferenceAnnotationPrefix = "reference.resources.gardener.cloud/secret-"
 	// NoCleanupLabel is on objects that gardenlet leaves alone when a shoot is deleted.
 	NoCleanupLabel = "shoot.gardener.cloud/no-cleanup"
-	// OriginAnnotation is what the resource manager writes on objects.
+	// ModeAnnotation with the value ModeIgnore lets an object leave a ManagedResource
+	// without being deleted.
+	ModeAnnotation = "resources.gardener.cloud/mode"
+	ModeIgnore     = "Ignore"
+	// OriginAnnotation is what the resource manager writes on objects: the ManagedResource
+	// that they are of.
 	OriginAnnotation = "resources.gardener.cloud/origin"
 )
 
@@ -50,6 +55,16 @@ type ManagedResourceSpec struct {
 type ManagedResourceStatus struct {
 	Conditions         []Condition `json:"conditions,omitempty"`
 	ObservedGeneration int64       `json:"observedGeneration,omitempty"`
+	// Resources are the objects that it has applied.
+	Resources []ManagedObject `json:"resources,omitempty"`
+}
+
+// ManagedObject is an object of a shoot.
+type ManagedObject struct {
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name,omitempty"`
 }
 
 // ManagedResourceList is a list of ManagedResources.

@@ -38,11 +38,11 @@ type Landscape struct {
 	InGarden, OnSeed, InShoot client.WithWatch
 }
 
-// Start starts a landscape with a Git server. Pods of the shoot become ready, and those
-// of Flux that reconcile sources and kustomizations are real. It ends with Stop, or with
-// the process.
+// Start starts a landscape with a Git server, and a registry that wants credentials. Pods
+// of the shoot become ready, and those of Flux that reconcile sources and kustomizations
+// are real. It ends with Stop, or with the process.
 func Start(ctx context.Context) (*Landscape, error) {
-	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"garden", "seed", "shoot"}, With: []string{"git", "kwok=shoot"}, KwokNodes: 1})
+	started, err := lab.Start(ctx, lab.Options{Clusters: []string{"garden", "seed", "shoot"}, With: []string{"git", "kwok=shoot", "registry-auth"}, KwokNodes: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,31 +52,4 @@ func generations(t *testing.T, shoot *gardener.Shoot) string {
 		}
 	}
 	return text
-}
-
-// TestHibernatedShoot gets everything when it wakes up; until then, nobody waits for it.
-func TestHibernatedShoot(t *testing.T) {
-	address := repository(t, "sleeping", "from-sleeper")
-	shoot := newShoot(t, "sleeping", "one")
-	hibernate := func(enabled bool) {
-		t.Helper()
-		shoot.Object.Object["spec"].(map[string]any)["hibernation"] = map[string]any{"enabled": enabled}
-		must(t, shoot.Tell(limited(t)))
-	}
-	must(t, shoot.Unmanage())
-	hibernate(true)
-	extension(t)
-	must(t, shoot.Enable(limited(t), provider(address, "Once", "Delete")))
-	ready(t, shoot)
-	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
-	if err := world.InShoot.Get(limited(t), client.ObjectKey{Name: "flux-system"}, namespace); !apierrors.IsNotFound(err) {
-		t.Errorf("something is in the shoot, which sleeps (%v)", err)
-	}
-	must(t, shoot.Manage(limited(t)))
-	hibernate(false)
-	must(t, shoot.Ask(limited(t), "reconcile"))
-	ready(t, shoot)
-	deployed(t, "default", "from-sleeper")
-	must(t, shoot.Disable(limited(t)))
-	must(t, shoot.Gone(limited(t)))
 }

@@ -18,6 +18,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/shootflux/shown"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -30,6 +31,7 @@ const (
 	// role is what we may do there.
 	role = "gardener.cloud:extension:shoot-flux"
 
+	rbacVersion = "rbac.authorization.k8s.io/v1"
 	askedBy     = "serviceaccount.resources.gardener.cloud/"
 	lookTimeout = 10 * time.Second
 )
@@ -43,8 +45,8 @@ type Shoots struct {
 	Pool *cluster.Pool
 }
 
-// ask asks the resource manager for a token.
-func (s *Shoots) ask(ctx context.Context, namespace string) error {
+// Ask asks the resource manager for a token. Whoever looks into a shoot later has it then.
+func (s *Shoots) Ask(ctx context.Context, namespace string) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: TokenSecret,
 		Labels:      map[string]string{"resources.gardener.cloud/purpose": "token-requestor", "resources.gardener.cloud/class": "shoot"},
@@ -67,21 +69,27 @@ func (s *Shoots) Forget(ctx context.Context, namespace string) error {
 
 // Rights are the objects in a shoot that let us read what Flux says.
 func Rights() []*unstructured.Unstructured {
-	reference := map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
 	rule := func(group string, resources ...any) any {
 		return map[string]any{"apiGroups": []any{group}, "resources": resources, "verbs": []any{"get", "list"}}
 	}
 	return []*unstructured.Unstructured{{Object: map[string]any{
-		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": role},
+		"apiVersion": rbacVersion, "kind": "ClusterRole", "metadata": map[string]any{"name": role},
 		"rules": []any{
 			rule(sourceGroup, "gitrepositories", "ocirepositories"),
 			rule(kustomizeGroup, "kustomizations"),
 		},
 	}}, {Object: map[string]any{
-		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": role},
-		"roleRef":  reference,
-		"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": account, "namespace": accountNamespace}},
+		"apiVersion": rbacVersion, "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": role},
+		"roleRef": reference("ClusterRole"), "subjects": subjects(),
 	}}}
+}
+
+func reference(kind string) map[string]any {
+	return map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role}
+}
+
+func subjects() []any {
+	return []any{map[string]any{"kind": "ServiceAccount", "name": account, "namespace": accountNamespace}}
 }
 
 const (
@@ -89,7 +97,7 @@ const (
 	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 )
 
-var plurals = map[string]string{"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "Kustomization": "kustomizations"}
+var plurals = map[string]string{"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "Kustomization": "kustomizations", "Secret": "secrets"}
 
 // Look returns the first object that is not ready, and why; nothing if all are. The
 // address of the shoot is in a Secret with the name kubeconfig. ErrNotYet is behind
@@ -102,17 +110,12 @@ func (s *Shoots) Look(ctx context.Context, namespace, kubeconfig string, objects
 		return nil, err
 	}
 	for _, object := range objects {
-		kind := object.GroupVersionKind()
-		mapping := &meta.RESTMapping{
-			Resource:         schema.GroupVersionResource{Group: kind.Group, Version: kind.Version, Resource: plurals[kind.Kind]},
-			GroupVersionKind: kind, Scope: meta.RESTScopeNamespace,
-		}
-		found, err := connection.Get(ctx, mapping, object.GetNamespace(), object.GetName())
-		if apierrors.IsNotFound(err) {
-			return &Unready{Object: name(object), Message: "it does not exist in the shoot yet"}, nil
-		}
+		found, err := get(ctx, connection, object)
 		if err != nil {
-			return nil, fmt.Errorf("%w: read %s: %w", ErrNotYet, name(object), err)
+			return nil, err
+		}
+		if found == nil {
+			return &Unready{Object: name(object), Message: "it does not exist in the shoot yet"}, nil
 		}
 		if unready := judge(found); unready != nil {
 			return unready, nil
@@ -121,10 +124,27 @@ func (s *Shoots) Look(ctx context.Context, namespace, kubeconfig string, objects
 	return nil, nil
 }
 
+// get reads an object of a shoot; nil if there is none.
+func get(ctx context.Context, connection *cluster.Connection, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	kind := object.GroupVersionKind()
+	mapping := &meta.RESTMapping{
+		Resource:         schema.GroupVersionResource{Group: kind.Group, Version: kind.Version, Resource: plurals[kind.Kind]},
+		GroupVersionKind: kind, Scope: meta.RESTScopeNamespace,
+	}
+	found, err := connection.Get(ctx, mapping, object.GetNamespace(), object.GetName())
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: read %s: %w", ErrNotYet, name(object), err)
+	}
+	return found, nil
+}
+
 func (s *Shoots) connect(ctx context.Context, namespace, kubeconfig string) (*cluster.Connection, error) {
 	token, err := s.read(ctx, namespace, TokenSecret, "token")
 	if apierrors.IsNotFound(err) {
-		if err := s.ask(ctx, namespace); err != nil {
+		if err := s.Ask(ctx, namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -221,7 +241,7 @@ func judge(object *unstructured.Unstructured) *Unready {
 			continue
 		}
 		if message, _ := condition["message"].(string); message != "" {
-			unready.Message = message
+			unready.Message = shown.Text(message)
 		}
 		// A failed attempt is about the generation in the condition alone.
 		about, known, _ := unstructured.NestedInt64(condition, "observedGeneration")

@@ -57,8 +57,7 @@ type work struct {
 	plan        plan
 	credentials *credentials
 	pieces      pieces
-	// installed and configured are how far the pieces are; written says that one of them
-	// was just changed.
+	// installed, configured and data are how far the pieces are.
 	installed, configured, data managed.Standing
 	// unready is why Flux is not ready in the shoot, looked says that we could look.
 	unready *access.Unready
@@ -98,9 +97,9 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 		return nil, err
 	}
 	w.after = w.before
-	// The first implementation remembers in this way that Flux belongs to the owner of
-	// the shoot, and so do we if the rest was lost.
-	w.after.Bootstrapped = w.before.Bootstrapped || w.installed.Frozen
+	if err := w.inherit(ctx); err != nil {
+		return nil, err
+	}
 	w.asked = request(now.shoot, w.after)
 	w.plan = newPlan(w.config, w.after, w.asked, w.installed, w.configured)
 	if w.config, err = w.config.AsRead(w.plan.version); err != nil {
@@ -121,8 +120,27 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	if source.place == sourcesecret.Seed {
 		w.after.GeneratedSecretName = sourcesecret.SeedName
 	}
-	w.pieces, err = r.fill(ctx, now, w.config, w.plan.config.handle(), source.secret)
-	return w, err
+	if w.pieces, err = r.fill(ctx, now, w.config, w.plan.config.handle(), source.secret); err != nil {
+		return nil, err
+	}
+	w.pieces.config.Objects = append(w.pieces.config.Objects, moved(w.pieces.data, w.configured)...)
+	return w, nil
+}
+
+// inherit remembers what others have left: Flux that they have installed belongs to the
+// owner of the shoot. A ManagedResource that is frozen says so even if the rest was lost.
+func (w *work) inherit(ctx context.Context) error {
+	others := w.installed.Exists && !w.installed.Ours
+	if w.before.Bootstrapped || !w.installed.Frozen && !others {
+		return nil
+	}
+	w.after.Bootstrapped = true
+	if !others {
+		return nil
+	}
+	var err error
+	w.after.BootstrappedVersion, err = w.writer.Release(ctx, w.e.Namespace, InstallName)
+	return err
 }
 
 // rotated remembers at once that a key was rotated: whatever fails from here on must not
@@ -156,7 +174,11 @@ func (w *work) carryOut(ctx context.Context) (*pause, error) {
 	asleep := w.shoot.Hibernates()
 	data, configured := w.plan.mayFollow(w.installed)
 	if data || asleep {
-		if err := w.write(ctx, w.pieces.data, &w.data); err != nil {
+		if wait, err := w.writeData(ctx, asleep); err != nil || wait != nil {
+			return wait, err
+		}
+	} else if len(newcomers(w.pieces.data, w.data)) > 0 {
+		if err := w.Shoots.Ask(ctx, w.e.Namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -211,7 +233,7 @@ func (w *work) missing(configured bool) *pause {
 	case !w.installed.Applied && w.plan.install.handle() != leave:
 		return &pause{why: "waiting for the manifests of Flux: " + w.installed.Message, progress: 20, again: lookAgain}
 	case !configured:
-		return &pause{why: "waiting for Flux to run: " + w.installed.Message + w.hint(), progress: 40, again: lookAgain}
+		return &pause{why: "waiting for Flux to run: " + w.installed.Message + needsNode, progress: 40, again: lookAgain}
 	case !w.data.Applied:
 		// What went wrong with a Secret may quote it.
 		return &pause{why: "waiting for the Secrets and ConfigMaps of the shoot: " + w.data.Reason, progress: 60, again: lookAgain}
@@ -221,10 +243,8 @@ func (w *work) missing(configured bool) *pause {
 	return nil
 }
 
-// hint says what people find out late.
-func (w *work) hint() string {
-	return " (Flux needs a node that takes its pods, and its images)"
-}
+// needsNode is what people find out late.
+const needsNode = " (Flux needs a node that takes its pods, and its images)"
 
 // look asks the shoot how Flux fares, if there is anything to see.
 func (w *work) look(ctx context.Context) error {
@@ -262,13 +282,13 @@ func (w *work) unreadiness() *pause {
 func (w *work) settle(ctx context.Context) error {
 	first := !w.after.Bootstrapped
 	done := w.asked == RequestUpgrade || w.asked == RequestRebootstrap
-	w.after.HandledOperation = w.shoot.Annotations[RequestAnnotation]
+	w.after.HandledOperation = known(w.shoot.Annotations[RequestAnnotation])
 	if first || done || w.plan.install.continuous {
-		w.after.BootstrappedVersion = w.config.Flux.Version
+		w.after.BootstrappedVersion, w.after.BootstrappedBy = w.config.Flux.Version, string(w.config.Origin)
 	}
 	if first {
 		moment := w.now().Time.UTC()
-		w.after.Bootstrapped, w.after.BootstrapTime, w.after.BootstrappedBy = true, &moment, string(w.config.Origin)
+		w.after.Bootstrapped, w.after.BootstrapTime = true, &moment
 		w.Bootstrapped(moment.Sub(w.e.CreationTimestamp.Time))
 		w.tell(w.run, "BootstrapFinished", "Flux "+w.config.Flux.Version+" runs in the shoot, configured by "+string(w.config.Origin))
 	}

@@ -27,13 +27,18 @@ const (
 
 // request returns what the Shoot asks for and was not done yet; empty for nothing.
 func request(shoot *gardener.Shoot, remembered state.State) string {
-	asked := shoot.Annotations[RequestAnnotation]
+	asked := known(shoot.Annotations[RequestAnnotation])
 	if asked == remembered.HandledOperation {
 		return ""
 	}
-	switch asked {
+	return asked
+}
+
+// known returns an operation, or nothing for a text that is none.
+func known(text string) string {
+	switch text {
 	case RequestUpgrade, RequestRebootstrap, RequestRotate:
-		return asked
+		return text
 	}
 	return ""
 }
@@ -58,8 +63,8 @@ type situation struct {
 	bootstrapped bool
 	// requested says that the Shoot asks to have this piece done again.
 	requested bool
-	// known says that we know which release was installed.
-	known bool
+	// installed says that we have installed Flux, not others before us.
+	installed bool
 	// standing is the ManagedResource.
 	standing managed.Standing
 }
@@ -75,7 +80,7 @@ func (s situation) handle() handling {
 		return once
 	case s.requested:
 		return enforce
-	case s.standing.Frozen || !s.known:
+	case s.standing.Frozen || !s.installed:
 		return leave
 	}
 	return once
@@ -93,17 +98,17 @@ type plan struct {
 	pinned bool
 }
 
-func newPlan(c *config.Config, remembered state.State, asked string, install, configured managed.Standing) plan {
+func newPlan(c *config.Config, remembered state.State, asked string, standing, configured managed.Standing) plan {
 	p := plan{version: c.Flux.Version}
 	again := asked == RequestUpgrade || asked == RequestRebootstrap
-	known := remembered.BootstrappedVersion != ""
+	known, installed := remembered.BootstrappedVersion != "", remembered.BootstrappedBy != ""
 	p.install = situation{
 		continuous: c.SyncMode == config.Always, bootstrapped: remembered.Bootstrapped,
-		requested: again, known: known, standing: install,
+		requested: again, installed: installed, standing: standing,
 	}
 	p.config = situation{
 		continuous: c.SyncMode != config.Once, bootstrapped: remembered.Bootstrapped,
-		requested: asked == RequestRebootstrap, known: known, standing: configured,
+		requested: asked == RequestRebootstrap, installed: installed, standing: configured,
 	}
 	p.settled = remembered.Bootstrapped && !again
 	if p.settled && !p.install.continuous {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"strings"
 	"testing"
 
 	"go.landscaper.dev/internal/gardener"
@@ -19,8 +20,9 @@ var (
 
 func TestHandlings(t *testing.T) {
 	never := state.State{}
-	ours := state.State{Bootstrapped: true, BootstrappedVersion: "v2.3.0"}
+	ours := state.State{Bootstrapped: true, BootstrappedVersion: "v2.3.0", BootstrappedBy: "ProviderConfig"}
 	foreign := state.State{Bootstrapped: true}
+	adopted := state.State{Bootstrapped: true, BootstrappedVersion: "v0.29.5"}
 	for _, test := range []struct {
 		name               string
 		mode               config.SyncMode
@@ -47,6 +49,10 @@ func TestHandlings(t *testing.T) {
 		{"restored", config.Once, ours, "", missing, missing, once, once, "v2.3.0", true, "the same as before, and nothing is changed in the shoot"},
 		{"of others", config.Once, foreign, "", missing, missing, leave, leave, "v2.4.0", false, "we do not know what they have installed"},
 		{"of others, manifests only", config.ManifestsOnly, foreign, "", missing, missing, leave, enforce, "v2.4.0", false, "the configuration is ours"},
+		{"of the first implementation", config.ManifestsOnly, adopted, "", frozen, healthy, leave, enforce, "v0.29.5", true, "the configuration is for the Flux that is there"},
+		{"of the first implementation, restored", config.ManifestsOnly, adopted, "", missing, missing, leave, enforce, "v0.29.5", true, "nobody may have the manifests of the old release"},
+		{"of the first implementation, not frozen", config.ManifestsOnly, adopted, "", healthy, healthy, leave, enforce, "v0.29.5", true, "Flux belongs to the owner of the shoot from now on"},
+		{"of the first implementation, always", config.Always, adopted, "", healthy, healthy, enforce, enforce, "v2.4.0", false, "the new release is rolled out"},
 		{"of others, upgraded", config.Once, foreign, "upgrade", missing, missing, enforce, leave, "v2.4.0", false, "from now on we know"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -82,7 +88,7 @@ func TestMayFollow(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := config.Default()
 			c.SyncMode = config.ManifestsOnly
-			p := newPlan(c, state.State{Bootstrapped: test.bootstrapped, BootstrappedVersion: "v2.4.0"}, test.asked, test.standing, missing)
+			p := newPlan(c, state.State{Bootstrapped: test.bootstrapped, BootstrappedVersion: "v2.4.0", BootstrappedBy: "ProviderConfig"}, test.asked, test.standing, missing)
 			if data, configured := p.mayFollow(test.standing); data != test.data || configured != test.configured {
 				t.Errorf("data %v, configuration %v: %s", data, configured, test.reason)
 			}
@@ -98,6 +104,7 @@ func TestRequest(t *testing.T) {
 		{"rebootstrap", "upgrade", "rebootstrap", "it is another one"},
 		{"", "upgrade", "", "the annotation was removed"},
 		{"reboot", "", "", "nobody knows it"},
+		{strings.Repeat("x", 1<<10), "", "", "nobody knows it, however long it is"},
 	} {
 		t.Run(test.annotation+" after "+test.handled, func(t *testing.T) {
 			shoot := &gardener.Shoot{}

@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/shootflux/config"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/managed"
+	"go.landscaper.dev/internal/shootflux/shown"
 	"go.landscaper.dev/internal/shootflux/sshkey"
 	"go.landscaper.dev/internal/shootflux/state"
 )
@@ -151,20 +152,11 @@ func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result
 }
 
 func (r *Reconciler) warn(now *run, reason, message string) {
-	r.Events.Eventf(now.e, nil, "Warning", reason, string(now.kind), "%s", clip(message))
+	r.Events.Eventf(now.e, nil, "Warning", reason, string(now.kind), "%s", shown.Text(message))
 }
 
 func (r *Reconciler) tell(now *run, reason, message string) {
-	r.Events.Eventf(now.e, nil, "Normal", reason, string(now.kind), "%s", clip(message))
-}
-
-// clip bounds what events take.
-func clip(message string) string {
-	const most = 1000
-	if len(message) > most {
-		return message[:most] + "..."
-	}
-	return message
+	r.Events.Eventf(now.e, nil, "Normal", reason, string(now.kind), "%s", shown.Text(message))
 }
 
 // resources are those of the Shoot.

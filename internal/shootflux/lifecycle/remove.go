@@ -148,7 +148,7 @@ func (r *Reconciler) helpers(ctx context.Context, namespace string) error {
 	if err := r.Shoots.Forget(ctx, namespace); err != nil {
 		return err
 	}
-	return r.writer.Clean(ctx, namespace)
+	return r.writer.Clean(ctx, namespace, InstallName, ConfigName)
 }
 
 // migrate lets go of a shoot that another seed takes over: nothing in the shoot changes.

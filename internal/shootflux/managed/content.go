@@ -22,6 +22,8 @@ const (
 	ManagerLabel = "app.kubernetes.io/managed-by"
 	// maxSecretBytes leaves room below what an API server takes for a Secret.
 	maxSecretBytes = 900 << 10
+	// contentsPrefix begins the names of Secrets with contents.
+	contentsPrefix = "managedresource-"
 	// dataKey is where a Secret has its objects.
 	dataKey = "objects.yaml"
 )
@@ -93,7 +95,7 @@ func (p Piece) secret(namespace string, text []byte) *corev1.Secret {
 	immutable := true
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: "managedresource-" + p.Name + "-" + short(text),
+			Namespace: namespace, Name: contentsPrefix + p.Name + "-" + short(text),
 			Labels: map[string]string{gardener.GarbageLabel: "true", ManagerLabel: Manager},
 		},
 		Type: corev1.SecretTypeOpaque, Immutable: &immutable, Data: map[string][]byte{dataKey: text},

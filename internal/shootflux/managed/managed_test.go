@@ -163,3 +163,49 @@ func TestJudge(t *testing.T) {
 		})
 	}
 }
+
+// TestStandingOfOthers shows what is known of a ManagedResource that somebody else has
+// written, and that a shoot cannot fill the status of its Extension.
+func TestStandingOfOthers(t *testing.T) {
+	resource := &gardener.ManagedResource{}
+	resource.Status.Conditions = []gardener.Condition{{Type: gardener.ResourcesApplied, Status: gardener.ConditionFalse, Reason: "ApplyFailed", Message: "a\n" + strings.Repeat("x", 1<<20)}}
+	resource.Status.Resources = []gardener.ManagedObject{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "a"}}
+	standing := Judge(resource)
+	if len(standing.Message) > 2000 || !strings.HasPrefix(standing.Message, "a x") {
+		t.Errorf("the message has %d bytes", len(standing.Message))
+	}
+	a := configMap("a", 1)
+	if standing.Has(a) {
+		t.Error("it has an object of another namespace")
+	}
+	if a.SetNamespace("default"); !standing.Has(a) {
+		t.Error("it lacks its object")
+	}
+	if standing.Ours {
+		t.Error("it is ours, and we have not written it")
+	}
+	resource.Labels = map[string]string{ManagerLabel: Manager}
+	if !Judge(resource).Ours {
+		t.Error("it is not ours, and we have written it")
+	}
+}
+
+func TestReleaseOfInstallation(t *testing.T) {
+	for _, row := range []struct{ reason, text, want string }{
+		{"as Flux publishes it", "  labels:\n    app.kubernetes.io/part-of: flux\n    app.kubernetes.io/version: v0.29.5\n", "v0.29.5"},
+		{"as we write it", `{"labels":{"app.kubernetes.io/version":"v2.3.0"}}`, "v2.3.0"},
+		{"a candidate", "app.kubernetes.io/version: v2.0.0-rc.1\n", "v2.0.0-rc.1"},
+		{"something else has a version", "version: v1.2.3\n", ""},
+		{"no release", "app.kubernetes.io/version: latest\n", ""},
+	} {
+		t.Run(row.reason, func(t *testing.T) {
+			got := ""
+			if found := releaseLabel.FindStringSubmatch(row.text); found != nil {
+				got = found[1]
+			}
+			if got != row.want {
+				t.Errorf("%q, want %q", got, row.want)
+			}
+		})
+	}
+}

@@ -1,6 +1,13 @@
 package managed
 
-import "go.landscaper.dev/internal/gardener"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/shown"
+)
 
 // secretUnreadable is the reason of a resource manager that misses a Secret.
 const secretUnreadable = "CannotReadSecret"
@@ -9,6 +16,8 @@ const secretUnreadable = "CannotReadSecret"
 type Standing struct {
 	// Exists, and Going if it is being deleted.
 	Exists, Going bool
+	// Ours means that this extension has written it, not one before.
+	Ours bool
 	// Frozen means that the resource manager leaves its objects alone.
 	Frozen bool
 	// Applied means that what the ManagedResource says now is in the shoot.
@@ -19,6 +28,15 @@ type Standing struct {
 	Reason, Message string
 	// unreadable means that a Secret is missing.
 	unreadable bool
+	// objects are those that are in the shoot.
+	objects []gardener.ManagedObject
+}
+
+// Has says whether the resource manager has brought an object to the shoot.
+func (s Standing) Has(object *unstructured.Unstructured) bool {
+	return slices.Contains(s.objects, gardener.ManagedObject{
+		APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
+	})
 }
 
 // Judge says how far the resource manager is; nil is a ManagedResource that does not exist.
@@ -26,7 +44,10 @@ func Judge(resource *gardener.ManagedResource) Standing {
 	if resource == nil {
 		return Standing{Reason: "Missing", Message: "it does not exist"}
 	}
-	s := Standing{Exists: true, Going: resource.DeletionTimestamp != nil, Frozen: frozen(resource)}
+	s := Standing{
+		Exists: true, Ours: resource.Labels[ManagerLabel] == Manager, Going: resource.DeletionTimestamp != nil, Frozen: frozen(resource),
+		objects: resource.Status.Resources,
+	}
 	if s.Frozen {
 		s.Applied, s.Healthy = true, true
 		return s
@@ -55,7 +76,8 @@ func isTrue(condition *gardener.Condition) bool {
 func (s *Standing) explain(condition *gardener.Condition, reason, message string) {
 	s.Reason, s.Message = reason, message
 	if condition != nil {
-		s.Reason, s.Message = condition.Reason, condition.Message
+		// What a shoot says of itself is written by its owner.
+		s.Reason, s.Message = shown.Text(condition.Reason), shown.Text(condition.Message)
 	}
 }
 

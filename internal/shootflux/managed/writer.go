@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,16 @@ func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Sta
 	return Judge(written), true, nil
 }
 
+// Holds says whether a ManagedResource has the contents of a piece, applied or not.
+func (w *Writer) Holds(ctx context.Context, namespace string, piece Piece) (bool, error) {
+	present, err := w.Get(ctx, namespace, piece.Name)
+	if err != nil || present == nil {
+		return false, err
+	}
+	secrets, err := piece.Secrets(namespace)
+	return err == nil && holds(present, secrets), err
+}
+
 // holds says that a ManagedResource has exactly these contents and is applied.
 func holds(resource *gardener.ManagedResource, secrets []*corev1.Secret) bool {
 	if frozen(resource) || resource.Spec.KeepObjects == nil || !*resource.Spec.KeepObjects {
@@ -81,7 +92,12 @@ func (w *Writer) write(ctx context.Context, namespace, name string, present *gar
 	if present == nil {
 		made := wanted(&gardener.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, secrets)
 		made.Spec.InjectLabels = map[string]string{gardener.NoCleanupLabel: "true"}
-		if err := w.Client.Create(ctx, made); err != nil {
+		err := w.Client.Create(ctx, made)
+		if apierrors.IsAlreadyExists(err) {
+			// The cache does not show it yet.
+			return nil, apierrors.NewConflict(gardener.ResourcesVersion.WithResource("managedresources").GroupResource(), name, err)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("create ManagedResource %s/%s: %w", namespace, name, err)
 		}
 		return made, nil
@@ -146,8 +162,34 @@ func (w *Writer) Abandon(ctx context.Context, namespace, name string) error {
 	return client.IgnoreNotFound(err)
 }
 
-// Clean deletes the contents that we have made, when nothing refers to them any more.
-func (w *Writer) Clean(ctx context.Context, namespace string) error {
+// Release is the release of Flux that a ManagedResource of the first implementation
+// installs; "" if nobody knows. It is no error that its contents cannot be read.
+func (w *Writer) Release(ctx context.Context, namespace, name string) (string, error) {
+	present, err := w.Get(ctx, namespace, name)
+	if err != nil || present == nil {
+		return "", err
+	}
+	for _, reference := range present.Spec.SecretRefs {
+		secret := &corev1.Secret{}
+		err := w.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: reference.Name}, secret)
+		if client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("read Secret %s/%s: %w", namespace, reference.Name, err)
+		}
+		for _, text := range secret.Data {
+			if found := releaseLabel.FindSubmatch(text); found != nil {
+				return string(found[1]), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// releaseLabel is on each object of an installation.
+var releaseLabel = regexp.MustCompile(`app\.kubernetes\.io/version"?: *"?(v[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)`)
+
+// Clean deletes the contents that we have made, when nothing refers to them any more, and
+// those of the first implementation, which are always called the same.
+func (w *Writer) Clean(ctx context.Context, namespace string, before ...string) error {
 	secrets := &metav1.PartialObjectMetadataList{}
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
 	err := w.Client.List(ctx, secrets, client.InNamespace(namespace), client.MatchingLabels{ManagerLabel: Manager, gardener.GarbageLabel: "true"})
@@ -157,6 +199,12 @@ func (w *Writer) Clean(ctx context.Context, namespace string) error {
 	for i := range secrets.Items {
 		if err := w.Client.Delete(ctx, &secrets.Items[i]); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete Secret %s/%s: %w", namespace, secrets.Items[i].Name, err)
+		}
+	}
+	for _, name := range before {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: contentsPrefix + name}}
+		if err := w.Client.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete Secret %s/%s: %w", namespace, secret.Name, err)
 		}
 	}
 	return nil
