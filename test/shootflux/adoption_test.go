@@ -79,15 +79,7 @@ func asFirst(t *testing.T, shoot *gardener.Shoot, piece string, frozen bool, con
 	}
 	must(t, world.OnSeed.Create(limited(t), resource))
 	must(t, gardener.Wait(limited(t), world.OnSeed, managedResource(shoot, piece), func(seen *unstructured.Unstructured) (bool, error) {
-		conditions, _, err := unstructured.NestedSlice(seen.Object, "status", "conditions")
-		good := 0
-		for _, entry := range conditions {
-			condition, _ := entry.(map[string]any)
-			if condition["status"] == "True" && condition["type"] != "ResourcesProgressing" {
-				good++
-			}
-		}
-		return good == 2, err
+		return hasCondition(seen, "ResourcesHealthy", "True", "")
 	}))
 	if frozen {
 		must(t, world.OnSeed.Patch(limited(t), resource, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"resources.gardener.cloud/ignore":"true"}}}`))))

@@ -69,11 +69,7 @@ func judged(t *testing.T, shoot *gardener.Shoot) error {
 		return err
 	}
 	return gardener.Wait(limited(t), world.OnSeed, shoot.Extension(), func(seen *unstructured.Unstructured) (bool, error) {
-		conditions, _, err := unstructured.NestedSlice(seen.Object, "status", "conditions")
-		return slices.ContainsFunc(conditions, func(entry any) bool {
-			condition, _ := entry.(map[string]any)
-			return condition["type"] == "SystemComponentsHealthy" && condition["reason"] == "Pending"
-		}), err
+		return hasCondition(seen, "SystemComponentsHealthy", "Progressing", "Pending")
 	})
 }
 

@@ -7,30 +7,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestForcedDeletion ends although nobody manages the resources of the shoot any more.
+// TestForcedDeletion ends although the resource manager, which holds all resources of the
+// shoot, is there no more.
 func TestForcedDeletion(t *testing.T) {
-	address := repository(t, "forced", "from-forced")
-	shoot := newShoot(t, "forced", "one")
+	shoot := asleep(t, "forced", "one")
 	extension(t)
-	must(t, shoot.Enable(limited(t), provider(address, "ManifestsOnly", "Delete")))
+	must(t, shoot.Enable(limited(t), provider("https://git.example.org/app.git", "ManifestsOnly", "Delete")))
 	ready(t, shoot)
-	must(t, shoot.Unmanage())
+	pieces := []string{"install", "config", "data"}
+	held := []byte(`{"metadata":{"finalizers":["resources.gardener.cloud/gardener-resource-manager"]}}`)
+	for _, piece := range pieces {
+		must(t, world.OnSeed.Patch(limited(t), managedResource(shoot, piece), client.RawPatch("application/merge-patch+json", held)))
+	}
 	shoot.Object.SetAnnotations(map[string]string{"confirmation.gardener.cloud/force-deletion": "true"})
 	must(t, shoot.Tell(limited(t)))
 	must(t, shoot.Disable(limited(t)))
 	must(t, shoot.Gone(limited(t)))
-	for _, piece := range []string{"install", "config", "data"} {
+	for _, piece := range pieces {
 		object := managedResource(shoot, piece)
 		if err := world.OnSeed.Get(limited(t), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
 			t.Errorf("the seed still has %s (%v)", piece, err)
 		}
 	}
-	// The shoot is gone with all that was in it; the cluster of the tests is not.
-	must(t, shoot.Manage(limited(t)))
-	shoot.Object.SetAnnotations(nil)
-	must(t, shoot.Tell(limited(t)))
-	must(t, shoot.Enable(limited(t), provider(address, "ManifestsOnly", "Delete")))
-	ready(t, shoot)
-	must(t, shoot.Disable(limited(t)))
-	must(t, shoot.Gone(limited(t)))
 }

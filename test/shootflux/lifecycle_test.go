@@ -177,7 +177,7 @@ func awaitChange(t *testing.T, object *unstructured.Unstructured) {
 
 // TestFaults shows what owners of shoots and projects are told.
 func TestFaults(t *testing.T) {
-	shoot := newShoot(t, "faults", "one")
+	shoot := asleep(t, "faults", "one")
 	extension(t, "--default-without-config=fail")
 	must(t, shoot.Enable(limited(t), nil))
 	told := failed(t, shoot, "flux-config")

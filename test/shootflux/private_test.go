@@ -2,6 +2,7 @@ package shootflux
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,21 +16,18 @@ import (
 // awaitCondition waits until the Extension has a condition with a status and a text.
 func awaitCondition(t *testing.T, shoot *gardener.Shoot, kind, status, text string) {
 	t.Helper()
-	last := ""
-	err := gardener.Wait(limited(t), world.OnSeed, shoot.Extension(), func(seen *unstructured.Unstructured) (bool, error) {
-		conditions, _, err := unstructured.NestedSlice(seen.Object, "status", "conditions")
-		for _, entry := range conditions {
-			condition, _ := entry.(map[string]any)
-			if condition["type"] == kind {
-				last = fmt.Sprint(condition)
-				return condition["status"] == status && strings.Contains(last, text), nil
-			}
-		}
-		return false, err
-	})
-	if err != nil {
-		t.Fatalf("condition %s is not %s with %q: %v; last: %s", kind, status, text, err, last)
-	}
+	must(t, gardener.Wait(limited(t), world.OnSeed, shoot.Extension(), func(seen *unstructured.Unstructured) (bool, error) {
+		return hasCondition(seen, kind, status, text)
+	}))
+}
+
+// hasCondition says whether an object has a condition with a status and a text.
+func hasCondition(seen *unstructured.Unstructured, kind, status, text string) (bool, error) {
+	conditions, _, err := unstructured.NestedSlice(seen.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(entry any) bool {
+		condition, _ := entry.(map[string]any)
+		return condition["type"] == kind && condition["status"] == status && strings.Contains(fmt.Sprint(condition), text)
+	}), err
 }
 
 // toldKey is the public key in the status of an Extension that is ready.
@@ -80,6 +78,10 @@ func TestPrivateRepository(t *testing.T) {
 	must(t, shoot.Enable(limited(t), nil))
 	ready(t, shoot)
 	first := publicKey(t, shoot)
+	must(t, gardener.Wait(limited(t), world.InShoot, ofShoot("source.toolkit.fluxcd.io/v1", "GitRepository", "main-gitrepo"), func(seen *unstructured.Unstructured) (bool, error) {
+		return hasCondition(seen, "Ready", "False", "")
+	}))
+	must(t, shoot.Ask(limited(t), "reconcile"))
 	awaitCondition(t, shoot, "FluxConfigured", "False", "GitRepository flux-system/main-gitrepo")
 	must(t, world.Lab.Git.Authorize([]byte(first)))
 	deployed(t, "default", "from-private")
@@ -93,6 +95,11 @@ func TestPrivateRepository(t *testing.T) {
 	must(t, shoot.Ask(limited(t), "reconcile"))
 	if third := publicKey(t, shoot); third != second {
 		t.Error("one request has replaced the key twice")
+	}
+	// The shoot has the new key and no other.
+	inShoot := awaitSecret(t, "flux-system", "flux-source", "identity", string(projectKey(t, shoot)["identity"]))
+	if len(inShoot.Data) != 3 {
+		t.Errorf("the Secret in the shoot has %d entries", len(inShoot.Data))
 	}
 	must(t, shoot.Disable(limited(t)))
 	must(t, shoot.Gone(limited(t)))

@@ -39,7 +39,7 @@ func TestLeastPrivilege(t *testing.T) {
 
 	// Without the garden, the Shoot refers to the ConfigMap, and the key stays on the seed.
 	extension(t, "--garden-kubeconfig", "", "--project-configmap=false", "--leader-election")
-	ofShoot := newShoot(t, "rights", "of-shoot")
+	ofShoot := asleep(t, "rights", "of-shoot")
 	must(t, ofShoot.Refer(limited(t), "flux-config", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "of-shoot"}, Data: config}))
 	comeAndGo(t, ofShoot)
 

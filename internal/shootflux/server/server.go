@@ -119,7 +119,7 @@ func nameOnly(object any) (any, error) {
 }
 
 func addControllers(ctx context.Context, manager ctrl.Manager, config Config) error {
-	reconciler, err := newReconciler(ctx, manager, config)
+	reconciler, err := newReconciler(ctx, manager, &config)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,8 @@ func watchGarden(garden *rest.Config, log logr.Logger, wake *lifecycle.Wake) man
 	return manager.RunnableFunc(func(ctx context.Context) error { return access.Watch(ctx, garden, log, wake.Changed) })
 }
 
-func newReconciler(ctx context.Context, manager ctrl.Manager, config Config) (*lifecycle.Reconciler, error) {
+// newReconciler also completes the configuration with the garden that gardenlet reaches.
+func newReconciler(ctx context.Context, manager ctrl.Manager, config *Config) (*lifecycle.Reconciler, error) {
 	library, err := install.NewLibrary(config.Mirror)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func newReconciler(ctx context.Context, manager ctrl.Manager, config Config) (*l
 	if config.ScanHostKeys {
 		reconciler.Scan = sshkey.Scan(config.Egress)
 	}
-	if reconciler.Garden, err = openGarden(ctx, manager, &config); err != nil {
+	if reconciler.Garden, err = openGarden(ctx, manager, config); err != nil {
 		return nil, err
 	}
 	return reconciler, nil
