@@ -59,6 +59,9 @@ const (
 	SourceSecret = "flux-source"
 )
 
+// clusterNamespaces are in each cluster, and cannot be deleted.
+var clusterNamespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
+
 // Config is the effective configuration of one shoot.
 type Config struct {
 	Origin Origin `json:"origin"`

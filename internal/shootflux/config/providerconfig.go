@@ -122,6 +122,8 @@ func (d *decoder) flux() {
 		flux.Namespace = written.Namespace
 		if !isLabel(written.Namespace) {
 			d.p.add("flux.namespace", needLabel)
+		} else if slices.Contains(clusterNamespaces, written.Namespace) {
+			d.p.add("flux.namespace", "is a namespace of the cluster itself, which Flux would restrict and which could not be removed with it: choose another one")
 		}
 	}
 	if list := written.Components; len(list) > 0 {

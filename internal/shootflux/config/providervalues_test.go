@@ -98,6 +98,8 @@ var badFields = []struct{ reason, field, text, say string }{
 	{"too old", "flux.version", "flux: {version: v0.27.0}", "not supported"},
 	{"a scheme", "flux.registry", "flux: {registry: 'https://canary'}", "without scheme"},
 	{"no name", "flux.namespace", "flux: {namespace: Canary}", "no name of a namespace"},
+	{"one of the cluster", "flux.namespace", "flux: {namespace: kube-system}", "could not be removed with it"},
+	{"the one of everybody", "flux.namespace", "flux: {namespace: default}", "choose another one"},
 	{"a missing one", "flux.components", "flux: {components: [source-controller]}", "lacks the component kustomize-controller"},
 	{"a text", "flux.components", "flux: {components: canary}", "must be a list"},
 	{"an unknown one", "flux.components", "flux: {componentsExtra: [sourcewatcher]}", "did you mean source-watcher?"},
