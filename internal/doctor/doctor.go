@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -207,7 +208,23 @@ func judgeControllers(facts Facts) []Finding {
 			})
 		}
 	}
+	for _, root := range inspect.Forest(facts.Snapshot) {
+		root.Walk(func(node *inspect.Node) {
+			if node.Reason != inspect.QueuedReason || node.Kind == inspect.KindDeployItem || !facts.late(node.Since()) {
+				return
+			}
+			findings = append(findings, Finding{
+				Severity: Problem, Message: fmt.Sprintf("the job of %s %s/%s has waited since %s", node.Kind, node.Namespace, node.Name, node.Since().UTC().Format(time.RFC3339)),
+				Remedy: "see that the server runs, with the controller " + strings.ToLower(string(node.Kind)),
+			})
+		})
+	}
 	return findings
+}
+
+// late tells that somebody should have taken up by now what has waited since then.
+func (f Facts) late(since *metav1.Time) bool {
+	return since != nil && f.present().Sub(since.Time) > pickup
 }
 
 // lastTouched is when the metadata or the specification of an Installation was last
@@ -225,7 +242,7 @@ func lastTouched(inst *v1alpha1.Installation) time.Time {
 func judgeDeployers(facts Facts) []Finding {
 	waiting := map[v1alpha1.DeployItemType][]string{}
 	wait := func(item *v1alpha1.DeployItem, since *metav1.Time) {
-		if since != nil && facts.present().Sub(since.Time) > pickup {
+		if facts.late(since) {
 			waiting[item.Spec.Type] = append(waiting[item.Spec.Type], item.Namespace+"/"+item.Name)
 		}
 	}
@@ -239,7 +256,7 @@ func judgeDeployers(facts Facts) []Finding {
 	// Where an Execution and a deployer share a process, no status shows the job yet.
 	for _, root := range inspect.Forest(facts.Snapshot) {
 		root.Walk(func(node *inspect.Node) {
-			if node.Reason == inspect.QueuedReason {
+			if node.Reason == inspect.QueuedReason && node.Kind == inspect.KindDeployItem {
 				wait(node.DeployItem, node.Since())
 			}
 		})

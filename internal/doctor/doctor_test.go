@@ -58,6 +58,14 @@ func queued(since time.Duration) Facts {
 	return facts
 }
 
+// untaken is an Installation at work whose Execution has not taken its job.
+func untaken(since time.Duration) Facts {
+	facts := queued(since)
+	facts.Snapshot.Executions[0].Status = v1alpha1.ExecutionStatus{}
+	facts.Snapshot.Executions[0].CreationTimestamp = ago(since)
+	return facts
+}
+
 func TestJudge(t *testing.T) {
 	for _, test := range []struct {
 		reason, check string
@@ -89,6 +97,8 @@ func TestJudge(t *testing.T) {
 			at := ago(time.Second)
 			i.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &at}}
 		}), OK, "nothing waits"},
+		{"a job that no Execution takes", "controllers", untaken(time.Hour), Problem, "the job of Execution n/shop has waited since 2026-01-01T11:00:00Z"},
+		{"a job of this moment", "controllers", untaken(time.Second), OK, "nothing waits"},
 		{"an item that nobody takes", "deployers", item(time.Hour, ""), Problem, "items of type t wait to be taken up: 1"},
 		{"an item that was just asked for", "deployers", item(time.Second, ""), OK, ""},
 		{"an item in the queue of a deployer in the same process", "deployers", queued(time.Hour), Problem, "items of type t wait to be taken up: 1, such as n/x"},

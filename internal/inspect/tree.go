@@ -164,6 +164,7 @@ func (g *graph) installationNode(installation *v1alpha1.Installation) *Node {
 		}
 	}
 	node.Children = append(node.Children, g.executionNodes(installation)...)
+	node.handDown()
 	return node
 }
 

@@ -10,15 +10,40 @@ import (
 )
 
 const (
-	// QueuedReason is the reason of an item whose turn it is, and that no deployer has
-	// taken up. Where the deployer works in the process of the Execution, nobody has
-	// written that it has a job.
+	// QueuedReason is the reason of an object whose turn it is, and that its controller or
+	// deployer has not taken up. Nobody has written that it has a job: children take that
+	// of their parent, and a deployer in the process of an Execution gets it without a write.
 	QueuedReason = "Queued"
 	// turnReason is the reason of an item that other items come before.
 	turnReason = "Turn"
 
-	queuedMessage = "its deployer has not taken it up yet (if this takes long, landscaper-cli doctor tells more)"
+	// queuedMessage is said of an item, untakenMessage of other objects.
+	queuedMessage  = "its deployer has not taken it up yet" + ask
+	untakenMessage = "its controller has not taken it up yet" + ask
+	ask            = " (if this takes long, landscaper-cli doctor tells more)"
 )
+
+// handDown says of the children of an Installation that have not taken its job what they
+// wait for. A job that only hands values on is not for all of them.
+func (n *Node) handDown() {
+	inst := n.Installation
+	if inst.Status.JobID == inst.Status.JobIDFinished || inst.Status.DataUpdate != nil {
+		return
+	}
+	phases := v1alpha1.InstallationPhases
+	phase := inst.Status.InstallationPhase
+	for _, child := range n.Children {
+		object := child.Object()
+		if object == nil || child.JobID == n.JobID {
+			continue
+		}
+		goes := object.GetDeletionTimestamp() != nil
+		if phase == phases.Progressing && !goes || goes && (phase == phases.TriggerDelete || phase == phases.Deleting) {
+			child.State, child.Ready, child.Reason, child.Message = Waiting, false, QueuedReason, untakenMessage
+			child.queued = n.handedOver(child)
+		}
+	}
+}
 
 // takeTurns says of the items of a running Execution that have not received its job what
 // they wait for.
@@ -88,15 +113,15 @@ func (n *Node) dependsOn(other *Node) bool {
 	return n != other && other.TemplateName != "" && slices.Contains(strings.Split(noted, ","), other.TemplateName)
 }
 
-// handedOver is when an item could get the job at the earliest: nobody writes it.
-func (n *Node) handedOver(item *Node) *metav1.Time {
-	created := item.DeployItem.CreationTimestamp
-	candidates := []*metav1.Time{&created, item.DeployItem.DeletionTimestamp}
+// handedOver is when a child could get the job at the earliest: nobody writes it.
+func (n *Node) handedOver(child *Node) *metav1.Time {
+	created := child.Object().GetCreationTimestamp()
+	candidates := []*metav1.Time{&created, child.Object().GetDeletionTimestamp(), n.PhaseTime}
 	if times := n.times; times != nil {
 		candidates = append(candidates, times.TriggerTime, times.InitTime, times.WaitTime)
 	}
 	for _, other := range n.Children {
-		if item.dependsOn(other) {
+		if child.Kind == KindDeployItem && child.dependsOn(other) {
 			candidates = append(candidates, other.FinishTime)
 		}
 	}

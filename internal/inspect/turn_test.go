@@ -95,6 +95,41 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestHandDown: what a child of an Installation waits for that has not taken its job.
+func TestHandDown(t *testing.T) {
+	phase := func(phase v1alpha1.InstallationPhase) func(*v1alpha1.Installation) {
+		return func(i *v1alpha1.Installation) { i.Status.InstallationPhase = phase }
+	}
+	earlier := func(i *v1alpha1.Installation) { i.Status.JobID, i.Status.JobIDFinished = "j1", "j1" }
+	handsOn := func(i *v1alpha1.Installation) { i.Status.DataUpdate = &v1alpha1.DataUpdate{} }
+	for _, test := range []struct {
+		reason        string
+		parent, child *v1alpha1.Installation
+		want          string
+	}{
+		{"its parent has handed the job down", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier), untakenMessage},
+		{"its parent has not", named("a", running, phase("Init")), named("b", partOf("a"), earlier), ""},
+		{"it has the job, and tells itself", named("a", running, phase("Progressing")), named("b", partOf("a"), running, phase("Init")), ""},
+		{"the job has ended", named("a", phase("Failed")), named("b", partOf("a"), earlier), ""},
+		{"a job that hands values on is not for all", named("a", running, phase("Progressing"), handsOn), named("b", partOf("a"), earlier), ""},
+		{"its parent goes, and it goes with it", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier, deleting), untakenMessage},
+		{"its parent goes, and it stays", named("a", running, phase("Deleting")), named("b", partOf("a"), earlier), ""},
+		{"its parent no longer wants it", named("a", running, phase("Progressing")), named("b", partOf("a"), earlier, deleting), ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			test.child.CreationTimestamp = metav1.Unix(100, 0)
+			tree := Tree(Snapshot{Installations: []*v1alpha1.Installation{test.parent, test.child}}, "ns", "a")
+			child := tree.Children[0]
+			if got := child.Message; got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			if blamed := Blockers(tree); test.want != "" && (len(blamed) != 1 || blamed[0] != child || child.Since().Unix() != 100) {
+				t.Errorf("%s is to blame since %v", outline(leaves(blamed)), child.Since())
+			}
+		})
+	}
+}
+
 // TestTurnsEnd: nothing is said of items whose Execution has ended, or starts nothing new.
 func TestTurnsEnd(t *testing.T) {
 	ended := queue("Failed", "x")

@@ -96,8 +96,19 @@ func (f *flags) print(streams terminal.Streams, findings []doctor.Finding) error
 	return nil
 }
 
+// shownOfEach is how many findings of a check are shown to people: a thousand that say
+// the same hide what else there is.
+const shownOfEach = 10
+
 func (f *flags) printText(streams terminal.Streams, findings []doctor.Finding) {
-	for _, finding := range findings {
+	count := map[string]int{}
+	for i, finding := range findings {
+		if count[finding.Check]++; count[finding.Check] > shownOfEach {
+			if i+1 == len(findings) || findings[i+1].Check != finding.Check {
+				fmt.Fprintf(streams.Out, "   and %d more of %s: landscaper-cli doctor -o json shows all\n", count[finding.Check]-shownOfEach, finding.Check)
+			}
+			continue
+		}
 		mark := marks[finding.Severity]
 		symbol := mark.symbol
 		if f.ascii || streams.ASCII() {

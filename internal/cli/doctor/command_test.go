@@ -39,3 +39,24 @@ func TestPrint(t *testing.T) {
 		t.Errorf("a warning is no problem: %v", err)
 	}
 }
+
+// TestPrintMany: findings of one check do not hide those of another.
+func TestPrintMany(t *testing.T) {
+	var findings []doctor.Finding
+	for range 1000 {
+		findings = append(findings, doctor.Finding{Check: "jobs", Severity: doctor.Warning, Message: "failed", Remedy: "look"})
+	}
+	findings = append(findings, doctor.Finding{Check: "last", Severity: doctor.OK, Message: "fine"})
+	c := &terminaltest.Console{}
+	if err := (&flags{}).print(c.Streams(), findings); err != nil {
+		t.Error(err)
+	}
+	out := c.Out.String()
+	if strings.Count(out, "jobs: failed\n") != shownOfEach || !strings.HasSuffix(out, "   and 990 more of jobs: landscaper-cli doctor -o json shows all\n✅ last: fine\n") {
+		t.Errorf("%s", out)
+	}
+	c = &terminaltest.Console{}
+	if err := (&flags{output: "json"}).print(c.Streams(), findings); err != nil || strings.Count(c.Out.String(), `"check": "jobs"`) != 1000 {
+		t.Errorf("programs get all: %v", err)
+	}
+}

@@ -74,7 +74,10 @@ func State(node *inspect.Node) string {
 	if node.State == inspect.Failed {
 		why = node.Why()
 	}
-	if node.Phase == "" || why == "" {
+	switch {
+	case node.Phase == "" && node.Reason == inspect.QueuedReason:
+		return why
+	case node.Phase == "" || why == "":
 		return node.Phase
 	}
 	return node.Phase + ": " + why

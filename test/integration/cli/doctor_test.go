@@ -33,6 +33,14 @@ func TestDoctor(t *testing.T) {
 	if got.code != 1 || got.err != "Error: problems found: 1\n" || !strings.Contains(got.out, "❌ targets: Target "+namespace+"/nowhere: ") || !strings.Contains(got.out, "jobs: Installation "+namespace+"/bad has failed") {
 		t.Errorf("%+v", got)
 	}
+	apply(t, map[string]any{
+		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": v1alpha1.ServerLease, "namespace": namespace},
+		"spec": map[string]any{"holderIdentity": "server-1", "renewTime": "2026-01-01T00:00:00.000000Z"},
+	})
+	got = cli(t, resource.Kubeconfig, "doctor", "-n", namespace)
+	if !strings.Contains(got.out, "❌ controllers: the server server-1 in namespace "+namespace+" does not run: it last renewed its lease ") {
+		t.Errorf("%+v", got)
+	}
 	if got := cli(t, empty.Kubeconfig, "doctor", "-o", "json"); got.code != 1 || !strings.Contains(got.out, "installations.landscaper.gardener.cloud is not installed") {
 		t.Errorf("nothing installed: %+v", got)
 	}
