@@ -55,6 +55,28 @@ func waitFor(ctx context.Context, c client.WithWatch, object *unstructured.Unstr
 	return nil
 }
 
+// waitGone returns when objects are gone.
+func waitGone(ctx context.Context, c client.WithWatch, objects []*unstructured.Unstructured, progress io.Writer) error {
+	for _, object := range objects {
+		name := object.GetKind() + " " + object.GetName()
+		absent := func(store cache.Store) (bool, error) {
+			there := len(store.List()) > 0
+			if there {
+				fmt.Fprintf(progress, "waiting until %s is gone\n", name)
+			}
+			return !there, nil
+		}
+		gone := func(event watch.Event) (bool, error) { return event.Type == watch.Deleted, nil }
+		if _, err := watchtools.UntilWithSync(ctx, one(c, object), &unstructured.Unstructured{}, absent, gone); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return fmt.Errorf("wait until %s is gone: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // one lists and watches a single object.
 func one(c client.WithWatch, object *unstructured.Unstructured) *cache.ListWatch {
 	list := func() *unstructured.UnstructuredList {

@@ -26,8 +26,6 @@ type flags struct {
 	values, version   string
 	registry, ingress bool
 	dryRun, agree     bool
-	definitions       bool
-	deleteNamespace   bool
 }
 
 // NewCommand returns the command with its subcommands.
@@ -36,8 +34,10 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Use:     "quickstart",
 		Aliases: []string{"qs"},
 		Short:   "Install a Landscaper for tries, and remove it again",
-		Args:    terminal.Arguments(cobra.NoArgs),
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+		Long: `Install a Landscaper of the release of this program into a cluster, for tries, and
+remove it again. Helm and a network besides the cluster are not needed.`,
+		Args: terminal.Arguments(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(newInstallCommand(streams), newUninstallCommand(streams))
 	return command
@@ -127,14 +127,19 @@ func wait(ctx context.Context, streams terminal.Streams, c client.WithWatch, obj
 
 func newUninstallCommand(streams terminal.Streams) *cobra.Command {
 	f := &flags{registry: true}
+	var removal quickstart.Removal
+	var timeout time.Duration
 	command := &cobra.Command{
 		Use:     "uninstall",
 		Aliases: []string{"u"},
 		Short:   "Remove a Landscaper that quickstart install has installed",
-		Long: `Remove what quickstart install has installed. With --delete-crd, all Installations and
-other objects of Landscaper go, too, without uninstalling what they have deployed. On a
-terminal, the command asks before.`,
-		Example: `  landscaper-cli quickstart uninstall
+		Long: `Remove what quickstart install has installed. Before, it is said which Installations
+there are, and what becomes of them. With --delete-crd, all Installations and other
+objects of Landscaper go, too, without uninstalling what they have deployed.
+
+On a terminal, the command asks before. Without one, it removes no CRDs of which there
+are Installations, unless --yes is given.`,
+		Example: `  landscaper-cli quickstart uninstall --wait
   landscaper-cli quickstart uninstall --delete-crd --delete-namespace --yes`,
 		Args: terminal.Arguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -142,23 +147,50 @@ terminal, the command asks before.`,
 			if err != nil {
 				return err
 			}
-			if err := streams.Confirm("Remove the Landscaper in namespace "+on.Namespace+"?", f.agree); err != nil {
-				return err
-			}
 			c, err := f.client(on)
 			if err != nil {
 				return err
 			}
-			removal := quickstart.Removal{Namespace: on.Namespace, Objects: objects, Definitions: f.definitions, DeleteNamespace: f.deleteNamespace}
-			return quickstart.Uninstall(command.Context(), c, removal, streams.Out)
+			removal.Namespace, removal.Objects = on.Namespace, objects
+			if err := f.agreed(command.Context(), streams, c, removal); err != nil {
+				return err
+			}
+			ctx, cancel := terminal.WithTimeout(command.Context(), timeout)
+			defer cancel()
+			err = quickstart.Uninstall(ctx, c, removal, streams.Out, streams.Err)
+			if errors.Is(err, terminal.ErrTimeout) {
+				return terminal.Exitf(terminal.ExitTimeout, "%w: look for finalizers that hold it with kubectl get -o yaml", err)
+			}
+			return err
 		},
 	}
 	f.add(command)
 	flags := command.Flags()
-	flags.BoolVar(&f.definitions, "delete-crd", false, "delete the CRDs with all their objects")
-	flags.BoolVar(&f.deleteNamespace, "delete-namespace", false, "delete the namespace")
+	flags.BoolVar(&removal.Definitions, "delete-crd", false, "delete the CRDs with all their objects")
+	flags.BoolVar(&removal.DeleteNamespace, "delete-namespace", false, "delete the namespace")
 	flags.BoolVarP(&f.agree, "yes", "y", false, "do not ask")
+	flags.BoolVar(&removal.Wait, "wait", false, "wait until everything is gone")
+	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long it may take; 0 means no limit")
 	return command
+}
+
+// agreed tells what a removal means for the Installations that there are, and asks.
+func (f *flags) agreed(ctx context.Context, streams terminal.Streams, c client.Reader, removal quickstart.Removal) error {
+	use, err := quickstart.InUse(ctx, c)
+	if err != nil {
+		return err
+	}
+	consequence, err := removal.Consequence(use)
+	if err != nil {
+		return err
+	}
+	if consequence != "" {
+		fmt.Fprintf(streams.Err, "There are %s.\n", consequence)
+		if removal.Definitions && !f.agree && !streams.Terminal {
+			return errors.New("nothing was removed: say with --yes that these Installations are to be given up")
+		}
+	}
+	return streams.Confirm("Remove the Landscaper in namespace "+removal.Namespace+"?", f.agree)
 }
 
 // objects returns the objects of the chart and, if it is asked for, of the registry.

@@ -9,10 +9,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/install"
 )
 
@@ -52,15 +54,52 @@ func TestQuickstart(t *testing.T) {
 	if got := cli(t, empty.Kubeconfig, "quickstart", "install", "--install-registry-ingress"); got.code == 0 {
 		t.Errorf("%+v", got)
 	}
-	got := cli(t, empty.Kubeconfig, "qs", "u", "--namespace", namespace, "--delete-crd", "--delete-namespace")
+	useQuickstart(t, there, namespace)
+	got := cli(t, empty.Kubeconfig, "qs", "u", "--namespace", namespace, "--delete-crd", "--delete-namespace", "--yes", "--wait")
 	if got.code != 0 || !strings.Contains(got.out, "CustomResourceDefinition installations.landscaper.gardener.cloud: deleted\n") || !strings.Contains(got.out, "Namespace "+namespace+": deleted\n") {
 		t.Errorf("%+v", got)
 	}
-	if err := there.Get(t.Context(), key, deployment); !apierrors.IsNotFound(err) {
-		t.Errorf("it is still there: %v", err)
+	for _, object := range []client.Object{deployment, &corev1.Namespace{}} {
+		at := key
+		if _, ok := object.(*corev1.Namespace); ok {
+			at = client.ObjectKey{Name: namespace}
+		}
+		if err := there.Get(t.Context(), at, object); !apierrors.IsNotFound(err) {
+			t.Errorf("it is still there: %v", err)
+		}
 	}
-	if got := cli(t, empty.Kubeconfig, "quickstart", "uninstall", "--namespace", namespace, "--delete-crd"); got.code != 0 {
+	if got := cli(t, empty.Kubeconfig, "inst", "inspect", "--strict-exit-codes"); got.code != 3 {
+		t.Errorf("the API is still there: %+v", got)
+	}
+	if got := cli(t, empty.Kubeconfig, "quickstart", "uninstall", "--namespace", namespace, "--delete-crd", "--wait"); got.code != 0 || got.err != "" {
 		t.Errorf("twice: %+v", got)
+	}
+}
+
+// useQuickstart creates an Installation that nobody can delete, and tries to remove the
+// Landscaper under it.
+func useQuickstart(t *testing.T, there client.Client, namespace string) {
+	t.Helper()
+	used := &unstructured.Unstructured{}
+	used.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Installation"))
+	used.SetNamespace(namespace)
+	used.SetName("shop")
+	used.SetFinalizers([]string{v1alpha1.Finalizer})
+	used.Object["spec"] = map[string]any{"blueprint": map[string]any{"ref": map[string]any{"resourceName": "blueprint"}}}
+	if err := there.Create(t.Context(), used); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ flag, want string }{
+		{"--delete-namespace", "Error: the namespace " + namespace + " has Installations, which nobody would be there to delete"},
+		{"--delete-crd", "There are root Installations: 1, in the namespaces " + namespace + " (1). They go with the CRDs; what they have deployed stays"},
+	} {
+		got := cli(t, empty.Kubeconfig, "quickstart", "uninstall", "--namespace", namespace, test.flag)
+		if got.code != 1 || got.out != "" || !strings.HasPrefix(got.err, test.want) {
+			t.Errorf("%s: %+v", test.flag, got)
+		}
+	}
+	if err := there.Get(t.Context(), client.ObjectKeyFromObject(used), used); err != nil || used.GetDeletionTimestamp() != nil {
+		t.Errorf("a refusal removes nothing: %v", err)
 	}
 }
 
