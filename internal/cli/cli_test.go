@@ -18,7 +18,7 @@ func TestCommandLine(t *testing.T) {
 		out, err    string
 	}{
 		{"without a command, help", "", nil, 0, "Available Commands", ""},
-		{"help of the group", "inst", nil, 0, "interrupt", ""},
+		{"help of the group says all that it is for", "inst", nil, 0, "(inspect, events, logs, graph), see before\nwhat a job would change (plan), create", ""},
 		{"an old command knows 0 and 1 only", "installations inspect a b", nil, 1, "", "Error: accepts at most 1 arg(s), received 2\n"},
 		{"unless the flag asks for more", "installations inspect a b --strict-exit-codes", nil, 64, "", "accepts at most"},
 		{"or the environment", "installations inspect a b", strictly, 64, "", "accepts at most"},
@@ -84,6 +84,35 @@ func TestHelpOfAllCommands(t *testing.T) {
 		for _, child := range command.Commands() {
 			pending = append(pending, strings.TrimSpace(path+" "+child.Name()))
 		}
+	}
+}
+
+// TestProposals: what a shell proposes without a cluster. ":0" lets it propose files,
+// ":4" does not.
+func TestProposals(t *testing.T) {
+	for _, test := range []struct{ reason, line, want string }{
+		{"forms of the output", "inspect -o ", "wide\nyaml\njson\ntree-json\n:4\n"},
+		{"names", "inst inspect --names ", "object\ntemplate\n:4\n"},
+		{"the end of a watch", "inspect -W --until ", "finished\n:4\n"},
+		{"goals", "wait --for ", "succeeded\nfailed\nfinished\ndeleted\n:4\n"},
+		{"types of events", "inst events --types ", "Normal\nWarning\n:4\n"},
+		{"forms of a version", "version -o ", "short\njson\nyaml\n:4\n"},
+		{"forms of a picture", "graph -o ", "text\ndot\nmermaid\nsvg\njson\n:4\n"},
+		{"shells", "completion ", "bash\nzsh\nfish\npowershell\n:4\n"},
+		{"no files where a name belongs", "targets create self --name ", ":4\n"},
+		{"no files behind a command without arguments", "doctor ", ":4\n"},
+		{"nor where a time belongs", "wait shop --timeout ", ":4\n"},
+		{"files where a file belongs", "inst apply -f ", ":0\n"},
+		{"a kubeconfig", "inspect --kubeconfig ", ":0\n"},
+		{"a directory of a blueprint", "blueprints validate ", ":0\n"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := &terminaltest.Console{}
+			args := append([]string{"__complete"}, strings.Split(test.line, " ")...)
+			if code := Run(t.Context(), c.Streams(), programName, args); code != 0 || c.Out.String() != test.want {
+				t.Errorf("code %d, %q, want %q", code, c.Out.String(), test.want)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"go.landscaper.dev/internal/cli/terminal"
 )
@@ -30,5 +33,24 @@ DataObjects and Contexts of the cluster.`,
 			}
 			return command.Root().GenPowerShellCompletionWithDesc(out)
 		},
+	}
+}
+
+// proposeNoFiles keeps shells from proposing files where no file belongs: at flags that
+// name none, and behind commands without arguments.
+func proposeNoFiles(command *cobra.Command) {
+	for _, child := range command.Commands() {
+		proposeNoFiles(child)
+		if child.ValidArgsFunction == nil && !strings.Contains(child.Use, " ") {
+			child.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		child.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			_, proposes := child.GetFlagCompletionFunc(flag.Name)
+			if proposes || strings.Contains(flag.Usage, "file") || strings.Contains(flag.Usage, "director") {
+				return
+			}
+			// The flag exists, and nothing proposes its values yet.
+			_ = child.RegisterFlagCompletionFunc(flag.Name, cobra.NoFileCompletions)
+		})
 	}
 }

@@ -25,13 +25,14 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   programName,
 		Short: "Show and drive Landscaper's Installations, and work with blueprints and components",
-		Long: `landscaper-cli shows how Installations stand, starts and interrupts their jobs, and
-waits for them. Without a cluster, it renders and checks blueprints, and reads and
-publishes components.
+		Long: `landscaper-cli shows how Installations stand and how values flow between them, tells
+what a job would change, creates, changes, runs and deletes Installations, waits for
+them, and checks a whole set-up. Without a cluster, it renders and checks blueprints, and
+reads and publishes components.
 
 Results go to the standard output, everything else to the standard error. Exit
-codes: 0 success, 1 error, 2 what was waited for ended badly, 3 not found,
-4 forbidden, 5 timeout, 64 wrong usage, 130 interrupted. Commands that older
+codes: 0 success, 1 error, 2 what was waited for ended badly or a plan has changes,
+3 not found, 4 forbidden, 5 timeout, 64 wrong usage, 130 interrupted. Commands that older
 releases had end with 1 instead of 2 and above, unless --strict-exit-codes is
 given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -50,6 +51,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 	)
 	// The short forms of what is used most.
 	root.AddCommand(installations.ShortCommands(streams)...)
+	proposeNoFiles(root)
 	return root
 }
 

@@ -37,6 +37,7 @@ func newVersionCommand() *cobra.Command {
 		},
 	}
 	command.Flags().StringVarP(&output, "output", "o", "", "short, json or yaml (default: a text)")
+	terminal.CompleteWith(command, "output", "short", "json", "yaml")
 	return command
 }
 

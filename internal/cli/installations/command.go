@@ -24,9 +24,13 @@ func NewCommand(streams terminal.Streams, more ...*cobra.Command) *cobra.Command
 	command := &cobra.Command{
 		Use:     "installations",
 		Aliases: []string{"installation", "inst", "i"},
-		Short:   "Show, start, interrupt and await Installations",
-		Args:    terminal.Arguments(cobra.NoArgs),
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+		Short:   "Show, plan, create, change, run, await and delete Installations",
+		Long: `Show Installations and what belongs to them (inspect, events, logs, graph), see before
+what a job would change (plan), create and change them (create, apply, set-import), start,
+repeat and end their jobs (reconcile, rerun, interrupt), wait for them (wait), and delete
+them (delete, force-delete).`,
+		Args: terminal.Arguments(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(used(streams, groupForm)...)
 	command.AddCommand(more...)

@@ -85,6 +85,9 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 	flags.BoolVar(&f.strict, "strict", false, "end with code 4 if permissions are missing for a part of the tree")
 	flags.BoolVarP(&f.watch, "watch", "W", false, "follow the changes; without a terminal, print a line for each")
 	flags.StringVar(&f.until, "until", "", "with --watch: finished ends when all shown Installations have ended")
+	terminal.CompleteWith(command, "output", string(outputWide), string(outputYAML), string(outputJSON), string(outputTreeJSON))
+	terminal.CompleteWith(command, "names", string(tree.ObjectNames), string(tree.TemplateNames))
+	terminal.CompleteWith(command, "until", string(inspect.GoalFinished))
 	return command
 }
 
