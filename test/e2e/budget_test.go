@@ -16,8 +16,7 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// budget bounds what our users request on both clusters, without watches and leases.
-type budget struct{ writes, events, reads int }
+type budget = landscape.Budget
 
 // spend counts the requests of a server that something costs in a namespace. They must
 // not be more than a budget has.
@@ -26,7 +25,7 @@ func spend(t *testing.T, space string, limit budget, do func()) []landscape.Requ
 	list := counted(t, []string{space}, do)
 	// Another namespace gets its default Context, for example.
 	list = slices.DeleteFunc(list, func(r landscape.Request) bool { return r.Namespace != "" && !strings.HasPrefix(r.Namespace, space) })
-	limit.check(t, list)
+	check(t, limit, list)
 	return list
 }
 
@@ -55,25 +54,18 @@ func counted(t *testing.T, spaces []string, do func()) []landscape.Request {
 }
 
 // check compares requests with a budget.
-func (limit budget) check(t *testing.T, list []landscape.Request) {
+func check(t *testing.T, limit budget, list []landscape.Request) {
 	t.Helper()
-	spent, requests := budget{}, map[string]int{}
+	requests := map[string]int{}
 	for _, request := range list {
 		requests[request.Key()+" "+request.Path]++
-		switch {
-		case strings.HasPrefix(request.Resource, "events"):
-			spent.events++
-		case request.Verb == "get" || request.Verb == "list":
-			spent.reads++
-		default:
-			spent.writes++
-		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
 		t.Logf("%3d %s", requests[key], key)
 	}
+	spent := landscape.Spent(list)
 	t.Logf("%+v", spent)
-	if spent.writes > limit.writes || spent.events > limit.events || spent.reads > limit.reads || spent.writes == 0 {
+	if !limit.Keeps(spent) || spent.Writes == 0 {
 		t.Errorf("%+v, at most %+v", spent, limit)
 	}
 }
@@ -94,25 +86,24 @@ var readyWhenOpen = strings.Replace(oneConfigMap, "    updateStrategy: update\n"
     readinessChecks: {custom: [{name: open, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: NAME, namespace: NAMESPACE}], requirements: [{jsonPath: .data.open, operator: exists}]}]}
 `, 1)
 
-// budgets are what the cases cost that most landscapes consist of. The writes are what
-// docs/performance.md says who needs; none of them depends on chance. What is read
-// besides is each import of a root, and may be a question because a cache is behind.
+// budgets are what the cases cost that most landscapes consist of. What is read besides is
+// each import of a root, and may be a question because a cache is behind.
 var budgets = []struct {
 	reason string
 	limit  budget
 	do     func(t *testing.T, space string)
 }{
-	{"the smallest case", budget{13, 2, 3}, func(t *testing.T, space string) {
+	{"the smallest case", landscape.Smallest, func(t *testing.T, space string) {
 		t.Helper()
 		waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
 	}},
-	{"and once more without a change: 8 more, and the object is read", budget{13 + 8, 3, 6}, func(t *testing.T, space string) {
+	{"and once more without a change: 8 more, and the object is read", landscape.Smallest.Plus(landscape.Again), func(t *testing.T, space string) {
 		t.Helper()
 		first := waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
 		request(t, first, v1alpha1.ReconcileOperation)
 		waitDone(t, first, first.Status.JobID)
 	}},
-	{"and its deletion: 8 more", budget{13 + 8, 2, 4}, func(t *testing.T, space string) {
+	{"and its deletion: 8 more", landscape.Smallest.Plus(landscape.Deletion), func(t *testing.T, space string) {
 		t.Helper()
 		gone := waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
 		if err := env.admin.Delete(t.Context(), gone); err != nil {
@@ -120,27 +111,27 @@ var budgets = []struct {
 		}
 		waitGone(t, env.admin, gone, &v1alpha1.InstallationList{})
 	}},
-	{"further items: 4 each", budget{13 + 9*4, 2, 3}, func(t *testing.T, space string) {
+	{"further items: 4 each", landscape.Smallest.Plus(landscape.Item.Times(9)), func(t *testing.T, space string) {
 		t.Helper()
 		waitSucceeded(t, create(t, newInstallation(space, "items", severalItems(10))))
 	}},
-	{"a subinstallation with an export execution: its 13, and 7 of the root", budget{13 + 7, 4, 7}, func(t *testing.T, space string) {
+	{"a subinstallation with an export execution: its 13, and 7 of the root", landscape.Smallest.Plus(budget{Writes: 7, Events: 2, Reads: 4}), func(t *testing.T, space string) {
 		t.Helper()
 		waitSucceeded(t, createTree(t, space, "root", "", flow("part", "", "")))
 	}},
-	{"an export: its object, and the plan that is stored and deleted", budget{13 + 3, 3, 7}, func(t *testing.T, space string) {
+	{"an export: its object, and the plan that is stored and deleted", landscape.Smallest.Plus(budget{Writes: 3, Events: 1, Reads: 4}), func(t *testing.T, space string) {
 		t.Helper()
 		inst := newInstallation(space, "exporting", oneConfigMap)
 		inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "out"}}
 		inst.Spec.ExportDataMappings = map[string]v1alpha1.AnyJSON{"x": v1alpha1.NewAnyJSON([]byte("7"))}
 		waitSucceeded(t, create(t, inst))
 	}},
-	{"a release of Helm: its record twice, and the Secret with its exports", budget{13 + 3, 2, 6}, func(t *testing.T, space string) {
+	{"a release of Helm: its record twice, and the Secret with its exports", landscape.Smallest.Plus(budget{Writes: 3, Events: 0, Reads: 3}), func(t *testing.T, space string) {
 		t.Helper()
 		files := map[string]string{"values.yaml": greeter["values.yaml"], "templates/greeting.yaml": greeter["templates/greeting.yaml"]}
 		waitSucceeded(t, create(t, newInstallation(space, "greeter", helmItem(t, packed(t, "1.0.0", files), ""))))
 	}},
-	{"a readiness check that waits: one more, which says so", budget{13 + 1, 2, 4}, func(t *testing.T, space string) {
+	{"a readiness check that waits: one more, which says so", landscape.Smallest.Plus(budget{Writes: 1, Events: 0, Reads: 1}), func(t *testing.T, space string) {
 		t.Helper()
 		inst := create(t, newInstallation(space, "waiting", readyWhenOpen))
 		waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: space}}, "waiting", func(item *v1alpha1.DeployItem) bool {
@@ -168,7 +159,7 @@ func TestBudget(t *testing.T) {
 	})
 	for i, test := range budgets {
 		t.Run(test.reason, func(t *testing.T) {
-			test.limit.check(t, slices.DeleteFunc(slices.Clone(list), func(r landscape.Request) bool { return r.Namespace != spaces[i] }))
+			check(t, test.limit, slices.DeleteFunc(slices.Clone(list), func(r landscape.Request) bool { return r.Namespace != spaces[i] }))
 		})
 	}
 	t.Run("a cluster is discovered once", func(t *testing.T) {
@@ -177,6 +168,35 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%d requests: %+v", len(list), list)
 		}
 	})
+}
+
+// TestSizes bounds what the writes of the smallest case weigh, the user's own create
+// included, and its objects when it has come to rest.
+func TestSizes(t *testing.T) {
+	startServer(t, env.serverKubeconfig)
+	space := namespace(t)
+	waitForContext(t, space)
+	traffic, err := landscape.StartTraffic(t.Context(), env.resource.Kubeconfig, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
+	sent := traffic.Stop()
+	t.Logf("a watch got %+v", sent)
+	if sent.Objects == 0 || sent.Bytes > landscape.SmallestBytes {
+		t.Errorf("%d events with %d bytes, at most %d bytes", sent.Objects, sent.Bytes, landscape.SmallestBytes)
+	}
+	rest, err := landscape.AtRest(t.Context(), env.resource.Kubeconfig, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("at rest there are %+v", rest)
+	if rest.Status == 0 || rest.Status > landscape.SmallestStatus {
+		t.Errorf("all status of %d objects have %d bytes, at most %d", rest.Objects, rest.Status, landscape.SmallestStatus)
+	}
+	if rest.Managed == 0 || rest.Managed > landscape.SmallestManaged {
+		t.Errorf("managed fields have %d bytes, at most %d", rest.Managed, landscape.SmallestManaged)
+	}
 }
 
 // TestChainBudget bounds what each of a chain of subinstallations costs that hand a
@@ -196,7 +216,7 @@ func TestChainBudget(t *testing.T) {
 	// is as cheap as one of them. Results of children are read from the API server once
 	// for each look at a job that has ended; its stored plan is remembered.
 	const each = 15
-	spend(t, space, budget{each*(length+1) + 1, 2 * length, 5 * (length + 1)}, func() {
+	spend(t, space, budget{Writes: each*(length+1) + 1, Events: 2 * length, Reads: 5 * (length + 1)}, func() {
 		waitSucceeded(t, createTree(t, space, "root", "", leaves...))
 	})
 }
@@ -208,7 +228,7 @@ func TestFailingBudget(t *testing.T) {
 	space := namespace(t)
 	template := strings.NewReplacer("namespace: NAMESPACE", "namespace: NAMESPACE-nowhere", "- name: one", "- name: one\n  timeout: 8s").Replace(oneConfigMap)
 	// There are attempts after 0, 1, 3, 7 and 8 seconds.
-	list := spend(t, space, budget{many * (12 + attempts), 4 * many, many * attempts}, func() {
+	list := spend(t, space, budget{Writes: many * (12 + attempts), Events: 4 * many, Reads: many * attempts}, func() {
 		var all []*v1alpha1.Installation
 		for i := range many {
 			all = append(all, create(t, newInstallation(space, fmt.Sprint("failing-", i), template)))
