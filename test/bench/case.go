@@ -36,6 +36,30 @@ deployExecutions:
             data: {greeting: hello}
 `
 
+// withItems returns a maker of Installations with so many items of one ConfigMap each.
+func withItems(count int) func(namespace, name string) *v1alpha1.Installation {
+	head, item, _ := strings.Cut(blueprint, "    - name: one\n")
+	var text strings.Builder
+	text.WriteString(head)
+	for i := range count {
+		number := ""
+		if i > 0 {
+			number = fmt.Sprintf("-%d", i)
+		}
+		text.WriteString("    - name: one" + number + "\n" + strings.ReplaceAll(item, "{name: NAME,", "{name: NAME"+number+","))
+	}
+	return func(namespace, name string) *v1alpha1.Installation {
+		return described(namespace, name, strings.NewReplacer("NAME", name, "SPACE", namespace).Replace(text.String()))
+	}
+}
+
+// described returns the smallest case with another description of its blueprint.
+func described(namespace, name, description string) *v1alpha1.Installation {
+	inst := newInstallation(namespace, name)
+	inst.Spec.Blueprint.Inline.Filesystem = v1alpha1.NewAnyJSON(files(description))
+	return inst
+}
+
 // newInstallation returns the smallest case.
 func newInstallation(namespace, name string) *v1alpha1.Installation {
 	text := strings.NewReplacer("NAME", name, "SPACE", namespace).Replace(blueprint)

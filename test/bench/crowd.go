@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,44 +38,50 @@ func (b *bench) newCrowd(ctx context.Context, size int, make func(space, name st
 	return &crowd{bench: b, space: space, size: size, make: make, last: map[string]string{}}, err
 }
 
-// Phase is what it costs that something happens to all Installations of a crowd.
-type Phase struct {
-	Seconds      float64 `json:"seconds"`
-	PerSecond    float64 `json:"perSecond"`
-	CPUMillis    float64 `json:"cpuMsPerInstallation"`
-	RequestsEach float64 `json:"requestsPerInstallation"`
-	// Requests are all of them by cluster, verb and kind.
-	Requests map[string]int `json:"requests"`
-	// EventsEach and BytesEach are what one watch of all our kinds gets for each.
-	EventsEach  float64 `json:"watchEventsPerInstallation"`
-	BytesEach   float64 `json:"watchBytesPerInstallation"`
-	FirstHalfAt float64 `json:"firstHalfFinishedAtShare"`
+// foreign says that a request is not for the crowd, but for another namespace or for the
+// Context that each namespace gets.
+func (c *crowd) foreign(r landscape.Request) bool {
+	return r.Namespace != c.space || strings.HasPrefix(r.Resource, "contexts")
 }
+
+// phase is what it costs that something happens to all Installations of a crowd.
+type phase struct {
+	size int
+	took time.Duration
+	// half is when it had happened to half of them.
+	half time.Duration
+	cpu  time.Duration
+	// requests are those of our users to both clusters, and work is that of the API server
+	// of the resource cluster.
+	requests []landscape.Request
+	work     landscape.Work
+}
+
+// perSecond is how many there were in a second.
+func (p phase) perSecond() float64 { return float64(p.size) / p.took.Seconds() }
+
+// each divides among all.
+func (p phase) each(all float64) float64 { return all / float64(p.size) }
 
 // happened tells of an event whether it is what an Installation is waited for.
 type happened func(watch.EventType, *v1alpha1.Installation) (bool, error)
 
 // measure lets something begin for each Installation, by its number, and waits until it
 // has happened to all.
-func (c *crowd) measure(ctx context.Context, begin func(ctx context.Context, i int) error, happened happened) (Phase, error) {
+func (c *crowd) measure(ctx context.Context, begin func(ctx context.Context, i int) error, happened happened) (phase, error) {
 	ctx, cancel := context.WithTimeout(ctx, crowdLimit)
 	defer cancel()
 	counted, err := c.count(ctx)
 	if err != nil {
-		return Phase{}, err
+		return phase{}, err
 	}
-	traffic, err := landscape.StartTraffic(ctx, c.lab.Clusters["resource"].Kubeconfig, c.space)
+	before, err := c.spentSoFar(ctx)
 	if err != nil {
-		return Phase{}, err
-	}
-	defer traffic.Stop()
-	cpuBefore, err := c.server.CPU()
-	if err != nil {
-		return Phase{}, err
+		return phase{}, err
 	}
 	events, err := c.watch(ctx)
 	if err != nil {
-		return Phase{}, err
+		return phase{}, err
 	}
 	defer events.Stop()
 	began := time.Now()
@@ -84,26 +91,30 @@ func (c *crowd) measure(ctx context.Context, begin func(ctx context.Context, i i
 	}()
 	at, err := c.follow(events, began, happened)
 	if err != nil {
-		return Phase{}, err
+		return phase{}, err
 	}
 	if err := <-begun; err != nil {
-		return Phase{}, err
+		return phase{}, err
 	}
+	after, err := c.spentSoFar(ctx)
+	if err != nil {
+		return phase{}, err
+	}
+	requests, err := counted.Requests(ctx)
+	return phase{
+		size: c.size, took: at[c.size-1], half: at[(c.size-1)/2],
+		cpu: after.cpu - before.cpu, work: after.work.Minus(before.work), requests: requests,
+	}, err
+}
+
+// spentSoFar is what the server and the API server have done so far.
+func (c *crowd) spentSoFar(ctx context.Context) (phase, error) {
 	cpu, err := c.server.CPU()
 	if err != nil {
-		return Phase{}, err
+		return phase{}, err
 	}
-	counts, err := c.requests(ctx, counted)
-	if err != nil {
-		return Phase{}, err
-	}
-	size, last := float64(c.size), at[c.size-1]
-	sent, bytes := traffic.Stop()
-	return Phase{
-		EventsEach: float64(sent) / size, BytesEach: float64(bytes) / size,
-		Seconds: last.Seconds(), PerSecond: size / last.Seconds(), CPUMillis: float64((cpu - cpuBefore).Microseconds()) / 1000 / size,
-		RequestsEach: float64(total(counts)) / size, Requests: counts, FirstHalfAt: at[(c.size-1)/2].Seconds() / last.Seconds(),
-	}, nil
+	work, err := landscape.APIServer(ctx, c.resource().Kubeconfig)
+	return phase{cpu: cpu, work: work}, err
 }
 
 // watch watches all from now on. It goes on where it was when the API server ends it,
@@ -152,18 +163,18 @@ func (c *crowd) installation(i int) *v1alpha1.Installation {
 }
 
 // come creates all.
-func (c *crowd) come(ctx context.Context, happened happened) (Phase, error) {
+func (c *crowd) come(ctx context.Context, happened happened) (phase, error) {
 	return c.measure(ctx, func(ctx context.Context, i int) error { return c.admin.Create(ctx, c.installation(i)) }, happened)
 }
 
 // again asks all for another job.
-func (c *crowd) again(ctx context.Context, happened happened) (Phase, error) {
+func (c *crowd) again(ctx context.Context, happened happened) (phase, error) {
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"reconcile"}}}`, v1alpha1.OperationAnnotation))
 	return c.measure(ctx, func(ctx context.Context, i int) error { return c.admin.Patch(ctx, c.installation(i), patch) }, happened)
 }
 
 // leave deletes all.
-func (c *crowd) leave(ctx context.Context) (Phase, error) {
+func (c *crowd) leave(ctx context.Context) (phase, error) {
 	gone := func(event watch.EventType, inst *v1alpha1.Installation) (bool, error) {
 		if inst.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {
 			return false, fmt.Errorf("installation %s: %+v", inst.Name, inst.Status.LastError)
@@ -174,13 +185,13 @@ func (c *crowd) leave(ctx context.Context) (Phase, error) {
 }
 
 // ended waits for the next job of each to end in a phase.
-func (c *crowd) ended(phase v1alpha1.InstallationPhase) happened {
+func (c *crowd) ended(wanted v1alpha1.InstallationPhase) happened {
 	return func(_ watch.EventType, inst *v1alpha1.Installation) (bool, error) {
 		id := inst.Status.JobID
 		if id == "" || inst.Status.JobIDFinished != id || id == c.last[inst.Name] {
 			return false, nil
 		}
-		if inst.Status.InstallationPhase != phase {
+		if inst.Status.InstallationPhase != wanted {
 			return false, fmt.Errorf("installation %s is %s: %+v", inst.Name, inst.Status.InstallationPhase, inst.Status.LastError)
 		}
 		c.last[inst.Name] = id

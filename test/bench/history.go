@@ -6,38 +6,33 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
 )
 
-// Entry is one run in the history: one line of the file. It has counts alone, because
-// times of other machines and hours say nothing.
+// Entry is one run in the history: one line of the file. Counts are compared with those of
+// other runs; times are those of one machine in one hour, and are kept for the record.
 type Entry struct {
 	Time   time.Time          `json:"time"`
 	Commit string             `json:"commit"`
 	Counts map[string]float64 `json:"counts"`
+	Times  map[string]float64 `json:"times,omitempty"`
 }
 
-// counts are the figures of a report that do not depend on the machine.
-func (r *Report) counts() map[string]float64 {
-	counts := map[string]float64{
-		"chain: requests per hop": r.Chain.RequestsEach, "wide tree: requests of each": r.Wide.RequestsEach,
-		"growth of requests (exponent)": r.RequestsExponent, "TargetSync: requests of each": r.Shoots.FirstRequestsEach,
-		"failing: requests per installation": r.Trouble.Failing.RequestsEach,
-	}
-	for key, count := range r.Requests {
-		counts["smallest case: "+key] = float64(count)
-	}
-	for _, run := range r.Runs {
-		for name, phase := range map[string]Phase{"": run.Flat, "again: ": run.Again, "delete: ": run.Delete} {
-			name = fmt.Sprintf("N=%d: %s", run.Installations, name)
-			counts[name+"requests per installation"] = phase.RequestsEach
-			counts[name+"bytes of watch events per installation"] = phase.BytesEach
+// entry returns what the history keeps of a report.
+func (r *Report) entry() Entry {
+	entry := Entry{Time: time.Now().UTC().Truncate(time.Second), Counts: map[string]float64{}, Times: map[string]float64{}}
+	for _, figure := range r.Figures {
+		kept := entry.Times
+		if figure.Counted {
+			kept = entry.Counts
 		}
+		kept[figure.Name] = math.Round(figure.Value*100) / 100
 	}
-	return counts
+	return entry
 }
 
 // remember adds a run to the history, and prints which counts differ from the last one.
@@ -46,7 +41,7 @@ func remember(file string, report *Report) error {
 	if err != nil {
 		return err
 	}
-	entry := Entry{Time: time.Now().UTC().Truncate(time.Second), Counts: report.counts()}
+	entry := report.entry()
 	if commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output(); err == nil {
 		entry.Commit = strings.TrimSpace(string(commit))
 	}
@@ -73,7 +68,7 @@ func (e Entry) changes(last *Entry) []string {
 	var lines []string
 	for _, key := range sortedKeys(e.Counts) {
 		before, known := last.Counts[key]
-		if now := e.Counts[key]; !known || now > before*1.03+0.05 || now < before*0.97-0.05 {
+		if now := e.Counts[key]; known && (now > before*1.03+0.05 || now < before*0.97-0.05) {
 			lines = append(lines, fmt.Sprintf("%s: %.2f, was %.2f at %s", key, now, before, last.Commit))
 		}
 	}

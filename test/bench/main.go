@@ -1,199 +1,114 @@
-// Command bench measures Landscaper on a lab: what an Installation costs in
-// requests, time and CPU, and how that grows. It prints a table and, at the end,
-// the figures as JSON. "make bench" runs it.
+// Command bench measures Landscaper on a lab: what an Installation costs in requests,
+// bytes, time and CPU, and how that grows. It prints a table with budgets, and fails if a
+// count is beyond its budget. "make bench" runs it.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
-	"time"
-
-	"go.landscaper.dev/internal/plan"
 )
 
-// Report holds all figures.
-type Report struct {
-	// Requests counts the smallest case by cluster, verb and kind.
-	Requests map[string]int `json:"requests"`
-	// Latency is the time from create to Succeeded on an idle lab.
-	Latency Latency `json:"latency"`
-	// CalibratedLimit is the number of raw status writes per second that the API
-	// server can do, divided by the writes of the smallest case.
-	CalibratedLimit float64 `json:"calibratedInstallationsPerSecond"`
-	// Runs are the measurements with many Installations at once.
-	Runs []Run `json:"runs"`
-	// RequestsExponent and CPUExponent say how the cost of all Installations grows
-	// with their number; 1 is linear.
-	RequestsExponent float64 `json:"requestsExponent"`
-	CPUExponent      float64 `json:"cpuExponent"`
-	// Chain is a root whose subinstallations hand a value from one to the next; those of
-	// Wide have nothing to do with each other.
-	Chain Tree `json:"chain"`
-	Wide  Tree `json:"wide"`
-	// Trouble are Installations that get nowhere.
-	Trouble Trouble `json:"trouble"`
-	// Shoots is a TargetSync for a large project.
-	Shoots Shoots `json:"shoots"`
-	// IdleRequestsPerMinute counts requests of an idle server beyond watches and
-	// leases.
-	IdleRequestsPerMinute float64 `json:"idleRequestsPerMinute"`
-}
-
-// Latency tells how long single Installations take, in milliseconds.
-type Latency struct {
-	Count  int     `json:"count"`
-	Median float64 `json:"medianMs"`
-	P90    float64 `json:"p90Ms"`
-	Max    float64 `json:"maxMs"`
-	// RoundTrips is the median in status writes of one client, measured in the same run.
-	RoundTrips float64 `json:"medianRoundTrips"`
+// options are the flags.
+type options struct {
+	large, settled       int
+	history, out, record string
+	parts, program       string
 }
 
 func main() {
-	large := flag.Int("large", 1000, "number of Installations in the large run; the small one has a tenth")
-	history := flag.String("history", "", "also add the counts to this file, and print what they were in the run before")
-	out := flag.String("json", "", "also write the figures to this file")
+	var o options
+	flag.IntVar(&o.large, "large", 1000, "number of Installations in the large run; the small one has a fifth")
+	flag.IntVar(&o.settled, "settled", 3000, "number of Installations at rest in the part \"settled\"")
+	flag.StringVar(&o.parts, "parts", "", "only these parts, with commas: "+strings.Join(partNames(), ", "))
+	flag.StringVar(&o.history, "history", "", "also add the figures to this file, and print which counts were different in the run before")
+	flag.StringVar(&o.out, "json", "", "also write the figures to this file")
+	flag.StringVar(&o.program, "server", "", "the server program, instead of bin/landscaper")
+	flag.StringVar(&o.record, "profiles", "", "write CPU profiles of the part \"rates\" to this directory; needs a server that was built with -tags profile")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	report, err := measure(ctx, *large)
-	if err != nil {
+	if err := o.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
-	}
-	report.print()
-	if *history != "" {
-		if err := remember(*history, report); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-	}
-	content, err := json.MarshalIndent(report, "", "  ")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-	fmt.Println(string(content))
-	if *out != "" {
-		if err := os.WriteFile(*out, content, 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
 	}
 }
 
-// chainLength is how many subinstallations hand a value from one to the next.
-const chainLength = 50
+// part is something that is measured by itself.
+type part struct {
+	name    string
+	measure func(ctx context.Context, b *bench, r *Report) error
+}
 
-func measure(ctx context.Context, large int) (*Report, error) {
-	bench, err := start(ctx)
+// parts are all of them, in their order.
+var parts = []part{
+	{"counts", counts}, {"latency", latencies}, {"rates", rates}, {"policies", policies}, {"trees", trees},
+	{"releases", releases}, {"targets", slowTargets}, {"shoots", manyShoots}, {"trouble", troubles}, {"settled", atRest},
+}
+
+func partNames() []string {
+	names := make([]string, len(parts))
+	for i, part := range parts {
+		names[i] = part.name
+	}
+	return names
+}
+
+func (o options) run(ctx context.Context) error {
+	chosen := partNames()
+	if o.parts != "" {
+		chosen = strings.Split(o.parts, ",")
+	}
+	for _, name := range chosen {
+		if !slices.Contains(partNames(), name) {
+			return fmt.Errorf("there is no part %q: choose from %s", name, strings.Join(partNames(), ", "))
+		}
+	}
+	bench, err := start(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer bench.stop()
 	report := &Report{}
-	say("calibrating: raw status writes")
-	writes, err := bench.calibrate(ctx, 5*time.Second)
-	if err != nil {
-		return nil, err
-	}
-	report.CalibratedLimit = writes / writesPerInstallation
-	if err := bench.startServer(ctx); err != nil {
-		return nil, err
-	}
-	say("the smallest case, one after the other")
-	if report.Requests, err = bench.countRequests(ctx); err != nil {
-		return nil, err
-	}
-	if report.Latency, err = bench.latency(ctx, 40); err != nil {
-		return nil, err
-	}
-	if err := bench.trees(ctx, large, report); err != nil {
-		return nil, err
-	}
-	say("a TargetSync for a project with many shoots")
-	if report.Shoots, err = bench.shoots(ctx, large); err != nil {
-		return nil, err
-	}
-	say("idle")
-	if report.IdleRequestsPerMinute, err = bench.idle(ctx, idleTime); err != nil {
-		return nil, err
-	}
-	for _, n := range []int{large / 10, large} {
-		say(fmt.Sprintf("%d at once", n))
-		run, err := bench.many(ctx, n)
-		if err != nil {
-			return nil, err
+	for _, part := range parts {
+		if !slices.Contains(chosen, part.name) {
+			continue
 		}
-		run.ShareOfLimit = run.Flat.PerSecond / report.CalibratedLimit
-		report.Runs = append(report.Runs, *run)
+		fmt.Fprintln(os.Stderr, "──", part.name)
+		if err := part.measure(ctx, bench, report); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
 	}
-	small, big := report.Runs[0], report.Runs[1]
-	report.RequestsExponent = exponent(small, big, func(r Run) float64 { return r.Flat.RequestsEach })
-	report.CPUExponent = exponent(small, big, func(r Run) float64 { return r.Flat.CPUMillis })
-	trouble, err := bench.trouble(ctx, large, large/10)
-	if err != nil {
-		return nil, err
-	}
-	report.Trouble = *trouble
-	return report, nil
+	return o.tell(report)
 }
 
-// trees measures a deep and a wide tree.
-func (b *bench) trees(ctx context.Context, large int, report *Report) error {
-	say("a chain of subinstallations")
-	chain, err := b.tree(ctx, chainLength, true)
-	if err != nil {
-		return err
+// tell prints the report and stores it.
+func (o options) tell(report *Report) error {
+	kept := report.print()
+	if o.history != "" {
+		if err := remember(o.history, report); err != nil {
+			return err
+		}
 	}
-	say("a wide tree of subinstallations")
-	wide, err := b.tree(ctx, min(large, plan.MaxChildren), false)
-	if err != nil {
-		return err
+	if o.out != "" {
+		content, err := json.MarshalIndent(report, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(o.out), 0o755), os.WriteFile(o.out, content, 0o644)); err != nil {
+			return err
+		}
 	}
-	report.Chain, report.Wide = *chain, *wide
+	if !kept {
+		return errors.New("a count is beyond its budget")
+	}
 	return nil
-}
-
-func say(what string) { fmt.Fprintln(os.Stderr, "──", what) }
-
-// print writes the figures as a table with their goals.
-func (r *Report) print() {
-	row := func(what, figure, goal string) { fmt.Printf("%-52s %14s   %s\n", what, figure, goal) }
-	row("figure", "measured", "goal")
-	row(strings.Repeat("-", 52), strings.Repeat("-", 14), strings.Repeat("-", 14))
-	for _, key := range sortedKeys(r.Requests) {
-		row("requests: "+key, fmt.Sprint(r.Requests[key]), "")
-	}
-	row("latency, median of "+fmt.Sprint(r.Latency.Count), fmt.Sprintf("%.0f ms", r.Latency.Median), "150 ms")
-	row("latency, round trips", fmt.Sprintf("%.1f", r.Latency.RoundTrips), "12")
-	row("latency, 90 % / largest", fmt.Sprintf("%.0f / %.0f ms", r.Latency.P90, r.Latency.Max), "")
-	row(fmt.Sprintf("chain of %d: time per hop", r.Chain.Subinstallations), fmt.Sprintf("%.0f ms", r.Chain.MillisEach), "")
-	row("chain: round trips per hop", fmt.Sprintf("%.1f", r.Chain.RoundTrips), "8")
-	row("chain: requests per hop", fmt.Sprintf("%.1f", r.Chain.RequestsEach), "")
-	wide := fmt.Sprintf("wide tree of %d: ", r.Wide.Subinstallations)
-	row(wide+"time of each", fmt.Sprintf("%.0f ms", r.Wide.MillisEach), "")
-	row(wide+"requests of each", fmt.Sprintf("%.1f", r.Wide.RequestsEach), "")
-	row(wide+"server CPU of each", fmt.Sprintf("%.1f ms", r.Wide.CPUMillis), "")
-	shoots := fmt.Sprintf("TargetSync of %d shoots: ", r.Shoots.Count)
-	row(shoots+"first run", fmt.Sprintf("%.0f s", r.Shoots.FirstSeconds), "")
-	row(shoots+"requests at once", fmt.Sprint(r.Shoots.AtOnce), "5")
-	row(shoots+"requests of each", fmt.Sprintf("%.2f", r.Shoots.FirstRequestsEach), "")
-	row(shoots+"requests to the garden, nothing due", fmt.Sprint(r.Shoots.SteadySource), fmt.Sprint(r.Shoots.Pages))
-	row(shoots+"writes, nothing due", fmt.Sprint(r.Shoots.SteadyWrites), "0")
-	row("calibrated limit", fmt.Sprintf("%.1f /s", r.CalibratedLimit), "")
-	for _, run := range r.Runs {
-		run.print(row)
-	}
-	r.Trouble.print(row, r.Runs[0].Flat)
-	row("growth of requests (exponent)", fmt.Sprintf("%.2f", r.RequestsExponent), "1.05")
-	row("growth of CPU (exponent)", fmt.Sprintf("%.2f", r.CPUExponent), "1.05")
-	row("idle requests per minute", fmt.Sprintf("%.0f", r.IdleRequestsPerMinute), "0")
-	fmt.Println()
 }

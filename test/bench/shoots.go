@@ -24,20 +24,38 @@ const robot = "robot"
 // pageSize is how many shoots a page of a list has.
 const pageSize = 500
 
+// manyShoots tells what a TargetSync for a large project costs.
+func manyShoots(ctx context.Context, b *bench, r *Report) error {
+	if err := b.startServer(ctx); err != nil {
+		return err
+	}
+	found, err := b.shoots(ctx, b.large)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("TargetSync of %d shoots: ", found.Count)
+	r.measured(name+"first run", found.FirstSeconds, "s")
+	r.counted(name+"requests at once", float64(found.AtOnce), "", atMost(5))
+	r.counted(name+"requests of each", found.FirstRequestsEach, "")
+	r.counted(name+"requests to the garden, nothing due", float64(found.SteadySource), "", atMost(float64(found.Pages)))
+	r.counted(name+"writes, nothing due", float64(found.SteadyWrites), "", atMost(0))
+	return nil
+}
+
 // Shoots is what a TargetSync for a project costs.
 type Shoots struct {
-	Count int `json:"shoots"`
+	Count int
 	// FirstSeconds is how long the first run takes, AtOnce how many requests for
 	// credentials the garden had at the same time, FirstRequestsEach all requests to
 	// both clusters for each shoot.
-	FirstSeconds      float64 `json:"firstSeconds"`
-	AtOnce            int     `json:"requestsAtOnce"`
-	FirstRequestsEach float64 `json:"firstRequestsPerShoot"`
+	FirstSeconds      float64
+	AtOnce            int
+	FirstRequestsEach float64
 	// SteadySource and SteadyWrites are the requests to the garden and the writes of a
 	// run in which nothing is due; Pages is how many pages one list has.
-	SteadySource int `json:"steadyRequestsToGarden"`
-	SteadyWrites int `json:"steadyWrites"`
-	Pages        int `json:"pagesOfList"`
+	SteadySource int
+	SteadyWrites int
+	Pages        int
 }
 
 // shoots synchronises a project, and once more when nothing is due.

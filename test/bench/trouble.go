@@ -17,24 +17,6 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// Trouble is the measurement of Installations that get nowhere.
-type Trouble struct {
-	Installations int `json:"installations"`
-	// Blocked is what it costs to begin to wait, BlockedPerMinute what all of them cost
-	// while they wait, and Released what it costs when there is nothing to wait for.
-	Blocked          Phase   `json:"blocked"`
-	BlockedPerMinute float64 `json:"blockedRequestsPerMinute"`
-	Released         Phase   `json:"released"`
-	// Failing is what those cost that are tried again and again for failingFor.
-	Failing Phase `json:"failing"`
-	// AttemptsEach is how often each was tried.
-	AttemptsEach float64 `json:"attemptsEach"`
-	// Dead is how many Installations have a Target that does not answer, and Beside what
-	// others cost meanwhile, as many as in the small run.
-	Dead   int   `json:"dead"`
-	Beside Phase `json:"beside"`
-}
-
 const (
 	// failingFor is how long an item is tried that cannot be applied. The pauses grow
 	// from a second to the double each time, so that there are attempts after 0, 1, 3,
@@ -45,30 +27,21 @@ const (
 	deadTargets = 100
 )
 
-// trouble measures Installations that get nowhere.
-func (b *bench) trouble(ctx context.Context, large, small int) (*Trouble, error) {
-	found := &Trouble{Installations: large, Dead: deadTargets}
-	for _, part := range []struct {
-		what    string
-		measure func(context.Context, *Trouble) error
-	}{
-		{fmt.Sprintf("%d blocked", large), b.blocked},
-		{fmt.Sprintf("%d failing", large), b.failing},
-		{fmt.Sprintf("%d at once beside %d on a dead target", small, deadTargets), func(ctx context.Context, found *Trouble) error { return b.beside(ctx, found, small) }},
-	} {
-		say(part.what)
-		if err := part.measure(ctx, found); err != nil {
-			return nil, fmt.Errorf("%s: %w", part.what, err)
-		}
+// troubles are Installations that get nowhere.
+func troubles(ctx context.Context, b *bench, r *Report) error {
+	if err := b.startServer(ctx); err != nil {
+		return err
 	}
-	return found, nil
-}
-
-// described returns the smallest case with another description of its blueprint.
-func described(space, name, description string) *v1alpha1.Installation {
-	inst := newInstallation(space, name)
-	inst.Spec.Blueprint.Inline.Filesystem = v1alpha1.NewAnyJSON(files(description))
-	return inst
+	if err := b.blocked(ctx, r); err != nil {
+		return fmt.Errorf("blocked: %w", err)
+	}
+	if err := b.failing(ctx, r); err != nil {
+		return fmt.Errorf("failing: %w", err)
+	}
+	if err := b.beside(ctx, r); err != nil {
+		return fmt.Errorf("beside a dead target: %w", err)
+	}
+	return nil
 }
 
 // nobody exports a value when its item is done, which no deployer is there for.
@@ -80,8 +53,8 @@ exportExecutions: [{name: default, type: GoTemplate, template: 'exports: {value:
 `
 
 // blocked measures Installations that import what another one is at work on.
-func (b *bench) blocked(ctx context.Context, found *Trouble) error {
-	crowd, err := b.newCrowd(ctx, found.Installations, func(space, name string) *v1alpha1.Installation {
+func (b *bench) blocked(ctx context.Context, r *Report) error {
+	crowd, err := b.newCrowd(ctx, b.large, func(space, name string) *v1alpha1.Installation {
 		inst := described(space, name, "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nimports: [{name: value, schema: {type: string}}]\n")
 		inst.Spec.Imports = v1alpha1.InstallationImports{Data: []v1alpha1.DataImport{{Name: "value", DataRef: "value"}}}
 		return inst
@@ -95,7 +68,7 @@ func (b *bench) blocked(ctx context.Context, found *Trouble) error {
 	if err := b.admin.Create(ctx, exporter); err != nil {
 		return err
 	}
-	found.Blocked, err = crowd.come(ctx, func(_ watch.EventType, inst *v1alpha1.Installation) (bool, error) {
+	began, err := crowd.come(ctx, func(_ watch.EventType, inst *v1alpha1.Installation) (bool, error) {
 		last := inst.Status.LastError
 		if inst.Status.InstallationPhase.IsFinal() {
 			return false, fmt.Errorf("installation %s does not wait: %+v", inst.Name, last)
@@ -105,22 +78,27 @@ func (b *bench) blocked(ctx context.Context, found *Trouble) error {
 	if err != nil {
 		return err
 	}
-	if found.BlockedPerMinute, err = b.idle(ctx, idleTime); err != nil {
+	waiting, err := b.idle(ctx, idleTime)
+	if err != nil {
 		return err
 	}
 	interrupt := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"interrupt"}}}`, v1alpha1.OperationAnnotation))
-	found.Released, err = crowd.measure(ctx, func(ctx context.Context, i int) error {
+	released, err := crowd.measure(ctx, func(ctx context.Context, i int) error {
 		if i > 0 {
 			return nil
 		}
 		return b.admin.Patch(ctx, exporter, interrupt)
 	}, crowd.ended(v1alpha1.InstallationPhases.Failed))
+	name := fmt.Sprintf("%d blocked: ", crowd.size)
+	r.counted(name+"requests of each until it waits", began.each(float64(len(began.requests))), "")
+	r.counted(name+"requests per minute of all while they wait", waiting, "", atMost(0))
+	r.counted(name+"requests of each when they are released", released.each(float64(len(released.requests))), "")
 	return err
 }
 
 // failing measures Installations whose item goes into a namespace that is not there.
-func (b *bench) failing(ctx context.Context, found *Trouble) error {
-	crowd, err := b.newCrowd(ctx, found.Installations, func(space, name string) *v1alpha1.Installation {
+func (b *bench) failing(ctx context.Context, r *Report) error {
+	crowd, err := b.newCrowd(ctx, b.large, func(space, name string) *v1alpha1.Installation {
 		text := strings.NewReplacer("NAME", name, "namespace: SPACE", "namespace: nowhere", "- name: one", "- name: one\n      timeout: "+failingFor.String()).Replace(blueprint)
 		inst := described(space, name, text)
 		return inst
@@ -128,15 +106,24 @@ func (b *bench) failing(ctx context.Context, found *Trouble) error {
 	if err != nil {
 		return err
 	}
-	if found.Failing, err = crowd.come(ctx, crowd.ended(v1alpha1.InstallationPhases.Failed)); err != nil {
+	failed, err := crowd.come(ctx, crowd.ended(v1alpha1.InstallationPhases.Failed))
+	if err != nil {
 		return err
 	}
-	found.AttemptsEach = float64(found.Failing.Requests["target create configmaps"]) / float64(crowd.size)
+	name := fmt.Sprintf("%d failing: ", crowd.size)
+	attempts := landscape.Sums(failed.requests)["target create configmaps"]
+	r.counted(name+"attempts of each", failed.each(float64(attempts)), "", atMost(mostAttempt))
+	r.counted(name+"requests of each", failed.each(float64(len(failed.requests))), "")
+	r.measured(name+"server CPU of each", failed.each(milliseconds(failed.cpu)), "ms")
 	return nil
 }
 
 // beside measures Installations while others have a Target that does not answer.
-func (b *bench) beside(ctx context.Context, found *Trouble, size int) error {
+func (b *bench) beside(ctx context.Context, r *Report) error {
+	usual, err := b.comeAlone(ctx)
+	if err != nil {
+		return err
+	}
 	// The machine takes connections on behalf of a program that never looks.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -152,7 +139,7 @@ func (b *bench) beside(ctx context.Context, found *Trouble, size int) error {
 	if err != nil {
 		return fmt.Errorf("write the kubeconfig of a dead target: %w", err)
 	}
-	dead, err := b.newCrowd(ctx, found.Dead, func(space, name string) *v1alpha1.Installation {
+	dead, err := b.newCrowd(ctx, deadTargets, func(space, name string) *v1alpha1.Installation {
 		inst := newInstallation(space, name)
 		inst.Spec.Imports.Targets[0].Target = "dead"
 		return inst
@@ -176,10 +163,21 @@ func (b *bench) beside(ctx context.Context, found *Trouble, size int) error {
 	if err != nil {
 		return err
 	}
-	others, err := b.newCrowd(ctx, size, newInstallation)
+	beside, err := b.comeAlone(ctx)
 	if err != nil {
 		return err
 	}
-	found.Beside, err = others.come(ctx, others.succeeded())
-	return err
+	name := fmt.Sprintf("beside %d on a dead target: ", deadTargets)
+	r.counted(name+"requests of each", beside.each(float64(len(beside.requests))), "", atMost(float64(landscape.Smallest.Writes+landscape.Smallest.Reads)+1))
+	r.measured(name+"speed, without it is 100 %", 100*beside.perSecond()/usual.perSecond(), "%", atLeast(90))
+	return nil
+}
+
+// comeAlone measures a small crowd in a namespace of its own.
+func (b *bench) comeAlone(ctx context.Context) (phase, error) {
+	crowd, err := b.newCrowd(ctx, b.large/5, newInstallation)
+	if err != nil {
+		return phase{}, err
+	}
+	return crowd.come(ctx, crowd.succeeded())
 }
