@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/klog/v2"
 
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/cluster/traffic"
@@ -103,41 +100,33 @@ func TestLongLists(t *testing.T) {
 // TestFailuresOfWatches: what a cluster says in an event of a watch is put into our
 // words, as its answers are, and the library does not log it.
 func TestFailuresOfWatches(t *testing.T) {
-	var log strings.Builder
-	var mutex sync.Mutex
-	restore := klog.CaptureState()
-	defer restore.Restore()
-	klog.SetLogger(funcr.New(func(prefix, args string) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		log.WriteString(prefix + args + "\n")
-	}, funcr.Options{Verbosity: 10}))
+	// No other test has it: watches of others may still log.
+	const quoted = "what-the-watch-quotes"
+	libraryLog.take()
 	// The first failure is told before the library asks again, after a pause: all pause at
 	// the same time.
 	again, subscriptions := map[string]chan struct{}{}, map[string]*watch.Subscription{}
 	for reason, event := range map[string]string{
-		"a failure":         `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"` + secretWord + `","details":{"causes":[{"field":"` + secretWord + ` is it","message":"` + secretWord + `"}]}}}`,
-		"an unknown type":   `{"type":"` + secretWord + `","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"b"}}}`,
-		"an object of none": `{"type":"ADDED","object":{"data":"` + secretWord + `"}}`,
-		"no event":          `{"type":["` + secretWord + `"]}`,
+		"a failure":         `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"` + quoted + `","details":{"causes":[{"field":"` + quoted + ` is it","message":"` + quoted + `"}]}}}`,
+		"an unknown type":   `{"type":"` + quoted + `","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"b"}}}`,
+		"an object of none": `{"type":"ADDED","object":{"data":"` + quoted + `"}}`,
+		"no event":          `{"type":["` + quoted + `"]}`,
 	} {
 		again[reason] = make(chan struct{}, 100)
 		subscriptions[reason] = failing(t, event, again[reason])
 	}
 	for reason, subscription := range subscriptions {
 		<-again[reason]
-		if _, err := subscription.State(); err != nil && strings.Contains(err.Error(), secretWord) {
+		if _, err := subscription.State(); err != nil && strings.Contains(err.Error(), quoted) {
 			t.Errorf("%s: told: %v", reason, err)
 		}
 	}
-	mutex.Lock()
-	defer mutex.Unlock()
-	if strings.Contains(log.String(), secretWord) {
-		t.Errorf("logged: %s", log.String())
+	if logged := libraryLog.take(); strings.Contains(logged, quoted) {
+		t.Errorf("logged: %s", logged)
 	}
-	said := apierrors.NewForbidden(configMaps.Resource.GroupResource(), secretWord, errors.New(secretWord))
-	for _, err := range []error{said, errors.New(secretWord)} {
-		if told := failure.InOurWords(err, "configmaps"); strings.Contains(told.Error(), secretWord) || apierrors.IsForbidden(told) != apierrors.IsForbidden(err) {
+	said := apierrors.NewForbidden(configMaps.Resource.GroupResource(), quoted, errors.New(quoted))
+	for _, err := range []error{said, errors.New(quoted)} {
+		if told := failure.InOurWords(err, "configmaps"); strings.Contains(told.Error(), quoted) || apierrors.IsForbidden(told) != apierrors.IsForbidden(err) {
 			t.Errorf("%v", told)
 		}
 	}
