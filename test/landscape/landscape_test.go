@@ -1,6 +1,7 @@
 package landscape
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,46 @@ func TestServerOutlivesNobody(t *testing.T) {
 	}
 	if err := syscall.Kill(s.PID(), 0); err == nil {
 		t.Error("the process is still there")
+	}
+}
+
+// judged is a test whose failures are looked at.
+type judged struct {
+	*testing.T
+	said    string
+	cleanup func()
+}
+
+func (j *judged) Cleanup(cleanup func())            { j.cleanup = cleanup }
+func (j *judged) Fatalf(format string, args ...any) { j.said = fmt.Sprintf(format, args...) }
+
+// TestDataRace: what the race detector finds in the server fails the test that runs it.
+func TestDataRace(t *testing.T) {
+	for _, test := range []struct{ reason, says, want string }{
+		{"a race that is told", "echo WARNING: DATA RACE; echo in x.go", "in x.go"},
+		{"none", "echo a usual line", ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := &judged{T: t}
+			s := RunUnready(w, Options{Program: program(t, test.says)})
+			<-s.Ended()
+			w.cleanup()
+			if !strings.Contains(w.said, test.want) || test.want == "" && w.said != "" {
+				t.Errorf("got %q", w.said)
+			}
+		})
+	}
+}
+
+// TestProgram: programs of another directory take the place of those in bin.
+func TestProgram(t *testing.T) {
+	other := program(t, "exit 0")
+	t.Setenv(programs, filepath.Dir(other))
+	if got, err := Program("program"); err != nil || got != other {
+		t.Errorf("got %s (%v)", got, err)
+	}
+	if got, err := Program("none"); err == nil || strings.HasPrefix(got, filepath.Dir(other)) {
+		t.Errorf("what is nowhere was found: %s", got)
 	}
 }
 

@@ -1,6 +1,12 @@
 package landscape
 
-import "context"
+import (
+	"context"
+	"strings"
+)
+
+// dataRace is what a program says which was built with the race detector.
+const dataRace = "WARNING: DATA RACE"
 
 // T is the part of testing.TB that Run needs.
 type T interface {
@@ -36,6 +42,9 @@ func RunUnready(t T, options Options) *Server {
 		}
 		if t.Failed() {
 			t.Logf("the server said:\n%s", s.Tail(100))
+		}
+		if _, race, found := strings.Cut(s.Output(), dataRace); found {
+			t.Fatalf("the server has a data race:%s", race[:min(len(race), 8000)])
 		}
 	})
 	return s

@@ -238,11 +238,20 @@ func FreeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
+// programs names the directory of programs that take the place of those in bin: of what
+// is not in it, that in bin is used.
+const programs = "LANDSCAPER_PROGRAMS"
+
 // Program finds a program in bin of the repository that the working directory is in.
 func Program(name string) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", fmt.Errorf("find %s: %w", name, err)
+	}
+	if other := os.Getenv(programs); other != "" {
+		if _, err := os.Stat(filepath.Join(other, name)); err == nil {
+			return filepath.Join(other, name), nil
+		}
 	}
 	program := filepath.Join(root, "bin", name)
 	if _, err := os.Stat(program); err != nil {
