@@ -66,9 +66,17 @@ PARTS := verify lint test-unit test-lab test-integration test-e2e
 test: ## Everything: generated files, lint, all tests; goes on after a failing part and sums up.
 	@hack/test.sh $(PARTS)
 
+TESTFLAGS ?=
+
 .PHONY: test-unit
 test-unit: ## Tests without a cluster (under a minute).
-	go test $(UNIT)
+	go test $(TESTFLAGS) $(UNIT)
+
+RACE ?= $(UNIT)
+
+.PHONY: test-race
+test-race: ## The same tests with the race detector (needs a C compiler; RACE=packages for some of them).
+	CGO_ENABLED=1 go test -race -timeout 20m $(TESTFLAGS) $(RACE)
 
 PACKAGE ?= ./internal/installation
 TEST ?= .
@@ -91,6 +99,14 @@ test-integration: build lab ## Tests against real API servers.
 test-e2e: build lab ## Whole scenarios on several clusters.
 	go test -count=1 -timeout 30m ./test/e2e/...
 	go test -count=1 -timeout 30m ./test/shootflux/...
+
+# Those that let many parts of the server run at the same time.
+E2E_RACE ?= ^(TestMinimal|TestTree|TestTrigger|TestOrder|TestExports|TestHelm|TestContract|TestTargetSync|TestInterruption)
+
+.PHONY: test-e2e-race
+test-e2e-race: build lab ## Scenarios with a server that finds data races (needs a C compiler; E2E_RACE=pattern).
+	CGO_ENABLED=1 go build -race -o $(BIN)/race/landscaper ./cmd/landscaper
+	LANDSCAPER_PROGRAMS=$(BIN)/race go test -count=1 -timeout 60m -run '$(E2E_RACE)' ./test/e2e/
 
 SOAK ?= 1h
 
@@ -125,6 +141,12 @@ lint: $(BIN)/golangci-lint ## Check the house rules (first time: 2 minutes for t
 $(BIN)/%: $(TOOLS)/%/go.mod
 	@echo "building $(@F) (1 to 2 minutes) ..."
 	@cd $(<D) && CGO_ENABLED=0 go build -trimpath -o $@ $$(sed -n 's/^tool //p' go.mod | head -n 1)
+
+FIGURES ?=
+
+.PHONY: figures
+figures: $(BIN)/deadcode ## Measure the code base, as a table (FIGURES=-unit measures the time of test-unit, too).
+	@go run ./hack/figures -deadcode $(BIN)/deadcode $(FIGURES)
 
 .PHONY: clean
 clean: ## Remove everything that was built.
