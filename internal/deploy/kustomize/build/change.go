@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (g *guard) patch(own *part, directory string, patch *types.Patch) error {
 	if err != nil {
 		return err
 	}
-	if err := g.checkPatch(documents, patch.Target != nil); err != nil {
+	if err := g.checkPatch(own, documents, patch.Target != nil); err != nil {
 		return err
 	}
 	patch.Path, patch.Patch = "", string(joined(documents))
@@ -94,7 +95,7 @@ func (g *guard) patch(own *part, directory string, patch *types.Patch) error {
 }
 
 // checkPatch refuses what is no patch, so that the library has nothing to quote.
-func (g *guard) checkPatch(documents [][]byte, hasTarget bool) error {
+func (g *guard) checkPatch(own *part, documents [][]byte, hasTarget bool) error {
 	if len(documents) == 0 {
 		return errors.New("it is empty")
 	}
@@ -103,6 +104,7 @@ func (g *guard) checkPatch(documents [][]byte, hasTarget bool) error {
 		if err := json.Unmarshal(raw, &content); err != nil {
 			return errors.New("it is no patch")
 		}
+		own.patches = append(own.patches, countedPatch{widthOf(content, true), hasTarget})
 		switch content := content.(type) {
 		case map[string]any:
 			if hasTarget && len(documents) > 1 {
@@ -150,6 +152,12 @@ func checkOperations(operations []any) error {
 
 // generators hands over the files of generators.
 func (g *guard) generators(own *part, id, directory string, content *types.Kustomization) error {
+	options, err := json.Marshal(content.GeneratorOptions)
+	if err != nil {
+		return fmt.Errorf("generatorOptions: %w", err)
+	}
+	// Each of what they generate gets them.
+	own.bytes += (len(content.ConfigMapGenerator) + len(content.SecretGenerator)) * len(options)
 	for i := range content.ConfigMapGenerator {
 		if err := g.generator(own, id, directory, &content.ConfigMapGenerator[i].GeneratorArgs); err != nil {
 			return fmt.Errorf("configMapGenerator[%d]: %w", i, err)
@@ -169,6 +177,7 @@ func (g *guard) generator(own *part, id, directory string, args *types.Generator
 	}
 	g.names = append(g.names, args.Name)
 	own.objects++
+	entries := len(args.LiteralSources) + len(args.FileSources)
 	for i, literal := range args.LiteralSources {
 		_, value, isPair := strings.Cut(literal, "=")
 		if !isPair {
@@ -189,12 +198,18 @@ func (g *guard) generator(own *part, id, directory string, args *types.Generator
 		args.FileSources[i] = key + "=" + placed
 	}
 	for i, name := range args.EnvSources {
-		placed, err := g.attach(own, id, directory, name, utf8.Valid)
+		lines := 0
+		placed, err := g.attach(own, id, directory, name, func(text []byte) bool {
+			lines = 1 + bytes.Count(text, []byte("\n"))
+			return utf8.Valid(text)
+		})
+		entries += lines
 		if err != nil {
 			return fmt.Errorf("envs[%d]: %w", i, err)
 		}
 		args.EnvSources[i] = placed
 	}
+	own.widen(width{keys: min(entries, maxEntries), searched: square(entries)})
 	return nil
 }
 

@@ -46,6 +46,9 @@ type part struct {
 	component bool
 	// objects and bytes are those that it yields, as far as can be told.
 	objects, bytes int
+	// widths tell how many entries they have, patches what changes that.
+	widths  widths
+	patches []countedPatch
 	// each is how much it may add to each object, with how many changes.
 	each, changes int
 	// runs is how many kustomizations it stands for, passes how often it goes through
@@ -68,7 +71,9 @@ func (p *part) include(other *part, asComponent bool) error {
 	}
 	p.objects, p.bytes = p.objects+other.objects, p.bytes+other.bytes
 	p.runs, p.work = p.runs+other.runs, p.work+other.work
+	p.widths.add(other.widths)
 	if asComponent {
+		p.patches = append(p.patches, other.patches...)
 		p.each, p.changes, p.passes = p.each+other.each, p.changes+other.changes, p.passes+other.passes
 	}
 	return nil
@@ -87,6 +92,8 @@ func (g *guard) check(p *part) error {
 	if !p.component {
 		p.bytes += p.objects * p.each
 		p.work += p.passes*p.objects*p.objects + p.changes*(objectWork*p.objects+p.bytes/bytesPerWork)
+		searched, after := search(p.patches, p.objects, p.widths)
+		p.work, p.widths = p.work+searched, after
 	}
 	if p.work > g.limits.Work {
 		return &filetree.LimitError{What: "the work for the objects, patches and kustomizations of " + p.at, Limit: int64(g.limits.Work)}
@@ -198,29 +205,43 @@ func (g *guard) documents(text []byte) ([][]byte, error) {
 	return all, nil
 }
 
-// objectsOf reads the objects of a text, and what they may be called in messages.
-func (g *guard) objectsOf(text []byte) (documents [][]byte, objects int, err error) {
+// objectsOf reads the objects of a text for a kustomization, and what they may be called
+// in messages.
+func (g *guard) objectsOf(own *part, text []byte) (documents [][]byte, err error) {
 	documents, err = g.documents(text)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for i, raw := range documents {
 		var content map[string]any
 		if err := json.Unmarshal(raw, &content); err != nil {
-			return nil, 0, fmt.Errorf("document %d is no object", i+1)
+			return nil, fmt.Errorf("document %d is no object", i+1)
 		}
 		for _, field := range []string{"apiVersion", "kind"} {
 			if name, _ := content[field].(string); name == "" {
-				return nil, 0, fmt.Errorf("document %d has no %s", i+1, field)
+				return nil, fmt.Errorf("document %d has no %s", i+1, field)
 			}
 		}
 		g.note(content)
-		objects++
-		if items, isList := content["items"].([]any); isList {
-			objects += len(items)
+		own.take(content)
+	}
+	return documents, nil
+}
+
+// take counts an object. The library may take it for a list, whose items may be lists
+// again.
+func (p *part) take(content map[string]any) {
+	p.objects++
+	items, isList := content["items"].([]any)
+	if !isList {
+		p.widen(widthOf(content, false))
+		return
+	}
+	for _, item := range items {
+		if object, isObject := item.(map[string]any); isObject {
+			p.take(object)
 		}
 	}
-	return documents, objects, nil
 }
 
 // place writes the text of a file for the library and returns its name in a directory.

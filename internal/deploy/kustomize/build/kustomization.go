@@ -259,12 +259,12 @@ func (g *guard) resource(own *part, directory, name, field string) (string, erro
 	if err != nil {
 		return fail(err)
 	}
-	documents, objects, err := g.objectsOf(text)
+	documents, err := g.objectsOf(own, text)
 	if err != nil {
 		return fail(err)
 	}
 	all := joined(documents)
-	own.objects, own.bytes = own.objects+objects, own.bytes+len(all)
+	own.bytes += len(all)
 	placed, err := g.place(own.id, at, all)
 	if err != nil {
 		return fail(err)
