@@ -11,6 +11,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// TestOwnersCannotFillStatuses shows that what Flux says, which the owner of a shoot can
+// write, is not handed on at any length.
+func TestOwnersCannotFillStatuses(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": []any{
+		map[string]any{"type": "Ready", "status": "False", "message": "no\x1b[2J\n" + strings.Repeat("x", 1<<20)},
+	}}}}
+	if told := judge(object).String(); len(told) > 2000 || strings.ContainsAny(told, "\x1b\n") {
+		t.Errorf("%d bytes are told: %q...", len(told), told[:50])
+	}
+}
+
 func TestJudge(t *testing.T) {
 	for _, test := range []struct {
 		name, status  string

@@ -136,7 +136,8 @@ func get(ctx context.Context, connection *cluster.Connection, object *unstructur
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: read %s: %w", ErrNotYet, name(object), err)
+		// The owner of the shoot may have said this, at any length.
+		return nil, fmt.Errorf("%w: read %s: %s", ErrNotYet, name(object), shown.Text(err.Error()))
 	}
 	return found, nil
 }

@@ -59,9 +59,11 @@ type work struct {
 	pieces      pieces
 	// installed, configured and data are how far the pieces are.
 	installed, configured, data managed.Standing
-	// unready is why Flux is not ready in the shoot, looked says that we could look.
+	// unready is why Flux is not ready in the shoot, looked says that we could look, and
+	// took is how long it took.
 	unready *access.Unready
 	looked  bool
+	took    time.Duration
 }
 
 // configure returns the effective configuration of a shoot.
@@ -252,7 +254,9 @@ func (w *work) look(ctx context.Context) error {
 	if len(list) == 0 || w.plan.config.handle() == leave {
 		return nil
 	}
+	since := w.Now()
 	unready, err := w.Shoots.Look(ctx, w.e.Namespace, w.kubeconfig, list...)
+	w.took = w.Now().Sub(since)
 	switch {
 	case errors.Is(err, access.ErrNotYet):
 		w.unready = &access.Unready{Object: "Flux", Message: err.Error()}
@@ -274,7 +278,7 @@ func (w *work) unreadiness() *pause {
 	if w.credentials != nil && w.credentials.publicKey != "" {
 		why += "; the repository must accept the key " + w.credentials.publicKey
 	}
-	return &pause{why: why, progress: 80, again: lookAtShoot, code: gardener.RetryableConfigurationProblem}
+	return &pause{why: why, progress: 80, again: notBefore(lookAtShoot, w.took), code: gardener.RetryableConfigurationProblem}
 }
 
 // settle remembers what was reached, and leaves alone what belongs to the owner of the
@@ -374,5 +378,5 @@ func (w *work) next() time.Duration {
 		return resync
 	}
 	const soonest = 15 * time.Second
-	return min(resync, max(soonest, w.Now().Sub(condition.LastTransitionTime.Time)))
+	return min(resync, notBefore(max(soonest, w.Now().Sub(condition.LastTransitionTime.Time)), w.took))
 }

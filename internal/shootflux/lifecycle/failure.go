@@ -65,6 +65,13 @@ const (
 	lookAtShoot = 5 * time.Second
 )
 
+// notBefore is when to look at a shoot again that took a time to answer: one that answers
+// slowly, perhaps on purpose, must not hold up those who work for others.
+func notBefore(again, took time.Duration) time.Duration {
+	const share = 10
+	return max(again, share*took)
+}
+
 // wait says since when a shoot waits, and how long it may wait on. Another configuration
 // gets all the time anew.
 func wait(remembered *state.State, checksum string, now time.Time) (since time.Time, left time.Duration) {

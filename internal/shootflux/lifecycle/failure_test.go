@@ -45,3 +45,20 @@ func TestExpired(t *testing.T) {
 		t.Errorf("codes %v", got)
 	}
 }
+
+func TestSlowShootsAreAskedRarely(t *testing.T) {
+	for _, row := range []struct {
+		reason            string
+		again, took, want time.Duration
+	}{
+		{"one that answers at once", 5 * time.Second, 30 * time.Millisecond, 5 * time.Second},
+		{"one that takes as long as it may", 5 * time.Second, 10 * time.Second, 100 * time.Second},
+		{"one that we look at rarely anyway", time.Hour, 10 * time.Second, time.Hour},
+	} {
+		t.Run(row.reason, func(t *testing.T) {
+			if got := notBefore(row.again, row.took); got != row.want {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+		})
+	}
+}

@@ -15,8 +15,15 @@ import (
 	"go.landscaper.dev/internal/shootflux/giturl"
 )
 
-// scanTimeout bounds all connections of a scan.
-const scanTimeout = 20 * time.Second
+const (
+	// scanTimeout bounds all connections of a scan.
+	scanTimeout = 20 * time.Second
+	// atOnce is how many scans there are at the same time. A host that keeps silent, or
+	// many of them, must not hold up those who work for others.
+	atOnce = 2
+	// turn is how long one waits for its turn.
+	turn = time.Second
+)
 
 // algorithms are asked for one after another, since a server shows one key at a time.
 // A client of another age may know one of them only.
@@ -29,7 +36,14 @@ var algorithms = [][]string{
 // Scan returns a scanner that connects where the policy allows, to the host and the
 // port of the repository and nowhere else. It believes the first answer.
 func Scan(policy egress.Policy) Scanner {
+	slots := make(chan struct{}, atOnce)
 	return func(ctx context.Context, repository *giturl.URL) (string, error) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-time.After(turn):
+			return "", fmt.Errorf("ask %s for host keys: other hosts are asked at the moment; it is tried again, and knownHosts needs no asking", repository.Address())
+		}
 		ctx, cancel := context.WithTimeout(ctx, scanTimeout)
 		defer cancel()
 		if err := policy.CheckHost(repository.Host); err != nil {
@@ -46,7 +60,7 @@ func Scan(policy egress.Policy) Scanner {
 			}
 		}
 		if lines.Len() == 0 {
-			return "", fmt.Errorf("ask %s for host keys: it does not answer as a server for SSH: check the address, or set knownHosts", repository.Address())
+			return "", noAnswer(repository.Address())
 		}
 		return lines.String(), nil
 	}
@@ -56,17 +70,16 @@ func Scan(policy egress.Policy) Scanner {
 var errSeen = errors.New("seen")
 
 // hostKey returns nil if the server has no key of this kind. No error repeats what the
-// server says or what its name was resolved to.
+// server says or what its name was resolved to, nor tells a port that is closed from one
+// that keeps silent: nobody shall explore the network of the seed with it.
 func hostKey(ctx context.Context, policy egress.Policy, address string, wanted []string) (ssh.PublicKey, error) {
 	connection, err := policy.DialContext(ctx, "tcp", address)
 	var refused *egress.Refused
 	switch {
 	case errors.As(err, &refused):
 		return nil, fmt.Errorf("ask for host keys: %w", refused)
-	case err != nil && ctx.Err() != nil:
-		return nil, late(address)
 	case err != nil:
-		return nil, fmt.Errorf("ask %s for host keys: it cannot be reached from here: check the address, or set knownHosts", address)
+		return nil, noAnswer(address)
 	}
 	defer connection.Close() //nolint:errcheck // nothing was written that could be lost
 	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
@@ -80,7 +93,7 @@ func hostKey(ctx context.Context, policy egress.Policy, address string, wanted [
 		},
 	})
 	if seen == nil && ctx.Err() != nil {
-		return nil, late(address)
+		return nil, noAnswer(address)
 	}
 	if err == nil {
 		return nil, fmt.Errorf("ask %s for host keys: it let us in without a key", address)
@@ -88,6 +101,6 @@ func hostKey(ctx context.Context, policy egress.Policy, address string, wanted [
 	return seen, nil
 }
 
-func late(address string) error {
-	return fmt.Errorf("ask %s for host keys: no answer in time: check the address, or set knownHosts", address)
+func noAnswer(address string) error {
+	return fmt.Errorf("ask %s for host keys: it does not answer as a server for SSH: check the address, or set knownHosts", address)
 }
