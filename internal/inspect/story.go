@@ -30,16 +30,18 @@ type Entry struct {
 	// Count is how often it happened, if more than once.
 	Count int32 `json:"count,omitempty"`
 
-	// stage orders what one status tells of the same second.
+	// stage orders what is told of the same second.
 	stage int
+	// depth is how far the object is from the root of the tree.
+	depth int
 }
 
 // EventsOf returns the events of the objects of a tree, the oldest first.
 func EventsOf(tree *Node, events []*corev1.Event) []Entry {
-	nodes := map[types.UID]*Node{}
-	tree.Walk(func(node *Node) {
+	nodes, depths := map[types.UID]*Node{}, map[types.UID]int{}
+	tree.walkDeep(0, func(node *Node, depth int) {
 		if object := node.Object(); object != nil {
-			nodes[object.GetUID()] = node
+			nodes[object.GetUID()], depths[object.GetUID()] = node, depth
 		}
 	})
 	var entries []Entry
@@ -49,6 +51,7 @@ func EventsOf(tree *Node, events []*corev1.Event) []Entry {
 			continue
 		}
 		entry := node.entry(lastTime(event), event.Type, event.Reason, event.Message, stageInside)
+		entry.depth = depths[event.InvolvedObject.UID]
 		if event.Series != nil {
 			entry.Count = event.Series.Count
 		} else if event.Count > 1 {
@@ -79,6 +82,7 @@ const (
 	stageAsked = iota
 	stageBegun
 	stageInside
+	stageFailed
 	stageEnded
 )
 
@@ -90,11 +94,16 @@ func Story(tree *Node, events []*corev1.Event) []Entry {
 		begin = tree.StartTime.Time
 	}
 	var entries []Entry
-	tree.Walk(func(node *Node) { entries = append(entries, node.told()...) })
+	tree.walkDeep(0, func(node *Node, depth int) {
+		for _, entry := range node.told() {
+			entry.depth = depth
+			entries = append(entries, entry)
+		}
+	})
 	entries = append(entries, EventsOf(tree, events)...)
 	// What was before is of an earlier job.
 	entries = slices.DeleteFunc(entries, func(entry Entry) bool { return entry.Time.Before(begin) })
-	return withoutRepetition(inOrder(entries))
+	return inOrder(withoutRepetition(entries))
 }
 
 // withoutRepetition drops what a status and an event tell alike.
@@ -113,9 +122,23 @@ func withoutRepetition(entries []Entry) []Entry {
 	})
 }
 
+// walkDeep is Walk for those who need the depth.
+func (n *Node) walkDeep(depth int, visit func(*Node, int)) {
+	visit(n, depth)
+	for _, child := range n.Children {
+		child.walkDeep(depth+1, visit)
+	}
+}
+
+// inOrder sorts by time. Most times are full seconds: in one, a job goes down the tree,
+// and its failures and its end come up again.
 func inOrder(entries []Entry) []Entry {
 	slices.SortStableFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Time.Unix(), b.Time.Unix()), a.stage-b.stage, a.Time.Compare(b.Time))
+		order := cmp.Or(cmp.Compare(a.Time.Unix(), b.Time.Unix()), a.stage-b.stage)
+		if order == 0 && a.stage >= stageFailed {
+			order = b.depth - a.depth
+		}
+		return cmp.Or(order, a.Time.Compare(b.Time))
 	})
 	return entries
 }
@@ -123,6 +146,9 @@ func inOrder(entries []Entry) []Entry {
 func (n *Node) entry(at time.Time, kind, reason, message string, stage int) Entry {
 	if n.names != nil {
 		message = n.names.Replace(message)
+	}
+	if kind == corev1.EventTypeWarning && stage == stageInside {
+		stage = stageFailed
 	}
 	return Entry{Time: at, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, Type: cmp.Or(kind, corev1.EventTypeNormal), Reason: reason, Message: message, stage: stage}
 }

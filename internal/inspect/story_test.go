@@ -99,6 +99,26 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// TestStoryOfOneSecond: in a second, a job goes down the tree, and its failure comes up.
+func TestStoryOfOneSecond(t *testing.T) {
+	told := &v1alpha1.TransitionTimes{TriggerTime: at(100), FinishedTime: at(100)}
+	failed := &v1alpha1.Error{Reason: "E", Message: "bad", LastUpdateTime: *at(100)}
+	root := object("Failed", func(i *v1alpha1.Installation) {
+		i.Status.ExecutionReference, i.Status.TransitionTimes, i.Status.LastError = &v1alpha1.ObjectReference{Name: "a"}, told, failed
+	})
+	exec := execution("a", func(e *v1alpha1.Execution) {
+		e.Status.ExecutionPhase, e.Status.TransitionTimes, e.Status.LastError = "Failed", told, failed
+	})
+	tree := Tree(Snapshot{Installations: []*v1alpha1.Installation{root}, Executions: []*v1alpha1.Execution{exec}}, "ns", "a")
+	var order []string
+	for _, entry := range Story(tree, nil) {
+		order = append(order, string(entry.Kind)+" "+entry.Reason)
+	}
+	if diff := cmp.Diff([]string{"Installation Asked", "Execution Asked", "Execution E", "Installation E", "Execution Ended", "Installation Ended"}, order); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestStoryOfRunningJob ends with what is waited for.
 func TestStoryOfRunningJob(t *testing.T) {
 	item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
