@@ -38,18 +38,18 @@ func installationNames() []Rule {
 	return []Rule{
 		{
 			ID: "name-length", Path: "metadata.name",
-			Offenders: when("request.operation == 'CREATE' && !has(object.metadata.generateName) && size(object.metadata.name) > 58", "object.metadata.name"),
-			Problem:   "is longer than 58 characters: the name becomes part of labels, which have no room for more",
+			Violated: "request.operation == 'CREATE' && !has(object.metadata.generateName) && size(object.metadata.name) > 58", Offender: "object.metadata.name",
+			Problem: "is longer than 58 characters: the name becomes part of labels, which have no room for more",
 		},
 		{
 			ID: "generate-name-length", Path: "metadata.generateName",
-			Offenders: when("request.operation == 'CREATE' && has(object.metadata.generateName) && size(object.metadata.generateName) > 53", "object.metadata.generateName"),
-			Problem:   "is longer than 53 characters: the name becomes part of labels, which have no room for more",
+			Violated: "request.operation == 'CREATE' && has(object.metadata.generateName) && size(object.metadata.generateName) > 53", Offender: "object.metadata.generateName",
+			Problem: "is longer than 53 characters: the name becomes part of labels, which have no room for more",
 		},
 		{
 			ID: "name-label", Path: "metadata.name",
-			Offenders: when("request.operation == 'CREATE' && object.metadata.name.contains('.')", "object.metadata.name"),
-			Problem:   "must not contain a dot: use lower-case letters, digits and -",
+			Violated: "request.operation == 'CREATE' && object.metadata.name.contains('.')", Offender: "object.metadata.name",
+			Problem: "must not contain a dot: use lower-case letters, digits and -",
 		},
 	}
 }
@@ -61,63 +61,73 @@ func installationImports() []Rule {
 		return "e.?" + ref + ".?namespace.orValue('') != '' && e." + ref + ".namespace != request.namespace && " +
 			"!(request.namespace in variables." + AllowedSourceNamespaces + "[?e." + ref + ".namespace].orValue([]))"
 	}
-	return []Rule{
-		{ID: "data-import-source", Path: "spec.imports.data", Offenders: named("variables.data", oneSource), Problem: "must have exactly one of dataRef, secretRef and configMapRef"},
-		{ID: "data-import-secret-name", Path: "spec.imports.data[].secretRef.name", Offenders: named("variables.data", "has(e.secretRef) && e.secretRef.?name.orValue('') == ''"), Problem: "must not be empty: give the name of a Secret of this namespace"},
-		{ID: "data-import-configmap-name", Path: "spec.imports.data[].configMapRef.name", Offenders: named("variables.data", "has(e.configMapRef) && e.configMapRef.?name.orValue('') == ''"), Problem: "must not be empty: give the name of a ConfigMap of this namespace"},
-		{ID: "data-import-namespace", Path: "spec.imports.data[].secretRef.namespace, configMapRef.namespace",
+	names := "object.?spec.?imports.hasValue()"
+	lists := "object.?spec.?imports.?targets.orValue([]).exists(e, has(e.targets) || has(e.targetMap))"
+	return concat(where(filled("imports.?data"),
+		Rule{ID: "data-import-source", Path: "spec.imports.data", Offenders: named("variables.data", oneSource), Problem: "must have exactly one of dataRef, secretRef and configMapRef"},
+		Rule{ID: "data-import-secret-name", Path: "spec.imports.data[].secretRef.name", Offenders: named("variables.data", "has(e.secretRef) && e.secretRef.?name.orValue('') == ''"), Problem: "must not be empty: give the name of a Secret of this namespace"},
+		Rule{ID: "data-import-configmap-name", Path: "spec.imports.data[].configMapRef.name", Offenders: named("variables.data", "has(e.configMapRef) && e.configMapRef.?name.orValue('') == ''"), Problem: "must not be empty: give the name of a ConfigMap of this namespace"},
+		Rule{ID: "data-import-namespace", Path: "spec.imports.data[].secretRef.namespace, configMapRef.namespace",
 			Offenders: named("variables.data", "("+foreign("secretRef")+") || ("+foreign("configMapRef")+")"),
 			Problem:   "refers to another namespace, which the administrator has not allowed: copy the object into this namespace or ask for permission"},
-		{ID: "import-name", Path: "spec.imports", Offenders: "variables.importNames.filter(n, n == '').map(n, '(without a name)')", Problem: "must have a name"},
-		{ID: "import-name-unique", Path: "spec.imports", Offenders: duplicates("variables.importNames"), Problem: "is used more than once: names are unique over data and targets"},
-		{ID: "target-import-source", Path: "spec.imports.targets", Offenders: named("variables.targets", oneTarget), Problem: "must have exactly one of target, targets, targetListRef, targetMap and targetMapRef"},
-		{ID: "target-import-list", Path: "spec.imports.targets[].targets", Offenders: named("variables.targets", "e.?targets.orValue([]).exists(t, t == '')"), Problem: "must not contain an empty name"},
-		{ID: "target-import-map-key", Path: "spec.imports.targets[].targetMap", Offenders: named("variables.targets", "e.?targetMap.orValue({}).exists(k, !k.matches('"+targetMapKey+"'))"), Problem: "has a key that is not made of at most 63 lower-case letters, digits, - and ."},
-		{ID: "target-import-map-value", Path: "spec.imports.targets[].targetMap", Offenders: named("variables.targets", "e.?targetMap.orValue({}).exists(k, e.targetMap[k] == '')"), Problem: "must not contain an empty name"},
-	}
+	), where(names,
+		Rule{ID: "import-name", Path: "spec.imports", Offenders: "variables.importNames.filter(n, n == '').map(n, '(without a name)')", Problem: "must have a name"},
+		Rule{ID: "import-name-unique", Path: "spec.imports", Offenders: duplicates("variables.importNames"), Problem: "is used more than once: names are unique over data and targets"},
+	), where(filled("imports.?targets"),
+		Rule{ID: "target-import-source", Path: "spec.imports.targets", Offenders: named("variables.targets", oneTarget), Problem: "must have exactly one of target, targets, targetListRef, targetMap and targetMapRef"},
+	), where(lists,
+		Rule{ID: "target-import-list", Path: "spec.imports.targets[].targets", Offenders: named("variables.targets", "e.?targets.orValue([]).exists(t, t == '')"), Problem: "must not contain an empty name"},
+		Rule{ID: "target-import-map-key", Path: "spec.imports.targets[].targetMap", Offenders: named("variables.targets", "e.?targetMap.orValue({}).exists(k, !k.matches('"+targetMapKey+"'))"), Problem: "has a key that is not made of at most 63 lower-case letters, digits, - and ."},
+		Rule{ID: "target-import-map-value", Path: "spec.imports.targets[].targetMap", Offenders: named("variables.targets", "e.?targetMap.orValue({}).exists(k, e.targetMap[k] == '')"), Problem: "must not contain an empty name"},
+	))
 }
 
 func installationExports() []Rule {
 	unstorable := func(field string) string {
 		return "!e.?" + field + ".orValue('x').matches('^#?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')"
 	}
-	return []Rule{
-		{ID: "data-export-ref", Path: "spec.exports.data[].dataRef", Offenders: named("variables.dataExports", "e.?dataRef.orValue('') == ''"), Problem: "must not be empty: give the name under which others find the value"},
-		{ID: "data-export-name", Path: "spec.exports.data", Offenders: "variables.dataExportNames.filter(n, n == '').map(n, '(without a name)')", Problem: "must have a name"},
-		{ID: "data-export-name-unique", Path: "spec.exports.data", Offenders: duplicates("variables.dataExportNames"), Problem: "is used more than once"},
-		{ID: "target-export-ref", Path: "spec.exports.targets[].target", Offenders: named("variables.targetExports", "e.?target.orValue('') == ''"), Problem: "must not be empty: give the name under which others find the Target"},
-		{ID: "target-export-name", Path: "spec.exports.targets", Offenders: "variables.targetExportNames.filter(n, n == '').map(n, '(without a name)')", Problem: "must have a name"},
-		{ID: "target-export-name-unique", Path: "spec.exports.targets", Offenders: duplicates("variables.targetExportNames"), Problem: "is used more than once"},
-		{ID: "export-name-in-both-lists", Path: "spec.exports", Offenders: "variables.dataExportNames.filter(n, n != '' && n in variables.targetExportNames)", Problem: "names a data export and a target export, which is hard to read", Warn: true},
-		{ID: "data-export-ref-label", Path: "spec.exports.data[].dataRef", Offenders: named("variables.dataExports", "e.?dataRef.orValue('') != '' && "+unstorable("dataRef")), Problem: "cannot be stored as a label, so the export will fail: use at most 63 letters, digits, -, _ and .", Warn: true},
-		{ID: "target-export-ref-label", Path: "spec.exports.targets[].target", Offenders: named("variables.targetExports", "e.?target.orValue('') != '' && "+unstorable("target")), Problem: "cannot be stored as a label, so the export will fail: use at most 63 letters, digits, -, _ and .", Warn: true},
-	}
+	data, targets := filled("exports.?data"), filled("exports.?targets")
+	return concat(where(data,
+		Rule{ID: "data-export-ref", Path: "spec.exports.data[].dataRef", Offenders: named("variables.dataExports", "e.?dataRef.orValue('') == ''"), Problem: "must not be empty: give the name under which others find the value"},
+		Rule{ID: "data-export-name", Path: "spec.exports.data", Offenders: "variables.dataExportNames.filter(n, n == '').map(n, '(without a name)')", Problem: "must have a name"},
+		Rule{ID: "data-export-name-unique", Path: "spec.exports.data", Offenders: duplicates("variables.dataExportNames"), Problem: "is used more than once"},
+	), where(targets,
+		Rule{ID: "target-export-ref", Path: "spec.exports.targets[].target", Offenders: named("variables.targetExports", "e.?target.orValue('') == ''"), Problem: "must not be empty: give the name under which others find the Target"},
+		Rule{ID: "target-export-name", Path: "spec.exports.targets", Offenders: "variables.targetExportNames.filter(n, n == '').map(n, '(without a name)')", Problem: "must have a name"},
+		Rule{ID: "target-export-name-unique", Path: "spec.exports.targets", Offenders: duplicates("variables.targetExportNames"), Problem: "is used more than once"},
+	), where(data,
+		Rule{ID: "export-name-in-both-lists", Path: "spec.exports", Offenders: "variables.dataExportNames.filter(n, n != '' && n in variables.targetExportNames)", Problem: "names a data export and a target export, which is hard to read", Warn: true},
+		Rule{ID: "data-export-ref-label", Path: "spec.exports.data[].dataRef", Offenders: named("variables.dataExports", "e.?dataRef.orValue('') != '' && "+unstorable("dataRef")), Problem: "cannot be stored as a label, so the export will fail: use at most 63 letters, digits, -, _ and .", Warn: true},
+	), where(targets,
+		Rule{ID: "target-export-ref-label", Path: "spec.exports.targets[].target", Offenders: named("variables.targetExports", "e.?target.orValue('') != '' && "+unstorable("target")), Problem: "cannot be stored as a label, so the export will fail: use at most 63 letters, digits, -, _ and .", Warn: true},
+	))
 }
 
 func installationSources() []Rule {
 	return []Rule{
 		{ID: "blueprint", Path: "spec.blueprint",
-			Offenders: when("[has(variables.spec.?blueprint.orValue({}).ref), has(variables.spec.?blueprint.orValue({}).inline)].filter(given, given).size() != 1", "object.metadata.name"),
-			Problem:   "must have exactly one of ref and inline"},
+			Violated: "[has(variables.spec.?blueprint.orValue({}).ref), has(variables.spec.?blueprint.orValue({}).inline)].filter(given, given).size() != 1", Offender: "object.metadata.name",
+			Problem: "must have exactly one of ref and inline"},
 		{ID: "component-descriptor", Path: "spec.componentDescriptor",
-			Offenders: when("has(variables.spec.componentDescriptor) && !variables.storedEmpty && [has(variables.spec.componentDescriptor.ref), has(variables.spec.componentDescriptor.inline)].filter(given, given).size() != 1", "object.metadata.name"),
-			Problem:   "must have exactly one of ref and inline"},
+			Violated: "has(variables.spec.componentDescriptor) && !variables.storedEmpty && [has(variables.spec.componentDescriptor.ref), has(variables.spec.componentDescriptor.inline)].filter(given, given).size() != 1", Offender: "object.metadata.name",
+			Problem: "must have exactly one of ref and inline"},
 	}
 }
 
 func installationSchedules() []Rule {
 	var rules []Rule
+	given := "object.?spec.?automaticReconcile.hasValue()"
 	for _, schedule := range []string{"succeededReconcile", "failedReconcile"} {
 		id := strings.ToLower(strings.TrimSuffix(schedule, "Reconcile"))
 		cron := "variables.spec.?automaticReconcile.?" + schedule + ".?cronSpec.orValue('')"
 		interval := "variables.spec.?automaticReconcile.?" + schedule + ".?interval.orValue('none')"
 		rules = append(rules,
-			Rule{ID: id + "-cron", Path: "spec.automaticReconcile." + schedule + ".cronSpec",
-				Offenders: when(cron+" != '' && !"+cron+".matches('"+cronPattern()+"')", cron),
-				Problem:   "is not a schedule: use five fields such as 0 6 * * 1, or a word such as @hourly"},
-			Rule{ID: id + "-interval", Path: "spec.automaticReconcile." + schedule + ".interval",
-				Offenders: when("!"+interval+".matches('"+durationPattern+"')", interval),
-				Problem:   "is not a duration: use a number with a unit such as 90s, 10m or 1h30m, or none"})
+			Rule{ID: id + "-cron", Where: given, Path: "spec.automaticReconcile." + schedule + ".cronSpec",
+				Violated: cron + " != '' && !" + cron + ".matches('" + cronPattern() + "')", Offender: cron,
+				Problem: "is not a schedule: use five fields such as 0 6 * * 1, or a word such as @hourly"},
+			Rule{ID: id + "-interval", Where: given, Path: "spec.automaticReconcile." + schedule + ".interval",
+				Violated: "!" + interval + ".matches('" + durationPattern + "')", Offender: interval,
+				Problem: "is not a duration: use a number with a unit such as 90s, 10m or 1h30m, or none"})
 	}
 	return rules
 }

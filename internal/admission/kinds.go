@@ -7,7 +7,7 @@ func Kinds() []Kind {
 
 func executions() Kind {
 	return Kind{
-		Resource: "executions",
+		Resource: "executions", Parent: "Installation",
 		Variables: []Variable{
 			{"items", "object.?spec.?deployItems.orValue([])"},
 			{"itemNames", "variables.items.map(e, e.?name.orValue(''))"},
@@ -29,24 +29,24 @@ func executions() Kind {
 
 func deployItems() Kind {
 	return Kind{
-		Resource:  "deployitems",
+		Resource: "deployitems", Parent: "Execution",
 		Variables: []Variable{{"spec", "object.?spec.orValue({})"}},
 		Rules: []Rule{
-			{ID: "type", Path: "spec.type", Offenders: when("variables.spec.?type.orValue('') == ''", "object.metadata.name"), Problem: "must not be empty: give the type of a deployer"},
-			{ID: "type-immutable", Path: "spec.type", Offenders: when("request.operation == 'UPDATE' && oldObject.?spec.?type.orValue('') != variables.spec.?type.orValue('')", "variables.spec.?type.orValue('')"), Problem: "cannot be changed: delete the item and create another one"},
-			{ID: "target", Path: "spec.target", Offenders: when("has(variables.spec.target) && (variables.spec.target.?name.orValue('') == '' || variables.spec.target.?namespace.orValue('') == '')", "object.metadata.name"), Problem: "must have a name and a namespace"},
-			{ID: "timeout", Path: "spec.timeout", Offenders: when("!variables.spec.?timeout.orValue('none').matches('"+durationPattern+"')", "variables.spec.timeout"), Problem: "is not a duration: use a number with a unit such as 90s, 10m or 1h30m, or none"},
+			{ID: "type", Path: "spec.type", Violated: "variables.spec.?type.orValue('') == ''", Offender: "object.metadata.name", Problem: "must not be empty: give the type of a deployer"},
+			{ID: "type-immutable", Path: "spec.type", Violated: "request.operation == 'UPDATE' && oldObject.?spec.?type.orValue('') != variables.spec.?type.orValue('')", Offender: "variables.spec.?type.orValue('')", Problem: "cannot be changed: delete the item and create another one"},
+			{ID: "target", Path: "spec.target", Violated: "has(variables.spec.target) && (variables.spec.target.?name.orValue('') == '' || variables.spec.target.?namespace.orValue('') == '')", Offender: "object.metadata.name", Problem: "must have a name and a namespace"},
+			{ID: "timeout", Path: "spec.timeout", Violated: "!variables.spec.?timeout.orValue('none').matches('" + durationPattern + "')", Offender: "variables.spec.timeout", Problem: "is not a duration: use a number with a unit such as 90s, 10m or 1h30m, or none"},
 		},
 	}
 }
 
 func targets() Kind {
 	return Kind{
-		Resource:  "targets",
+		Resource: "targets", Parent: "Installation",
 		Variables: []Variable{{"spec", "object.?spec.orValue({})"}},
 		Rules: []Rule{
-			{ID: "content", Path: "spec", Offenders: when("has(variables.spec.config) && has(variables.spec.secretRef)", "object.metadata.name"), Problem: "must not have both config and secretRef"},
-			{ID: "no-content", Path: "spec", Offenders: when("!has(variables.spec.config) && !has(variables.spec.secretRef)", "object.metadata.name"), Problem: "has neither config nor secretRef, so nothing can be deployed with it", Warn: true},
+			{ID: "content", Path: "spec", Violated: "has(variables.spec.config) && has(variables.spec.secretRef)", Offender: "object.metadata.name", Problem: "must not have both config and secretRef"},
+			{ID: "no-content", Path: "spec", Violated: "!has(variables.spec.config) && !has(variables.spec.secretRef)", Offender: "object.metadata.name", Problem: "has neither config nor secretRef, so nothing can be deployed with it", Warn: true},
 		},
 	}
 }
@@ -56,9 +56,9 @@ func targetSyncs() Kind {
 		Resource:  "targetsyncs",
 		Variables: []Variable{{"spec", "object.?spec.orValue({})"}},
 		Rules: []Rule{
-			{ID: "one-expression", Path: "spec", Offenders: when("variables.spec.?secretNameExpression.orValue('') != '' && variables.spec.?shootNameExpression.orValue('') != ''", "object.metadata.name"), Problem: "has both secretNameExpression and shootNameExpression, so nothing will be synchronised: use one of them", Warn: true},
-			{ID: "no-expression", Path: "spec", Offenders: when("variables.spec.?secretNameExpression.orValue('') == '' && variables.spec.?shootNameExpression.orValue('') == ''", "object.metadata.name"), Problem: "has neither secretNameExpression nor shootNameExpression, so it selects nothing", Warn: true},
-			{ID: "secret-key", Path: "spec.secretRef.key", Offenders: when("variables.spec.?secretRef.?key.orValue('') == ''", "object.metadata.name"), Problem: "is empty: name the key that holds the kubeconfig", Warn: true},
+			{ID: "one-expression", Path: "spec", Violated: "variables.spec.?secretNameExpression.orValue('') != '' && variables.spec.?shootNameExpression.orValue('') != ''", Offender: "object.metadata.name", Problem: "has both secretNameExpression and shootNameExpression, so nothing will be synchronised: use one of them", Warn: true},
+			{ID: "no-expression", Path: "spec", Violated: "variables.spec.?secretNameExpression.orValue('') == '' && variables.spec.?shootNameExpression.orValue('') == ''", Offender: "object.metadata.name", Problem: "has neither secretNameExpression nor shootNameExpression, so it selects nothing", Warn: true},
+			{ID: "secret-key", Path: "spec.secretRef.key", Violated: "variables.spec.?secretRef.?key.orValue('') == ''", Offender: "object.metadata.name", Problem: "is empty: name the key that holds the kubeconfig", Warn: true},
 		},
 	}
 }

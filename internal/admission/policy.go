@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -39,31 +40,33 @@ func (k Kind) policy(warn bool) *Policy {
 	if warn {
 		name, action = k.Resource+".advice."+v1alpha1.GroupName, admissionv1.Warn
 	}
+	var rules []Rule
+	for _, rule := range k.Rules {
+		if rule.Warn == warn {
+			rules = append(rules, rule)
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
 	spec := admissionv1.ValidatingAdmissionPolicySpec{
 		FailurePolicy:    ptr(admissionv1.Ignore),
 		MatchConstraints: k.matchConstraints(),
-		MatchConditions:  []admissionv1.MatchCondition{unchangedSpecIsNotLookedAt},
+		MatchConditions:  k.matchConditions(rules),
 	}
 	for _, variable := range k.Variables {
 		spec.Variables = append(spec.Variables, admissionv1.Variable(variable))
 	}
-	var problems []string
-	for _, rule := range k.Rules {
-		if rule.Warn != warn {
-			continue
+	for _, rule := range rules {
+		if rule.Offenders != "" {
+			spec.Variables = append(spec.Variables, admissionv1.Variable{Name: rule.variable(), Expression: rule.Offenders})
 		}
-		variable := "offenders" + camel(rule.ID)
-		spec.Variables = append(spec.Variables, admissionv1.Variable{Name: variable, Expression: rule.Offenders})
-		problems = append(problems, fmt.Sprintf("variables.%s.size() == 0 ? '' : '%s: ' + variables.%[1]s.join(', ') + ' %[3]s'", variable, rule.Path, rule.Problem))
-	}
-	if len(problems) == 0 {
-		return nil
 	}
 	// One validation for all rules, because the API server reports only the first
 	// one that fails, and a user wants to see all problems at once.
 	spec.Variables = append(spec.Variables, admissionv1.Variable{
 		Name:       "problems",
-		Expression: "[" + strings.Join(problems, ",\n") + "].filter(p, p != '')",
+		Expression: problems(rules),
 	})
 	spec.Validations = []admissionv1.Validation{{
 		Expression:        "variables.problems.size() == 0",
@@ -88,11 +91,58 @@ func (k Kind) policy(warn bool) *Policy {
 	}
 }
 
-// unchangedSpecIsNotLookedAt keeps metadata updates going, such as the removal of
-// a finalizer, on objects that were stored before a rule was in force.
-var unchangedSpecIsNotLookedAt = admissionv1.MatchCondition{
-	Name:       "spec-is-new",
-	Expression: "request.operation == 'CREATE' || object.?spec != oldObject.?spec",
+// problems returns an expression with the texts of all rules that an object violates. Rules
+// with the same condition stand together, so that it is looked at once.
+func problems(rules []Rule) string {
+	var groups []string
+	for len(rules) > 0 {
+		end := 1
+		for end < len(rules) && rules[end].Where == rules[0].Where {
+			end++
+		}
+		texts := make([]string, end)
+		for i, rule := range rules[:end] {
+			texts[i] = rule.problem()
+		}
+		group := "[" + strings.Join(texts, ",\n") + "]"
+		if rules[0].Where != "" {
+			group = "(" + rules[0].Where + " ? " + group + " : [])"
+		}
+		groups, rules = append(groups, group), rules[end:]
+	}
+	return "(" + strings.Join(groups, " +\n") + ").filter(p, p != '')"
+}
+
+// variable is the name of the variable with the offenders of a rule.
+func (r Rule) variable() string { return "offenders" + camel(r.ID) }
+
+// problem returns an expression with the text that an object gets which violates the rule,
+// or none.
+func (r Rule) problem() string {
+	if r.Violated != "" {
+		return fmt.Sprintf("(%s) ? '%s: ' + %s + ' %s' : ''", r.Violated, r.Path, r.Offender, r.Problem)
+	}
+	return fmt.Sprintf("variables.%s.size() == 0 ? '' : '%s: ' + variables.%[1]s.join(', ') + ' %[3]s'", r.variable(), r.Path, r.Problem)
+}
+
+// matchConditions keep the API server from evaluating rules that nothing can violate.
+func (k Kind) matchConditions(rules []Rule) []admissionv1.MatchCondition {
+	// Metadata is changed without a look at the specification, so that the finalizer of an
+	// object can be removed that was stored before a rule was in force.
+	expression := "request.operation == 'CREATE' || object.?spec != oldObject.?spec"
+	if k.Parent != "" {
+		expression = "request.operation == 'CREATE' ? !object.metadata.?ownerReferences.orValue([]).exists(o, o.kind == '" + k.Parent + "') : object.?spec != oldObject.?spec"
+	}
+	conditions := []admissionv1.MatchCondition{{Name: "spec-is-new", Expression: expression}}
+	var wheres []string
+	for _, rule := range rules {
+		if rule.Where == "" {
+			return conditions
+		}
+		wheres = append(wheres, rule.Where)
+	}
+	slices.Sort(wheres)
+	return append(conditions, admissionv1.MatchCondition{Name: "a-rule-can-be-violated", Expression: strings.Join(slices.Compact(wheres), " || ")})
 }
 
 func (k Kind) matchConstraints() *admissionv1.MatchResources {

@@ -6,9 +6,15 @@ type Rule struct {
 	ID string
 	// Path is the field that the rule is about, as a user writes it.
 	Path string
+	// Where is a CEL expression on the object without which nothing can violate the
+	// rule: the API server need not look further. Without it, it always looks.
+	Where string
 	// Offenders is a CEL expression that lists what violates the rule, as names.
 	// An object is fine if the list is empty.
 	Offenders string
+	// Violated is a CEL expression for rules with one offender at most, and Offender
+	// its name. It is cheaper than a list.
+	Violated, Offender string
 	// Problem tells what is wrong with the offenders and what to do.
 	Problem string
 	// Warn lets the object pass with a warning.
@@ -19,6 +25,11 @@ type Rule struct {
 type Kind struct {
 	// Resource is the plural name of the kind.
 	Resource string
+	// Parent is the kind whose controller makes objects of this kind from what it has
+	// checked itself, so that the API server need not look at them when they are made.
+	// Whoever pretends to be their owner can as well use the label that switches
+	// validation off; controllers check again in any case.
+	Parent string
 	// Variables are CEL expressions that the rules share, in order.
 	Variables []Variable
 	// Rules are the conditions.
@@ -33,10 +44,17 @@ type Variable struct {
 	Expression string
 }
 
-// when returns an offenders expression with one element if a condition holds.
-func when(condition, offender string) string {
-	return "(" + condition + ") ? [" + offender + "] : []"
+// where sets what rules have in common without which nothing can violate them.
+func where(expression string, rules ...Rule) []Rule {
+	for i := range rules {
+		rules[i].Where = expression
+	}
+	return rules
 }
+
+// filled returns an expression that holds if a list or a map below the specification has
+// elements.
+func filled(path string) string { return "object.?spec.?" + path + ".orValue([]).size() > 0" }
 
 // named returns an offenders expression: the names of the elements of a list
 // for which a condition on the element e holds.

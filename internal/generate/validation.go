@@ -21,7 +21,7 @@ A rule is applied as early as the cluster can express it:
 
 The controllers check the policy rules again, because an object may have been stored without a policy. For this reason a policy that cannot be evaluated (a list of several hundred entries exceeds the API server's budget) lets the object pass.
 
-The label ` + "`validation.landscaper.gardener.cloud/skip-validation: \"true\"`" + ` switches policies and advice off for an object; the controllers still check it. An update that leaves the spec alone is not checked, so that finalizers can always be removed.
+The label ` + "`validation.landscaper.gardener.cloud/skip-validation: \"true\"`" + ` switches policies and advice off for an object; the controllers still check it. An update that leaves the spec alone is not checked, so that finalizers can always be removed. What a controller makes of something that it has checked (Executions and copies of Targets of an Installation, DeployItems of an Execution) is not checked once more when it is created, but whenever its spec is changed.
 
 | kind | field | refused if an entry … | where |
 |---|---|---|---|
