@@ -60,6 +60,9 @@ type Pool struct {
 	recent *list.List
 	// secrets has the content of Secrets by their version.
 	secrets map[string]secretContent
+	// read has what contents of Targets say, by their hash: every Installation has copies
+	// of the same few Targets, and reading one is ten times as expensive as its hash.
+	read map[string]*login.Login
 }
 
 // secretContent is what a version of a Secret holds.
@@ -76,22 +79,55 @@ func NewPool(options PoolOptions) *Pool {
 	if options.UserAgent == "" {
 		options.UserAgent = "landscaper"
 	}
-	return &Pool{options: options, memory: budget.New(options.Memory), connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent)}
+	return &Pool{options: options, memory: budget.New(options.Memory), connections: make(map[string]*list.Element), recent: list.New(), secrets: make(map[string]secretContent), read: make(map[string]*login.Login)}
 }
 
 // Connect returns the connection to the cluster of a Target. No request is made to
 // that cluster. An error about the Target itself has the code for a configuration
 // problem; a Secret that is missing is a wait.
 func (p *Pool) Connect(ctx context.Context, target *v1alpha1.Target) (*Connection, error) {
-	config, err := p.config(ctx, target)
+	meant, err := p.access(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	meant, err := login.Of(config, target.Namespace, p.terms())
+	return p.connection(meant)
+}
+
+// access returns what a Target says about its cluster.
+func (p *Pool) access(ctx context.Context, target *v1alpha1.Target) (*login.Login, error) {
+	content, err := p.content(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	key := login.Hash(target.Namespace, content)
+	p.mutex.Lock()
+	known := p.read[key]
+	p.mutex.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	config, elsewhere, err := p.parse(ctx, target, content)
+	if err != nil {
+		return nil, err
+	}
+	found, err := login.Of(config, target.Namespace, p.terms())
 	if err != nil {
 		return nil, invalidTarget(target, err)
 	}
-	return p.connection(meant)
+	if !elsewhere {
+		p.remember(key, found)
+	}
+	return found, nil
+}
+
+// remember keeps what a content says.
+func (p *Pool) remember(key string, meant *login.Login) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if len(p.read) >= 4*p.options.Size {
+		clear(p.read)
+	}
+	p.read[key] = meant
 }
 
 // ConnectKubeconfig returns the connection for a kubeconfig that is in no Target. No
@@ -112,23 +148,25 @@ func (p *Pool) terms() login.Terms {
 	return login.Terms{Self: p.options.Self, DenyInsecure: p.options.Egress.DenyInsecureTLS}
 }
 
-// config returns what a Target says about its cluster, with what it keeps in
-// Secrets.
+// config returns what a Target says about its cluster, with what it keeps in Secrets.
 func (p *Pool) config(ctx context.Context, target *v1alpha1.Target) (*v1alpha1.KubernetesClusterTargetConfig, error) {
 	content, err := p.content(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	config, err := login.ParseContent(content)
-	if err != nil {
-		return nil, invalidTarget(target, err)
+	config, _, err := p.parse(ctx, target, content)
+	return config, err
+}
+
+// parse reads the content of a Target, and tells whether a part of it is elsewhere.
+func (p *Pool) parse(ctx context.Context, target *v1alpha1.Target, content []byte) (config *v1alpha1.KubernetesClusterTargetConfig, elsewhere bool, err error) {
+	if config, err = login.ParseContent(content); err != nil {
+		return nil, false, invalidTarget(target, err)
 	}
-	if config.Kubeconfig.StrVal == nil && config.Kubeconfig.SecretRef != nil {
-		if err := p.resolveKubeconfig(ctx, target, config); err != nil {
-			return nil, err
-		}
+	if elsewhere = config.Kubeconfig.StrVal == nil && config.Kubeconfig.SecretRef != nil; elsewhere {
+		err = p.resolveKubeconfig(ctx, target, config)
 	}
-	return config, nil
+	return config, elsewhere, err
 }
 
 func invalidTarget(target *v1alpha1.Target, err error) error {

@@ -78,6 +78,49 @@ func TestPoolIsBounded(t *testing.T) {
 	}
 }
 
+// TestTargetsAreReadOnce: the copies of a Target that Installations have cost no more than
+// their hash, while another namespace gets what is its own.
+func TestTargetsAreReadOnce(t *testing.T) {
+	const size = 3
+	pool := NewPool(PoolOptions{Size: size})
+	target := targetOf(kubeconfig(server, `"token":"x"`))
+	connect := func(target *v1alpha1.Target) {
+		t.Helper()
+		if _, err := pool.Connect(t.Context(), target); err != nil {
+			t.Fatal(err)
+		}
+	}
+	connect(target)
+	if allocations := testing.AllocsPerRun(100, func() { connect(target) }); allocations > 25 {
+		t.Errorf("a Target that is known costs %.0f allocations", allocations)
+	}
+	token := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "shop"}, Spec: v1alpha1.TargetSpec{Configuration: v1alpha1.NewAnyJSONPointer([]byte(
+		`{"oidcConfig":{"server":"https://127.0.0.1:1","serviceAccount":{"name":"robot"},"audience":["edge"]}}`))}}
+	connect(token)
+	token.Namespace = "other"
+	connect(token)
+	if len(pool.connections) != 3 {
+		t.Errorf("%d connections: ServiceAccounts of two namespaces share one", len(pool.connections))
+	}
+	for i := range 5 * size {
+		connect(targetOf(kubeconfig(server, fmt.Sprintf(`"token":"%d"`, i))))
+	}
+	if len(pool.read) > 4*size {
+		t.Errorf("%d Targets are remembered", len(pool.read))
+	}
+}
+
+func BenchmarkConnect(b *testing.B) {
+	pool := NewPool(PoolOptions{})
+	target := targetOf(kubeconfig(server, `"token":"x"`))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := pool.Connect(b.Context(), target); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func TestHealth(t *testing.T) {
 	now := time.Unix(1000, 0)
 	h := &health{now: func() time.Time { return now }}

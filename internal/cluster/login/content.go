@@ -66,7 +66,8 @@ func SecretNamed(target *v1alpha1.Target) string {
 	if target.Spec.SecretRef != nil {
 		return target.Spec.SecretRef.Name
 	}
-	if target.Spec.Configuration == nil {
+	// API servers write the names of fields without escapes.
+	if target.Spec.Configuration == nil || !bytes.Contains(target.Spec.Configuration.RawMessage, []byte(`"secretRef"`)) {
 		return ""
 	}
 	config, err := ParseContent(target.Spec.Configuration.RawMessage)
