@@ -253,6 +253,7 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 		}
 		// What a cache has shown to go was the one before.
 		r.leaving.note(s.inst.UID, false)
+		r.condemned.note(s.inst.UID, false)
 	case wanted.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller tells what is written

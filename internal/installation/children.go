@@ -172,10 +172,11 @@ func decideRemoval(s snapshot) decision {
 }
 
 // decideDeletion looks at what is left of the children. The cache may be behind, so
-// that the API server has the last word on whether the Execution is gone.
+// that the API server has the last word on whether the Execution is gone; and it may
+// show the Execution only now, which nobody has deleted then.
 func decideDeletion(s snapshot) decision {
 	jobID := s.inst.Status.JobID
-	if len(leaving(s)) < len(s.subs) || s.gone && s.exec != nil && s.exec.DeletionTimestamp == nil {
+	if len(leaving(s)) < len(s.subs) || s.exec != nil && s.exec.DeletionTimestamp == nil && (s.gone || !s.condemned) {
 		return act(remove)
 	}
 	if sub, running := busy(s.subs, jobID); running {

@@ -20,6 +20,8 @@ type snapshot struct {
 	// gone says that the API server has no Execution either, so that it is not only
 	// missing in the cache.
 	gone bool
+	// condemned says that this process has deleted the Execution, whatever the cache shows.
+	condemned bool
 	// parent is the Installation that this one is a part of, or nil; orphaned says that
 	// there was one which is gone.
 	parent   *v1alpha1.Installation

@@ -136,6 +136,8 @@ func awaitingExecution(s *snapshot) {
 
 func asked(s *snapshot) { s.gone = true }
 
+func condemned(s *snapshot) { s.condemned = true }
+
 func left(s *snapshot) { s.leftover = true }
 
 func untidy(s *snapshot) { s.tidyAt = noon }
@@ -290,7 +292,9 @@ func TestDecide(t *testing.T) {
 		{"children are deleted", []option{deleting, finalized, withExecution("z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, remove, itself},
 		{"there never was a child", []option{deleting, finalized, jobs("a", "z", "InitDelete")}, release, itself},
 		{"a child that the cache does not show may be there", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "InitDelete")}, remove, itself},
-		{"the Execution is being deleted", []option{deleting, finalized, withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
+		{"the Execution is being deleted", []option{deleting, finalized, condemned, withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
+		{"the cache shows the Execution only now", []option{deleting, finalized, withExecution("", "", ""), jobs("a", "z", "Deleting")}, remove, itself},
+		{"the cache does not show yet that the Execution was deleted", []option{deleting, finalized, condemned, withExecution("", "", ""), jobs("a", "z", "Deleting")}, rest, "Execution x"},
 		{"the cache says that the Execution is gone", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "Deleting")}, confirm, itself},
 		{"the API server says so, too", []option{deleting, finalized, awaitingExecution, asked, jobs("a", "z", "Deleting")}, release, itself},
 		{"the API server knows better", []option{deleting, finalized, withExecution("a", "z", "Succeeded"), asked, jobs("b", "a", "Deleting")}, remove, itself},
@@ -304,7 +308,7 @@ func TestDecide(t *testing.T) {
 		{"one is being deleted", []option{deleting, finalized, withSub("(b)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Installation b"},
 		{"one could not be deleted, another one still goes", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), withSub("(c)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Installation c"},
 		{"one could not be deleted", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
-		{"the Execution still goes", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
+		{"the Execution still goes", []option{deleting, finalized, condemned, withSub("(b)", "a", "a", "DeleteFailed"), withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
 		{"a subinstallation is deleted with its parent", []option{below("b", "a", "Deleting"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
 		{"when the parent has deleted all", []option{below("b", "a", "InitDelete"), deleting, finalized, jobs("a", "a", "Succeeded")}, rest, "Installation parent"},
 		{"one that is no longer wanted goes before the others", []option{below("b", "a", "CleanupOrphaned"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
@@ -316,7 +320,7 @@ func TestDecide(t *testing.T) {
 		{"once", []option{withoutParent, deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
 		{"and again on request", []option{withoutParent, requested("reconcile"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, admit, itself},
 
-		{"the Execution could not be deleted", []option{deleting, finalized, withExecution("a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
+		{"the Execution could not be deleted", []option{deleting, finalized, condemned, withExecution("a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
 		{"a failed deletion waits for a request", []option{deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
 		{"a failed deletion starts again on request", []option{deleting, finalized, requested("reconcile"), jobs("a", "a", "DeleteFailed")}, admit, itself},
 	}

@@ -60,6 +60,8 @@ type Reconciler struct {
 	kept     kept
 	unstored marks
 	leaving  marks
+	// condemned are those whose Execution was deleted.
+	condemned marks
 	// remembered are the stored plans of running jobs.
 	remembered remembered
 	trees      trees
@@ -166,6 +168,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 		s.exec = exec
 		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)
+		s.condemned = r.condemned.has(inst.UID)
 	}
 	if err := r.observeFamily(ctx, s); err != nil {
 		return false, err

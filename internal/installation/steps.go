@@ -156,25 +156,31 @@ func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
 }
 
 // accept sets the finalizer and removes the request for the job. It is bound to
-// the version that was read: a request that comes meanwhile stays.
+// the version that was read: a request that comes meanwhile stays, as does one for what
+// has changed since the job began.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
 		if !deleted(inst) {
 			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		}
-		delete(inst.Annotations, v1alpha1.OperationAnnotation)
-		delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
-		delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
+		if s.inst.Generation == s.inst.Status.ObservedGeneration {
+			removeRequest(inst)
+		}
 	})
+}
+
+// removeRequest removes what asks for a job.
+func removeRequest(inst *v1alpha1.Installation) {
+	delete(inst.Annotations, v1alpha1.OperationAnnotation)
+	delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
+	delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
 }
 
 // dismiss removes a request that has no effect on a subinstallation.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
-		delete(inst.Annotations, v1alpha1.OperationAnnotation)
 		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
-		delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
-		delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
+		removeRequest(inst)
 	})
 }
 
@@ -225,6 +231,10 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 			return job.Wrap(err, "handlePhaseInitDelete", "DeleteExecution", "delete "+child.kind+" "+child.GetName())
 		}
 	}
+	if s.exec != nil {
+		s.condemned = true
+		r.condemned.note(s.inst.UID, true)
+	}
 	s.markDeleted(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
 }
@@ -268,6 +278,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	r.kept.note(s.inst.UID, false)
 	r.unstored.note(s.inst.UID, false)
 	r.leaving.note(s.inst.UID, false)
+	r.condemned.note(s.inst.UID, false)
 	r.remembered.forget(s.inst.UID)
 	r.trees.forget(s.inst.UID)
 	return job.ErrGone

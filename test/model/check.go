@@ -166,6 +166,7 @@ func dependsOn(item, other *v1alpha1.DeployItem) bool {
 // checkSettled looks at what is left when nothing happens by itself any more.
 func (w *world) checkSettled() {
 	w.checkLate()
+	w.checkAsked()
 	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
 		for _, key := range keysOf(w.store.objects[k]) {
 			object := w.store.objects[k][key]
@@ -219,7 +220,7 @@ func (w *world) waitsForImporter(object client.Object) bool {
 func (w *world) checkEmpty() {
 	for _, k := range w.store.kinds() {
 		for _, key := range keysOf(w.store.objects[k]) {
-			if k != "Context" && key.Name != "host" {
+			if k != "Context" && key.Name != "host" && key.Name != given {
 				w.violate("%s %s is left after everything was deleted", k, key.Name)
 			}
 		}

@@ -31,8 +31,23 @@ var (
 type connection struct {
 	client.Client // what no controller uses
 	world         *world
+	process       *process
 	live          bool
 }
+
+// process is what ends with a crash. Whoever still runs in it meanwhile reaches nobody.
+type process struct {
+	ctx  context.Context //nolint:containedctx // it lives as long as the process
+	stop context.CancelFunc
+	cut  bool
+}
+
+func newProcess() *process {
+	ctx, stop := context.WithCancel(context.Background())
+	return &process{ctx: ctx, stop: stop}
+}
+
+func (p *process) ended() bool { return p.cut || p.ctx.Err() != nil }
 
 // cached tells whether a kind is read from a cache.
 func (c *connection) view(k kind) map[types.NamespacedName]client.Object {
@@ -42,21 +57,30 @@ func (c *connection) view(k kind) map[types.NamespacedName]client.Object {
 	return c.world.store.objects[k]
 }
 
-func (c *connection) reads(k kind) error {
+func (c *connection) reads(ctx context.Context, k kind) error {
 	if _, cached := c.world.caches[k]; cached && !c.live {
 		return nil
 	}
 	c.world.counts.reads++
-	if c.world.fault(faultDown) {
+	if c.process.cut || c.world.fault(faultDown) {
 		return errDown
 	}
-	return nil
+	c.meanwhile()
+	return ctx.Err()
+}
+
+// meanwhile is what others do while a request is on its way.
+func (c *connection) meanwhile() {
+	if w := c.world; !w.calm && w.users.left > 0 && w.random.Float64() < w.rates.haste {
+		w.note("meanwhile")
+		w.users.act()
+	}
 }
 
 // Get implements client.Reader.
-func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	k := kindOf(into)
-	if err := c.reads(k); err != nil {
+	if err := c.reads(ctx, k); err != nil {
 		return err
 	}
 	found, ok := c.view(k)[key]
@@ -68,13 +92,13 @@ func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Ob
 }
 
 // List implements client.Reader.
-func (c *connection) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (c *connection) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if metadata, ok := list.(*metav1.PartialObjectMetadataList); ok {
-		return c.listMetadata(metadata, options)
+		return c.listMetadata(ctx, metadata, options)
 	}
 	items := reflect.ValueOf(list).Elem().FieldByName("Items")
 	one := reflect.New(items.Type().Elem()).Interface().(client.Object)
-	if err := c.reads(kindOf(one)); err != nil {
+	if err := c.reads(ctx, kindOf(one)); err != nil {
 		return err
 	}
 	var wanted client.ListOptions
@@ -91,9 +115,9 @@ func (c *connection) List(_ context.Context, list client.ObjectList, options ...
 }
 
 // listMetadata lists what all kinds have.
-func (c *connection) listMetadata(list *metav1.PartialObjectMetadataList, options []client.ListOption) error {
+func (c *connection) listMetadata(ctx context.Context, list *metav1.PartialObjectMetadataList, options []client.ListOption) error {
 	k := kind(strings.TrimSuffix(list.Kind, "List"))
-	if err := c.reads(k); err != nil {
+	if err := c.reads(ctx, k); err != nil {
 		return err
 	}
 	var wanted client.ListOptions
@@ -129,9 +153,22 @@ func matches(object client.Object, wanted *client.ListOptions) bool {
 }
 
 // write carries a request out, or loses it, or its answer.
-func (c *connection) write(object client.Object, do func() error) error {
+func (c *connection) write(ctx context.Context, object client.Object, do func() error) error {
 	c.world.counts.writes++
-	if c.world.fault(faultDown) {
+	c.meanwhile()
+	switch {
+	case c.process.cut || c.world.fault(faultDown):
+		return errDown
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case c.world.fault(faultStop):
+		c.process.stop()
+		return ctx.Err()
+	case c.world.fault(faultCut):
+		c.process.cut = true
+		if c.world.random.IntN(2) == 0 {
+			_ = do()
+		}
 		return errDown
 	}
 	if c.world.fault(faultConflict) && object.GetResourceVersion() != "" {
@@ -148,24 +185,24 @@ func (c *connection) write(object client.Object, do func() error) error {
 }
 
 // Create implements client.Writer.
-func (c *connection) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
-	return c.write(object, func() error { return c.world.store.create(object) })
+func (c *connection) Create(ctx context.Context, object client.Object, _ ...client.CreateOption) error {
+	return c.write(ctx, object, func() error { return c.world.store.create(object) })
 }
 
 // Update implements client.Writer.
-func (c *connection) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
-	return c.write(object, func() error { return c.world.store.update(object, false) })
+func (c *connection) Update(ctx context.Context, object client.Object, _ ...client.UpdateOption) error {
+	return c.write(ctx, object, func() error { return c.world.store.update(object, false) })
 }
 
 // Delete implements client.Writer.
-func (c *connection) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
+func (c *connection) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	var wanted client.DeleteOptions
 	wanted.ApplyOptions(options)
-	return c.write(object, func() error { return c.world.store.remove(object, wanted.Preconditions) })
+	return c.write(ctx, object, func() error { return c.world.store.remove(object, wanted.Preconditions) })
 }
 
 // Patch implements client.Writer.
-func (c *connection) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+func (c *connection) Patch(ctx context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
 	if patch.Type() != types.MergePatchType {
 		panic(fmt.Sprintf("no controller uses patches of type %s: add them to the model", patch.Type()))
 	}
@@ -173,7 +210,7 @@ func (c *connection) Patch(_ context.Context, object client.Object, patch client
 	if err != nil {
 		return err
 	}
-	return c.write(object, func() error { return c.world.store.patch(object, data) })
+	return c.write(ctx, object, func() error { return c.world.store.patch(object, data) })
 }
 
 // Status implements client.StatusClient.
@@ -186,9 +223,9 @@ type statusWriter struct {
 }
 
 // Update implements client.SubResourceWriter.
-func (w *statusWriter) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+func (w *statusWriter) Update(ctx context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
 	w.connection.world.counts.statusWrites++
-	return w.connection.write(object, func() error { return w.connection.world.store.update(object, true) })
+	return w.connection.write(ctx, object, func() error { return w.connection.world.store.update(object, true) })
 }
 
 // Scheme implements client.Client.

@@ -99,7 +99,7 @@ func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, str
 
 // newControllers starts the three controllers with empty memories.
 func newControllers(w *world) map[string]reconcile.Reconciler {
-	cached, live := &connection{world: w}, &connection{world: w, live: true}
+	cached, live := &connection{world: w, process: w.process}, &connection{world: w, process: w.process, live: true}
 	newID := func() string {
 		w.jobs++
 		return fmt.Sprintf("job-%d", w.jobs)

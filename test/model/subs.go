@@ -59,8 +59,14 @@ const anyValue = -1
 // share lets roots hand a value on: a exports it sometimes, and b imports it sometimes.
 // What it returns adds that to the blueprint.
 func (u *users) share(inst *v1alpha1.Installation, wanted *wish) func(map[string]any) {
-	switch {
-	case u.world.random.IntN(3) > 0:
+	switch choice := u.world.random.IntN(4); {
+	case choice > 1:
+	case choice == 1:
+		inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "in", DataRef: given}}
+		for i := range wanted.items {
+			wanted.items[i].Value = importedValue
+		}
+		return importing
 	case inst.Name == "a":
 		u.values++
 		value := u.values

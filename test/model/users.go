@@ -27,6 +27,9 @@ type users struct {
 	// leftBehind are Installations whose objects may stay on the target.
 	leftBehind map[string]bool
 	values     int
+	// given is what roots may import, asked who was asked for a job, by UID.
+	given int
+	asked map[types.UID]request
 }
 
 // wish is what a generation of an Installation asks for.
@@ -41,7 +44,7 @@ type wishedItem struct {
 }
 
 func newUsers(w *world) *users {
-	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]wish{}, leftBehind: map[string]bool{}}
+	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]wish{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}}
 	for _, object := range []struct {
 		name string
 		do   func() error
@@ -66,8 +69,12 @@ func newUsers(w *world) *users {
 // act lets a user do something.
 func (u *users) act() {
 	u.left--
-	if u.world.random.IntN(5) == 0 {
+	switch u.world.random.IntN(5) {
+	case 0:
 		u.changeLate()
+		return
+	case 1:
+		u.giveValue()
 		return
 	}
 	if subs := u.subs(); len(subs) > 0 && u.world.random.IntN(8) == 0 {
@@ -114,6 +121,7 @@ func (u *users) create(name string) {
 		panic(err)
 	}
 	u.wanted[inst.UID] = map[int64]wish{inst.Generation: wanted}
+	u.expect(inst, v1alpha1.ReconcileOperation)
 	u.world.note("user: create %s %v", name, wanted)
 }
 
@@ -126,6 +134,9 @@ func (u *users) change(inst *v1alpha1.Installation, reconcile bool) {
 		panic(err)
 	}
 	u.wanted[inst.UID][inst.Generation] = wanted
+	if reconcile {
+		u.expect(inst, v1alpha1.ReconcileOperation)
+	}
 	u.world.note("user: change %s to generation %d, reconcile %t: %v", inst.Name, inst.Generation, reconcile, wanted)
 }
 
@@ -133,6 +144,9 @@ func (u *users) annotate(inst *v1alpha1.Installation, key, value string) {
 	inst.Annotations = with(inst.Annotations, key, value)
 	if err := u.world.store.update(inst, false); err != nil {
 		panic(err)
+	}
+	if key == v1alpha1.OperationAnnotation && parentOf(inst) == "-" {
+		u.expect(inst, v1alpha1.Operation(value))
 	}
 	u.world.note("user: annotate %s %s", inst.Name, value)
 }

@@ -23,12 +23,18 @@ const (
 	faultDown faultKind = iota
 	faultLost
 	faultConflict
+	// faultCut is the sudden end of the process before or after a request, and faultStop
+	// its orderly end.
+	faultCut
+	faultStop
 )
 
 // rates are how often something happens, as shares of one.
 type rates struct {
 	faults map[faultKind]float64
 	crash  float64
+	// haste is how often users do something between two requests of a controller.
+	haste float64
 }
 
 // counts is what a history has cost.
@@ -79,10 +85,12 @@ type world struct {
 	lanes   map[string]*lane
 	// installations is the controller of Installations: it knows who is woken.
 	installations *installation.Reconciler
-	target        *target
-	users         *users
-	counts        counts
-	trace         []string
+	// process is the one that runs.
+	process *process
+	target  *target
+	users   *users
+	counts  counts
+	trace   []string
 	// broken is the first invariant that did not hold.
 	broken error
 	jobs   int
@@ -118,6 +126,7 @@ func (w *world) boot() {
 		}
 		w.caches[k], w.pending[k] = cache, nil
 	}
+	w.process = newProcess()
 	w.lanes = map[string]*lane{}
 	controllers := newControllers(w)
 	w.installations = controllers["installation"].(*installation.Reconciler)
@@ -173,6 +182,12 @@ func (w *world) run(l *lane, at int) {
 	w.counts.reconciles++
 	version := w.store.version
 	result, err := w.protected(l, key)
+	if w.process.ended() {
+		w.note("crash in the midst of it")
+		w.counts.crashes++
+		w.boot()
+		return
+	}
 	if w.store.version != version || err != nil {
 		w.note("%s %s: versions %d-%d, after %s, %v", l.name, key.Name, version+1, w.store.version, result.RequeueAfter, err)
 	}
@@ -195,7 +210,7 @@ func (w *world) protected(l *lane, key types.NamespacedName) (result ctrl.Result
 			w.violate("panic in the %s controller on %s: %v\n%s", l.name, key, cause, debug.Stack())
 		}
 	}()
-	return l.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: key})
+	return l.reconciler.Reconcile(w.process.ctx, reconcile.Request{NamespacedName: key})
 }
 
 // next is the earliest timer.

@@ -1,0 +1,25 @@
+package installation
+
+import (
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// TestRequestForWhatChanged: who changes the specification and asks again before the
+// request for the running job is gone asks for another one.
+func TestRequestForWhatChanged(t *testing.T) {
+	b := newBench(t, installed(t, "web")...)
+	inst := b.installation(t)
+	inst.Generation, inst.Status.ObservedGeneration, inst.Status.JobID, inst.Status.InstallationPhase = 2, 1, "job-0", "Init"
+	s := &snapshot{inst: inst}
+	if got := decide(*s).do; got != accept {
+		t.Fatalf("%s is next", got)
+	}
+	if err := b.accept(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if now := b.installation(t); now.Annotations[v1alpha1.OperationAnnotation] != "reconcile" || !hasFinalizer(now) {
+		t.Errorf("%+v", now.ObjectMeta)
+	}
+}

@@ -1,0 +1,85 @@
+package model
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// given is the name of the DataObject that a user writes, and roots import.
+const given = "given"
+
+// request is what somebody who asks for a job can expect of it.
+type request struct {
+	// generation is the one that it is about.
+	generation int64
+	// value is what was given before.
+	value int
+}
+
+// expect notes that a job was asked for. What is not taken up yet and replaced by
+// something else is not expected any more.
+func (u *users) expect(inst *v1alpha1.Installation, operation v1alpha1.Operation) {
+	if operation == v1alpha1.InterruptOperation {
+		delete(u.asked, inst.UID)
+		return
+	}
+	u.asked[inst.UID] = request{generation: inst.Generation, value: u.given}
+}
+
+// giveValue writes another value for the roots that import it and, as users do, asks at
+// once for a job of one of them.
+func (u *users) giveValue() {
+	u.values++
+	u.given = u.values
+	object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: given}, Data: v1alpha1.NewAnyJSON(fmt.Append(nil, u.given))}
+	err := u.world.store.create(object)
+	if err != nil {
+		err = u.world.store.update(object, false)
+	}
+	if err != nil {
+		panic(err)
+	}
+	u.world.note("user: give %d", u.given)
+	for _, name := range installations {
+		stored, err := u.world.store.get("Installation", types.NamespacedName{Namespace: space, Name: name})
+		if err != nil {
+			continue
+		}
+		if inst := stored.DeepCopyObject().(*v1alpha1.Installation); importsGiven(inst) && inst.DeletionTimestamp == nil {
+			u.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+		}
+	}
+}
+
+func importsGiven(inst *v1alpha1.Installation) bool {
+	return len(inst.Spec.Imports.Data) > 0 && inst.Spec.Imports.Data[0].DataRef == given
+}
+
+// checkAsked: whoever has asked for a job has got one, and it has used what was there
+// when it was asked for.
+func (w *world) checkAsked() {
+	for _, key := range keysOf(w.store.objects["Installation"]) {
+		inst, _ := w.store.objects["Installation"][key].(*v1alpha1.Installation)
+		request, asked := w.users.asked[inst.UID]
+		status := &inst.Status
+		if !asked || inst.DeletionTimestamp != nil {
+			continue
+		}
+		if status.JobID == "" || status.ObservedGeneration < request.generation {
+			w.violate("Installation %s was asked for a job with generation %d, and has got none", inst.Name, request.generation)
+		}
+		if status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || !importsGiven(inst) || status.ObservedGeneration != inst.Generation || w.users.leftBehind[inst.Name] {
+			continue
+		}
+		found := w.target.of(inst.Name)
+		for _, item := range w.users.wanted[inst.UID][inst.Generation].items {
+			if found[item.key()] < request.value {
+				w.violate("Installation %s was asked for a job when %d was given, but has deployed %d", inst.Name, request.value, found[item.key()])
+			}
+		}
+	}
+}
