@@ -43,6 +43,9 @@ const (
 
 // Annotations that Landscaper sets.
 const (
+	// AdmittedAnnotation says that the first job of an Installation was asked for, until
+	// its status shows the job. The value is the UID of the Installation.
+	AdmittedAnnotation = GroupName + "/admitted"
 	// TouchAnnotation is toggled to raise an event.
 	TouchAnnotation = GroupName + "/touch"
 	// ReconcileTimeAnnotation tells when a DeployItem was written.

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/job"
 )
 
 // Severity says how bad a finding is.
@@ -199,6 +200,9 @@ func judgeControllers(facts Facts) []Finding {
 	}
 	for _, inst := range facts.Snapshot.Installations {
 		operation, asked := inst.Annotations[v1alpha1.OperationAnnotation]
+		if job.Admitted(inst) {
+			operation, asked = string(v1alpha1.ReconcileOperation), true
+		}
 		idle := inst.Status.JobID == inst.Status.JobIDFinished
 		since := lastTouched(inst)
 		if asked && idle && !since.IsZero() && facts.present().Sub(since) > pickup {

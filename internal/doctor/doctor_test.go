@@ -92,6 +92,9 @@ func TestJudge(t *testing.T) {
 		{"a request that nobody takes", "controllers", installation(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
+		{"a first job that was taken up by who is gone", "controllers", installation(func(i *v1alpha1.Installation) {
+			i.UID, i.Annotations = "u", map[string]string{v1alpha1.AdmittedAnnotation: "u"}
+		}), Problem, `operation "reconcile" of Installation n/shop has waited`},
 		{"a request of this moment", "controllers", installation(func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 			at := ago(time.Second)

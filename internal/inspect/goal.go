@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // Goal is the state of an Installation that somebody waits for.
@@ -112,6 +113,8 @@ func settled(installation *v1alpha1.Installation, start Start) (reason string, s
 		return "the new job has not begun yet", false
 	case installation.DeletionTimestamp != nil && !phase.IsDeletion():
 		return "the deletion has not begun yet", false
+	case job.Admitted(installation):
+		return "the job has not begun yet", false
 	case status.JobID == "":
 		return "no job was started yet: run landscaper-cli installations reconcile " + installation.Name, false
 	case !start.AfterJob && status.ObservedGeneration != installation.Generation:

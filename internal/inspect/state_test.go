@@ -23,8 +23,11 @@ func object(phase string, changes ...func(*v1alpha1.Installation)) *v1alpha1.Ins
 	return i
 }
 
-func running(i *v1alpha1.Installation)     { i.Status.JobIDFinished = "j1" }
-func fresh(i *v1alpha1.Installation)       { i.Status = v1alpha1.InstallationStatus{} }
+func running(i *v1alpha1.Installation) { i.Status.JobIDFinished = "j1" }
+func fresh(i *v1alpha1.Installation)   { i.Status = v1alpha1.InstallationStatus{} }
+func takenUp(i *v1alpha1.Installation) {
+	i.Annotations = map[string]string{v1alpha1.AdmittedAnnotation: string(i.UID)}
+}
 func newSpec(i *v1alpha1.Installation)     { i.Generation = 4 }
 func deleting(i *v1alpha1.Installation)    { i.DeletionTimestamp = &metav1.Time{} }
 func handedOver(i *v1alpha1.Installation)  { i.Status.JobID = "j1" }
@@ -158,6 +161,7 @@ func TestJudgeTellsWhatToDo(t *testing.T) {
 		want   string
 	}{
 		{"nothing starts by itself", object("", fresh), GoalFinished, "no job was started yet: run landscaper-cli installations reconcile a"},
+		{"a first job that was taken up", object("", fresh, takenUp), GoalFinished, "the job has not begun yet"},
 		{"a change alone starts nothing", object("Succeeded", newSpec), GoalFinished, "the spec has changed since the last job: run landscaper-cli installations reconcile a"},
 		{"waiting deletes nothing", object("Succeeded"), GoalDeleted, "nobody has asked for its deletion yet: run kubectl delete installation a"},
 		{"while the job runs, the tree knows more", object("Progressing", running), GoalFinished, ""},

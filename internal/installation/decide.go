@@ -55,6 +55,12 @@ type snapshot struct {
 	// asked is why a job of our own begins that is not stored yet: what asks for it is
 	// still there.
 	asked v1alpha1.JobTrigger
+	// admitted says that the request for it is gone: the one that is there is for the
+	// job after it.
+	admitted bool
+	// taken says that this process has taken the first job up, also if somebody has
+	// replaced all annotations since.
+	taken bool
 }
 
 // inputs are what the children of an Installation are made from, as far as it is in
@@ -158,6 +164,8 @@ func decide(s snapshot) decision {
 	switch {
 	case !unfinished && handsOver(s):
 		return act(adopt)
+	case !unfinished && (s.taken || admitted(s.inst)):
+		return act(admit)
 	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)
 	case !s.orphaned && inVain(s.inst):
@@ -236,7 +244,7 @@ func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, trigger
 	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation, v1alpha1.DataUpdateOperation:
 		return true
 	}
-	return operation == "" && !deleted(inst) && !skipped(inst) && inst.Generation != inst.Status.ObservedGeneration &&
+	return admitted(inst) || operation == "" && !deleted(inst) && !skipped(inst) && inst.Generation != inst.Status.ObservedGeneration &&
 		(triggers.OnSpecChange || inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true")
 }
 

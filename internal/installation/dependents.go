@@ -193,7 +193,7 @@ func toAsk(dependent *v1alpha1.Installation) verdict {
 	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation:
 		// It will read what is there then.
 		return askNever
-	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished):
+	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), admitted(dependent):
 		return askLater
 	case operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation:
 		// It must not be lost.

@@ -276,7 +276,7 @@ var scenes = []scene{
 	})}, []string{"Installation shop: Succeeded", "history parent/Succeeded"}},
 	{"a tree that is deleted", nested, true, []func(*testing.T, *bench){goes}, nil},
 	{"an Installation with exports that is deleted", publishing, true, []func(*testing.T, *bench){goes}, nil},
-	{"somebody follows", followed, false, nil, []string{"Installation follower: Succeeded, annotations [], finalizers [finalizer.landscaper.gardener.cloud], 0 to tell, history reconcile/Succeeded", "Installation shop: Succeeded"}},
+	{"somebody follows", followed, false, nil, []string{"Installation follower: Succeeded, annotations [" + v1alpha1.AdmittedAnnotation + "], finalizers [finalizer.landscaper.gardener.cloud], 0 to tell, history reconcile/Succeeded", "Installation shop: Succeeded"}},
 }
 
 // run plays a scene with a fault and returns what there is in the end.

@@ -185,7 +185,7 @@ func installed(t *testing.T, items ...string) []client.Object {
 // deletion.
 func TestJob(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
-	if got := b.reconcile(t); got != "status Installation, patch Installation, create Target, create Execution, status Installation" {
+	if got := b.reconcile(t); got != "patch Installation, create Target, create Execution, status Installation" {
 		t.Errorf("the job begins with: %s", got)
 	}
 	if s := b.installation(t).Status; s.InstallationPhase != "Progressing" || s.JobID != "job-1" || s.ExecutionReference == nil || s.ImportsHash == "" || s.TransitionTimes.WaitTime == nil {
@@ -294,7 +294,7 @@ func TestJobOutcomes(t *testing.T) {
 		{"the copy of an import cannot be written", func(_ *testing.T, b *bench) {
 			b.refuse["create Target"] = job.Terminally(errors.New("quota"))
 		}, "Failed", true, "store import cluster: quota"},
-		{"somebody was faster: nothing is told", func(_ *testing.T, b *bench) { b.refuse["create Execution"] = conflict }, "Init", false, ""},
+		{"somebody was faster: nothing is told", func(_ *testing.T, b *bench) { b.refuse["create Execution"] = conflict }, "", true, ""},
 		{"an interruption before there are children", func(t *testing.T, b *bench) {
 			if err := b.api.Delete(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "default"}}); err != nil {
 				t.Fatal(err)
@@ -385,7 +385,7 @@ func (b blind) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 // TestWithoutItems: no item, no Execution, and the job ends at once.
 func TestWithoutItems(t *testing.T) {
 	b := newBench(t, installed(t)...)
-	if got := b.reconcile(t); got != "status Installation, patch Installation, create Target, status Installation" {
+	if got := b.reconcile(t); got != "patch Installation, create Target, status Installation, status Installation" {
 		t.Errorf("got %s", got)
 	}
 	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || s.ExecutionReference != nil {

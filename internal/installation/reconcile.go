@@ -59,7 +59,9 @@ type Reconciler struct {
 	outages  outages
 	kept     kept
 	unstored marks
-	leaving  marks
+	// taken are those whose first job was taken up and is not stored yet.
+	taken   marks
+	leaving marks
 	// condemned are those whose Execution was deleted.
 	condemned marks
 	// remembered are the stored plans of running jobs.
@@ -152,6 +154,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, nil
 	}
 	s.inst, s.triggers = inst.DeepCopy(), r.Triggers
+	s.taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !deleted(inst)
 	s.subject = job.Installation(s.inst)
 	s.subject.Status.Ended = func() { noteEnd(s.inst) }
 	exec := &v1alpha1.Execution{}

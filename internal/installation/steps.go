@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,8 +19,40 @@ import (
 
 // admit starts a job that somebody asks for.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
+	if asksFirst(s.inst) && !s.taken {
+		if err := r.takeUp(ctx, s); err != nil {
+			return err
+		}
+	}
 	forgetRepetitions(s.inst)
+	if s.admitted = s.taken || admitted(s.inst); s.admitted {
+		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
+	}
 	return r.start(ctx, s, job.TriggerOf(s.inst))
+}
+
+// takeUp replaces the request for a first job by a note that it was asked for. Who asks
+// again has changed something, and gets another job; a crash loses none. Only a first job
+// can begin so: whoever sees the Installation without a request and without a phase knows
+// that no job has ended.
+func (r *Reconciler) takeUp(ctx context.Context, s *snapshot) error {
+	err := r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
+		controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
+		inst.Annotations = merged(inst.Annotations, v1alpha1.AdmittedAnnotation, string(inst.UID))
+		removeRequest(inst)
+	})
+	if err == nil {
+		s.taken = true
+		r.taken.note(s.inst.UID, true)
+	}
+	return err
+}
+
+// removeRequest removes what asks for a job.
+func removeRequest(inst *v1alpha1.Installation) {
+	delete(inst.Annotations, v1alpha1.OperationAnnotation)
+	delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
+	delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
 }
 
 // start begins a job. One that an operation asks for is stored at once, and the request
@@ -54,6 +87,8 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 	if s.asked == "" {
 		return nil
 	}
+	s.taken = false
+	r.taken.note(s.inst.UID, false)
 	why, unasked := unaskedJobs[s.asked]
 	s.asked = ""
 	if unasked {
@@ -62,16 +97,26 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 	return r.accept(ctx, s)
 }
 
+// farewell is how long a process that ends tries to store a job.
+const farewell = 5 * time.Second
+
 // stored sees to it that a job is stored, and the request for it removed, before it is
 // told what is wrong with it: it might end with that. A deletion that waits has no request
 // to remove, so that its job is stored with what it waits for.
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	outcome := job.OutcomeOf(err)
 	switch {
-	case s.asked == "", errors.Is(err, job.ErrGone), job.IsShutdown(ctx, err), outcome == job.Conflict:
+	case s.asked == "", errors.Is(err, job.ErrGone), outcome == job.Conflict:
 		return err
 	case s.asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
 		return err
+	case job.IsShutdown(ctx, err) && !s.admitted:
+		return err
+	case job.IsShutdown(ctx, err):
+		// Who goes on may be an older release, which does not know that it was asked for.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
 	}
 	if saveErr := job.Protect(func() error { return r.save(ctx, s) }); saveErr != nil {
 		return saveErr
@@ -163,17 +208,10 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 		if !deleted(inst) {
 			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		}
-		if s.inst.Generation == s.inst.Status.ObservedGeneration {
+		if !s.admitted && s.inst.Generation == s.inst.Status.ObservedGeneration {
 			removeRequest(inst)
 		}
 	})
-}
-
-// removeRequest removes what asks for a job.
-func removeRequest(inst *v1alpha1.Installation) {
-	delete(inst.Annotations, v1alpha1.OperationAnnotation)
-	delete(inst.Annotations, v1alpha1.ReconcileReasonAnnotation)
-	delete(inst.Annotations, v1alpha1.ChangedExportsAnnotation)
 }
 
 // dismiss removes a request that has no effect on a subinstallation.
@@ -277,6 +315,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	r.written.Forget(s.inst.UID)
 	r.kept.note(s.inst.UID, false)
 	r.unstored.note(s.inst.UID, false)
+	r.taken.note(s.inst.UID, false)
 	r.leaving.note(s.inst.UID, false)
 	r.condemned.note(s.inst.UID, false)
 	r.remembered.forget(s.inst.UID)

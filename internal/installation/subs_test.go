@@ -79,7 +79,7 @@ func wantWrites(t *testing.T, what, got, want string) {
 // waits but that it waits.
 func TestSubs(t *testing.T) {
 	b := newBench(t, nested(t)...)
-	wantWrites(t, "the root begins", b.reconcile(t), "status Installation, patch Installation, create Installation, create Installation, status Installation")
+	wantWrites(t, "the root begins", b.reconcile(t), "patch Installation, create Installation, create Installation, status Installation")
 	if s := b.installation(t).Status; s.InstallationPhase != "Progressing" || len(s.SubInstCache.ActiveSubs) != 2 || s.ExecutionReference != nil {
 		t.Errorf("%+v", s)
 	}
@@ -270,14 +270,14 @@ func TestSubNames(t *testing.T) {
 		there  *v1alpha1.Installation
 		want   string
 	}{
-		{"somebody else's", taken(func(*v1alpha1.Installation) {}), "status Installation, patch Installation, create Installation, create Installation, create Installation, status Installation"},
+		{"somebody else's", taken(func(*v1alpha1.Installation) {}), "patch Installation, create Installation, create Installation, create Installation, status Installation"},
 		{"of an earlier Installation of the name of the parent", taken(func(inst *v1alpha1.Installation) {
 			inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: shop.Name, UID: "uid-1"}}
-		}), "status Installation, patch Installation, create Installation, create Installation, create Installation, status Installation"},
+		}), "patch Installation, create Installation, create Installation, create Installation, status Installation"},
 		{"ours, from an attempt before", taken(func(inst *v1alpha1.Installation) {
 			inst.OwnerReferences, inst.Annotations = ours, map[string]string{v1alpha1.SubinstallationNameAnnotation: "a"}
-		}), "status Installation, patch Installation, update Installation, create Installation, status Installation"},
-		{"ours, but nobody knows for which template", taken(func(inst *v1alpha1.Installation) { inst.OwnerReferences = ours }), "status Installation, patch Installation, status Installation"},
+		}), "patch Installation, update Installation, create Installation, status Installation"},
+		{"ours, but nobody knows for which template", taken(func(inst *v1alpha1.Installation) { inst.OwnerReferences = ours }), "patch Installation, status Installation, status Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, append(nested(t), test.there)...)
@@ -380,7 +380,7 @@ func TestAlone(t *testing.T) {
 		return objects
 	}
 	b := newBench(t, alone("7")...)
-	wantWrites(t, "in one go", b.reconcile(t), "status Installation, patch Installation, create DataObject, status Installation")
+	wantWrites(t, "in one go", b.reconcile(t), "patch Installation, status Installation, create DataObject, status Installation")
 	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || s.SubInstCache == nil || s.TransitionTimes.WaitTime == nil || string(b.export(t).Data.RawMessage) != "7" {
 		t.Errorf("%+v", s)
 	}
@@ -395,5 +395,5 @@ func TestAlone(t *testing.T) {
 		OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")},
 	}}
 	b = newBench(t, append(alone("7"), left)...)
-	wantWrites(t, "something goes first", b.reconcile(t), "status Installation, patch Installation, create *v1.Secret, delete Installation, status Installation")
+	wantWrites(t, "something goes first", b.reconcile(t), "patch Installation, create *v1.Secret, status Installation, delete Installation, status Installation")
 }

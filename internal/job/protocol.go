@@ -24,6 +24,18 @@ func Starting(jobID, finished, phase string) bool {
 	return Unfinished(jobID, finished) && (current.IsEmpty() || current.IsFinal())
 }
 
+// Admitted reports whether the first job of an Installation was asked for and the request
+// removed, but its status does not show the job yet. What is only a copy of such an
+// Installation has another UID.
+func Admitted(inst *v1alpha1.Installation) bool {
+	return inst.UID != "" && inst.Annotations[v1alpha1.AdmittedAnnotation] == string(inst.UID) && NeverWorked(inst) && inst.DeletionTimestamp == nil
+}
+
+// NeverWorked reports whether an Installation had no job yet.
+func NeverWorked(inst *v1alpha1.Installation) bool {
+	return inst.Status.JobID == "" && inst.Status.InstallationPhase.Current().IsEmpty()
+}
+
 // Triggered returns the transition times of a job that was just handed over.
 func Triggered(now metav1.Time) *v1alpha1.TransitionTimes {
 	return &v1alpha1.TransitionTimes{TriggerTime: &now}

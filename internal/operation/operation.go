@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/job"
 )
 
 // Request asks for an operation on an Installation and returns the Installation as it
@@ -64,7 +65,7 @@ func Annotate(ctx context.Context, c client.Client, object client.Object, annota
 // again would start a second job.
 func arrived(before, present *v1alpha1.Installation, operation v1alpha1.Operation) bool {
 	return present.Annotations[v1alpha1.OperationAnnotation] == string(operation) && before.Annotations[v1alpha1.OperationAnnotation] != string(operation) ||
-		present.Status.JobID != before.Status.JobID
+		present.Status.JobID != before.Status.JobID || job.Admitted(present) && !job.Admitted(before)
 }
 
 // passes tells that another attempt may go better: the API server says so, or

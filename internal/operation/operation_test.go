@@ -45,6 +45,7 @@ func TestArrived(t *testing.T) {
 			Status:     v1alpha1.InstallationStatus{JobID: job},
 		}
 	}
+	taken := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{UID: "u", Annotations: map[string]string{v1alpha1.AdmittedAnnotation: "u"}}}
 	tests := []struct {
 		reason          string
 		before, present *v1alpha1.Installation
@@ -53,6 +54,8 @@ func TestArrived(t *testing.T) {
 		{"the first attempt was lost on its way", state("", "1"), state("", "1"), false},
 		{"only the answer was lost", state("", "1"), state("reconcile", "1"), true},
 		{"a controller has even begun", state("", "1"), state("", "2"), true},
+		{"a controller has taken the first job up", state("", ""), taken, true},
+		{"it had done so before", taken, taken, false},
 		{"the annotation was there before, so nothing is known", state("reconcile", "1"), state("reconcile", "1"), false},
 	}
 	for _, test := range tests {

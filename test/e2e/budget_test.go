@@ -115,7 +115,7 @@ var budgets = []struct {
 		t.Helper()
 		waitSucceeded(t, create(t, newInstallation(space, "items", severalItems(10))))
 	}},
-	{"a subinstallation with an export execution: its 13, and 7 of the root", landscape.Smallest.Plus(budget{Writes: 7, Events: 2, Reads: 4}), func(t *testing.T, space string) {
+	{"a subinstallation with an export execution: its 13, and 6 of the root", landscape.Smallest.Plus(budget{Writes: 7, Events: 2, Reads: 4}), func(t *testing.T, space string) {
 		t.Helper()
 		waitSucceeded(t, createTree(t, space, "root", "", flow("part", "", "")))
 	}},
