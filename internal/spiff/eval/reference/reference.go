@@ -45,6 +45,10 @@ func (f *Finder) Find(ref *syntax.Ref) (*value.Node, error) {
 	if first == nil {
 		return nil, outcome.Fail("'%s' not found%s", name(1), f.hint(ref))
 	}
+	if first == f.Site.Node && len(ref.Steps) > 1 && !ref.Absolute {
+		// Nothing else has the name, and what is being computed has no parts yet.
+		return nil, outcome.Fail("'%s' not found", name(2))
+	}
 	if _, err := f.Top(first); err != nil {
 		return nil, outcome.Dependent(err, "'%s' unresolved", name(1))
 	}
