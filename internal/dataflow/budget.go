@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 )
 
 // Limits bound what one Installation imports. A short text can name one large
@@ -139,7 +140,7 @@ func newShared() *shared {
 }
 
 func (s *shared) target(target *v1alpha1.Target) (any, error) {
-	return remember(s.targets, target, func() (any, error) { return targetValue(target) })
+	return remember(s.targets, target, func() (any, error) { return holder.TargetValue(target) })
 }
 
 func (s *shared) plain(item DataImport) (any, error) {

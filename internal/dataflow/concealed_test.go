@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 )
 
 // secretData is what is imported from the Secret with this UID.
@@ -29,16 +30,16 @@ func TestCopiesOfSecrets(t *testing.T) {
 	}
 	object, secret := made.DataObjects[0], made.Secrets[0]
 	const name = "4um4czklwyfpstqyl4qnts6gdbwd4tee"
-	if object.Name != name || SecretOf(object) != name || asJSON(t, object.Data) != `{"secretRef":{"key":"value","name":"`+name+`"}}` {
+	if object.Name != name || holder.SecretOf(object) != name || asJSON(t, object.Data) != `{"secretRef":{"key":"value","name":"`+name+`"}}` {
 		t.Errorf("DataObject %s", asJSON(t, object))
 	}
-	if hash := object.Annotations[v1alpha1.DataObjectHashAnnotation]; hash == "" || hash == Hash([]byte(`"hunter2"`)) {
+	if hash := object.Annotations[v1alpha1.DataObjectHashAnnotation]; hash == "" || hash == holder.Hash([]byte(`"hunter2"`)) {
 		t.Errorf("the digest %q confirms guesses", hash)
 	}
 	if strings.Contains(asJSON(t, object), hidden) {
 		t.Errorf("the DataObject has the value: %s", asJSON(t, object))
 	}
-	if secret.Name != name || secret.Namespace != "cu-example" || secret.Type != ValueSecretType || string(secret.Data["value"]) != `"hunter2"` || len(secret.Annotations) != 0 {
+	if secret.Name != name || secret.Namespace != "cu-example" || secret.Type != holder.ValueSecretType || string(secret.Data["value"]) != `"hunter2"` || len(secret.Annotations) != 0 {
 		t.Errorf("Secret %s", asJSON(t, secret))
 	}
 	if !maps.Equal(secret.Labels, object.Labels) || secret.Labels[v1alpha1.DataObjectKeyLabel] != "secretName" || secret.OwnerReferences[0].UID != "uid" {
@@ -84,7 +85,7 @@ func TestForeignValues(t *testing.T) {
 		{"no JSON", func(s *corev1.Secret) { s.Data["value"] = []byte(hidden) }, "which was not written for it"},
 		{"no value", func(s *corev1.Secret) { s.Data = nil }, "which was not written for it"},
 	} {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "copy", UID: "s", OwnerReferences: owner("Installation", "u")}, Type: ValueSecretType, Data: map[string][]byte{"value": []byte("1")}}
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "copy", UID: "s", OwnerReferences: owner("Installation", "u")}, Type: holder.ValueSecretType, Data: map[string][]byte{"value": []byte("1")}}
 		test.change(secret)
 		_, err := FromDataObject(object, secret)
 		wantError(t, test.reason, err, test.want)
@@ -141,10 +142,10 @@ func TestWhatComesFromSecrets(t *testing.T) {
 			t.Errorf("%s: %d copies, %v", test.reason, len(made.DataObjects), err)
 			continue
 		}
-		if got := SecretOf(made.DataObjects[0]) != ""; got != test.want {
+		if got := holder.SecretOf(made.DataObjects[0]) != ""; got != test.want {
 			t.Errorf("%s: in a Secret: %v, want %v", test.reason, got, test.want)
 		}
-		if SecretOf(made.DataObjects[1]) == "" {
+		if holder.SecretOf(made.DataObjects[1]) == "" {
 			t.Errorf("%s: the import itself is not in a Secret", test.reason)
 		}
 	}

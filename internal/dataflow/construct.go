@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/suggest"
 )
 
 // Validator checks plain values against a schema. Its errors must not quote them.
@@ -240,7 +241,7 @@ func remedy(kind v1alpha1.ImportType) string {
 // blueprint takes.
 func didYouMeanImport(name string, given []string, declared map[string]v1alpha1.ImportType) string {
 	free := slices.DeleteFunc(given, func(other string) bool { _, taken := declared[other]; return taken })
-	return didYouMean(name, free)
+	return suggest.DidYouMean(name, free)
 }
 
 func isRequired(definition *v1alpha1.ImportDefinition) bool {

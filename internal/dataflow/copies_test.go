@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 )
 
 func constructed(t *testing.T, list string, imports Imports, mapped map[string]any) Values {
@@ -106,7 +107,7 @@ func TestTargetCopies(t *testing.T) {
 	if !maps.Equal(got.Labels, want) {
 		t.Errorf("labels %v, want %v", got.Labels, want)
 	}
-	if got.Annotations["note"] != "n" || got.Annotations[v1alpha1.DataObjectHashAnnotation] != TargetHash(&source.Spec) || got.Annotations["kubectl.kubernetes.io/last-applied-configuration"] != "" {
+	if got.Annotations["note"] != "n" || got.Annotations[v1alpha1.DataObjectHashAnnotation] != holder.TargetHash(&source.Spec) || got.Annotations["kubectl.kubernetes.io/last-applied-configuration"] != "" {
 		t.Errorf("annotations %v", got.Annotations)
 	}
 	if len(source.Annotations) != 2 || len(source.Labels) != 1 {

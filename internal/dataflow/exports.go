@@ -13,7 +13,9 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/suggest"
 )
 
 // Exports are the objects that an Installation publishes.
@@ -64,7 +66,7 @@ func CheckExports(ctx context.Context, installation string, definitions v1alpha1
 	}
 	for _, name := range slices.Sorted(maps.Keys(rendered)) {
 		if !slices.Contains(declared, name) {
-			warnings = append(warnings, fmt.Sprintf("export %q is dropped: the blueprint does not declare it%s", name, didYouMean(name, declared)))
+			warnings = append(warnings, fmt.Sprintf("export %q is dropped: the blueprint does not declare it%s", name, suggest.DidYouMean(name, declared)))
 		}
 	}
 	return checked, warnings, errors.Join(errs...)
@@ -89,7 +91,7 @@ func checkExport(ctx context.Context, definition *v1alpha1.ExportDefinition, val
 			return wrong("exported data does not satisfy the configured schema", err)
 		}
 	case v1alpha1.ExportTypeTarget:
-		template, err := DecodeTargetTemplate(value)
+		template, err := holder.DecodeTargetTemplate(value)
 		if err != nil {
 			return wrong("exported target does not match the expected target template schema", err)
 		}
@@ -130,17 +132,17 @@ func (m *publisher) fail(kind, name string, reason Reason, problem string, cause
 	m.errs = append(m.errs, &Error{Path: exportPath(m.inst.Name, "exports", kind, name), Reason: reason, Problem: problem, Cause: cause})
 }
 
-// place returns where an export has its object. Two exports cannot have the same. A #
+// Place returns where an export has its object. Two exports cannot have the same. A #
 // makes the name that of the object itself, in any scope; no label can hold it.
-func (m *publisher) place(kind, name, written string, taken func(object string) bool) (place, bool) {
+func (m *publisher) Place(kind, name, written string, taken func(object string) bool) (holder.Place, bool) {
 	key := strings.TrimPrefix(written, v1alpha1.NonContextifiedPrefix)
-	p := place{scope: m.scope, key: key, name: v1alpha1.GenerateDataObjectName(m.scope, written), sourceType: v1alpha1.ExportDataObjectSourceType}
+	p := holder.Place{Scope: m.scope, Key: key, Name: v1alpha1.GenerateDataObjectName(m.scope, written), SourceType: v1alpha1.ExportDataObjectSourceType}
 	switch {
 	case len(utilvalidation.IsValidLabelValue(key)) > 0 || key == "":
 		m.fail(kind, name, InvalidExport, fmt.Sprintf("the name %q becomes a label and cannot: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends", written), nil)
-	case len(utilvalidation.IsDNS1123Subdomain(p.name)) > 0:
+	case len(utilvalidation.IsDNS1123Subdomain(p.Name)) > 0:
 		m.fail(kind, name, InvalidExport, fmt.Sprintf("the name %q becomes that of an object and cannot: behind the # use small letters, digits, - and ., with a letter or digit at both ends", written), nil)
-	case taken(p.name):
+	case taken(p.Name):
 		m.fail(kind, name, InvalidExport, fmt.Sprintf("another export has the name %q, too: choose another one", written), nil)
 	default:
 		return p, true
@@ -155,7 +157,7 @@ func (m *publisher) data(export v1alpha1.DataExport) {
 		m.undefined(kind, export.Name)
 		return
 	}
-	place, ok := m.place(kind, export.Name, export.DataRef, func(object string) bool {
+	place, ok := m.Place(kind, export.Name, export.DataRef, func(object string) bool {
 		return slices.ContainsFunc(m.made.DataObjects, func(other *v1alpha1.DataObject) bool { return other.Name == object })
 	})
 	if !ok {
@@ -168,7 +170,7 @@ func (m *publisher) data(export v1alpha1.DataExport) {
 	raw, err := anyJSON(value)
 	if err == nil {
 		var object *v1alpha1.DataObject
-		if object, err = dataObject(m.inst, place, raw); err == nil {
+		if object, err = holder.DataObject(m.inst, place, raw); err == nil {
 			m.made.DataObjects = append(m.made.DataObjects, object)
 			return
 		}
@@ -183,18 +185,18 @@ func (m *publisher) target(export v1alpha1.TargetExport) {
 		m.undefined(kind, export.Name)
 		return
 	}
-	place, ok := m.place(kind, export.Name, export.Target, func(object string) bool {
+	place, ok := m.Place(kind, export.Name, export.Target, func(object string) bool {
 		return slices.ContainsFunc(m.made.Targets, func(other *v1alpha1.Target) bool { return other.Name == object })
 	})
 	if !ok {
 		return
 	}
-	template, err := DecodeTargetTemplate(value)
+	template, err := holder.DecodeTargetTemplate(value)
 	if err != nil {
 		m.fail(kind, export.Name, InvalidExport, "exported target does not match the expected target template schema", err)
 		return
 	}
-	target, err := targetObject(m.inst, place, template)
+	target, err := holder.TargetObject(m.inst, place, template)
 	if err != nil {
 		m.fail(kind, export.Name, InvalidExport, "the Target cannot be made", err)
 		return
@@ -208,7 +210,7 @@ func (m *publisher) undefined(kind, name string) {
 		problem = "target export is not defined"
 	}
 	m.fail(kind, name, ExportNotDefined, problem+": let an export execution of the blueprint give it or add it to spec.exportDataMappings"+
-		didYouMean(name, slices.Sorted(maps.Keys(m.values))), nil)
+		suggest.DidYouMean(name, slices.Sorted(maps.Keys(m.values))), nil)
 }
 
 // CheckOwner refuses to replace an object by an export if another Installation

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 )
 
 func TestMergeExports(t *testing.T) {
@@ -109,7 +110,7 @@ func TestDecodeTargetTemplate(t *testing.T) {
 		{"nothing", "null", "", "it must be a map"},
 	}
 	for _, test := range tests {
-		template, err := DecodeTargetTemplate(decode[any](t, test.value))
+		template, err := holder.DecodeTargetTemplate(decode[any](t, test.value))
 		wantError(t, test.reason, err, test.wantError)
 		if err == nil && asJSON(t, template) != test.want {
 			t.Errorf("%s: %s, want %s", test.reason, asJSON(t, template), test.want)
@@ -147,7 +148,7 @@ metadata:
     data.landscaper.gardener.cloud/sourceType: export
     data.landscaper.gardener.cloud/jobid: job
   annotations:
-    data.landscaper.gardener.cloud/hash: `+Hash([]byte("{\n  \"config\": {\n    \"exported\": \"target data\"\n  },\n  \"type\": \"my-type\"\n}"))+`
+    data.landscaper.gardener.cloud/hash: `+holder.Hash([]byte("{\n  \"config\": {\n    \"exported\": \"target data\"\n  },\n  \"type\": \"my-type\"\n}"))+`
   ownerReferences: [{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Installation, name: inst, uid: uid}]
 data: {type: my-type, config: {exported: target data}}
 `)
@@ -168,7 +169,7 @@ metadata:
     data.landscaper.gardener.cloud/sourceType: export
     data.landscaper.gardener.cloud/jobid: job
   annotations:
-    data.landscaper.gardener.cloud/hash: `+Hash([]byte(`{"exported":"target data"}`))+`
+    data.landscaper.gardener.cloud/hash: `+holder.Hash([]byte(`{"exported":"target data"}`))+`
   ownerReferences: [{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Installation, name: inst, uid: uid}]
 spec:
   type: my-type
@@ -205,7 +206,7 @@ func TestMakeExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := made.Targets[0]
-	if got.Labels["team"] != "blue" || got.Labels[v1alpha1.DataObjectContextLabel] != "" || got.Annotations["note"] != "x" || got.Annotations[v1alpha1.DataObjectHashAnnotation] != Hash([]byte(`{"secretRef":{"name":"s","key":"k"}}`)) {
+	if got.Labels["team"] != "blue" || got.Labels[v1alpha1.DataObjectContextLabel] != "" || got.Annotations["note"] != "x" || got.Annotations[v1alpha1.DataObjectHashAnnotation] != holder.Hash([]byte(`{"secretRef":{"name":"s","key":"k"}}`)) {
 		t.Errorf("labels of the template are kept, but not those that we need: %+v", got.ObjectMeta)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/plain"
 )
 
@@ -31,7 +32,7 @@ func FuzzValue(f *testing.F) {
 			return
 		}
 		item.Salt = "salt"
-		object, secret, err := concealed(inst, imported(inst, "a"), declaredValue{data: item.Value, salt: item.Salt})
+		object, secret, err := holder.Concealed(inst, holder.Imported(inst, "a"), item.Value, item.Salt)
 		if err != nil {
 			notRepeated(t, text, err)
 			return
@@ -40,9 +41,9 @@ func FuzzValue(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, firstErr := EncodeJSON(item.Value.RawMessage)
-		second, secondErr := EncodeJSON(again.Value.RawMessage)
-		if firstErr != nil || secondErr != nil || !bytes.Equal(first, second) || len(first) > maxEncoded {
+		first, firstErr := holder.EncodeJSON(item.Value.RawMessage)
+		second, secondErr := holder.EncodeJSON(again.Value.RawMessage)
+		if firstErr != nil || secondErr != nil || !bytes.Equal(first, second) || len(first) > holder.MaxEncoded {
 			t.Errorf("%q, %v became %q, %v", first, firstErr, second, secondErr)
 		}
 	})
@@ -50,13 +51,13 @@ func FuzzValue(f *testing.F) {
 
 // FuzzReference reads DataObjects that refer to Secrets. Only those of one owner fit.
 func FuzzReference(f *testing.F) {
-	f.Add("copy", "copy", "Installation", "u", "u", string(ValueSecretType), []byte("1"))
+	f.Add("copy", "copy", "Installation", "u", "u", string(holder.ValueSecretType), []byte("1"))
 	f.Add("copy", "other", "Deployment", "", "", "Opaque", []byte("{"))
 	f.Fuzz(func(t *testing.T, named, name, kind, owner, other, secretType string, value []byte) {
 		object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Name: "copy", Annotations: map[string]string{v1alpha1.DataObjectSecretAnnotation: named}, OwnerReferences: []metav1.OwnerReference{{Kind: kind, UID: types.UID(owner)}}}}
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{Kind: kind, UID: types.UID(other)}}}, Type: corev1.SecretType(secretType), Data: map[string][]byte{valueKey: value}}
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{Kind: kind, UID: types.UID(other)}}}, Type: corev1.SecretType(secretType), Data: map[string][]byte{holder.ValueKey: value}}
 		item, err := FromDataObject(object, secret)
-		if fits := named == "" || named == name && kind == "Installation" && owner == other && owner != "" && secret.Type == ValueSecretType; err == nil && !fits {
+		if fits := named == "" || named == name && kind == "Installation" && owner == other && owner != "" && secret.Type == holder.ValueSecretType; err == nil && !fits {
 			t.Errorf("%s was read", item.Value.RawMessage)
 		}
 	})
@@ -72,7 +73,7 @@ func FuzzTargetTemplate(f *testing.F) {
 		if err != nil {
 			return
 		}
-		template, err := DecodeTargetTemplate(value)
+		template, err := holder.DecodeTargetTemplate(value)
 		if err != nil {
 			notRepeated(t, text, err)
 			return

@@ -7,31 +7,32 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/plain"
 )
 
 func TestHashes(t *testing.T) {
 	object := &v1alpha1.DataObject{Data: v1alpha1.NewAnyJSON([]byte(`{"port":8443,"hosts":["a"]}`))}
-	if got, err := DataHash(object); err != nil || got != "1ed1c434f729172d53f25be21ec9fccddc53ea3e" {
+	if got, err := holder.DataHash(object); err != nil || got != "1ed1c434f729172d53f25be21ec9fccddc53ea3e" {
 		t.Errorf("the order of keys must not matter: %s, %v", got, err)
 	}
 	object.Annotations = map[string]string{v1alpha1.DataObjectHashAnnotation: "old"}
-	if got, err := DataHash(object); err != nil || got == "old" {
+	if got, err := holder.DataHash(object); err != nil || got == "old" {
 		t.Errorf("an object that was edited by hand has another hash than its annotation says: %s, %v", got, err)
 	}
 	object.Data = v1alpha1.NewAnyJSON([]byte(`12345678901234567890`))
-	large, err := DataHash(object)
+	large, err := holder.DataHash(object)
 	object.Data = v1alpha1.NewAnyJSON([]byte(`12345678901234567891`))
-	if other, otherErr := DataHash(object); err != nil || otherErr != nil || large == other {
+	if other, otherErr := holder.DataHash(object); err != nil || otherErr != nil || large == other {
 		t.Errorf("large numbers must not be rounded: %s", large)
 	}
 	object.Data = v1alpha1.NewAnyJSON([]byte(`"` + hidden))
-	_, err = DataHash(object)
+	_, err = holder.DataHash(object)
 	wantError(t, "what is not JSON", err, "the value is not JSON")
-	if got := TargetHash(&v1alpha1.TargetSpec{}); got != "da39a3ee5e6b4b0d3255bfef95601890afd80709" {
+	if got := holder.TargetHash(&v1alpha1.TargetSpec{}); got != "da39a3ee5e6b4b0d3255bfef95601890afd80709" {
 		t.Errorf("a Target without content: %s", got)
 	}
-	if a, b := TargetHash(&v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: "a"}}), TargetHash(&v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: "a", Key: "k"}}); a == b {
+	if a, b := holder.TargetHash(&v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: "a"}}), holder.TargetHash(&v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: "a", Key: "k"}}); a == b {
 		t.Error("the key of a Secret is part of the content")
 	}
 }
@@ -121,7 +122,7 @@ func TestDeepValues(t *testing.T) {
 		{"objects", strings.Repeat(`{"a":`, 9_000) + "1" + strings.Repeat("}", 9_000), "nested too deeply"},
 		{"brackets in a text", `"` + strings.Repeat(`[\"`, 100_000) + `"`, ""},
 	} {
-		raw, err := EncodeJSON([]byte(test.text))
+		raw, err := holder.EncodeJSON([]byte(test.text))
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %d bytes, %v", test.reason, len(raw), err)
 		}
@@ -133,7 +134,7 @@ func TestDeepValues(t *testing.T) {
 		}
 	}
 	deep := Imports{Data: map[string]DataImport{"a": data(nested(9_999, ""))}}
-	if _, err := ImportsHash(deep); !errors.Is(err, ErrTooDeep) {
+	if _, err := ImportsHash(deep); !errors.Is(err, holder.ErrTooDeep) {
 		t.Errorf("the digest of the imports: %v", err)
 	}
 }

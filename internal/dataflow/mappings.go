@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/suggest"
 )
 
 // Evaluate computes a data mapping: a document with expressions, which see the
@@ -88,7 +89,7 @@ func ApplyImportMappings(ctx context.Context, inst *v1alpha1.Installation, defin
 		switch {
 		case !ok:
 			warnings = append(warnings, fmt.Sprintf("spec.importDataMappings: %s has no effect: the blueprint has no import of this name%s",
-				key, didYouMean(key, slices.Sorted(maps.Keys(declared)))))
+				key, suggest.DidYouMean(key, slices.Sorted(maps.Keys(declared)))))
 		case kind != v1alpha1.ImportTypeData:
 			warnings = append(warnings, fmt.Sprintf("spec.importDataMappings: %s has no effect: the import is of type %s, and mappings only make data", key, kind))
 		default:
@@ -118,7 +119,7 @@ func ApplyExportMappings(ctx context.Context, inst *v1alpha1.Installation, expor
 	var warnings []string
 	for _, key := range slices.Sorted(maps.Keys(results)) {
 		if !slices.Contains(published, key) {
-			warnings = append(warnings, fmt.Sprintf("spec.exportDataMappings: %s has no effect: spec.exports does not list it%s", key, didYouMean(key, published)))
+			warnings = append(warnings, fmt.Sprintf("spec.exportDataMappings: %s has no effect: spec.exports does not list it%s", key, suggest.DidYouMean(key, published)))
 			continue
 		}
 		exports[key] = results[key]
@@ -153,7 +154,7 @@ func (m *mappings) all(ctx context.Context, evaluate Evaluate) (map[string]any, 
 // names tells what a mapping that failed could have used: this answers most
 // questions.
 func (m *mappings) names(document v1alpha1.AnyJSON) string {
-	names := "it can use " + enumerate(slices.Sorted(maps.Keys(m.bindings)))
+	names := "it can use " + suggest.Enumerate(slices.Sorted(maps.Keys(m.bindings)))
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(document.RawMessage, &fields) != nil {
 		return names

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/suggest"
 )
 
 // importMappings applies mappings to imports. Both are written in YAML.
@@ -299,11 +300,11 @@ func TestDidYouMean(t *testing.T) {
 		{"nothing like it", "password", ""},
 	}
 	for _, test := range tests {
-		if got := didYouMean(test.name, []string{"zone-of-it", "region"}); got != test.want {
+		if got := suggest.DidYouMean(test.name, []string{"zone-of-it", "region"}); got != test.want {
 			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
 		}
 	}
-	if got := enumerate(strings.Split(strings.Repeat("a ", 30), " ")); strings.Count(got, "a") != 20 || !strings.HasSuffix(got, "…") {
+	if got := suggest.Enumerate(strings.Split(strings.Repeat("a ", 30), " ")); strings.Count(got, "a") != 20 || !strings.HasSuffix(got, "…") {
 		t.Errorf("a long list is cut: %s", got)
 	}
 }

@@ -3,11 +3,10 @@ package dataflow
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/words"
 )
 
 // Mapped are the results of import data mappings by import.
@@ -52,39 +51,18 @@ func mappingSalts(inst *v1alpha1.Installation, imports Imports) map[string]strin
 
 // mentions reports whether a text with an expression, at any depth, has one of the
 // words.
-func mentions(value any, words ...string) bool {
+func mentions(value any, names ...string) bool {
 	switch value := value.(type) {
 	case string:
-		return strings.Contains(value, "((") && slices.ContainsFunc(words, func(word string) bool { return hasWord(value, word) })
+		return strings.Contains(value, "((") && slices.ContainsFunc(names, func(name string) bool { return words.Has(value, name) })
 	case []any:
-		return slices.ContainsFunc(value, func(element any) bool { return mentions(element, words...) })
+		return slices.ContainsFunc(value, func(element any) bool { return mentions(element, names...) })
 	case map[string]any:
 		for key, field := range value {
-			if mentions(key, words...) || mentions(field, words...) {
+			if mentions(key, names...) || mentions(field, names...) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// hasWord reports whether a text has a word that is not a part of a longer one.
-func hasWord(text, word string) bool {
-	for rest := text; ; {
-		at := strings.Index(rest, word)
-		if at < 0 || word == "" {
-			return false
-		}
-		before, _ := utf8.DecodeLastRuneInString(rest[:at])
-		after, _ := utf8.DecodeRuneInString(rest[at+len(word):])
-		if !partOfWord(before) && !partOfWord(after) {
-			return true
-		}
-		_, size := utf8.DecodeRuneInString(rest[at:])
-		rest = rest[at+size:]
-	}
-}
-
-func partOfWord(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/holder"
 )
 
 // ScopeValues returns what lives in the scope of an Installation as export
@@ -17,7 +18,7 @@ import (
 func ScopeValues(objects []*v1alpha1.DataObject, secrets []*corev1.Secret, targets []*v1alpha1.Target) (dataByKey, targetsByKey map[string]any, err error) {
 	dataByKey, targetsByKey = map[string]any{}, map[string]any{}
 	for _, object := range objects {
-		item, err := FromDataObject(object, named(secrets, SecretOf(object)))
+		item, err := FromDataObject(object, named(secrets, holder.SecretOf(object)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -29,7 +30,7 @@ func ScopeValues(objects []*v1alpha1.DataObject, secrets []*corev1.Secret, targe
 	}
 	byName := slices.SortedFunc(slices.Values(targets), func(a, b *v1alpha1.Target) int { return cmp.Compare(a.Name, b.Name) })
 	for _, target := range byName {
-		value, err := targetValue(target)
+		value, err := holder.TargetValue(target)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -44,4 +45,11 @@ func named(secrets []*corev1.Secret, name string) *corev1.Secret {
 		return nil
 	}
 	return secrets[i]
+}
+
+// FromDataObject returns the value of a DataObject. Secret is the one that SecretOf
+// names; it is nil if there is none.
+func FromDataObject(object *v1alpha1.DataObject, secret *corev1.Secret) (DataImport, error) {
+	value, salt, err := holder.ValueOf(object, secret)
+	return DataImport{Value: value, Salt: salt}, err
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/plain"
 )
 
 // Values are the values of a blueprint's imports by their names in the blueprint.
@@ -180,21 +179,6 @@ func nounOf(kind v1alpha1.ImportType) string {
 		return "a map of Targets"
 	}
 	return "data"
-}
-
-// targetValue returns a Target as templates see it: complete, but without the
-// records of who wrote which field.
-func targetValue(target *v1alpha1.Target) (any, error) {
-	shown := *target
-	// A cache does not tell the kind of an object, but templates can ask for it.
-	shown.APIVersion, shown.Kind = v1alpha1.GroupVersion.String(), "Target"
-	shown.ManagedFields = nil
-	value, err := plain.Of(&shown)
-	if err != nil {
-		// The cause is left out: it may quote the configuration.
-		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name)
-	}
-	return value, nil
 }
 
 // importNames returns the names of all imports, also of conditional ones, sorted.

@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -128,7 +129,7 @@ func (o objects) get(ctx context.Context, object dataflow.Object, into client.Ob
 // ValueOf reads the Secret with the value of a DataObject. There is none if the
 // DataObject holds its value itself, or if it is missing.
 func ValueOf(ctx context.Context, reader client.Reader, object *v1alpha1.DataObject) (*corev1.Secret, error) {
-	name := dataflow.SecretOf(object)
+	name := holder.SecretOf(object)
 	if name == "" {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
 )
 
 // concerns reports whether the exports of a root are something new to another one: it
@@ -66,7 +67,7 @@ func used(dependent *v1alpha1.Installation, reference dataflow.Reference, import
 	switch reference.Type {
 	case v1alpha1.ImportTypeData:
 		for _, object := range copies.DataObjects {
-			if isCopy(object) && dataflow.SecretOf(object) == "" {
+			if isCopy(object) && holder.SecretOf(object) == "" {
 				return sameJSON(object.Data.RawMessage, imports.Data[reference.Import].Value.RawMessage)
 			}
 		}
@@ -82,10 +83,10 @@ func used(dependent *v1alpha1.Installation, reference dataflow.Reference, import
 }
 
 func sameJSON(a, b []byte) bool {
-	first, err := dataflow.EncodeJSON(a)
+	first, err := holder.EncodeJSON(a)
 	if err != nil {
 		return false
 	}
-	second, err := dataflow.EncodeJSON(b)
+	second, err := holder.EncodeJSON(b)
 	return err == nil && bytes.Equal(first, second)
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -75,7 +76,7 @@ func (r *Reconciler) ensureData(ctx context.Context, inst *v1alpha1.Installation
 	if err != nil || change == wanted.None {
 		return err // the caller tells what is stored
 	}
-	if name := dataflow.SecretOf(live); name != dataflow.SecretOf(changed) {
+	if name := holder.SecretOf(live); name != holder.SecretOf(changed) {
 		if err := r.dropValue(ctx, inst, name); err != nil {
 			return err
 		}

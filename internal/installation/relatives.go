@@ -8,27 +8,28 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/exchange"
 )
 
 // relatives are siblings with what follows from their specifications: who needs what of
 // whom, which of them wait for each other in a circle, and who claims the same name.
 type relatives struct {
-	graph      *dataflow.Graph
-	cycles     []dataflow.Cycle
-	collisions []dataflow.Collision
+	graph      *exchange.Graph
+	cycles     []exchange.Cycle
+	collisions []exchange.Collision
 }
 
 func relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
-	graph := dataflow.NewGraph(dataflow.Scope(self), dataflow.InstallationUnits(siblings))
+	graph := exchange.NewGraph(dataflow.Scope(self), exchange.InstallationUnits(siblings))
 	return &relatives{graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
 }
 
 // circleOf returns the circle of siblings that wait for each other which an
 // Installation is a member of.
-func (r *relatives) circleOf(name string) (dataflow.Cycle, bool) {
-	at := slices.IndexFunc(r.cycles, func(cycle dataflow.Cycle) bool { return slices.Contains(cycle.Members, name) })
+func (r *relatives) circleOf(name string) (exchange.Cycle, bool) {
+	at := slices.IndexFunc(r.cycles, func(cycle exchange.Cycle) bool { return slices.Contains(cycle.Members, name) })
 	if at < 0 {
-		return dataflow.Cycle{}, false
+		return exchange.Cycle{}, false
 	}
 	return r.cycles[at], true
 }

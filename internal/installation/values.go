@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -35,7 +35,7 @@ func (r *Reconciler) ensureValue(ctx context.Context, inst *v1alpha1.Installatio
 
 // dropData deletes the copy of an import, and the Secret with its value before it.
 func (r *Reconciler) dropData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject) error {
-	if err := r.dropValue(ctx, inst, dataflow.SecretOf(object)); err != nil {
+	if err := r.dropValue(ctx, inst, holder.SecretOf(object)); err != nil {
 		return job.Wrap(err, "handlePhaseCompleting", "CleanupContext", "delete the Secret with the value of DataObject "+object.Name+", which is no longer imported")
 	}
 	return r.drop(ctx, object, "CleanupContext", "DataObject "+object.Name+", which is no longer imported")
@@ -55,7 +55,7 @@ func (r *Reconciler) dropValue(ctx context.Context, inst *v1alpha1.Installation,
 	if err != nil {
 		return err // the caller tells what is deleted
 	}
-	if secret.Type != dataflow.ValueSecretType || !asOwner(inst).Owns(secret) {
+	if secret.Type != holder.ValueSecretType || !asOwner(inst).Owns(secret) {
 		return nil
 	}
 	return client.IgnoreNotFound(r.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) // the caller tells what is deleted

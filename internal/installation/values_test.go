@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/job"
 )
@@ -21,7 +22,7 @@ func concealed(name, value string, owners ...metav1.OwnerReference) (*v1alpha1.D
 	meta := metav1.ObjectMeta{Namespace: "team-a", Name: name, OwnerReferences: owners, Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectKeyLabel: name}}
 	object := &v1alpha1.DataObject{ObjectMeta: *meta.DeepCopy(), Data: v1alpha1.NewAnyJSON([]byte(`"elsewhere"`))}
 	object.Annotations = map[string]string{v1alpha1.DataObjectSecretAnnotation: name}
-	return object, &corev1.Secret{ObjectMeta: meta, Type: dataflow.ValueSecretType, Data: map[string][]byte{"value": []byte(value)}}
+	return object, &corev1.Secret{ObjectMeta: meta, Type: holder.ValueSecretType, Data: map[string][]byte{"value": []byte(value)}}
 }
 
 // TestStoreValues: who may have the name of a Secret with a value.
@@ -38,10 +39,10 @@ func TestStoreValues(t *testing.T) {
 		want   string
 	}{
 		{"the first job", nil, ""},
-		{"a later job", of(dataflow.ValueSecretType, mine), ""},
-		{"an earlier Installation of the name", of(dataflow.ValueSecretType, owner("Installation", "shop", "1")), ""},
-		{"another Installation", of(dataflow.ValueSecretType, owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
-		{"a user", of(dataflow.ValueSecretType), "Secret password does not belong to this Installation"},
+		{"a later job", of(holder.ValueSecretType, mine), ""},
+		{"an earlier Installation of the name", of(holder.ValueSecretType, owner("Installation", "shop", "1")), ""},
+		{"another Installation", of(holder.ValueSecretType, owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
+		{"a user", of(holder.ValueSecretType), "Secret password does not belong to this Installation"},
 		{"a Secret of ours for something else", of(corev1.SecretTypeOpaque, mine), "Secret password does not belong to this Installation"},
 	} {
 		c := api(t)
@@ -112,8 +113,8 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			t.Errorf("%s: Secret: %v", reason, err)
 		}
 		live := &v1alpha1.DataObject{}
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), live); err == nil && (dataflow.SecretOf(live) != "") != test.stays {
-			t.Errorf("%s: the DataObject refers to %q", reason, dataflow.SecretOf(live))
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), live); err == nil && (holder.SecretOf(live) != "") != test.stays {
+			t.Errorf("%s: the DataObject refers to %q", reason, holder.SecretOf(live))
 		}
 	}
 }

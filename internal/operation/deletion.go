@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/exchange"
 	"go.landscaper.dev/internal/digraph"
 	"go.landscaper.dev/internal/inspect"
 )
@@ -103,7 +104,7 @@ func needsOf(siblings []*inspect.Node) digraph.Graph {
 	if len(siblings) == 0 {
 		return needs
 	}
-	graph := dataflow.NewGraph(dataflow.Scope(installations[0]), dataflow.InstallationUnits(installations))
+	graph := exchange.NewGraph(dataflow.Scope(installations[0]), exchange.InstallationUnits(installations))
 	for i, sibling := range siblings {
 		for _, before := range graph.Predecessors(sibling.Name) {
 			needs[i] = append(needs[i], number[before])

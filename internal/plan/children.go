@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/exchange"
 )
 
 // Children are what an Installation brings up.
@@ -47,12 +48,12 @@ type SubinstallationError struct{ error }
 func (e *SubinstallationError) Unwrap() error { return e.error }
 
 // Graph says which subinstallation needs what of which other one.
-func (c *Children) Graph() *dataflow.Graph {
+func (c *Children) Graph() *exchange.Graph {
 	templates := make([]*v1alpha1.InstallationTemplate, len(c.Subinstallations))
 	for i, sub := range c.Subinstallations {
 		templates[i] = sub.Template
 	}
-	return dataflow.NewGraph(templateScope, dataflow.TemplateUnits(templates))
+	return exchange.NewGraph(templateScope, exchange.TemplateUnits(templates))
 }
 
 // templateScope stands for the scope of the Installation: the names of templates

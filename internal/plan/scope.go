@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
 )
 
 // scope holds what the subinstallations of an Installation can import, as objects
@@ -51,7 +52,7 @@ func (s *scope) Data(_ context.Context, object dataflow.Object) (dataflow.DataIm
 	if !ok || object.Kind != dataflow.KindDataObject {
 		return dataflow.DataImport{}, dataflow.ErrMissing
 	}
-	return dataflow.FromDataObject(data, s.secrets[dataflow.SecretOf(data)]) // names the object
+	return dataflow.FromDataObject(data, s.secrets[holder.SecretOf(data)]) // names the object
 }
 
 // Target implements dataflow.Objects.

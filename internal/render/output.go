@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/render/gotemplate"
 	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/words"
 )
 
 // Output is what an execution gives.
@@ -65,7 +66,7 @@ func (o *Output) Says(text string) bool {
 	if o.rendered != nil {
 		return o.rendered.Says(text)
 	}
-	return gotemplate.HasWord(o.source.spiffText(), text)
+	return words.Has(o.source.spiffText(), text)
 }
 
 // Show returns a text of the output as messages may show it: what the template says

@@ -46,3 +46,24 @@ func edits(from, to string) int {
 	}
 	return row[len(to)]
 }
+
+// DidYouMean proposes the name that was probably meant, as the end of a message, or
+// nothing.
+func DidYouMean(name string, known []string) string {
+	if best := Name(name, known); best != "" {
+		return ": did you mean " + best + "?"
+	}
+	return ""
+}
+
+// Enumerate lists names in a message. A long list says nothing.
+func Enumerate(names []string) string {
+	const most = 20
+	switch {
+	case len(names) == 0:
+		return "nothing"
+	case len(names) > most:
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}

@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/exchange"
 )
 
 // templateNameMaxLength leaves room for what is added to make the name of an
@@ -63,7 +64,7 @@ func InstallationTemplates(templates []*v1alpha1.InstallationTemplate, imports v
 	path := field.NewPath("subinstallations")
 	check := &siblingCheck{
 		imports: make(map[string]v1alpha1.ImportType),
-		graph:   dataflow.NewGraph(templateScope, dataflow.TemplateUnits(templates)),
+		graph:   exchange.NewGraph(templateScope, exchange.TemplateUnits(templates)),
 	}
 	check.addImports(imports)
 	var errs field.ErrorList
@@ -83,7 +84,7 @@ func InstallationTemplates(templates []*v1alpha1.InstallationTemplate, imports v
 // all others can.
 func InstallationOrder(templates []*v1alpha1.InstallationTemplate) field.ErrorList {
 	path := field.NewPath("subinstallations")
-	graph := dataflow.NewGraph(templateScope, dataflow.TemplateUnits(templates))
+	graph := exchange.NewGraph(templateScope, exchange.TemplateUnits(templates))
 	var errs field.ErrorList
 	for _, collision := range graph.Collisions() {
 		second := collision.Second
@@ -100,7 +101,7 @@ func InstallationOrder(templates []*v1alpha1.InstallationTemplate) field.ErrorLi
 // parent and the exports of each other.
 type siblingCheck struct {
 	imports map[string]v1alpha1.ImportType
-	graph   *dataflow.Graph
+	graph   *exchange.Graph
 }
 
 func (c *siblingCheck) addImports(imports v1alpha1.ImportDefinitionList) {
@@ -152,5 +153,5 @@ func (c *siblingCheck) known(mention dataflow.Mention) bool {
 	case mention.Kind == dataflow.KindTarget && given == v1alpha1.ImportTypeTarget, mention.Kind == dataflow.KindDataObject && given == v1alpha1.ImportTypeData:
 		return true
 	}
-	return len(c.graph.Exporters(dataflow.Value{Kind: mention.Kind, Object: mention.Object(templateScope)})) > 0
+	return len(c.graph.Exporters(exchange.Value{Kind: mention.Kind, Object: mention.Object(templateScope)})) > 0
 }

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -75,7 +75,7 @@ func PlanSecret(secret, live *corev1.Secret) (*corev1.Secret, Change, error) {
 // ItemExports returns the DataObject with what the items of an Execution export. Live
 // is the one that is there, or nil.
 func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha1.DataObject) (*v1alpha1.DataObject, Change, error) {
-	raw, err := dataflow.EncodeData(exports)
+	raw, err := holder.EncodeData(exports)
 	if err != nil {
 		return nil, "", err // the caller tells whose exports they are
 	}
@@ -85,7 +85,7 @@ func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha
 			Labels: map[string]string{
 				v1alpha1.DataObjectContextLabel: v1alpha1.ExecutionScope(exec.Name), v1alpha1.DataObjectSourceLabel: v1alpha1.ExecutionScope(exec.Name),
 			},
-			Annotations: map[string]string{v1alpha1.DataObjectHashAnnotation: dataflow.Hash(raw)},
+			Annotations: map[string]string{v1alpha1.DataObjectHashAnnotation: holder.Hash(raw)},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Execution", Name: exec.Name, UID: exec.UID,
 			}},
@@ -95,9 +95,9 @@ func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha
 	if live == nil {
 		return object, Create, nil
 	}
-	hash, err := dataflow.DataHash(live)
+	hash, err := holder.DataHash(live)
 	owner := job.Owner{Kind: "Execution", Object: exec}
-	if err == nil && hash == dataflow.Hash(raw) && len(live.OwnerReferences) == 1 && owner.Owns(live) {
+	if err == nil && hash == holder.Hash(raw) && len(live.OwnerReferences) == 1 && owner.Owns(live) {
 		return live, None, nil
 	}
 	object.ResourceVersion = live.ResourceVersion

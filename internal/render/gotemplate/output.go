@@ -7,11 +7,10 @@ import (
 	"sort"
 	"strings"
 	"text/template/parse"
-	"unicode"
-	"unicode/utf8"
 
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 	"go.landscaper.dev/internal/render/mask"
+	"go.landscaper.dev/internal/words"
 )
 
 // noValue is what a template prints for something that does not exist.
@@ -222,28 +221,8 @@ func (r *Result) Line(number int) (string, bool) {
 
 // Says reports whether a template or a file has a text literally, as a word.
 func (r *Result) Says(text string) bool {
-	return slices.ContainsFunc(r.renderer.programs, func(p *program) bool { return !p.computed && HasWord(p.Text, text) })
+	return slices.ContainsFunc(r.renderer.programs, func(p *program) bool { return !p.computed && words.Has(p.Text, text) })
 }
-
-// HasWord reports whether a text has a part that does not go on to the left or right.
-func HasWord(text, part string) bool {
-	for at := 0; part != ""; {
-		i := strings.Index(text[at:], part)
-		if i < 0 {
-			return false
-		}
-		at += i
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[at+len(part):])
-		if !goesOn(before) && !goesOn(after) {
-			return true
-		}
-		at += len(part)
-	}
-	return false
-}
-
-func goesOn(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 func (r *Result) showValue(text string, pieces mask.Pieces) string {
 	if !r.renderer.vanished {

@@ -1,4 +1,4 @@
-package dataflow
+package holder
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package dataflow
+package exchange
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
 )
 
 // unit builds a sibling from a short text: a name, what it imports and, after an
@@ -185,8 +186,8 @@ func TestNeighbours(t *testing.T) {
 		{"an unknown one has none", strings.Join(graph.Importers("nobody"), " "), ""},
 		{"all that depends on one", strings.Join(graph.Dependents("net"), " "), "db web jobs far"},
 		{"all that depends on two", strings.Join(graph.Dependents("db", "far"), " "), "web jobs"},
-		{"the exporter of an object", fmt.Sprint(graph.Exporters(Value{KindTarget, "cluster"})), "[{net 0 cluster targets[0].target}]"},
-		{"nobody exports it", fmt.Sprint(graph.Exporters(Value{KindDataObject, "cluster"})), "[]"},
+		{"the exporter of an object", fmt.Sprint(graph.Exporters(Value{dataflow.KindTarget, "cluster"})), "[{net 0 cluster targets[0].target}]"},
+		{"nobody exports it", fmt.Sprint(graph.Exporters(Value{dataflow.KindDataObject, "cluster"})), "[]"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if test.got != test.want {

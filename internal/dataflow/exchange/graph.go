@@ -1,4 +1,6 @@
-package dataflow
+// Package exchange tells which siblings get values from which others, and in which
+// order that can be done.
+package exchange
 
 import (
 	"fmt"
@@ -6,6 +8,7 @@ import (
 	"sync"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/digraph"
 )
 
@@ -41,7 +44,7 @@ func InstallationUnits(siblings []*v1alpha1.Installation) []Unit {
 // Value is what one exports and another imports: the object of this name.
 type Value struct {
 	// Kind is KindDataObject or KindTarget.
-	Kind   Kind
+	Kind   dataflow.Kind
 	Object string
 }
 
@@ -101,7 +104,7 @@ type (
 	}
 	need struct {
 		Value
-		Mention
+		dataflow.Mention
 	}
 )
 
@@ -135,17 +138,17 @@ func NewGraph(scope string, units []Unit) *Graph {
 
 func claims(scope string, index int, unit Unit) []claim {
 	var list []claim
-	add := func(kind Kind, name, path string) {
+	add := func(kind dataflow.Kind, name, path string) {
 		if name != "" {
 			value := Value{Kind: kind, Object: v1alpha1.GenerateDataObjectName(scope, name)}
 			list = append(list, claim{value, Export{Unit: unit.Name, Index: index, Name: name, Path: path}})
 		}
 	}
 	for i, export := range unit.Exports.Data {
-		add(KindDataObject, export.DataRef, fmt.Sprintf("data[%d].dataRef", i))
+		add(dataflow.KindDataObject, export.DataRef, fmt.Sprintf("data[%d].dataRef", i))
 	}
 	for i, export := range unit.Exports.Targets {
-		add(KindTarget, export.Target, fmt.Sprintf("targets[%d].target", i))
+		add(dataflow.KindTarget, export.Target, fmt.Sprintf("targets[%d].target", i))
 	}
 	return list
 }
@@ -157,7 +160,7 @@ func (g *Graph) needs(scope string, index int) []need {
 		own[claim.Value] = true
 	}
 	var list []need
-	for _, mention := range Mentions(g.units[index].Imports) {
+	for _, mention := range dataflow.Mentions(g.units[index].Imports) {
 		if mention.Whole != "" {
 			continue
 		}

@@ -1,4 +1,4 @@
-package dataflow
+package holder
 
 import (
 	"cmp"
@@ -15,13 +15,13 @@ import (
 // ValueSecretType is the type of the Secrets that hold values for DataObjects.
 const ValueSecretType corev1.SecretType = v1alpha1.GroupName + "/value"
 
-// valueKey is the key of the value, as JSON.
-const valueKey = "value"
+// ValueKey is the key of the value, as JSON.
+const ValueKey = "value"
 
-// concealed returns the copy of a value that came from a Secret: a Secret again, and
+// Concealed returns the copy of a value that came from a Secret: a Secret again, and
 // the DataObject that others expect, which refers to it.
-func concealed(inst *v1alpha1.Installation, place place, value declaredValue) (*v1alpha1.DataObject, *corev1.Secret, error) {
-	raw, err := EncodeJSON(value.data.RawMessage)
+func Concealed(inst *v1alpha1.Installation, place Place, value v1alpha1.AnyJSON, salt string) (*v1alpha1.DataObject, *corev1.Secret, error) {
+	raw, err := EncodeJSON(value.RawMessage)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -29,7 +29,7 @@ func concealed(inst *v1alpha1.Installation, place place, value declaredValue) (*
 	if len(compact) > corev1.MaxSecretSize {
 		return nil, nil, fmt.Errorf("the value comes from a Secret and needs %d bytes as JSON, but the Secret for its copy holds at most %d: import single keys", len(compact), corev1.MaxSecretSize)
 	}
-	object, err := dataObject(inst, place, pointer(place.name))
+	object, err := DataObject(inst, place, pointer(place.Name))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,10 +37,10 @@ func concealed(inst *v1alpha1.Installation, place place, value declaredValue) (*
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: *object.ObjectMeta.DeepCopy(),
 		Type:       ValueSecretType,
-		Data:       map[string][]byte{valueKey: compact},
+		Data:       map[string][]byte{ValueKey: compact},
 	}
 	secret.Annotations = nil
-	object.Annotations[v1alpha1.DataObjectHashAnnotation] = saltedHash(value.salt, raw)
+	object.Annotations[v1alpha1.DataObjectHashAnnotation] = SaltedHash(salt, raw)
 	object.Annotations[v1alpha1.DataObjectSecretAnnotation] = secret.Name
 	return object, secret, nil
 }
@@ -48,7 +48,7 @@ func concealed(inst *v1alpha1.Installation, place place, value declaredValue) (*
 // pointer is what a DataObject says instead of its value, for people. The annotation
 // counts.
 func pointer(name string) v1alpha1.AnyJSON {
-	return v1alpha1.NewAnyJSON(fmt.Appendf(nil, `{"secretRef":{"key":%q,"name":%q}}`, valueKey, name))
+	return v1alpha1.NewAnyJSON(fmt.Appendf(nil, `{"secretRef":{"key":%q,"name":%q}}`, ValueKey, name))
 }
 
 // SecretOf returns the name of the Secret, in the same namespace, that holds the value
@@ -57,21 +57,19 @@ func SecretOf(object *v1alpha1.DataObject) string {
 	return object.Annotations[v1alpha1.DataObjectSecretAnnotation]
 }
 
-// FromDataObject returns the value of a DataObject. Secret is the one that SecretOf
-// names; it is nil if there is none.
-func FromDataObject(object *v1alpha1.DataObject, secret *corev1.Secret) (DataImport, error) {
+// ValueOf returns the value of a DataObject, and the salt of one that its Secret holds.
+func ValueOf(object *v1alpha1.DataObject, secret *corev1.Secret) (value v1alpha1.AnyJSON, salt string, err error) {
 	name := SecretOf(object)
 	switch {
 	case name == "":
-		return DataImport{Value: object.Data}, nil
+		return object.Data, "", nil
 	case secret == nil:
-		return DataImport{}, fmt.Errorf("DataObject %s has its value in Secret %s, which is missing: start another job of the Installation that it belongs to", object.Name, name)
-	case secret.Name != name || secret.Namespace != object.Namespace || secret.Type != ValueSecretType || !sameOwner(object, secret) || !json.Valid(secret.Data[valueKey]):
-		return DataImport{}, fmt.Errorf("DataObject %s refers to Secret %s, which was not written for it: start another job of the Installation that it belongs to", object.Name, name)
+		return value, "", fmt.Errorf("DataObject %s has its value in Secret %s, which is missing: start another job of the Installation that it belongs to", object.Name, name)
+	case secret.Name != name || secret.Namespace != object.Namespace || secret.Type != ValueSecretType || !sameOwner(object, secret) || !json.Valid(secret.Data[ValueKey]):
+		return value, "", fmt.Errorf("DataObject %s refers to Secret %s, which was not written for it: start another job of the Installation that it belongs to", object.Name, name)
 	}
 	// One that is only in memory has no UID.
-	salt := cmp.Or(string(secret.UID), secret.Name)
-	return DataImport{Value: v1alpha1.NewAnyJSON(secret.Data[valueKey]), Salt: salt}, nil
+	return v1alpha1.NewAnyJSON(secret.Data[ValueKey]), cmp.Or(string(secret.UID), secret.Name), nil
 }
 
 // sameOwner reports whether an Installation owns both objects.
