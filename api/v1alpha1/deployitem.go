@@ -141,6 +141,7 @@ type DeployItemStatus struct {
 	LastReconcileTime *metav1.Time `json:"lastReconcileTime,omitempty"`
 	// Deployer tells who handles the item.
 	// +optional
+	// +structType=atomic
 	Deployer DeployerInformation `json:"deployer"`
 	// ProviderStatus is the deployer's own record.
 	// +optional
@@ -149,6 +150,7 @@ type DeployItemStatus struct {
 	ProviderStatus *runtime.RawExtension `json:"providerStatus,omitempty"`
 	// ExportReference names the Secret with the exports of the item.
 	// +optional
+	// +structType=atomic
 	ExportReference *ObjectReference `json:"exportRef,omitempty"`
 	// JobID identifies the current or last job. Without it there never was one.
 	// +optional
@@ -165,6 +167,7 @@ type DeployItemStatus struct {
 	DeployerPhase *string `json:"deployItemPhase,omitempty"`
 	// TransitionTimes tells when the job entered its stages.
 	// +optional
+	// +structType=atomic
 	TransitionTimes *TransitionTimes `json:"transitionTimes,omitempty"`
 }
 

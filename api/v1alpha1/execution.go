@@ -122,9 +122,11 @@ type ExecutionStatus struct {
 	LastError *Error `json:"lastError,omitempty"`
 	// ExportReference names the DataObject with the exports of all items.
 	// +optional
+	// +structType=atomic
 	ExportReference *ObjectReference `json:"exportRef,omitempty"`
 	// DeployItemCache lists the DeployItems.
 	// +optional
+	// +structType=atomic
 	DeployItemCache *DeployItemCache `json:"deployItemCache,omitempty"`
 	// JobID identifies the current or last job. Without it there never was one.
 	// +optional
@@ -140,6 +142,7 @@ type ExecutionStatus struct {
 	PhaseTransitionTime *metav1.Time `json:"phaseTransitionTime,omitempty"`
 	// TransitionTimes tells when the job entered its stages.
 	// +optional
+	// +structType=atomic
 	TransitionTimes *TransitionTimes `json:"transitionTimes,omitempty"`
 }
 

@@ -46,9 +46,11 @@ type InstallationStatus struct {
 	LastError *Error `json:"lastError,omitempty"`
 	// SubInstCache lists the subinstallations.
 	// +optional
+	// +structType=atomic
 	SubInstCache *SubInstCache `json:"subInstCache,omitempty"`
 	// ExecutionReference names the Execution that holds the deploy items.
 	// +optional
+	// +structType=atomic
 	ExecutionReference *ObjectReference `json:"executionRef,omitempty"`
 	// JobID identifies the current or last job. Without it there never was one.
 	// +optional
@@ -78,6 +80,7 @@ type InstallationStatus struct {
 	DependentsToTrigger []DependentToTrigger `json:"dependentsToTrigger,omitempty"`
 	// TransitionTimes tells when the job entered its stages.
 	// +optional
+	// +structType=atomic
 	TransitionTimes *TransitionTimes `json:"transitionTimes,omitempty"`
 
 	// History are the current or last job and those before, the newest first: at most
