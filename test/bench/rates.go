@@ -86,7 +86,7 @@ func (r *Report) costs(name string, p phase) {
 	r.measured(name+"Installations", p.perSecond(), "/s")
 	r.measured(name+"server CPU", p.each(milliseconds(p.cpu)), "ms", atMost(12))
 	r.measured(name+"API server CPU", p.each(milliseconds(p.work.CPU)), "ms")
-	r.measured(name+"of it admission policies", p.each(milliseconds(p.work.Reviewing)), "ms")
+	r.measured(name+"writes wait for policies", p.each(milliseconds(p.work.Reviewing)), "ms")
 	r.counted(name+"requests", p.each(float64(len(p.requests))), "")
 	r.counted(name+"bytes written", p.each(p.work.Written), "B")
 	r.counted(name+"bytes sent to watches", p.each(p.work.Sent), "B")

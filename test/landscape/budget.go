@@ -54,9 +54,9 @@ func Spent(requests []Request) Budget {
 const (
 	// SmallestBytes is what one watch of all our kinds gets, in bytes: each write sends
 	// its whole object to it.
-	SmallestBytes = 40_000
+	SmallestBytes = 38_600
 	// SmallestStatus is what all status of it have in bytes when it has come to rest, and
 	// SmallestManaged its managed fields.
 	SmallestStatus  = 4_600
-	SmallestManaged = 5_000
+	SmallestManaged = 4_700
 )
