@@ -96,7 +96,7 @@ func identities(t *testing.T, objects ...*unstructured.Unstructured) string {
 		must(t, world.InShoot.Get(limited(t), client.ObjectKeyFromObject(object), seen))
 		text.WriteString(seen.GetKind() + " " + string(seen.GetUID()) + " ")
 		if seen.GetKind() == "Deployment" {
-			text.WriteString(fmt.Sprint(seen.GetLabels()["app.kubernetes.io/version"], " ", seen.GetGeneration(), " "))
+			fmt.Fprint(&text, seen.GetLabels()["app.kubernetes.io/version"], " ", seen.GetGeneration(), " ")
 		}
 	}
 	return text.String()
@@ -182,6 +182,8 @@ func asSuccessor(t *testing.T, shoot *gardener.Shoot, config map[string]any) {
 	t.Helper()
 	left := shoot.Extension()
 	left.SetFinalizers([]string{"extensions.gardener.cloud/shoot-flux"})
+	// Nobody looks at it before it has its status.
+	left.SetAnnotations(map[string]string{"gardener.cloud/operation": "wait-for-state"})
 	left.Object["spec"] = map[string]any{"type": "shoot-flux", "providerConfig": config}
 	must(t, world.OnSeed.Create(limited(t), left))
 	now := metav1.Now().UTC().Format("2006-01-02T15:04:05Z")

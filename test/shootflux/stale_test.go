@@ -1,0 +1,68 @@
+package shootflux
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/lifecycle"
+	"go.landscaper.dev/internal/shootflux/managed"
+	"go.landscaper.dev/internal/shootflux/server"
+)
+
+var errLost = errors.New("the answer is lost")
+
+// TestWritesThatMeetThePast writes contents through a cache that does not show what is
+// there, and through a network that loses answers: the next attempt finds all in order,
+// and nobody is told of an error that is none.
+func TestWritesThatMeetThePast(t *testing.T) {
+	shoot := asleep(t, "stale", "one")
+	config, err := clientcmd.BuildConfigFromFlags("", world.Seed.Kubeconfig)
+	must(t, err)
+	present, err := client.NewWithWatch(config, client.Options{Scheme: server.Scheme()})
+	must(t, err)
+	piece := managed.Piece{Name: lifecycle.DataName, Objects: []*unstructured.Unstructured{{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "stale"},
+	}}}}
+	ensure := func(through client.Client) (bool, error) {
+		_, changed, err := (&managed.Writer{Client: through}).Ensure(limited(t), shoot.Namespace(), piece)
+		return changed, err
+	}
+
+	lossy := interceptor.NewClient(present, interceptor.Funcs{Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
+		return errors.Join(to.Create(ctx, object, options...), errLost)
+	}})
+	for _, lost := range []string{"that of the Secret", "that of the ManagedResource"} {
+		if _, err := ensure(lossy); !errors.Is(err, errLost) {
+			t.Fatalf("%s: %v", lost, err)
+		}
+		// The Secret is there now; the next answer is that of the ManagedResource.
+		lossy = interceptor.NewClient(present, interceptor.Funcs{Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			err := to.Create(ctx, object, options...)
+			if _, contents := object.(*corev1.Secret); contents {
+				return err
+			}
+			return errors.Join(err, errLost)
+		}})
+	}
+	behind := interceptor.NewClient(present, interceptor.Funcs{Get: func(ctx context.Context, from client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		if _, cached := object.(*gardener.ManagedResource); cached {
+			return apierrors.NewNotFound(gardener.ResourcesVersion.WithResource("managedresources").GroupResource(), key.Name)
+		}
+		return from.Get(ctx, key, object, options...)
+	}})
+	if _, err := ensure(behind); !apierrors.IsConflict(err) {
+		t.Errorf("a cache that is behind is no conflict but %v", err)
+	}
+	if changed, err := ensure(present); changed || err != nil {
+		t.Errorf("what is there is written again: %t, %v", changed, err)
+	}
+}
