@@ -1,4 +1,4 @@
-package shootflux
+package gardener_test
 
 import (
 	"context"
@@ -24,11 +24,15 @@ var errLost = errors.New("the answer is lost")
 // there, and through a network that loses answers: the next attempt finds all in order,
 // and nobody is told of an error that is none.
 func TestWritesThatMeetThePast(t *testing.T) {
-	shoot := asleep(t, "stale", "one")
+	shoot := newSubject(t, "stale").shoot
 	config, err := clientcmd.BuildConfigFromFlags("", world.Seed.Kubeconfig)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	present, err := client.NewWithWatch(config, client.Options{Scheme: server.Scheme()})
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	piece := managed.Piece{Name: lifecycle.DataName, Objects: []*unstructured.Unstructured{{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "stale"},
 	}}}}
