@@ -118,14 +118,18 @@ func same(t *testing.T, before map[string]string) {
 func TestRestartAtEveryStep(t *testing.T) {
 	address := repository(t, "restarts", "from-restarts")
 	shoot := newShoot(t, "restarts", "one")
+	must(t, shoot.Refer(limited(t), "extra", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "extra"}, Data: map[string][]byte{"word": []byte(firstWord)}}))
+	config := provider(address, "ManifestsOnly", "Delete")
+	config["additionalSecretResources"] = []any{map[string]any{"name": "extra"}}
 	server := extension(t)
-	must(t, shoot.Enable(limited(t), provider(address, "ManifestsOnly", "Delete")))
+	must(t, shoot.Enable(limited(t), config))
 	steps := restartUntil(t, shoot, server.Restart, func(seen *unstructured.Unstructured) bool {
 		state, _, _ := unstructured.NestedString(seen.Object, "status", "lastOperation", "state")
 		return state == "Succeeded" && seen.GetAnnotations()["gardener.cloud/operation"] == ""
 	})
 	ready(t, shoot)
 	deployed(t, "default", "from-restarts")
+	awaitSecret(t, "flux-system", "extra", "word", firstWord)
 	must(t, shoot.Disable(limited(t)))
 	steps += restartUntil(t, shoot, server.Restart, nil)
 	t.Logf("%d restarts", steps)
