@@ -64,6 +64,8 @@ type work struct {
 	unready *access.Unready
 	looked  bool
 	took    time.Duration
+	// news are told when what was reached is stored, so that they are told once.
+	news []func()
 }
 
 // configure returns the effective configuration of a shoot.
@@ -293,11 +295,15 @@ func (w *work) settle(ctx context.Context) error {
 	if first {
 		moment := w.now().Time.UTC()
 		w.after.Bootstrapped, w.after.BootstrapTime = true, &moment
-		w.Bootstrapped(moment.Sub(w.e.CreationTimestamp.Time))
-		w.tell(w.run, "BootstrapFinished", "Flux "+w.config.Flux.Version+" runs in the shoot, configured by "+string(w.config.Origin))
+		w.news = append(w.news, func() {
+			w.Bootstrapped(moment.Sub(w.e.CreationTimestamp.Time))
+			w.tell(w.run, "BootstrapFinished", "Flux "+w.config.Flux.Version+" runs in the shoot, configured by "+string(w.config.Origin))
+		})
 	}
 	if done {
-		w.tell(w.run, "RequestHandled", "the operation "+w.asked+" is done, Flux is "+w.config.Flux.Version)
+		w.news = append(w.news, func() {
+			w.tell(w.run, "RequestHandled", "the operation "+w.asked+" is done, Flux is "+w.config.Flux.Version)
+		})
 	}
 	// What was reached is stored before anything is left alone, and after a request the
 	// contents are written once more.
@@ -326,7 +332,14 @@ func (w *work) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.publish()
 	return errAgain
+}
+
+func (w *work) publish() {
+	for _, tell := range w.news {
+		tell()
+	}
 }
 
 // pause tells what a shoot waits for, or that it takes too long.
@@ -363,6 +376,7 @@ func (w *work) finish(ctx context.Context) (ctrl.Result, error) {
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	w.publish()
 	if w.e.Annotations[gardener.OperationAnnotation] == gardener.OperationRestore {
 		err = w.edit(ctx, w.e, func(meta *metav1.ObjectMeta) { delete(meta.Annotations, gardener.OperationAnnotation) })
 	}
