@@ -20,7 +20,6 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/doctor"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/install"
 )
@@ -155,7 +154,7 @@ func definitions(ctx context.Context, reader client.Reader) (map[string]string, 
 // same content.
 func answers(ctx context.Context, on *connection.Connection, targets []v1alpha1.Target) map[string]error {
 	pool := cluster.NewPool(cluster.PoolOptions{
-		Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: egress.Unrestricted(),
+		Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
 	})
 	found := map[string]error{}
 	var mutex sync.Mutex

@@ -16,7 +16,6 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/preview"
 )
@@ -89,7 +88,7 @@ func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *conne
 	if tree == nil {
 		return on.Missing(name)
 	}
-	access, err := f.registry.Access(streams)
+	access, err := f.registry.AccessWithin(streams, on.Egress())
 	if err != nil {
 		return err
 	}
@@ -98,9 +97,7 @@ func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *conne
 		Reader: on.Client, Components: components, Base: base, Now: time.Now,
 		Comparers: preview.Comparers(on.Client, components, base, time.Now),
 		Clusters: cluster.NewPool(cluster.PoolOptions{
-			Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli",
-			// The clusters of a user may be on his machine.
-			Egress: egress.Unrestricted(),
+			Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
 		}),
 	}
 	result, err := previewer.Of(ctx, tree)

@@ -66,13 +66,19 @@ type Access struct {
 // seen.
 const cacheBytes = 16 << 20
 
-// Access reads what the flags name. Warnings go to the standard error.
+// Access reads what the flags name. Warnings go to the standard error. It goes wherever
+// the user could go, who names the repositories himself.
 func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
+	return f.AccessWithin(streams, egress.Unrestricted())
+}
+
+// AccessWithin is Access for repositories that others have named.
+func (f *Flags) AccessWithin(streams terminal.Streams, policy egress.Policy) (*Access, error) {
 	timeouts := registry.DefaultTimeouts()
 	a := &Access{
 		options: registry.Options{Credentials: &credential.Store{}, AllowPlainHTTP: f.plainHTTP, InsecureSkipVerify: f.insecure},
 		shared: &component.Shared{
-			Cache: cache.New(cacheBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(egress.Unrestricted(), timeouts),
+			Cache: cache.New(cacheBytes, cache.DefaultValidity, time.Now), Pool: registry.NewPool(policy, timeouts),
 		},
 	}
 	if f.caFile != "" {
@@ -83,9 +89,8 @@ func (f *Flags) Access(streams terminal.Streams) (*Access, error) {
 		a.options.Authorities = string(authorities)
 	}
 	var err error
-	// A user may download from the machine that he works on.
 	a.shared.HTTP, err = access.NewHTTPClient(access.HTTPOptions{
-		Egress: egress.Unrestricted(), Timeouts: timeouts, Authorities: a.options.Authorities,
+		Egress: policy, Timeouts: timeouts, Authorities: a.options.Authorities,
 		InsecureSkipVerify: a.options.InsecureSkipVerify,
 	})
 	if err != nil {
