@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,6 +90,8 @@ type Connection struct {
 	Where string
 	// Config is how the cluster is reached.
 	Config *rest.Config
+	// ahead is by how much the clock of the API server is ahead of ours.
+	ahead *atomic.Int64
 }
 
 func (f *Flags) clientConfig() clientcmd.ClientConfig {
@@ -119,6 +123,8 @@ func (f *Flags) Connect() (*Connection, error) {
 	// The API server's own fairness decides; a client-side limit would only add
 	// waiting on top of it.
 	config.QPS = -1
+	ahead := &atomic.Int64{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return clock{next, ahead} })
 	watches, err := newClient(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
@@ -129,7 +135,7 @@ func (f *Flags) Connect() (*Connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	return &Connection{Client: requests, Watches: watches, Namespace: namespace, Where: f.where(loader, config), Config: limited}, nil
+	return &Connection{Client: requests, Watches: watches, Namespace: namespace, Where: f.where(loader, config), Config: limited, ahead: ahead}, nil
 }
 
 func (f *Flags) where(loader clientcmd.ClientConfig, config *rest.Config) string {

@@ -44,7 +44,7 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 		}
 		news := line.news(live.Disconnected())
 		if streams.Terminal {
-			err = f.redraw(streams, trees, line.lost)
+			err = f.redraw(streams, trees, line.lost, on.Now())
 		} else {
 			changes.tell(streams, news)
 			err = changes.write(streams, trees)
@@ -86,13 +86,13 @@ func (f *inspectFlags) ended(trees []*inspect.Node) (bool, error) {
 
 // redraw draws the picture in its place, below what is wrong with it: without a
 // connection, it is an old one.
-func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node, lost string) error {
+func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node, lost string, now time.Time) error {
 	var picture bytes.Buffer
 	if lost != "" {
 		picture.WriteString(tree.Cut(lost, streams.Columns()) + "\n\n")
 	}
 	options := f.treeOptions(streams)
-	options.Live = time.Now()
+	options.Live = now
 	if err := tree.Write(&picture, trees, options); err != nil {
 		return err
 	}
