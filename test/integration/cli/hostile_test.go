@@ -59,19 +59,23 @@ func TestHostileStatus(t *testing.T) {
 		"inspect -o yaml", "wait shop", "wait wide --timeout 1s", "events shop", "events shop -o json", "logs shop", "graph", "graph -o dot", "graph -o mermaid", "graph -o json",
 		"doctor", "delete shop --dry-run", "force-delete shop --dry-run", "plan shop", "plan wide", "reconcile wide --wait --timeout 1s",
 	} {
-		args := strings.Fields(line)
-		if args[0] != "doctor" {
-			args = append([]string{"inst"}, args...)
-		}
-		got := cli(t, resource.Kubeconfig, append(args, "-n", namespace)...)
-		if got.out+got.err == "" {
-			t.Errorf("%s says nothing", line)
-		}
-		for _, stream := range []string{got.out, got.err} {
-			if at := strings.IndexFunc(stream, forbidden); at >= 0 {
-				t.Errorf("%s: %q", line, stream[max(0, at-60):min(len(stream), at+20)])
+		t.Run(line, func(t *testing.T) {
+			// Some wait for a second.
+			t.Parallel()
+			args := strings.Fields(line)
+			if args[0] != "doctor" {
+				args = append([]string{"inst"}, args...)
 			}
-		}
+			got := cli(t, resource.Kubeconfig, append(args, "-n", namespace)...)
+			if got.out+got.err == "" {
+				t.Error("it says nothing")
+			}
+			for _, stream := range []string{got.out, got.err} {
+				if at := strings.IndexFunc(stream, forbidden); at >= 0 {
+					t.Errorf("%q", stream[max(0, at-60):min(len(stream), at+20)])
+				}
+			}
+		})
 	}
 	got := cli(t, resource.Kubeconfig, "graph", "-o", "svg", "-n", namespace)
 	decoder := xml.NewDecoder(strings.NewReader(got.out))
