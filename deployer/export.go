@@ -23,6 +23,8 @@ const (
 	// toHandOnAnnotation names, in an export Secret, the values that have changed after
 	// the job and that nobody was asked to hand on yet.
 	toHandOnAnnotation = v1alpha1.GroupName + "/to-hand-on"
+	// handOnAfterAnnotation says there which job the root had then.
+	handOnAfterAnnotation = v1alpha1.GroupName + "/to-hand-on-after"
 	// changesAnnotation says there when a value was handed on last after the job.
 	changesAnnotation = v1alpha1.GroupName + "/changes"
 )
@@ -113,6 +115,7 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 		return nil
 	}
 	delete(stored.Annotations, toHandOnAnnotation)
+	delete(stored.Annotations, handOnAfterAnnotation)
 	stored.Data = wanted.Data
 	return i.reconciler.client.Update(ctx, stored)
 }

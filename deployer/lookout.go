@@ -32,6 +32,11 @@ type Lookout interface {
 const (
 	// handOnPause is the least time between a job and the next one because of a value.
 	handOnPause = 10 * time.Second
+	// settlePause is how long values have to stay as they are before they are handed on:
+	// what several items export often changes at once, and one job is enough for that. What
+	// never settles is handed on after longestSettle.
+	settlePause   = time.Second
+	longestSettle = 5 * time.Second
 	// lookoutPause is the time after which a lookout is tried again that did not work.
 	lookoutPause = time.Minute
 	// maxNesting is how deep Installations are nested, at most.
@@ -54,6 +59,12 @@ type changed struct {
 	now  []byte
 	// past says how often values have changed before.
 	past restlessness
+	// stored says that they are stored with a note that they are to be handed on, and after
+	// what job of the root that was done.
+	stored bool
+	after  string
+	// since is when there were news first, settles until when more are awaited.
+	since, settles time.Time
 }
 
 // lookOut looks whether a value of a finished item has changed, and sees to it that it
@@ -92,8 +103,12 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 		return 0, err
 	}
 	if values != nil {
+		since := held.since
 		if held.changed, err = item.differs(ctx, values); err != nil {
 			return 0, err
+		}
+		if held.since = since; len(held.news) == 0 {
+			held.since = time.Time{}
 		}
 	}
 	if len(held.news) == 0 {
@@ -105,7 +120,7 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 	if pause := held.past.left(seen.now); pause > 0 {
 		return pause, nil
 	}
-	return handOnPause, r.handOn(ctx, seen, item, &held.changed)
+	return r.handOn(ctx, seen, item, &held.changed)
 }
 
 // differs returns what differs from the values that were handed on. What was stored, but
@@ -123,49 +138,83 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (changed, err
 		return changed{}, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
 	}
 	names := news(stored.Data[exportKey], content)
+	found := changed{news: names, now: content, past: parseRestlessness(stored.Annotations[changesAnnotation])}
 	if pending := stored.Annotations[toHandOnAnnotation]; len(names) == 0 && pending != "" {
-		names = strings.Split(pending, ",")
+		found.news, found.stored, found.after = strings.Split(pending, ","), true, stored.Annotations[handOnAfterAnnotation]
 	}
-	return changed{news: names, now: content, past: parseRestlessness(stored.Annotations[changesAnnotation])}, nil
+	return found, nil
 }
 
 // handOn sees to it that a value which has changed reaches all who import it: by a job
 // of the landscape that the item belongs to, which deploys only what imports it, or, if it
 // belongs to none, by one of its own. The values are stored before the job is asked for,
-// with a note that it is to be: so neither is lost when this process ends.
-func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *changed) error {
+// with a note that it is to be: so neither is lost when this process ends. It returns when
+// to go on.
+func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *changed) (time.Duration, error) {
 	above, busy, err := r.above(ctx, seen.item)
 	if err != nil || busy {
-		return err
+		return handOnPause, err
 	}
 	if slices.ContainsFunc(above, func(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }) {
 		// The item goes, too, however long that takes.
 		changed.news, changed.now = nil, nil
-		return nil
+		return handOnPause, nil
 	}
 	what := job.Note("what is exported as " + strings.Join(changed.news, ", ") + " has changed")
 	past := changed.past.after(seen.now)
 	if len(above) == 0 {
 		if err := item.noteExport(ctx, nil, map[string]string{changesAnnotation: past.String()}); err != nil {
-			return err
+			return 0, err
 		}
 		r.tellHandedOn(seen, what, past)
 		own := *seen
 		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
-		return err
+		return handOnPause, err
 	}
-	if err := item.noteExport(ctx, changed.now, map[string]string{toHandOnAnnotation: strings.Join(changed.news, ",")}); err != nil {
-		return err
+	if !changed.stored {
+		after := above[len(above)-1].Status.JobID
+		if err := item.noteExport(ctx, changed.now, map[string]string{toHandOnAnnotation: strings.Join(changed.news, ","), handOnAfterAnnotation: after}); err != nil {
+			return 0, err
+		}
+		changed.settle(after, seen.now)
 	}
-	switch err := r.askForUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
-	case apierrors.IsConflict(err):
-		return nil
-	case err != nil:
-		return err
+	if left := changed.settles.Sub(seen.now); left > 0 {
+		return left, nil
+	}
+	if !handedOn(above, changed.after) {
+		switch err := r.askForUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
+		case apierrors.IsConflict(err):
+			return handOnPause, nil
+		case err != nil:
+			return 0, err
+		}
 	}
 	r.tellHandedOn(seen, what, past)
-	changed.news, changed.now, changed.past = nil, nil, past
-	return item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", changesAnnotation: past.String()})
+	changed.done(past)
+	return handOnPause, item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", handOnAfterAnnotation: "", changesAnnotation: past.String()})
+}
+
+// settle notes that the values are stored, and until when more of them are awaited.
+func (c *changed) settle(after string, now time.Time) {
+	c.stored, c.after = true, after
+	if c.since.IsZero() {
+		c.since = now
+	}
+	c.settles = now.Add(settlePause)
+	if longest := c.since.Add(longestSettle); c.settles.After(longest) {
+		c.settles = longest
+	}
+}
+
+// done notes that everything was handed on.
+func (c *changed) done(past restlessness) { *c = changed{past: past} }
+
+// handedOn reports whether a job that began after another one has worked out the exports
+// of the first of some Installations again, because another item of it has news.
+func handedOn(above []*v1alpha1.Installation, after string) bool {
+	own, root := &above[0].Status, &above[len(above)-1].Status
+	return root.JobID != after && root.DataUpdate != nil && slices.Contains(root.DataUpdate.Installations, above[0].Name) &&
+		own.JobID == root.JobID && own.JobIDFinished == own.JobID && own.InstallationPhase == v1alpha1.InstallationPhases.Succeeded
 }
 
 // askForUpdate asks the last one of some Installations, each a part of the next one, for a

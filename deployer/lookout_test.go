@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -125,6 +126,17 @@ func TestLookoutFails(t *testing.T) {
 	}
 }
 
+// settled looks until values have settled.
+func (s *stage) settled() ctrl.Result {
+	s.Helper()
+	result := s.look()
+	for result.RequeueAfter > 0 && result.RequeueAfter <= settlePause {
+		s.clock = s.clock.Add(result.RequeueAfter)
+		result = s.look()
+	}
+	return result
+}
+
 // TestHandOn shows who is asked to hand a value on: the Installation that the item
 // belongs to in the end, when nothing has a job.
 func TestHandOn(t *testing.T) {
@@ -168,7 +180,7 @@ func TestHandOn(t *testing.T) {
 			r.lookout = &sight{values: map[string]any{"a": "2"}}
 			s.clock = s.clock.Add(time.Hour)
 			before := s.item().Status.JobID
-			if result := s.look(); result.RequeueAfter != handOnPause {
+			if result := s.settled(); result.RequeueAfter != handOnPause {
 				t.Errorf("it comes back after %s", result.RequeueAfter)
 			}
 			if ran := s.item().Status.JobID != before; ran != test.runs {
@@ -186,6 +198,97 @@ func TestHandOn(t *testing.T) {
 				t.Errorf("the reason is %q", found.Annotations[v1alpha1.ReconcileReasonAnnotation])
 			}
 		})
+	}
+}
+
+// TestHandOnTogether: an item whose values have changed with those of another one of the
+// same Installation asks for no job of its own when that has handed all of them on.
+func TestHandOnTogether(t *testing.T) {
+	update := func(named ...string) *v1alpha1.DataUpdate { return &v1alpha1.DataUpdate{Installations: named} }
+	tests := []struct {
+		reason string
+		// jobID and update are what the root has when the item goes on, phase that of the
+		// part that the item belongs to.
+		jobID  string
+		update *v1alpha1.DataUpdate
+		phase  v1alpha1.InstallationPhase
+		asked  bool
+	}{
+		{"nobody else has asked", "first", nil, "Succeeded", true},
+		{"the other item has", "second", update("child", "root"), "Succeeded", false},
+		{"what has asked belongs to another Installation", "second", update("sibling", "root"), "Succeeded", true},
+		{"that job has failed", "second", update("child", "root"), "Failed", true},
+		{"that job is the one before the change", "first", update("child", "root"), "Succeeded", true},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			owned := finishedItem(func(item *v1alpha1.DeployItem) {
+				item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
+			})
+			part := func(name, jobID string) *v1alpha1.Installation {
+				inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+				inst.Status.JobID, inst.Status.JobIDFinished, inst.Status.InstallationPhase = jobID, jobID, "Succeeded"
+				inst.Status.History = []v1alpha1.JobRecord{{JobID: jobID}}
+				return inst
+			}
+			child, root := part("child", "first"), part("root", "first")
+			child.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
+			s, r := repeating(t, Repetition{Watch: true}, owned, child, root, exportOf(`{"a":"1"}`))
+			r.lookout = &sight{values: map[string]any{"a": "2"}}
+			s.clock = s.clock.Add(time.Hour)
+			if result := s.look(); result.RequeueAfter != settlePause {
+				t.Fatalf("it comes back after %s", result.RequeueAfter)
+			}
+			if stored := s.export(); string(stored.Data["config"]) != `{"a":"2"}` {
+				t.Errorf("stored %s: another item could not hand it on", stored.Data)
+			}
+			for _, inst := range []*v1alpha1.Installation{child, root} {
+				inst.Status.JobID, inst.Status.JobIDFinished, inst.Status.DataUpdate = test.jobID, test.jobID, test.update
+				if inst.Status.InstallationPhase = "Succeeded"; inst == child {
+					inst.Status.InstallationPhase = test.phase
+				}
+				if err := s.reconciler.client.Update(t.Context(), inst); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.settled()
+			if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), root); err != nil {
+				t.Fatal(err)
+			}
+			if asked := root.Annotations[v1alpha1.OperationAnnotation] != ""; asked != test.asked {
+				t.Errorf("asked: %t", asked)
+			}
+			if stored := s.export(); stored.Annotations[toHandOnAnnotation]+stored.Annotations[handOnAfterAnnotation] != "" {
+				t.Errorf("it is still to be handed on: %v", stored.Annotations)
+			}
+			if told := strings.Join(s.told(), ""); !strings.Contains(told, "what is exported as a has changed") {
+				t.Errorf("events %q", told)
+			}
+		})
+	}
+}
+
+// TestNeverSettles: what changes all the time is handed on all the same.
+func TestNeverSettles(t *testing.T) {
+	owned := finishedItem(func(item *v1alpha1.DeployItem) {
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
+	})
+	root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}}
+	s, r := repeating(t, Repetition{Watch: true}, owned, root, exportOf(`{"a":"0"}`))
+	eyes := &sight{}
+	r.lookout = eyes
+	s.clock = s.clock.Add(time.Hour)
+	begun := s.clock
+	for value := 1; root.Annotations[v1alpha1.OperationAnnotation] == ""; value++ {
+		eyes.values = map[string]any{"a": value}
+		s.look()
+		if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), root); err != nil || value > 20 {
+			t.Fatalf("it is not handed on after %s (%v)", s.clock.Sub(begun), err)
+		}
+		s.clock = s.clock.Add(settlePause / 2)
+	}
+	if took := s.clock.Sub(begun); took < longestSettle {
+		t.Errorf("after %s", took)
 	}
 }
 
@@ -212,10 +315,10 @@ func TestRestlessOverRestarts(t *testing.T) {
 		s.reconciler.runs.dropLookout(key)
 		r.lookout = &sight{values: map[string]any{"a": value}}
 		s.clock = s.clock.Add(time.Second)
-		if pause := s.look().RequeueAfter; pause > handOnPause || value == "2" {
+		if pause := s.settled().RequeueAfter; pause > handOnPause || value == "2" {
 			pauses = append(pauses, pause.String())
 			s.clock = s.clock.Add(pause)
-			s.look()
+			s.settled()
 		}
 		found := &v1alpha1.Installation{}
 		if err := s.reconciler.client.Get(t.Context(), client.ObjectKeyFromObject(root), found); err != nil || found.Annotations[v1alpha1.OperationAnnotation] == "" {
@@ -246,7 +349,7 @@ func TestExportThatIsGone(t *testing.T) {
 			s, r := repeating(t, Repetition{Watch: true}, objects...)
 			r.lookout = &sight{values: map[string]any{"a": "1"}}
 			s.clock = s.clock.Add(time.Hour)
-			s.look()
+			s.settled()
 			if written := string(s.export().Data["config"]) == `{"a":"1"}`; written != (stored == nil) {
 				t.Errorf("stored %s", s.export().Data)
 			}

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,12 +51,23 @@ blueprint:
                   exports:
                   - {key: token, jsonPath: .data.token, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: NAMESPACE}}
                   - {key: color, jsonPath: .data.color, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: NAMESPACE}}
+            - name: other
+              type: landscaper.gardener.cloud/kubernetes-manifest
+              target: {import: cluster}
+              config:
+                apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
+                kind: ProviderConfiguration
+                updateStrategy: apply
+                exports:
+                  watch: true
+                  exports:
+                  - {key: token, jsonPath: .data.token, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: NAMESPACE}}
         exportExecutions:
         - name: default
           type: GoTemplate
           template: |
             exports:
-              token: {{ .deployitems.one.token }}
+              token: {{ .deployitems.one.token }}{{ .deployitems.other.token }}
               color: {{ .deployitems.one.color }}
 `
 
@@ -65,8 +78,9 @@ func lateImport(t *testing.T, space, value string) *v1alpha1.Installation {
 	return create(t, asking(t, space, value, spec))
 }
 
-// TestLateData changes a value after the job that has exported it, while the server is
-// down. Only who imports this value gets another job; nothing costs anything before.
+// TestLateData changes a value after the job in which two items have exported it, while the
+// server is down. It is handed on by one job, and only who imports it gets another one;
+// nothing costs anything before.
 func TestLateData(t *testing.T) {
 	server := startServer(t, env.serverKubeconfig)
 	space, elsewhere := namespace(t), namespace(t)
@@ -97,14 +111,39 @@ func TestLateData(t *testing.T) {
 	if again := waitFinished(t, token, token.Status.JobID); again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 		t.Errorf("%+v", again.Status.LastError)
 	}
-	wantDeployed(t, space, "late-token", "url", "second-token")
-	if now := getInstallation(t, exporting); now.Status.JobID == exporting.Status.JobID {
-		t.Error("the exporting Installation had no job")
+	wantDeployed(t, space, "late-token", "url", "second-tokensecond-token")
+	items := &v1alpha1.DeployItemList{}
+	if err := env.admin.List(t.Context(), items, client.InNamespace(space), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: exporting.Name}); err != nil || len(items.Items) != 2 {
+		t.Fatal(len(items.Items), err)
+	}
+	for i := range items.Items {
+		awaitEvent(t, &items.Items[i])
+	}
+	if now := getInstallation(t, exporting); len(now.Status.History) != 2 || now.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
+		t.Errorf("the exporting Installation had the jobs %+v", now.Status.History)
 	}
 	if now := getInstallation(t, color); now.Status.JobID != color.Status.JobID {
 		t.Error("who imports what has not changed had a job")
 	}
-	checkLateEvent(t, space)
+	checkLateEvent(t, space, 2)
+}
+
+// awaitEvent waits until an item has told that values have changed.
+func awaitEvent(t *testing.T, item *v1alpha1.DeployItem) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	events, err := env.admin.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(item.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		if told, isEvent := event.Object.(*eventsv1.Event); isEvent && told.Regarding.Name == item.Name && told.Reason == "ExportsChanged" {
+			return
+		}
+	}
+	t.Fatalf("DeployItem %s has told nothing", item.Name)
 }
 
 // lateSource is an object that others change.
@@ -191,7 +230,7 @@ func TestLateDataInTree(t *testing.T) {
 	wantDeployed(t, space, "note-b", "text", "second-token")
 	wantDeployed(t, space, "note-c", "text", "blue")
 	wantDeployed(t, space, "note-d", "text", "b(second-token)")
-	checkLateEvent(t, space)
+	checkLateEvent(t, space, 1)
 
 	request(t, root, v1alpha1.ReconcileOperation)
 	third := waitFinished(t, root, second).Status.JobID
@@ -200,8 +239,8 @@ func TestLateDataInTree(t *testing.T) {
 	}
 }
 
-// checkLateEvent: an event says what has changed, and never the value.
-func checkLateEvent(t *testing.T, space string) {
+// checkLateEvent: an event of each item says what has changed, and never the value.
+func checkLateEvent(t *testing.T, space string, items int) {
 	t.Helper()
 	events := &eventsv1.EventList{}
 	if err := env.admin.List(t.Context(), events, client.InNamespace(space)); err != nil {
@@ -216,7 +255,7 @@ func checkLateEvent(t *testing.T, space string) {
 			t.Errorf("an event shows the value: %s", event.Note)
 		}
 	}
-	if len(told) != 1 || told[0] != "what is exported as token has changed" {
+	if len(told) != items || len(slices.Compact(told)) != 1 || told[0] != "what is exported as token has changed" {
 		t.Errorf("events %q", told)
 	}
 }
