@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -18,26 +19,29 @@ func fluxAttacks() []fluxAttack {
 	return all
 }
 
+// deployed is a Kustomization that Flux refuses, and says why.
+func deployed(reason, change, shown string) fluxAttack {
+	return fluxAttack{reason: reason, object: kustomization("", ""), change: change, shown: shown}
+}
+
+// written is an object that the API server refuses.
+func written(reason string, object *unstructured.Unstructured, change, refused string) fluxAttack {
+	return fluxAttack{reason: reason, object: object, change: change, refused: refused}
+}
+
 // flagAttacks fail because of how the controllers are started.
 func flagAttacks() []fluxAttack {
 	own := kustomization("", "")
 	return []fluxAttack{
-		{reason: "a source of another namespace", object: own, change: "{spec: {sourceRef: {namespace: OTHER}}}",
-			shown: "cross-namespace references have been blocked"},
-		{reason: "a source that somebody else writes", object: own, change: "{spec: {sourceRef: {kind: ExternalArtifact}}}",
-			shown: "ExternalArtifact feature gate is disabled"},
-		{reason: "decryption as an account", object: own, change: "{spec: {decryption: {provider: sops, serviceAccountName: flux}}}",
-			shown: "ObjectLevelWorkloadIdentity feature gate"},
+		deployed("a source of another namespace", "{spec: {sourceRef: {namespace: OTHER}}}", "cross-namespace references have been blocked"),
+		deployed("a source that somebody else writes", "{spec: {sourceRef: {kind: ExternalArtifact}}}", "ExternalArtifact feature gate is disabled"),
+		deployed("decryption as an account", "{spec: {decryption: {provider: sops, serviceAccountName: flux}}}", "ObjectLevelWorkloadIdentity feature gate"),
 		{reason: "a base from another repository", object: own, files: map[string]string{"kustomization.yaml": "resources: [\"git::URL//examples/kustomize/podinfo-flux-controlled/resources?ref=main\"]\n"},
 			shown: "fs-security-constraint"},
-		{reason: "a component from the network", object: own, change: "{spec: {components: [TRAP/loot]}}",
-			shown: "must be local and relative"},
-		{reason: "a Secret by a path in its name", object: own, change: `{spec: {kubeConfig: {secretRef: {name: "../../OTHER/secrets/own-cluster"}}}}`,
-			shown: "unable to read KubeConfig secret"},
-		{reason: "values by a path in the name of a Secret", object: own, change: `{spec: {postBuild: {substituteFrom: [{kind: Secret, name: "../../OTHER/secrets/own-cluster"}]}}}`,
-			shown: "substitut"},
-		{reason: "values of a Secret that only another namespace has", object: own, change: `{spec: {postBuild: {substituteFrom: [{kind: Secret, name: secret-of-other}]}}}`,
-			shown: "not found"},
+		deployed("a component from the network", "{spec: {components: [TRAP/loot]}}", "must be local and relative"),
+		deployed("a Secret by a path in its name", `{spec: {kubeConfig: {secretRef: {name: "../../OTHER/secrets/own-cluster"}}}}`, "unable to read KubeConfig secret"),
+		deployed("values by a path in the name of a Secret", `{spec: {postBuild: {substituteFrom: [{kind: Secret, name: "../../OTHER/secrets/own-cluster"}]}}}`, "substitut"),
+		deployed("values of a Secret that only another namespace has", `{spec: {postBuild: {substituteFrom: [{kind: Secret, name: secret-of-other}]}}}`, "not found"),
 	}
 }
 
@@ -46,20 +50,13 @@ func flagAttacks() []fluxAttack {
 func kubeconfigAttacks() []fluxAttack {
 	own := kustomization("", "")
 	return []fluxAttack{
-		{reason: "a kubeconfig that runs a program", object: own, change: "{spec: {kubeConfig: {secretRef: {name: attack-program}}}}",
-			shown: "(Forbidden): failed to get server groups"},
-		{reason: "a kubeconfig with a file of the controller", object: own, change: "{spec: {kubeConfig: {secretRef: {name: attack-tokenfile}}}}",
-			shown: "references a tokenFile"},
-		{reason: "the cluster of Flux without a login", object: own, change: "{spec: {kubeConfig: {secretRef: {name: attack-nobody}}}}",
-			shown: "(Forbidden): failed to get server groups"},
-		{reason: "the cluster of Flux as the tenant", object: own, change: "{spec: {kubeConfig: {secretRef: {name: attack-own}}}}",
-			shown: "(Forbidden): failed to get server groups"},
-		{reason: "a Secret of another namespace by its plain name", object: own, change: "{spec: {kubeConfig: {secretRef: {name: secret-of-other}}}}",
-			shown: "not found"},
-		{reason: "another account", object: own, change: "{spec: {serviceAccountName: default}}",
-			shown: "(Forbidden): failed to get server groups"},
-		{reason: "objects in another namespace", object: own, change: "{spec: {targetNamespace: WORKLOAD}}",
-			shown: "forbidden"},
+		deployed("a kubeconfig that runs a program", "{spec: {kubeConfig: {secretRef: {name: attack-program}}}}", "(Forbidden): failed to get server groups"),
+		deployed("a kubeconfig with a file of the controller", "{spec: {kubeConfig: {secretRef: {name: attack-tokenfile}}}}", "references a tokenFile"),
+		deployed("the cluster of Flux without a login", "{spec: {kubeConfig: {secretRef: {name: attack-nobody}}}}", "(Forbidden): failed to get server groups"),
+		deployed("the cluster of Flux as the tenant", "{spec: {kubeConfig: {secretRef: {name: attack-own}}}}", "(Forbidden): failed to get server groups"),
+		deployed("a Secret of another namespace by its plain name", "{spec: {kubeConfig: {secretRef: {name: secret-of-other}}}}", "not found"),
+		deployed("another account", "{spec: {serviceAccountName: default}}", "(Forbidden): failed to get server groups"),
+		deployed("objects in another namespace", "{spec: {targetNamespace: WORKLOAD}}", "forbidden"),
 		{reason: "objects without a namespace", object: own, files: map[string]string{"namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: loot}\n"},
 			shown: "forbidden"},
 		{reason: "rights for itself", object: own, files: map[string]string{"rights.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: loot}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\n"},
@@ -82,8 +79,7 @@ func repositoryAttacks() []fluxAttack {
 			shown: "link"},
 		{reason: "a directory of the controller by a link", object: own, files: map[string]string{"kustomization.yaml": "resources: [link]\n"}, links: map[string]string{"link": "/tmp"},
 			shown: "link"},
-		{reason: "a path out of the repository", object: own, change: "{spec: {path: ../../../../../../../../proc/self}}",
-			shown: "kustomization path not found"},
+		deployed("a path out of the repository", "{spec: {path: ../../../../../../../../proc/self}}", "kustomization path not found"),
 		{reason: "a chart that helm would fetch", object: own, files: map[string]string{"kustomization.yaml": "helmCharts: [{name: loot, repo: TRAP}]\n"},
 			shown: "helm"},
 		{reason: "a generator that is a program", object: own, files: map[string]string{
@@ -97,16 +93,11 @@ func repositoryAttacks() []fluxAttack {
 func policyAttacks() []fluxAttack {
 	own := kustomization("", "")
 	return []fluxAttack{
-		{reason: "a deployment to the cluster of Flux", object: own, change: "{spec: {kubeConfig: null}}",
-			refused: "spec.kubeConfig.secretRef is missing"},
-		{reason: "a cluster by the identity of the controller", object: own, change: "{spec: {kubeConfig: {secretRef: null, configMapRef: {name: own}}}}",
-			refused: "spec.kubeConfig.secretRef is missing"},
-		{reason: "guesses about a Kustomization of another namespace", object: own, change: "{spec: {dependsOn: [{name: victim, namespace: OTHER, readyExpr: \"dep.spec.prune == true\"}]}}",
-			refused: "spec.dependsOn: only Kustomizations of this namespace"},
-		{reason: "work without a break", object: own, change: "{spec: {interval: 1s}}",
-			refused: "spec.interval, spec.retryInterval: at least 1m"},
-		{reason: "repetitions without a break", object: own, change: "{spec: {retryInterval: 1s}}",
-			refused: "spec.interval, spec.retryInterval: at least 1m"},
+		written("a deployment to the cluster of Flux", own, "{spec: {kubeConfig: null}}", "spec.kubeConfig.secretRef is missing"),
+		written("a cluster by the identity of the controller", own, "{spec: {kubeConfig: {secretRef: null, configMapRef: {name: own}}}}", "spec.kubeConfig.secretRef is missing"),
+		written("guesses about a Kustomization of another namespace", own, "{spec: {dependsOn: [{name: victim, namespace: OTHER, readyExpr: \"dep.spec.prune == true\"}]}}", "spec.dependsOn: only Kustomizations of this namespace"),
+		written("work without a break", own, "{spec: {interval: 1s}}", "spec.interval, spec.retryInterval: at least 1m"),
+		written("repetitions without a break", own, "{spec: {retryInterval: 1s}}", "spec.interval, spec.retryInterval: at least 1m"),
 		{reason: "a Secret for the token of an account", object: anyObject("v1", "Secret", ""),
 			change:  "{type: kubernetes.io/service-account-token, metadata: {annotations: {kubernetes.io/service-account.name: default}}}",
 			refused: "tokens of ServiceAccounts are not for tenants"},
@@ -117,24 +108,15 @@ func policyAttacks() []fluxAttack {
 func sourceAttacks() []fluxAttack {
 	source, image := gitRepository(""), anyObject("source.toolkit.fluxcd.io/v1", "OCIRepository", "")
 	return []fluxAttack{
-		{reason: "a source at another address", object: source, change: "{spec: {url: TRAP/loot}}",
-			refused: "spec.url: Flux fetches for this tenant only from below"},
-		{reason: "an image at another address", object: image, change: `{spec: {url: "oci://127.0.0.1:9/loot", interval: 10m}}`,
-			refused: "spec.url: Flux fetches for this tenant only from below"},
-		{reason: "an address that leads up", object: source, change: "{spec: {url: SERVER/x/../../loot}}",
-			refused: "spec.url: Flux fetches for this tenant only from below"},
-		{reason: "an address that leads up in disguise", object: source, change: "{spec: {url: SERVER/%2e%2e/loot}}",
-			refused: "spec.url: Flux fetches for this tenant only from below"},
-		{reason: "an address with a login in it", object: source, change: `{spec: {url: "SERVER@127.0.0.1:9/loot"}}`,
-			refused: "spec.url: Flux fetches for this tenant only from below"},
-		{reason: "a source by the identity of the controller", object: source, change: "{spec: {provider: azure}}",
-			refused: "spec.provider: the identity of the controller is not for tenants"},
-		{reason: "a source through a proxy", object: source, change: "{spec: {proxySecretRef: {name: proxy}}}",
-			refused: "spec.proxySecretRef: proxies are not for tenants"},
-		{reason: "submodules from anywhere", object: source, change: "{spec: {recurseSubmodules: true}}",
-			refused: "spec.recurseSubmodules: submodules may come from anywhere"},
-		{reason: "fetching without a break", object: source, change: "{spec: {interval: 1s}}",
-			refused: "spec.interval: at least 1m"},
+		written("a source at another address", source, "{spec: {url: TRAP/loot}}", "spec.url: Flux fetches for this tenant only from below"),
+		written("an image at another address", image, `{spec: {url: "oci://127.0.0.1:9/loot", interval: 10m}}`, "spec.url: Flux fetches for this tenant only from below"),
+		written("an address that leads up", source, "{spec: {url: SERVER/x/../../loot}}", "spec.url: Flux fetches for this tenant only from below"),
+		written("an address that leads up in disguise", source, "{spec: {url: SERVER/%2e%2e/loot}}", "spec.url: Flux fetches for this tenant only from below"),
+		written("an address with a login in it", source, `{spec: {url: "SERVER@127.0.0.1:9/loot"}}`, "spec.url: Flux fetches for this tenant only from below"),
+		written("a source by the identity of the controller", source, "{spec: {provider: azure}}", "spec.provider: the identity of the controller is not for tenants"),
+		written("a source through a proxy", source, "{spec: {proxySecretRef: {name: proxy}}}", "spec.proxySecretRef: proxies are not for tenants"),
+		written("submodules from anywhere", source, "{spec: {recurseSubmodules: true}}", "spec.recurseSubmodules: submodules may come from anywhere"),
+		written("fetching without a break", source, "{spec: {interval: 1s}}", "spec.interval: at least 1m"),
 		{reason: "an address that is changed later", do: func(ctx context.Context, in *intrusion) error {
 			return in.intruder.patch(ctx, gitRepository("own"), in.intruder.space, in.fill(`{"spec": {"url": "TRAP/loot"}}`))
 		}, refused: "spec.url: Flux fetches for this tenant only from below"},
