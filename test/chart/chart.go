@@ -44,9 +44,6 @@ func Render(values map[string]any) ([]*unstructured.Unstructured, error) {
 	return Landscaper.Render(values)
 }
 
-// Rules are those of the chart of Landscaper.
-func Rules(user string, values map[string]any) ([]byte, error) { return Landscaper.Rules(user, values) }
-
 // Directory returns the folder of the chart.
 func (c Chart) Directory() (string, error) {
 	directory, err := os.Getwd()

@@ -66,11 +66,6 @@ func admit(ctx context.Context, behind *lab.Cluster) error {
 	return client.IgnoreAlreadyExists(err)
 }
 
-// Update stores a changed shoot.
-func (g *Garden) Update(ctx context.Context, shoot *unstructured.Unstructured) error {
-	return g.admin.Update(ctx, shoot)
-}
-
 // Delete deletes a shoot.
 func (g *Garden) Delete(ctx context.Context, shoot *unstructured.Unstructured) error {
 	return g.admin.Delete(ctx, shoot)
