@@ -10,6 +10,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
 )
 
 // canarySources are what can be wrong with a value that is imported.
@@ -115,7 +116,7 @@ func manifestItem(object string, config ...string) string {
     apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
     kind: ProviderConfiguration
     manifests: [{policy: manage, manifest: ` + object + `}]
-` + indent(strings.Join(config, "\n"), 4)
+` + landscape.Indent(strings.Join(config, "\n"), 4)
 }
 
 // canaryManifests are objects with a value that an API server takes or refuses.

@@ -1,6 +1,10 @@
 package e2e
 
-import "testing"
+import (
+	"testing"
+
+	"go.landscaper.dev/test/landscape"
+)
 
 // canaryChart does with a value what its templates are told.
 var canaryChart = map[string]string{
@@ -41,7 +45,7 @@ func canaryCharts(t *testing.T) []canaryCase {
     namespace: NAMESPACE
     chart: {archive: {raw: ` + archive + `}}
     values: {secret: "VALUE", ` + values + `}
-` + indent(more, 4)}
+` + landscape.Indent(more, 4)}
 	}
 	good := func(c canaryCase) canaryCase {
 		c.succeeds = true

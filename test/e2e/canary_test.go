@@ -127,7 +127,7 @@ func (c canaryCase) installation(space string) *v1alpha1.Installation {
 	name := strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(strings.ToLower(c.reason))
 	blueprint := c.blueprint
 	if blueprint == "" {
-		blueprint = "deployExecutions:\n- name: default\n  type: GoTemplate\n  template: |\n" + indent(c.template, 4)
+		blueprint = "deployExecutions:\n- name: default\n  type: GoTemplate\n  template: |\n" + landscape.Indent(c.template, 4)
 	}
 	imports := "- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}\n"
 	for _, source := range []string{"data", "secret", "config"} {

@@ -10,26 +10,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/test/landscape"
 )
 
 // kubeconfigTemplate deploys a Secret with a kubeconfig for a ServiceAccount of the
 // target cluster.
-const kubeconfigTemplate = `deployItems:
-- name: one
-  type: landscaper.gardener.cloud/kubernetes-manifest
-  target: {import: cluster}
-  config:
-    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
-    kind: ProviderConfiguration
-    updateStrategy: update
-    manifests:
-    - policy: manage
-      manifest:
-        apiVersion: v1
-        kind: Secret
-        metadata: {name: NAME, namespace: NAMESPACE}
-        data: {kubeconfig: {{ getServiceAccountKubeconfig "robot" "NAMESPACE" 600 .imports.cluster }}}
-`
+var kubeconfigTemplate = landscape.OneItem(`apiVersion: v1
+kind: Secret
+metadata: {name: NAME, namespace: NAMESPACE}
+data: {kubeconfig: {{ getServiceAccountKubeconfig "robot" "NAMESPACE" 600 .imports.cluster }}}
+`)
 
 // TestServiceAccountKubeconfig: a template makes a kubeconfig through an imported
 // Target, and the cluster accepts it.

@@ -14,11 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
 )
 
 // exportingSpec is an Installation that exports data of its item and of an import, a
 // value of a mapping, and a Target.
-const exportingSpec = `
+var exportingSpec = `
 imports:
   targets: [{name: cluster, target: host}]
   data: [{name: zone, dataRef: zone}]
@@ -43,22 +44,11 @@ blueprint:
         - name: default
           type: GoTemplate
           template: |
-            deployItems:
-            - name: one
-              type: landscaper.gardener.cloud/kubernetes-manifest
-              target: {import: cluster}
-              config:
-                apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
-                kind: ProviderConfiguration
-                updateStrategy: update
-                manifests:
-                - policy: manage
-                  manifest:
-                    apiVersion: v1
-                    kind: ConfigMap
-                    metadata: {name: exporting, namespace: NAMESPACE}
-                    data: {zone: {{ .imports.zone | quote }}}
-        exportExecutions:
+` + landscape.Indent(landscape.OneItem(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: exporting, namespace: NAMESPACE}
+data: {zone: {{ .imports.zone | quote }}}
+`), 12) + `        exportExecutions:
         - name: default
           type: GoTemplate
           template: |
@@ -70,7 +60,7 @@ blueprint:
                 config: {{ .imports.cluster.spec.config | toJson }}
 `
 
-const importingSpec = `
+var importingSpec = `
 imports:
   targets: [{name: cluster, target: shop-edge}]
   data: [{name: url, dataRef: shop-url}]
@@ -87,22 +77,11 @@ blueprint:
         - name: default
           type: GoTemplate
           template: |
-            deployItems:
-            - name: one
-              type: landscaper.gardener.cloud/kubernetes-manifest
-              target: {import: cluster}
-              config:
-                apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
-                kind: ProviderConfiguration
-                updateStrategy: update
-                manifests:
-                - policy: manage
-                  manifest:
-                    apiVersion: v1
-                    kind: ConfigMap
-                    metadata: {name: importing, namespace: NAMESPACE}
-                    data: {url: {{ .imports.url | quote }}}
-`
+` + landscape.Indent(landscape.OneItem(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: importing, namespace: NAMESPACE}
+data: {url: {{ .imports.url | quote }}}
+`), 12)
 
 // specOf decodes a specification.
 func specOf(t *testing.T, space, scheme, text string) v1alpha1.InstallationSpec {

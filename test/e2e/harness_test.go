@@ -176,30 +176,13 @@ func createTarget(t *testing.T, namespace, name, kubeconfig string) {
 	}
 }
 
-// indent moves a text to the right.
-func indent(text string, by int) string {
-	blanks := strings.Repeat(" ", by)
-	return blanks + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+blanks) + "\n"
-}
-
 // oneConfigMap is the template of a blueprint that deploys one ConfigMap, named
 // like the Installation's namespace.
-const oneConfigMap = `deployItems:
-- name: one
-  type: landscaper.gardener.cloud/kubernetes-manifest
-  target: {import: cluster}
-  config:
-    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
-    kind: ProviderConfiguration
-    updateStrategy: update
-    manifests:
-    - policy: manage
-      manifest:
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: {name: NAME, namespace: NAMESPACE}
-        data: {greeting: hello}
-`
+var oneConfigMap = landscape.OneItem(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: NAME, namespace: NAMESPACE}
+data: {greeting: hello}
+`)
 
 // newInstallation returns an Installation with an inline blueprint, whose template
 // is given, and a request for a job.
@@ -213,7 +196,7 @@ deployExecutions:
 - name: default
   type: GoTemplate
   template: |
-` + indent(template, 4)
+` + landscape.Indent(template, 4)
 	filesystem, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
 		Blueprint string `json:"blueprint.yaml"`
 	}{blueprint})

@@ -64,7 +64,7 @@ func helmItem(t *testing.T, archive, more string) string {
     name: NAME
     namespace: NAMESPACE
     chart: {archive: {raw: ` + archive + `}}
-` + indent(more, 4)
+` + landscape.Indent(more, 4)
 }
 
 func packed(t *testing.T, version string, files map[string]string) string {

@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
 )
 
 // cli runs the built command line against the resource cluster.
@@ -225,34 +226,21 @@ func TestPlanOfCharts(t *testing.T) {
 }
 
 // repeated repeats a secret in all the ways that are looked for.
-const repeated = `deployItems:
-- name: one
-  type: landscaper.gardener.cloud/kubernetes-manifest
-  target: {import: cluster}
-  config:
-    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2
-    kind: ProviderConfiguration
-    updateStrategy: update
-    manifests:
-    - policy: manage
-      manifest:
-        apiVersion: v1
-        kind: Secret
-        metadata: {name: NAME, namespace: NAMESPACE}
-        data: {password: {{ .imports.secret | b64enc }}}
-    - policy: manage
-      manifest:
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: {name: NAME, namespace: NAMESPACE, annotations: {example.org/{{ .imports.secret }}: "here"}}
-        data:
-          plain: {{ .imports.secret }}
-          packed: {{ printf "user:%s@host" .imports.secret | b64enc }}
-          part: {{ .imports.secret | trunc 9 }}
-          loud: {{ .imports.secret | upper }}
-          document: "host: here\npassword: {{ .imports.secret }}\n"
-          fixed: {{ if hasSuffix "next" .imports.secret }}new{{ else }}old{{ end }}
-`
+var repeated = landscape.OneItem(`apiVersion: v1
+kind: Secret
+metadata: {name: NAME, namespace: NAMESPACE}
+data: {password: {{ .imports.secret | b64enc }}}
+`, `apiVersion: v1
+kind: ConfigMap
+metadata: {name: NAME, namespace: NAMESPACE, annotations: {example.org/{{ .imports.secret }}: "here"}}
+data:
+  plain: {{ .imports.secret }}
+  packed: {{ printf "user:%s@host" .imports.secret | b64enc }}
+  part: {{ .imports.secret | trunc 9 }}
+  loud: {{ .imports.secret | upper }}
+  document: "host: here\npassword: {{ .imports.secret }}\n"
+  fixed: {{ if hasSuffix "next" .imports.secret }}new{{ else }}old{{ end }}
+`)
 
 // TestPlanShowsNoSecret changes a secret and looks at what plan tells: what changes, and
 // neither what it was nor what it becomes.
