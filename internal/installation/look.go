@@ -34,28 +34,8 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 	if in.landscape, err = r.landscape(ctx, s.inst); err != nil {
 		return err
 	}
-	reader := reading(r.Client, r.Reader, s.inst)
-	// What somebody is about to export may be missing: that needs no confirmation.
-	reader.believing = true
-	if err := r.readImports(ctx, s, in, reader); err != nil {
+	if err := r.readCurrent(ctx, s, in); err != nil {
 		return err
-	}
-	if len(in.missing) > 0 && decideMissing(s.parent, in.missing, in.exporters).do == fail {
-		// The cache may be behind, and who exports it may have ended, well, after we
-		// looked for it.
-		reader.believing = false
-		if err := r.readImports(ctx, s, in, reader); err != nil {
-			return err
-		}
-	}
-	if s.parent == nil && len(in.missing) == 0 && (s.inst.Status.DataUpdate != nil || !r.planning(s.inst)) {
-		// Who asks a root for a job has often written its imports a moment before, and
-		// their watches may be slower than that of Installations. A plan that is being
-		// made has what an earlier attempt has read; but whether one is needed at all, a
-		// data update decides each time.
-		if err := r.readImports(ctx, s, in, reading(r.Reader, r.Reader, s.inst)); err != nil {
-			return err
-		}
 	}
 	if s.inst.Status.DataUpdate != nil && in.broken == nil && len(in.missing) == 0 {
 		if in.hash, err = dataflow.ImportsHash(in.imports); err != nil {
@@ -63,6 +43,38 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 		}
 	}
 	s.inputs = in
+	return nil
+}
+
+// readCurrent reads the imports as they were when the job was asked for, or later. Who
+// asks a root for a job has often written its imports a moment before, and their watches
+// may be slower than that of Installations: they are read from the API server, once. While
+// the job waits for what is missing, the caches say when to look there again; and a plan
+// that is being made has what an earlier attempt has read, but whether one is needed at
+// all, a data update decides each time.
+func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *inputs) error {
+	live, reader := reading(r.Reader, r.Reader, s.inst), reading(r.Client, r.Reader, s.inst)
+	// What somebody is about to export may be missing: that needs no confirmation.
+	live.believing, reader.believing = true, true
+	current := s.parent == nil && (s.inst.Status.DataUpdate != nil || !r.planning(s.inst))
+	atOnce := current && s.inst.Status.LastError == nil
+	if atOnce {
+		reader = live
+	}
+	if err := r.readImports(ctx, s, in, reader); err != nil {
+		return err
+	}
+	if len(in.missing) > 0 && decideMissing(s.parent, in.missing, in.exporters).do == fail {
+		// The cache may be behind, and who exports it may have ended, well, after we
+		// looked for it.
+		reader.believing = atOnce
+		if err := r.readImports(ctx, s, in, reader); err != nil {
+			return err
+		}
+	}
+	if current && !atOnce && len(in.missing) == 0 {
+		return r.readImports(ctx, s, in, live)
+	}
 	return nil
 }
 
