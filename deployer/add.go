@@ -106,6 +106,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		return ok && item.Spec.Type == r.options.Type
 	})
 	line := r.options.Order.Line(r.atWork)
+	r.forget = line.Forget
 	if len(r.selectors) == 0 {
 		// With selectors, another process may be the one that takes an item.
 		r.options.Desk.Serve(r.options.Type, func(item *v1alpha1.DeployItem) {
@@ -115,7 +116,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(r.options.Name).
-		Watches(&v1alpha1.DeployItem{}, line.Handler(&handler.EnqueueRequestForObject{}), builder.WithPredicates(ofOurType)).
+		Watches(&v1alpha1.DeployItem{}, r.options.Desk.Handler(line.Handler(&handler.EnqueueRequestForObject{})), builder.WithPredicates(ofOurType)).
 		Watches(&v1alpha1.DeployItem{}, handler.EnqueueRequestsFromMapFunc(r.siblingsOf), builder.WithPredicates(partOver)).
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).

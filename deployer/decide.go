@@ -13,6 +13,8 @@ import (
 type snapshot struct {
 	// item is nil if it is gone. It has its job also if that is not stored yet.
 	item *v1alpha1.DeployItem
+	// absent says that the cache has no item of the name; no decision depends on it.
+	absent bool
 	// stored is the item as it was read; no decision depends on it.
 	stored *v1alpha1.DeployItem
 	// target is nil if the item has none, or if it does not exist.

@@ -1,9 +1,15 @@
 package deployer
 
 import (
+	"fmt"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -52,11 +58,47 @@ func TestDeletionFromTheDesk(t *testing.T) {
 	s.look()
 	s.reconciler.options.Desk.Hand(s.item(), "job", s.clock)
 	s.look()
+	// The cache comes to the end of the item.
+	s.reconciler.options.Desk.Saw(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "10000"}})
 	if err := s.reconciler.client.Get(t.Context(), key, &v1alpha1.DeployItem{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Fatalf("the item is still there: %v", err)
 	}
 	s.look()
 	if open := s.reconciler.options.Desk.Open(); open != 0 {
 		t.Errorf("%d jobs of what is gone are remembered", open)
+	}
+}
+
+// TestNothingIsLeft: items that are made, get a job and are gone, whatever of that the
+// deployer has seen, leave nothing at the desk and no place in the queue: also if the event
+// of the end comes before the job.
+func TestNothingIsLeft(t *testing.T) {
+	const items = 10000
+	s := onStage(t, &script{}, newItem(without))
+	desk, order := &Desk{}, &Order{}
+	s.reconciler.options.Desk = desk
+	line := order.Line(s.reconciler.atWork)
+	s.reconciler.forget = line.Forget
+	events := desk.Handler(line.Handler(handler.Funcs{}))
+	desk.Serve("test", func(item *v1alpha1.DeployItem) { line.See(item) })
+	for i := range items {
+		item := newItem(without)
+		item.Name, item.UID, item.ResourceVersion = fmt.Sprint("item-", i), types.UID(fmt.Sprint(i)), fmt.Sprint(2*i+1000)
+		ended := item.DeepCopy()
+		ended.ResourceVersion = fmt.Sprint(2*i + 1001)
+		end := func() { events.Delete(t.Context(), event.DeleteEvent{Object: ended}, nil) }
+		if i%2 == 0 {
+			end()
+		}
+		desk.Hand(item, "job", s.clock)
+		if i%2 == 1 {
+			end()
+		}
+		if _, err := s.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(item)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if desk.Open() != 0 || order.Ranks() != 0 {
+		t.Errorf("%d jobs and %d places are left", desk.Open(), order.Ranks())
 	}
 }

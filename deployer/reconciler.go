@@ -37,6 +37,8 @@ type reconciler struct {
 	// queue is where enqueue puts items; nil before the controller starts, which looks
 	// at all items then.
 	queue atomic.Pointer[func(types.NamespacedName)]
+	// forget ends the place of an item that is gone in the queue; nil if there is none.
+	forget func(types.NamespacedName)
 	// followContexts begins to watch Contexts.
 	followContexts func(context.Context) error
 
@@ -88,7 +90,10 @@ func (r *reconciler) pause(ctx context.Context, key types.NamespacedName, seen *
 	if seen.item == nil {
 		r.written.Forget(uid)
 		r.runs.forgetLook(key)
-		r.options.Desk.Gone(key)
+		if seen.absent && r.options.Desk.Gone(key) && r.forget != nil {
+			// What was handed over may have got its place after the item was gone.
+			r.forget(key)
+		}
 		return ctrl.Result{}, nil
 	}
 	result := ctrl.Result{}
@@ -107,6 +112,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	seen := &snapshot{now: r.now()}
 	item := &v1alpha1.DeployItem{}
 	if err := r.client.Get(ctx, key, item); err != nil {
+		seen.absent = apierrors.IsNotFound(err)
 		return seen, client.IgnoreNotFound(err)
 	}
 	if item.Spec.Type != r.options.Type {
@@ -116,7 +122,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 		return nil, nil
 	}
 	seen.stored, seen.responsible = item, true
-	item = r.options.Desk.Take(item)
+	item = r.options.Desk.Show(item)
 	seen.item = item
 	run := r.runs.find(item)
 	if run != nil {

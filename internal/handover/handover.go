@@ -8,6 +8,7 @@
 package handover
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"sync"
@@ -15,6 +16,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
@@ -26,6 +32,8 @@ type Desk struct {
 	// served are the types of items whose deployers come to the desk.
 	served map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem)
 	jobs   map[types.NamespacedName]handed
+	// newest is the newest version of any item that the cache has come to.
+	newest uint64
 	// Handed hears of each item with its job; nil if nobody wants to know. It must not
 	// wait.
 	Handed func(*v1alpha1.DeployItem)
@@ -38,8 +46,6 @@ type handed struct {
 	at    metav1.Time
 	// version is the one that the job is for: what a cache shows may be older.
 	version uint64
-	// seen says that the deployer has seen the item with it.
-	seen bool
 }
 
 // Write hands a job over in the status of an item.
@@ -101,21 +107,6 @@ func (d *Desk) Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	return shown
 }
 
-// Take is Show for the deployer: from now on it knows when the item is gone.
-func (d *Desk) Take(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
-	shown := d.Show(item)
-	if shown == item {
-		return item
-	}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if given, ok := d.jobs[keyOf(item)]; ok && given.uid == item.UID {
-		given.seen = true
-		d.jobs[keyOf(item)] = given
-	}
-	return shown
-}
-
 // find returns the job of an item that its status does not show. An older version of the
 // item has none: it may want something else, or not know yet that it is being deleted.
 // What the status shows needs the desk no longer, nor what it shows to be done: then
@@ -137,16 +128,62 @@ func (d *Desk) find(item *v1alpha1.DeployItem) (handed, bool) {
 	return given, true
 }
 
-// Gone says that a cache has no such item. One that was created just now may be on its
-// way, so that only what was seen is forgotten.
-func (d *Desk) Gone(key types.NamespacedName) {
+// Saw says that the cache has come to a version of an item, or to its deletion.
+func (d *Desk) Saw(item metav1.Object) {
 	if d == nil {
 		return
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if d.jobs[key].seen {
+	d.newest = max(d.newest, versionOf(item))
+}
+
+// Gone says that the cache has no such item, and reports whether there is none. One that
+// was created just now may be on its way, until the cache has come to something newer.
+func (d *Desk) Gone(key types.NamespacedName) bool {
+	if d == nil {
+		return true
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	given, open := d.jobs[key]
+	if open && given.version > d.newest {
+		return false
+	}
+	delete(d.jobs, key)
+	return true
+}
+
+// drop forgets the job of an item that is gone.
+func (d *Desk) drop(key types.NamespacedName, uid types.UID) {
+	if d == nil {
+		return
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.jobs[key].uid == uid {
 		delete(d.jobs, key)
+	}
+}
+
+// Handler lets the desk see how far the cache has come, and what is gone, before the
+// events of items are handled.
+func (d *Desk) Handler(inner handler.EventHandler) handler.EventHandler {
+	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue line) {
+			d.Saw(e.Object)
+			inner.Create(ctx, e, queue)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue line) {
+			d.Saw(e.ObjectNew)
+			inner.Update(ctx, e, queue)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue line) {
+			d.Saw(e.Object)
+			d.drop(client.ObjectKeyFromObject(e.Object), e.Object.GetUID())
+			inner.Delete(ctx, e, queue)
+		},
 	}
 }
 
@@ -158,8 +195,8 @@ func (d *Desk) Open() int {
 }
 
 // versionOf returns the version of an item; one that nobody can compare is the newest.
-func versionOf(item *v1alpha1.DeployItem) uint64 {
-	version, err := strconv.ParseUint(item.ResourceVersion, 10, 64)
+func versionOf(item metav1.Object) uint64 {
+	version, err := strconv.ParseUint(item.GetResourceVersion(), 10, 64)
 	if err != nil {
 		return math.MaxUint64
 	}

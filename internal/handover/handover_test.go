@@ -1,11 +1,14 @@
 package handover
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -57,6 +60,11 @@ func TestDesk(t *testing.T) {
 	}
 }
 
+// end lets the desk see the event of the deletion of an item.
+func end(desk *Desk, item *v1alpha1.DeployItem) {
+	desk.Handler(handler.Funcs{}).Delete(context.Background(), event.DeleteEvent{Object: item}, nil)
+}
+
 // TestForgetting: what was handed over is forgotten when the status shows it, or when the
 // item is gone; one that was created just now is on its way.
 func TestForgetting(t *testing.T) {
@@ -85,8 +93,14 @@ func TestForgetting(t *testing.T) {
 			}
 		}, 0},
 		{"a cache does not show the new item yet", func(desk *Desk) { desk.Gone(key) }, 1},
-		{"the item was seen and is gone", func(desk *Desk) { desk.Take(newItem("10")); desk.Gone(key) }, 0},
-		{"only an older version was seen", func(desk *Desk) { desk.Take(newItem("9")); desk.Gone(key) }, 1},
+		{"it has come to something newer, so that the item is gone", func(desk *Desk) { desk.Saw(newItem("11")); desk.Gone(key) }, 0},
+		{"it has come to something older", func(desk *Desk) { desk.Saw(newItem("9")); desk.Gone(key) }, 1},
+		{"its end is seen", func(desk *Desk) { end(desk, newItem("9")) }, 0},
+		{"the end of an earlier item of its name is seen", func(desk *Desk) {
+			earlier := newItem("9")
+			earlier.UID = "z"
+			end(desk, earlier)
+		}, 1},
 		{"the next job", func(desk *Desk) { desk.Hand(newItem("12"), "next", time.Unix(1001, 0)) }, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -107,7 +121,7 @@ func TestNobodyComes(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			item := newItem("10")
 			desk.Serve("another", func(*v1alpha1.DeployItem) {})
-			if desk.Hand(item, "job", time.Unix(1000, 0)) || item.Status.JobID != "before" || desk.Take(item) != item {
+			if desk.Hand(item, "job", time.Unix(1000, 0)) || item.Status.JobID != "before" || desk.Show(item) != item {
 				t.Errorf("the job was handed over: %+v", item.Status)
 			}
 			desk.Gone(keyOf(item))

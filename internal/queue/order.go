@@ -79,11 +79,11 @@ func (l *Line) See(object client.Object) {
 	}
 }
 
-// forget notes that an object is gone.
-func (l *Line) forget(object client.Object) {
+// Forget notes that there is no object of a name. Who has seen one before the events did
+// says so, because the event that tells of the end may have come before.
+func (l *Line) Forget(key types.NamespacedName) {
 	l.order.mutex.Lock()
 	defer l.order.mutex.Unlock()
-	key := client.ObjectKeyFromObject(object)
 	if before, known := l.members[key]; known {
 		l.leave(key, before)
 	}
@@ -152,7 +152,7 @@ func (h *seeing) Update(ctx context.Context, e event.UpdateEvent, q workqueue.Ty
 
 // Delete implements handler.EventHandler.
 func (h *seeing) Delete(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	h.line.forget(e.Object)
+	h.line.Forget(client.ObjectKeyFromObject(e.Object))
 	h.inner.Delete(ctx, e, q)
 }
 

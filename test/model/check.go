@@ -225,6 +225,9 @@ func (w *world) checkEmpty() {
 			}
 		}
 	}
+	if w.desk != nil && w.desk.Open() != 0 {
+		w.violate("%d jobs of items that are gone are remembered", w.desk.Open())
+	}
 	for name := range w.target.objects {
 		if !w.users.leftBehind[name[:1]] {
 			w.violate("%s is left on the target", name)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
@@ -104,6 +105,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		w.jobs++
 		return fmt.Sprintf("job-%d", w.jobs)
 	}
+	w.items = handler.Funcs{}
 	m, desk := &capturing{client: cached, live: live}, &handover.Desk{}
 	err := deployer.Add(m, deployer.Options{
 		Type: itemType, Name: "model", Identity: fmt.Sprintf("model-%d", w.counts.crashes), Deployer: w.target, Clusters: clusters, Desk: desk,
@@ -114,8 +116,10 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	if w.elsewhere {
 		desk = nil
 	} else {
+		w.items = desk.Handler(handler.Funcs{})
 		desk.Serve(itemType, func(item *v1alpha1.DeployItem) { w.lanes["deployer"].add(client.ObjectKeyFromObject(item)) })
 	}
+	w.desk = desk
 	return map[string]reconcile.Reconciler{
 		"installation": &installation.Reconciler{
 			Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID,

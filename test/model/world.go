@@ -10,9 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
 )
 
@@ -88,9 +91,12 @@ type world struct {
 	// process is the one that runs.
 	process *process
 	target  *target
-	users   *users
-	counts  counts
-	trace   []string
+	// desk is where jobs of items are handed over, or nil; items are what it sees of them.
+	desk   *handover.Desk
+	items  handler.EventHandler
+	users  *users
+	counts counts
+	trace  []string
 	// broken is the first invariant that did not hold.
 	broken error
 	jobs   int
@@ -170,6 +176,13 @@ func (w *world) deliver(k kind) {
 		delete(w.caches[k], c.key)
 	} else {
 		w.caches[k][c.key] = c.after
+	}
+	switch {
+	case k != "DeployItem":
+	case c.after == nil:
+		w.items.Delete(w.process.ctx, event.DeleteEvent{Object: c.before}, nil)
+	default:
+		w.items.Create(w.process.ctx, event.CreateEvent{Object: c.after}, nil)
 	}
 	w.wake(c)
 }
