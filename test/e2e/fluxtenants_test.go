@@ -267,9 +267,10 @@ func TestFluxShared(t *testing.T) {
 	second.settle(t, leads[second])
 	second.useHonestly(t, s, "victim")
 
+	// It needs another commit, which Flux would deploy for each of the other attacks again.
+	t.Run("a known hole", func(t *testing.T) { first.readSource(t, s, second) })
 	intrude(t, s, first, second)
 	t.Run("through Landscaper", func(t *testing.T) { first.intrudeByInstallation(t, second.space) })
-	t.Run("a known hole", func(t *testing.T) { first.readSource(t, s, second) })
 	first.stillWorks(t, s, "honest", "after all")
 	second.stillWorks(t, s, "victim", "after all")
 
