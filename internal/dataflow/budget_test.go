@@ -147,7 +147,9 @@ func TestMultipliedTarget(t *testing.T) {
 			}
 		}
 	})
-	if got := result.AllocedBytesPerOp(); got > 1<<20 {
+	// Under the race detector texts are copied that are shared otherwise: 6 MB. Without
+	// the limit it is 135 MB and more.
+	if got := result.AllocedBytesPerOp(); got > 16<<20 {
 		t.Errorf("%d bytes", got)
 	}
 }
