@@ -31,13 +31,15 @@ func TestSpellings(t *testing.T) {
 			&ResourceType{}, &ResourceType{APIVersion: "v1", Kind: "configmaps", Namespaces: []string{"b", "a"}}},
 	}
 	for _, test := range tests {
-		if err := json.Unmarshal([]byte(test.json), test.got); err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if diff := cmp.Diff(test.want, test.got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s: -want +got\n%s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if err := json.Unmarshal([]byte(test.json), test.got); err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			if diff := cmp.Diff(test.want, test.got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
 	}
 	for _, wrong := range []string{`{"namespace":1}`, `{"names":"a"}`} {
 		if err := json.Unmarshal([]byte(wrong), &ResourceType{}); err == nil {

@@ -24,21 +24,23 @@ func TestImportDefaults(t *testing.T) {
 		{"data keeps what does not belong to it, validation reports it", define(schema, "x", ImportTypeData), ImportTypeData, "x"},
 		{"an unknown type is kept, validation reports it", define(nil, "x", "componentDescriptor"), "componentDescriptor", "x"},
 	} {
-		nested := test.given
-		test.given.ConditionalImports = ImportDefinitionList{nested}
-		blueprint := &Blueprint{Imports: ImportDefinitionList{test.given}}
-		// The second time changes nothing.
-		for range 2 {
-			blueprint.SetDefaults()
-		}
-		for level, got := range map[string]ImportDefinition{"top": blueprint.Imports[0], "conditional": blueprint.Imports[0].ConditionalImports[0]} {
-			if got.Type != test.wantType || got.TargetType != test.targetType {
-				t.Errorf("%s (%s): type %q, target type %q, want %q, %q", test.reason, level, got.Type, got.TargetType, test.wantType, test.targetType)
+		t.Run(test.reason, func(t *testing.T) {
+			nested := test.given
+			test.given.ConditionalImports = ImportDefinitionList{nested}
+			blueprint := &Blueprint{Imports: ImportDefinitionList{test.given}}
+			// The second time changes nothing.
+			for range 2 {
+				blueprint.SetDefaults()
 			}
-			if got.Required == nil || !*got.Required {
-				t.Errorf("%s (%s): it is not required", test.reason, level)
+			for level, got := range map[string]ImportDefinition{"top": blueprint.Imports[0], "conditional": blueprint.Imports[0].ConditionalImports[0]} {
+				if got.Type != test.wantType || got.TargetType != test.targetType {
+					t.Errorf("%s (%s): type %q, target type %q, want %q, %q", test.reason, level, got.Type, got.TargetType, test.wantType, test.targetType)
+				}
+				if got.Required == nil || !*got.Required {
+					t.Errorf("%s (%s): it is not required", test.reason, level)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -68,10 +70,12 @@ func TestExportDefaults(t *testing.T) {
 		{"a type with a prefix keeps it", ExportDefinition{FieldValueDefinition: FieldValueDefinition{TargetType: "acme.example/vm"}, Type: ExportTypeTarget}, ExportTypeTarget, "acme.example/vm"},
 		{"neither is left as it is", ExportDefinition{}, "", ""},
 	} {
-		blueprint := &Blueprint{Exports: ExportDefinitionList{test.given}}
-		blueprint.SetDefaults()
-		if got := blueprint.Exports[0]; got.Type != test.wantType || got.TargetType != test.targetType {
-			t.Errorf("%s: type %q, target type %q, want %q, %q", test.reason, got.Type, got.TargetType, test.wantType, test.targetType)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			blueprint := &Blueprint{Exports: ExportDefinitionList{test.given}}
+			blueprint.SetDefaults()
+			if got := blueprint.Exports[0]; got.Type != test.wantType || got.TargetType != test.targetType {
+				t.Errorf("type %q, target type %q, want %q, %q", got.Type, got.TargetType, test.wantType, test.targetType)
+			}
+		})
 	}
 }

@@ -16,9 +16,11 @@ func TestGenerateDataObjectName(t *testing.T) {
 		{"a direct reference is the real name at the root, too", "", "#shared", "shared"},
 	}
 	for _, test := range tests {
-		if got := GenerateDataObjectName(test.scope, test.name); got != test.want {
-			t.Errorf("%s: GenerateDataObjectName(%q, %q) = %s, want %s", test.reason, test.scope, test.name, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := GenerateDataObjectName(test.scope, test.name); got != test.want {
+				t.Errorf("GenerateDataObjectName(%q, %q) = %s, want %s", test.scope, test.name, got, test.want)
+			}
+		})
 	}
 	if got, want := GenerateDataObjectNameWithIndex("Inst.shop", "clusters", 0), "iztqtkdc7v6zflvz2cve4jynp2x7r64n"; got != want {
 		t.Errorf("list element: got %s, want %s", got, want)

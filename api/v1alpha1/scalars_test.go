@@ -22,17 +22,19 @@ func TestDuration(t *testing.T) {
 		{"an empty text is no duration", `""`, 0, `"\"\""`, true},
 	}
 	for _, test := range tests {
-		var duration Duration
-		if err := json.Unmarshal([]byte(test.json), &duration); err != nil {
-			t.Fatalf("%s: %v", test.reason, err)
-		}
-		got, err := duration.Parsed()
-		if (err != nil) != test.invalid || got != test.want {
-			t.Errorf("%s: Parsed() = %v, %v", test.reason, got, err)
-		}
-		if written, err := json.Marshal(duration); err != nil || string(written) != test.written {
-			t.Errorf("%s: written as %s, want %s (%v)", test.reason, written, test.written, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var duration Duration
+			if err := json.Unmarshal([]byte(test.json), &duration); err != nil {
+				t.Fatalf("%v", err)
+			}
+			got, err := duration.Parsed()
+			if (err != nil) != test.invalid || got != test.want {
+				t.Errorf("Parsed() = %v, %v", got, err)
+			}
+			if written, err := json.Marshal(duration); err != nil || string(written) != test.written {
+				t.Errorf("written as %s, want %s (%v)", written, test.written, err)
+			}
+		})
 	}
 }
 

@@ -20,13 +20,15 @@ func TestTargetImportEncoding(t *testing.T) {
 		{"what is absent stays absent", `{"name":"a","target":"x"}`},
 	}
 	for _, test := range tests {
-		var item TargetImport
-		if err := json.Unmarshal([]byte(test.json), &item); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := json.Marshal(item); err != nil || string(got) != test.json {
-			t.Errorf("%s: %s becomes %s (%v)", test.reason, test.json, got, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var item TargetImport
+			if err := json.Unmarshal([]byte(test.json), &item); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := json.Marshal(item); err != nil || string(got) != test.json {
+				t.Errorf("%s becomes %s (%v)", test.json, got, err)
+			}
+		})
 	}
 }
 

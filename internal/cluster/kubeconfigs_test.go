@@ -106,16 +106,18 @@ func TestShootAdminKubeconfigErrors(t *testing.T) {
 		{"a name that leads up", "..", http.StatusTeapot, "", "may not be '..'"},
 	}
 	for _, test := range tests {
-		target := speaking(t, func(out http.ResponseWriter, request *http.Request) {
-			if request.URL.Path != path {
-				t.Errorf("%s: request for %s", test.reason, request.URL.Path)
+		t.Run(test.reason, func(t *testing.T) {
+			target := speaking(t, func(out http.ResponseWriter, request *http.Request) {
+				if request.URL.Path != path {
+					t.Errorf("request for %s", request.URL.Path)
+				}
+				write(out, test.status, test.body)
+			})
+			_, _, err := importing(target).ShootAdminKubeconfig(t.Context(), target, test.shoot, "garden-shop", time.Hour)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretWord) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
-			write(out, test.status, test.body)
 		})
-		_, _, err := importing(target).ShootAdminKubeconfig(t.Context(), target, test.shoot, "garden-shop", time.Hour)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretWord) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
 	}
 }
 
@@ -210,10 +212,12 @@ func TestKubeconfigSources(t *testing.T) {
 		{"two answers to one question", both, "config and secretRef are given together"},
 	}
 	for _, test := range tests {
-		_, err := importing(test.target).OIDCKubeconfig(t.Context(), test.target, "i", "c")
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretWord) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := importing(test.target).OIDCKubeconfig(t.Context(), test.target, "i", "c")
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretWord) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 

@@ -85,15 +85,17 @@ func TestLongLists(t *testing.T) {
 		{"many objects", 0, pageSize, "more than 20000 objects"},
 		{"slow pages", 10 * time.Second, 1, "has not ended after 1m0s"},
 	} {
-		moment := time.Now()
-		count := 0
-		_, err := pages(func() time.Time { moment = moment.Add(test.step); return moment }, func(metav1.ListOptions) ([]*unstructured.Unstructured, string, error) {
-			count++
-			return make([]*unstructured.Unstructured, test.perPage), "more", nil
+		t.Run(test.reason, func(t *testing.T) {
+			moment := time.Now()
+			count := 0
+			_, err := pages(func() time.Time { moment = moment.Add(test.step); return moment }, func(metav1.ListOptions) ([]*unstructured.Unstructured, string, error) {
+				count++
+				return make([]*unstructured.Unstructured, test.perPage), "more", nil
+			})
+			if err == nil || !strings.Contains(err.Error(), test.want) || count > maxPages {
+				t.Errorf("%v after %d pages", err, count)
+			}
 		})
-		if err == nil || !strings.Contains(err.Error(), test.want) || count > maxPages {
-			t.Errorf("%s: %v after %d pages", test.reason, err, count)
-		}
 	}
 }
 

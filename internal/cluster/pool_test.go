@@ -211,15 +211,17 @@ func TestExplain(t *testing.T) {
 		{"it does not speak TLS", strings.Replace(plain.URL, "http:", "https:", 1), failure.ReasonTLS, "does not speak TLS"},
 	}
 	for _, test := range tests {
-		connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, budget.New(0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = connection.Mapping(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
-		var explained *job.Error
-		if !errors.As(err, &explained) || explained.Reason != test.want || !strings.Contains(err.Error(), test.message) || strings.Contains(err.Error(), secretWord) {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, budget.New(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = connection.Mapping(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
+			var explained *job.Error
+			if !errors.As(err, &explained) || explained.Reason != test.want || !strings.Contains(err.Error(), test.message) || strings.Contains(err.Error(), secretWord) {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 	lookup := failure.Explain(&url.Error{Op: "Get", URL: "https://a/?token=" + secretWord, Err: &net.DNSError{Name: "nobody.invalid", Err: "no such host"}}, "op", "https://a")
 	if !failure.IsConnection(lookup) || !strings.Contains(lookup.Error(), "nobody.invalid cannot be resolved") || strings.Contains(lookup.Error(), secretWord) {

@@ -28,18 +28,20 @@ func TestClosureIsBounded(t *testing.T) {
 		{"as many as may be", 1, ""},
 		{"one more", 0, "more than 10000 component versions belong to example.org/c0:1.0.0"},
 	} {
-		s := session(t, Options{})
-		s.Know(chain...)
-		root, err := s.Resolve(t.Context(), Reference{Name: fmt.Sprintf("example.org/c%d", test.first), Version: "1.0.0"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := s.Closure(t.Context(), root, nil)
-		switch {
-		case test.want == "" && (err != nil || len(all) != maxClosure):
-			t.Errorf("%s: %d, %v", test.reason, len(all), err)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			s := session(t, Options{})
+			s.Know(chain...)
+			root, err := s.Resolve(t.Context(), Reference{Name: fmt.Sprintf("example.org/c%d", test.first), Version: "1.0.0"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := s.Closure(t.Context(), root, nil)
+			switch {
+			case test.want == "" && (err != nil || len(all) != maxClosure):
+				t.Errorf("%d, %v", len(all), err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }

@@ -155,23 +155,25 @@ func TestWrongDigests(t *testing.T) {
 		{"the manifest of an image", `"digest":"` + digest.FromString("layer").String()},
 		{"the layer of an image", "layer"},
 	} {
-		touched := false
-		h.change = func(_ digest.Digest, data []byte) []byte {
-			whole := string(data) == part.contains || (len(part.contains) > 10 && bytes.Contains(data, []byte(part.contains)))
-			if !whole {
-				return data
+		t.Run(part.reason, func(t *testing.T) {
+			touched := false
+			h.change = func(_ digest.Digest, data []byte) []byte {
+				whole := string(data) == part.contains || (len(part.contains) > 10 && bytes.Contains(data, []byte(part.contains)))
+				if !whole {
+					return data
+				}
+				touched = true
+				return bytes.Replace(data, data[:1], []byte("#"), 1)
 			}
-			touched = true
-			return bytes.Replace(data, data[:1], []byte("#"), 1)
-		}
-		session := h.session(NewSharedWith(egress.Policy{AllowLoopback: true}))
-		version, err := session.Resolve(t.Context(), web)
-		for i := 0; err == nil && i < len(version.Resources); i++ {
-			_, _, err = session.Reader().Read(t.Context(), version, &version.Resources[i], 1<<20)
-		}
-		if !touched || !errors.Is(err, oci.ErrDigest) && (err == nil || !strings.Contains(err.Error(), "digest")) || errors.Is(err, oci.ErrNotFound) {
-			t.Errorf("%s was replaced (%t): got %v", part.reason, touched, err)
-		}
+			session := h.session(NewSharedWith(egress.Policy{AllowLoopback: true}))
+			version, err := session.Resolve(t.Context(), web)
+			for i := 0; err == nil && i < len(version.Resources); i++ {
+				_, _, err = session.Reader().Read(t.Context(), version, &version.Resources[i], 1<<20)
+			}
+			if !touched || !errors.Is(err, oci.ErrDigest) && (err == nil || !strings.Contains(err.Error(), "digest")) || errors.Is(err, oci.ErrNotFound) {
+				t.Errorf("%s was replaced (%t): got %v", part.reason, touched, err)
+			}
+		})
 	}
 }
 

@@ -196,10 +196,12 @@ func TestResolveErrors(t *testing.T) {
 		{"an archive that is not there", Options{Default: archiveContext(t, "/does/not/exist")}, Reference{Name: "example.org/a", Version: "1.0.0"}, "/does/not/exist", true},
 		{"local without a root", Options{Default: typed(t, map[string]any{"type": "local"})}, Reference{Name: "example.org/a", Version: "1.0.0"}, "not found", true},
 	} {
-		_, err := session(t, test.options).Resolve(t.Context(), test.reference)
-		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, oci.ErrNotFound) != test.notFound {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := session(t, test.options).Resolve(t.Context(), test.reference)
+			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, oci.ErrNotFound) != test.notFound {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 	s := NewSession(NewShared(), Options{Default: archiveContext(t, path)})
 	if _, err := s.Resolve(t.Context(), Reference{Name: "example.org/shop/web", Version: "1.4.2+rc7"}); !errors.Is(err, errFiles) {
@@ -226,10 +228,12 @@ func TestResolversOfAConfiguration(t *testing.T) {
 		{"an explicit repository comes before all", "example.org/a/x", archiveContext(t, second), "second"},
 		{"what the explicit one does not have comes from the configuration", "example.org/a/y", archiveContext(t, first), "second"},
 	} {
-		version, err := session(t, Options{Config: config}).Resolve(t.Context(), Reference{Context: test.context, Name: test.name, Version: "1.0.0"})
-		if err != nil || version.Provider.Name != test.want {
-			t.Errorf("%s: got %+v, %v", test.reason, version, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			version, err := session(t, Options{Config: config}).Resolve(t.Context(), Reference{Context: test.context, Name: test.name, Version: "1.0.0"})
+			if err != nil || version.Provider.Name != test.want {
+				t.Errorf("got %+v, %v", version, err)
+			}
+		})
 	}
 }
 
@@ -305,10 +309,12 @@ func TestApplyOverwrites(t *testing.T) {
 			{Source: Reference{Version: "1.0.0"}, Substitution: Reference{Version: "2"}}, {Source: Reference{Version: "2"}, Substitution: Reference{Name: "n"}},
 		}, Reference{a, given.Name, "2"}, true},
 	} {
-		got, matched := Apply(test.overwrites, given)
-		if diff := cmp.Diff(test.want, got); diff != "" || matched != test.matched {
-			t.Errorf("%s: matched %v, %s", test.reason, matched, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, matched := Apply(test.overwrites, given)
+			if diff := cmp.Diff(test.want, got); diff != "" || matched != test.matched {
+				t.Errorf("matched %v, %s", matched, diff)
+			}
+		})
 	}
 	diff := Diff(given, Reference{b, given.Name, "2"})
 	for _, want := range []string{"Component reference has been overwritten:", "component name has not been overwritten", "version: 1.0.0 -> 2"} {

@@ -44,12 +44,14 @@ func TestIsTemporary(t *testing.T) {
 		{"an error of any other kind", errors.New("the descriptor is not valid"), false},
 	}
 	for _, test := range tests {
-		err := test.err
-		if err != nil {
-			err = fmt.Errorf("find component version: %w", err)
-		}
-		if got := IsTemporary(err); got != test.want {
-			t.Errorf("%s: %v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			err := test.err
+			if err != nil {
+				err = fmt.Errorf("find component version: %w", err)
+			}
+			if got := IsTemporary(err); got != test.want {
+				t.Errorf("%v", got)
+			}
+		})
 	}
 }

@@ -100,24 +100,26 @@ func TestLoad(t *testing.T) {
 		{"no YAML", "a: [", nil, "", "decode configuration"},
 	}
 	for _, test := range tests {
-		path := filepath.Join(t.TempDir(), "config.yaml")
-		if err := os.WriteFile(path, []byte(test.file), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		config := Default()
-		warnings, err := config.Load(path)
-		if test.wantErr != "" {
-			if err == nil || !strings.Contains(err.Error(), test.wantErr) {
-				t.Errorf("%s: got %v, want %q", test.reason, err, test.wantErr)
+		t.Run(test.reason, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(path, []byte(test.file), 0o600); err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if err != nil || !test.check(config) {
-			t.Errorf("%s: %+v, %v", test.reason, config, err)
-		}
-		if got := strings.Join(warnings, "\n"); (test.warning == "") != (got == "") || !strings.Contains(got, test.warning) {
-			t.Errorf("%s: warnings %q", test.reason, got)
-		}
+			config := Default()
+			warnings, err := config.Load(path)
+			if test.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+					t.Errorf("got %v, want %q", err, test.wantErr)
+				}
+				return
+			}
+			if err != nil || !test.check(config) {
+				t.Errorf("%+v, %v", config, err)
+			}
+			if got := strings.Join(warnings, "\n"); (test.warning == "") != (got == "") || !strings.Contains(got, test.warning) {
+				t.Errorf("warnings %q", got)
+			}
+		})
 	}
 }
 
@@ -139,11 +141,13 @@ func TestValidate(t *testing.T) {
 		{"a proxy that is none", "egress: proxy", func(c *Config) { c.Egress.Proxy = "proxy.example.org" }},
 		{"a pattern for namespaces would name none", `namespaces: "team-*" is not the name of a namespace`, func(c *Config) { c.Namespaces = []string{"team-*"} }},
 	} {
-		config := Default()
-		test.change(&config)
-		if err := config.Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			config := Default()
+			test.change(&config)
+			if err := config.Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 	config.Controllers = nil
 	if err := config.Validate(); err == nil {
@@ -186,12 +190,14 @@ func TestRegistryFiles(t *testing.T) {
 		{"authorities that are none are told at the start, not by the first Installation", "holds no certificate in PEM form", func(c *RegistryConfig) { c.OCI.CertificateAuthorities = write("ca", "hunter2") }, false},
 		{"a folder that is not there", "registry.local.rootPath", func(c *RegistryConfig) { c.Local.RootPath = ghost }, true},
 	} {
-		var config RegistryConfig
-		test.change(&config)
-		_, err := config.options()
-		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, fs.ErrNotExist) != test.missing || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var config RegistryConfig
+			test.change(&config)
+			_, err := config.options()
+			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, fs.ErrNotExist) != test.missing || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -28,14 +28,16 @@ func TestParseContent(t *testing.T) {
 		{"nothing", ``, v1alpha1.KubernetesClusterTargetConfig{}},
 	}
 	for _, test := range tests {
-		got, err := ParseContent([]byte(test.content))
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if diff := cmp.Diff(&test.want, got); diff != "" {
-			t.Errorf("%s: -want +got\n%s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := ParseContent([]byte(test.content))
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			if diff := cmp.Diff(&test.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
 	}
 	for _, content := range []string{"kubeconfig: 'secret-token", "oidcConfig: secret-token", "oidcConfig: {caData: [secret-token]}"} {
 		if _, err := ParseContent([]byte(content)); err == nil || strings.Contains(err.Error(), "secret-token") {

@@ -49,15 +49,17 @@ func TestParseKubeconfig(t *testing.T) {
 		{"nothing", "", "no current-context"},
 	}
 	for _, test := range tests {
-		_, err := ReadKubeconfig([]byte(test.text))
-		switch {
-		case test.want == "" && err != nil:
-			t.Errorf("%s: %v", test.reason, err)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
-			t.Errorf("%s: %v, want %q", test.reason, err, test.want)
-		case err != nil && strings.Contains(err.Error(), secretWord):
-			t.Errorf("%s: the message shows a value: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := ReadKubeconfig([]byte(test.text))
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("%v", err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("%v, want %q", err, test.want)
+			case err != nil && strings.Contains(err.Error(), secretWord):
+				t.Errorf("the message shows a value: %v", err)
+			}
+		})
 	}
 }
 
@@ -75,28 +77,30 @@ func TestNewAccess(t *testing.T) {
 		{"nothing", `null`, "", "", "set one of kubeconfig, oidcConfig and selfConfig"},
 	}
 	for _, test := range tests {
-		config, err := ParseContent([]byte(test.content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Of(config, "shop", Terms{Self: self})
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: %v, want %q", test.reason, err, test.err)
+		t.Run(test.reason, func(t *testing.T) {
+			config, err := ParseContent([]byte(test.content))
+			if err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		token := ""
-		if got.Token != nil {
-			token = got.Token.Namespace + "/" + got.Token.Name
-		}
-		if got.Config.Host != test.host || token != test.token || got.Config.BearerToken != "" {
-			t.Errorf("%s: host %s, token of %s", test.reason, got.Config.Host, token)
-		}
+			got, err := Of(config, "shop", Terms{Self: self})
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("%v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			token := ""
+			if got.Token != nil {
+				token = got.Token.Namespace + "/" + got.Token.Name
+			}
+			if got.Config.Host != test.host || token != test.token || got.Config.BearerToken != "" {
+				t.Errorf("host %s, token of %s", got.Config.Host, token)
+			}
+		})
 	}
 }
 

@@ -140,17 +140,19 @@ func TestAccessTypes(t *testing.T) {
 		{"sources", `{"type":"gitHub","repoUrl":"http://` + host + `/owner/name","apiHostname":"` + host + `","commit":"abc"}`, "application/x-tgz", "source"},
 		{"a resource of another component", `{"type":"ocm","component":"example.org/b","version":"1.0.0","resourceRef":{"resource":{"name":"res"}}}`, "", "other"},
 	} {
-		data, mediaType, err := reader.Read(t.Context(), version, resource(test.access), 1<<20)
-		if err != nil || mediaType != test.mediaType || (test.want != "" && string(data) != test.want) {
-			t.Errorf("%s: got %s %q, %v", test.reason, mediaType, data, err)
-			continue
-		}
-		if test.want == "" {
-			set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
-			if err != nil || set.Main.Digest != image.Digest {
-				t.Errorf("%s: got %+v, %v", test.reason, set, err)
+		t.Run(test.reason, func(t *testing.T) {
+			data, mediaType, err := reader.Read(t.Context(), version, resource(test.access), 1<<20)
+			if err != nil || mediaType != test.mediaType || (test.want != "" && string(data) != test.want) {
+				t.Errorf("got %s %q, %v", mediaType, data, err)
+				return
 			}
-		}
+			if test.want == "" {
+				set, err := oci.ReadSet(bytes.NewReader(data), archive.DefaultLimits())
+				if err != nil || set.Main.Digest != image.Digest {
+					t.Errorf("got %+v, %v", set, err)
+				}
+			}
+		})
 	}
 }
 
@@ -172,10 +174,12 @@ func TestAccessErrors(t *testing.T) {
 		{"no address", `{"type":"wget","url":"file:///etc/passwd"}`, "is no address"},
 		{"a resource that is itself", `{"type":"ocm","resourceRef":{"resource":{"name":"res"}}}`, "more than 16 times"},
 	} {
-		_, _, err := reader.Read(t.Context(), self, resource(test.access), 100)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), `resource "res"`) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, _, err := reader.Read(t.Context(), self, resource(test.access), 100)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), `resource "res"`) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -204,11 +208,13 @@ func TestDigestsAreChecked(t *testing.T) {
 		{"a content that is not part of signatures", `{"type":"localBlob","localReference":"f"}`, descriptor.Digest{HashAlgorithm: "NO-DIGEST", NormalisationAlgorithm: "EXCLUDE-FROM-SIGNATURE", Value: "NO-DIGEST"}, false},
 		{"an unknown hash", `{"type":"localBlob","localReference":"f"}`, descriptor.Digest{HashAlgorithm: "MD5", NormalisationAlgorithm: NormalisationBlob, Value: right}, true},
 	} {
-		wanted := resource(test.access)
-		wanted.Digest = &test.digest
-		if _, _, err := reader.Read(t.Context(), version, wanted, 1<<20); (err != nil) != test.fails {
-			t.Errorf("%s: got %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			wanted := resource(test.access)
+			wanted.Digest = &test.digest
+			if _, _, err := reader.Read(t.Context(), version, wanted, 1<<20); (err != nil) != test.fails {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	if _, _, err := reader.Read(t.Context(), version, resource(`{"type":"localBlob","localReference":"f"}`), 3); err == nil || !strings.Contains(err.Error(), "limit of 3") {
 		t.Errorf("more than was asked for: %v", err)

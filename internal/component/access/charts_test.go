@@ -99,14 +99,16 @@ func TestChartVersions(t *testing.T) {
 		{"no version is asked for", "app", "", "no chart app in version "},
 		{"no such chart", "apq", "1.x", "it has no chart apq, did you mean app: not found"},
 	} {
-		found, err := findChart([]byte(index), test.chart, test.version)
-		got := strings.Join(found.URLs, " ")
-		if err != nil {
-			got = err.Error()
-		}
-		if !strings.Contains(got, test.want) || (err != nil) != errors.Is(err, oci.ErrNotFound) {
-			t.Errorf("%s: got %s", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			found, err := findChart([]byte(index), test.chart, test.version)
+			got := strings.Join(found.URLs, " ")
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, test.want) || (err != nil) != errors.Is(err, oci.ErrNotFound) {
+				t.Errorf("got %s", got)
+			}
+		})
 	}
 }
 
@@ -140,24 +142,26 @@ func TestChartsKeepCredentialsAtHome(t *testing.T) {
 		{"the repository is away", "/charts", entry("urls: [app.tgz]"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "answers 503", "reader@/charts/index.yaml reader@/charts/app.tgz", ""},
 		{"the chart is refused", "/charts", entry("urls: [app.tgz]"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "401 Unauthorized: check the credentials", "reader@/charts/index.yaml reader@/charts/app.tgz", ""},
 	} {
-		chart := test.chart
-		if chart == nil {
-			chart = func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "chart") }
-		}
-		home, reader := charts(t, strings.ReplaceAll(test.index, "ELSEWHERE", elsewhere.other()), chart)
-		before, _ := elsewhere.all()
-		data, _, err := reader.Read(t.Context(), inline(t, nil), resource(`{"type":"helm","helmRepository":"`+home.URL+test.repository+`","helmChart":"app:1.0.0"}`), 100)
-		requests, _ := home.all()
-		after, leaks := elsewhere.all()
-		if (test.want == "") != (err == nil && string(data) == "chart") || (test.want != "" && !strings.Contains(fmt.Sprint(err), test.want)) || strings.Contains(fmt.Sprint(err), "s3cr3t") {
-			t.Errorf("%s: got %q, %v", test.reason, data, err)
-		}
-		if got := strings.Join(requests, " "); got != test.home {
-			t.Errorf("%s: the repository was asked for %s", test.reason, got)
-		}
-		if got := strings.Join(after[len(before):], " "); got != test.elsewhere || len(leaks) > 0 {
-			t.Errorf("%s: the other host was asked for %s and saw %s", test.reason, got, leaks)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			chart := test.chart
+			if chart == nil {
+				chart = func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "chart") }
+			}
+			home, reader := charts(t, strings.ReplaceAll(test.index, "ELSEWHERE", elsewhere.other()), chart)
+			before, _ := elsewhere.all()
+			data, _, err := reader.Read(t.Context(), inline(t, nil), resource(`{"type":"helm","helmRepository":"`+home.URL+test.repository+`","helmChart":"app:1.0.0"}`), 100)
+			requests, _ := home.all()
+			after, leaks := elsewhere.all()
+			if (test.want == "") != (err == nil && string(data) == "chart") || (test.want != "" && !strings.Contains(fmt.Sprint(err), test.want)) || strings.Contains(fmt.Sprint(err), "s3cr3t") {
+				t.Errorf("got %q, %v", data, err)
+			}
+			if got := strings.Join(requests, " "); got != test.home {
+				t.Errorf("the repository was asked for %s", got)
+			}
+			if got := strings.Join(after[len(before):], " "); got != test.elsewhere || len(leaks) > 0 {
+				t.Errorf("the other host was asked for %s and saw %s", got, leaks)
+			}
+		})
 	}
 }
 
@@ -166,22 +170,24 @@ func TestChartsKeepCredentialsAtHome(t *testing.T) {
 func TestEncryptionIsKept(t *testing.T) {
 	plain := watch(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "chart") })
 	for _, test := range []struct{ reason, url string }{{"an index", plain.URL + "/app.tgz"}, {"a redirect", "moved.tgz"}} {
-		home := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/index.yaml" {
-				fmt.Fprintf(w, "entries: {app: [{version: 1.0.0, urls: [%q]}]}", test.url)
-				return
+		t.Run(test.reason, func(t *testing.T) {
+			home := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/index.yaml" {
+					fmt.Fprintf(w, "entries: {app: [{version: 1.0.0, urls: [%q]}]}", test.url)
+					return
+				}
+				http.Redirect(w, r, plain.URL, http.StatusFound)
+			}))
+			client, err := NewHTTPClient(HTTPOptions{Egress: egress.Policy{AllowLoopback: true}, InsecureSkipVerify: true})
+			if err != nil {
+				t.Fatal(err)
 			}
-			http.Redirect(w, r, plain.URL, http.StatusFound)
-		}))
-		client, err := NewHTTPClient(HTTPOptions{Egress: egress.Policy{AllowLoopback: true}, InsecureSkipVerify: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, err = (&Reader{HTTP: client}).Read(t.Context(), inline(t, nil), resource(`{"type":"helm","helmRepository":"`+home.URL+`","helmChart":"app:1.0.0"}`), 100)
-		home.Close()
-		if requests, _ := plain.all(); err == nil || !strings.Contains(err.Error(), "not encrypted") || len(requests) > 0 {
-			t.Errorf("%s: %v after %q", test.reason, err, requests)
-		}
+			_, _, err = (&Reader{HTTP: client}).Read(t.Context(), inline(t, nil), resource(`{"type":"helm","helmRepository":"`+home.URL+`","helmChart":"app:1.0.0"}`), 100)
+			home.Close()
+			if requests, _ := plain.all(); err == nil || !strings.Contains(err.Error(), "not encrypted") || len(requests) > 0 {
+				t.Errorf("%v after %q", err, requests)
+			}
+		})
 	}
 }
 

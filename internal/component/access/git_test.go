@@ -299,13 +299,15 @@ func TestHostilePacks(t *testing.T) {
 		{"one whose result has no end", packOf(7, make([]byte, 20), 40, bytes.Repeat([]byte{0xff}, 40)), true},
 		{"something else", []byte("PACKET"), true},
 	} {
-		err := checkPack(test.pack, limit)
-		if (err != nil) != test.wrong {
-			t.Errorf("%s: got %v", test.reason, err)
-		}
-		if strings.Contains(test.reason, "result") && !errors.As(err, &large) {
-			t.Errorf("%s: got %v, want the limit", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			err := checkPack(test.pack, limit)
+			if (err != nil) != test.wrong {
+				t.Errorf("got %v", err)
+			}
+			if strings.Contains(test.reason, "result") && !errors.As(err, &large) {
+				t.Errorf("got %v, want the limit", err)
+			}
+		})
 	}
 }
 

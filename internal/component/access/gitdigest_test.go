@@ -35,11 +35,13 @@ func TestDigestOfGit(t *testing.T) {
 		{"a branch, and the digest of another tool", `"ref":"main"`, foreign, oci.ErrDigest},
 		{"a branch, and our digest", `"ref":"main"`, taken, nil},
 	} {
-		one := resource(`{"type":"git/v1",` + location + `,` + test.access + `}`)
-		one.Digest = test.digest
-		_, _, err := reader.Read(t.Context(), inline(t, nil), one, 1<<20)
-		if (err == nil) != (test.err == nil) || err != nil && !errors.Is(err, test.err) && !strings.Contains(err.Error(), test.err.Error()) {
-			t.Errorf("%s: %v, want %v", test.reason, err, test.err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			one := resource(`{"type":"git/v1",` + location + `,` + test.access + `}`)
+			one.Digest = test.digest
+			_, _, err := reader.Read(t.Context(), inline(t, nil), one, 1<<20)
+			if (err == nil) != (test.err == nil) || err != nil && !errors.Is(err, test.err) && !strings.Contains(err.Error(), test.err.Error()) {
+				t.Errorf("%v, want %v", err, test.err)
+			}
+		})
 	}
 }

@@ -52,32 +52,34 @@ func TestLimitAndProgress(t *testing.T) {
 		{"a directory", `{"type":"localBlob","localReference":"d"}`, 2560},
 		{"an image", `{"type":"ociArtifact","imageReference":"r.example.org/img/x:1"}`, 0},
 	} {
-		reader := &Reader{Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true, time.Second), S3Endpoint: server.URL}
-		var done, total int64
-		calls := 0
-		reader.Progress = func(name string, now, all int64) {
-			if name != "res" || now < done {
-				t.Errorf("%s: %s %d after %d", test.reason, name, now, done)
+		t.Run(test.reason, func(t *testing.T) {
+			reader := &Reader{Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true, time.Second), S3Endpoint: server.URL}
+			var done, total int64
+			calls := 0
+			reader.Progress = func(name string, now, all int64) {
+				if name != "res" || now < done {
+					t.Errorf("%s %d after %d", name, now, done)
+				}
+				calls++
+				done, total = now, all
 			}
-			calls++
-			done, total = now, all
-		}
-		data, _, err := reader.Read(t.Context(), version, resource(test.access), 1<<20)
-		if err != nil || done != int64(len(data)) || total != test.total || calls == 0 {
-			t.Errorf("%s: %d of %d bytes in %d calls, %d came (%v)", test.reason, done, total, calls, len(data), err)
-		}
-		reader.Progress, reader.MaxBytes = nil, int64(len(data))
-		if _, _, err := reader.Read(t.Context(), version, resource(test.access), 1<<20); err != nil {
-			t.Errorf("%s: as large as allowed: %v", test.reason, err)
-		}
-		reader.MaxBytes = 100
-		var large *archive.TooLargeError
-		if _, _, err := reader.Read(t.Context(), version, resource(test.access), 1<<20); !errors.As(err, &large) {
-			t.Errorf("%s: larger than allowed: %v", test.reason, err)
-		}
-		if _, err := reader.Digest(t.Context(), version, resource(test.access), "SHA-256", ""); err != nil {
-			t.Errorf("%s: a digest needs no space: %v", test.reason, err)
-		}
+			data, _, err := reader.Read(t.Context(), version, resource(test.access), 1<<20)
+			if err != nil || done != int64(len(data)) || total != test.total || calls == 0 {
+				t.Errorf("%d of %d bytes in %d calls, %d came (%v)", done, total, calls, len(data), err)
+			}
+			reader.Progress, reader.MaxBytes = nil, int64(len(data))
+			if _, _, err := reader.Read(t.Context(), version, resource(test.access), 1<<20); err != nil {
+				t.Errorf("as large as allowed: %v", err)
+			}
+			reader.MaxBytes = 100
+			var large *archive.TooLargeError
+			if _, _, err := reader.Read(t.Context(), version, resource(test.access), 1<<20); !errors.As(err, &large) {
+				t.Errorf("larger than allowed: %v", err)
+			}
+			if _, err := reader.Digest(t.Context(), version, resource(test.access), "SHA-256", ""); err != nil {
+				t.Errorf("a digest needs no space: %v", err)
+			}
+		})
 	}
 }
 
@@ -101,20 +103,22 @@ func TestImageArchives(t *testing.T) {
 		{"cut off", "cut", "EOF"},
 		{"no archive at all", "text", "artifact set"},
 	} {
-		wanted := resource(`{"type":"localBlob","localReference":"` + test.blob + `","mediaType":"` + archived + `"}`)
-		taken, err := reader.Digest(t.Context(), version, wanted, "SHA-256", "")
-		if (err != nil) != (test.want != "") || (err == nil && *taken != *right) {
-			t.Errorf("%s: digest %+v, %v", test.reason, taken, err)
-		}
-		wanted.Digest = right
-		blob, err := reader.Resource(t.Context(), version, wanted)
-		if err == nil {
-			_, err = io.Copy(io.Discard, blob)
-			err = errors.Join(err, blob.Close())
-		}
-		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			wanted := resource(`{"type":"localBlob","localReference":"` + test.blob + `","mediaType":"` + archived + `"}`)
+			taken, err := reader.Digest(t.Context(), version, wanted, "SHA-256", "")
+			if (err != nil) != (test.want != "") || (err == nil && *taken != *right) {
+				t.Errorf("digest %+v, %v", taken, err)
+			}
+			wanted.Digest = right
+			blob, err := reader.Resource(t.Context(), version, wanted)
+			if err == nil {
+				_, err = io.Copy(io.Discard, blob)
+				err = errors.Join(err, blob.Close())
+			}
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 	// Whoever has enough may stop reading.
 	wanted := resource(`{"type":"localBlob","localReference":"set","mediaType":"` + archived + `"}`)
@@ -157,15 +161,17 @@ func TestHostileDownloads(t *testing.T) {
 			http.Redirect(w, r, "/again"+r.URL.Path, http.StatusFound)
 		}, func(err error) bool { return err != nil && strings.Contains(err.Error(), "more than 5 times") }},
 	} {
-		server := httptest.NewServer(test.answer)
-		for _, access := range []string{`{"type":"wget","url":"` + server.URL + `"}`, `{"type":"s3","bucket":"b","key":"k"}`, `{"type":"helm","helmRepository":"` + server.URL + `","helmChart":"a:1"}`, `{"type":"git","repository":"` + server.URL + `/a"}`} {
-			reader := &Reader{HTTP: newClient(true, test.patience), S3Endpoint: server.URL}
-			_, _, err := reader.Read(t.Context(), inline(t, nil), resource(access), 1<<20)
-			if err == nil || (!strings.Contains(access, `"git"`) && !test.want(err)) {
-				t.Errorf("%s: %s: got %v", test.reason, access, err)
+		t.Run(test.reason, func(t *testing.T) {
+			server := httptest.NewServer(test.answer)
+			for _, access := range []string{`{"type":"wget","url":"` + server.URL + `"}`, `{"type":"s3","bucket":"b","key":"k"}`, `{"type":"helm","helmRepository":"` + server.URL + `","helmChart":"a:1"}`, `{"type":"git","repository":"` + server.URL + `/a"}`} {
+				reader := &Reader{HTTP: newClient(true, test.patience), S3Endpoint: server.URL}
+				_, _, err := reader.Read(t.Context(), inline(t, nil), resource(access), 1<<20)
+				if err == nil || (!strings.Contains(access, `"git"`) && !test.want(err)) {
+					t.Errorf("%s: got %v", access, err)
+				}
 			}
-		}
-		server.Close()
+			server.Close()
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -200,10 +206,12 @@ func TestAuthoritiesOfDownloads(t *testing.T) {
 		{"for any download", `{"type":"wget","url":"` + server.URL + `"}`, credentials, ""},
 		{"one that is none", chart + `,"caCert":"x"}`, nil, "no PEM certificate"},
 	} {
-		reader := &Reader{HTTP: newClient(true, time.Second), Credentials: test.credentials}
-		data, _, err := reader.Read(t.Context(), inline(t, nil), resource(test.access), 1<<20)
-		if test.wantErr == "" && (err != nil || string(data) != "content") || test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)) {
-			t.Errorf("%s: got %q, %v", test.reason, data, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			reader := &Reader{HTTP: newClient(true, time.Second), Credentials: test.credentials}
+			data, _, err := reader.Read(t.Context(), inline(t, nil), resource(test.access), 1<<20)
+			if test.wantErr == "" && (err != nil || string(data) != "content") || test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)) {
+				t.Errorf("got %q, %v", data, err)
+			}
+		})
 	}
 }

@@ -98,20 +98,22 @@ func TestS3(t *testing.T) {
 		{"a region that is a host", `{"type":"s3","region":"x.example.org/","bucket":"private","key":"b"}`, "", "", "", "is no region"},
 		{"a bucket that is a path", `{"type":"s3","bucket":"../other","key":"b"}`, "", "", "", "is no bucket"},
 	} {
-		seen = nil
-		data, mediaType, err := reader.Read(t.Context(), inline(t, nil), resource(test.access), 1<<20)
-		if strings.Join(seen, " ") != test.uri {
-			t.Errorf("%s: asked for %v", test.reason, seen)
-		}
-		if test.wantErr != "" {
-			if err == nil || !strings.Contains(err.Error(), test.wantErr) || strings.Contains(err.Error(), exampleSecret) || strings.Contains(err.Error(), "wr0ng") {
-				t.Errorf("%s: got %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			seen = nil
+			data, mediaType, err := reader.Read(t.Context(), inline(t, nil), resource(test.access), 1<<20)
+			if strings.Join(seen, " ") != test.uri {
+				t.Errorf("asked for %v", seen)
 			}
-			continue
-		}
-		if err != nil || string(data) != test.want || mediaType != test.mediaType {
-			t.Errorf("%s: got %s %q, %v", test.reason, mediaType, data, err)
-		}
+			if test.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), test.wantErr) || strings.Contains(err.Error(), exampleSecret) || strings.Contains(err.Error(), "wr0ng") {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil || string(data) != test.want || mediaType != test.mediaType {
+				t.Errorf("got %s %q, %v", mediaType, data, err)
+			}
+		})
 	}
 }
 

@@ -76,9 +76,11 @@ func TestUnpackRefuses(t *testing.T) {
 		{"a cut archive", tarOf(t, file("a", 5000))[:1000], "unexpected EOF"},
 		{"no archive", []byte(strings.Repeat("hello ", 200)), "read the archive"},
 	} {
-		if _, err := Unpack(bytes.NewReader(test.content), limits); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := Unpack(bytes.NewReader(test.content), limits); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 	roomy := Limits{Bytes: 16 << 20, Files: 5, Ratio: 100, Depth: 4}
 	if _, err := Unpack(bytes.NewReader(gzipped(t, tarOf(t, file("bomb", 8<<20)))), roomy); !isTooLarge(err) || !strings.Contains(err.Error(), "ratio") {

@@ -29,10 +29,12 @@ func TestWalkRefuses(t *testing.T) {
 		{"a hard link", tarOf(t, file("b", 1), tar.Header{Typeflag: tar.TypeLink, Name: "a", Linkname: "b"}), "is a link"},
 		{"a device", tarOf(t, tar.Header{Typeflag: tar.TypeBlock, Name: "sda"}), "device"},
 	} {
-		err := Walk(bytes.NewReader(test.content), limits, func(e Entry) error { _, err := io.Copy(io.Discard, e.Content); return err })
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			err := Walk(bytes.NewReader(test.content), limits, func(e Entry) error { _, err := io.Copy(io.Discard, e.Content); return err })
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 

@@ -49,20 +49,22 @@ func TestDocument(t *testing.T) {
 		{"who is refused later gets nothing", `"1"`, "a", time.Minute, func(p *page) { p.err = errRefused }, "", 2, 1},
 		{"another tenant who is refused gets nothing", `"1"`, "b", time.Second, func(p *page) { p.err = errRefused }, "", 2, 1},
 	} {
-		now := &clock{time.Unix(1000, 0)}
-		cache := New(1<<20, time.Minute, now.now)
-		server := &page{text: "one", validator: test.validator}
-		if _, err := cache.Document(t.Context(), "a", address, server.ask); err != nil {
-			t.Fatal(err)
-		}
-		now.at = now.at.Add(test.later)
-		if test.change != nil {
-			test.change(server)
-		}
-		got, err := cache.Document(t.Context(), test.tenant, address, server.ask)
-		if string(got) != test.want || (test.want == "") != (err != nil) || server.asked.Load() != test.asked || server.sent.Load() != test.sent {
-			t.Errorf("%s: got %q, %v after %d questions and %d answers", test.reason, got, err, server.asked.Load(), server.sent.Load())
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			now := &clock{time.Unix(1000, 0)}
+			cache := New(1<<20, time.Minute, now.now)
+			server := &page{text: "one", validator: test.validator}
+			if _, err := cache.Document(t.Context(), "a", address, server.ask); err != nil {
+				t.Fatal(err)
+			}
+			now.at = now.at.Add(test.later)
+			if test.change != nil {
+				test.change(server)
+			}
+			got, err := cache.Document(t.Context(), test.tenant, address, server.ask)
+			if string(got) != test.want || (test.want == "") != (err != nil) || server.asked.Load() != test.asked || server.sent.Load() != test.sent {
+				t.Errorf("got %q, %v after %d questions and %d answers", got, err, server.asked.Load(), server.sent.Load())
+			}
+		})
 	}
 }
 

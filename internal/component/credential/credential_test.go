@@ -44,23 +44,25 @@ func TestFind(t *testing.T) {
 		{"a Docker configuration inside", nil, ocm, Request{Host: "x.example.org"}, "inside"},
 		{"host names have no case", []string{docker(user("R.example.org", "a"))}, "", Request{Host: "r.EXAMPLE.org"}, "a"},
 	} {
-		store := &Store{}
-		for _, config := range test.docker {
-			if err := store.AddDockerConfig([]byte(config)); err != nil {
-				t.Fatalf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			store := &Store{}
+			for _, config := range test.docker {
+				if err := store.AddDockerConfig([]byte(config)); err != nil {
+					t.Fatalf("%v", err)
+				}
 			}
-		}
-		if test.ocm != "" {
-			if _, err := store.AddOCMConfig([]byte(test.ocm)); err != nil {
-				t.Fatalf("%s: %v", test.reason, err)
+			if test.ocm != "" {
+				if _, err := store.AddOCMConfig([]byte(test.ocm)); err != nil {
+					t.Fatalf("%v", err)
+				}
 			}
-		}
-		if test.request.Type == "" {
-			test.request.Type = TypeOCIRegistry
-		}
-		if got := store.Find(test.request)[Username]; got != test.want {
-			t.Errorf("%s: got user %q, want %q", test.reason, got, test.want)
-		}
+			if test.request.Type == "" {
+				test.request.Type = TypeOCIRegistry
+			}
+			if got := store.Find(test.request)[Username]; got != test.want {
+				t.Errorf("got user %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
@@ -80,12 +82,14 @@ func TestBadInputKeepsSecrets(t *testing.T) {
 		{"unknown credentials", OCMConfigKey, "{type: credentials.config.ocm.software, consumers: [{identity: {hostname: h}, credentials: [{type: Vault-s3cr3t, properties: {a: s3cr3t}}]}]}", "a type that is not supported"},
 		{"a file of the host", OCMConfigKey, "{type: credentials.config.ocm.software, repositories: [{repository: {type: DockerConfig, dockerConfigFile: /root/.docker/config.json}}]}", "dockerConfigFile is refused"},
 	} {
-		_, err := (&Store{}).AddSecret("ns/pull", map[string][]byte{test.key: []byte(test.content)})
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "ns/pull") {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		} else if strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: the message gives the secret away: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := (&Store{}).AddSecret("ns/pull", map[string][]byte{test.key: []byte(test.content)})
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "ns/pull") {
+				t.Errorf("got %v, want %q", err, test.want)
+			} else if strings.Contains(err.Error(), secret) {
+				t.Errorf("the message gives the secret away: %v", err)
+			}
+		})
 	}
 	properties := Properties{Password: secret}
 	if text := fmt.Sprintf("%v %+v %#v %s", properties, properties, properties, properties); strings.Contains(text, secret) {

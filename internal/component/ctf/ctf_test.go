@@ -66,14 +66,16 @@ func TestHostileArchives(t *testing.T) {
 		{"no archive", []byte(strings.Repeat("no archive ", 100)), "read the archive"},
 		{"a cut archive", tarOf(t, entry{name: indexFile, content: indexOf(good)})[:600], "EOF"},
 	} {
-		directory := t.TempDir()
-		path := filepath.Join(directory, "archive")
-		if err := os.WriteFile(path, test.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			directory := t.TempDir()
+			path := filepath.Join(directory, "archive")
+			if err := os.WriteFile(path, test.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(path); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 

@@ -67,21 +67,23 @@ func TestNothingIsLost(t *testing.T) {
 		{"v2 by way of the third schema: the model has what both have", string(full(t)), SchemaV3Alpha1},
 		{"the third schema by way of v2", thirdSchema, SchemaV2},
 	} {
-		d := decode(t, test.document)
-		if test.through != "" {
-			encoded, err := d.As(test.through).EncodeYAML()
-			if err != nil {
-				t.Fatalf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			d := decode(t, test.document)
+			if test.through != "" {
+				encoded, err := d.As(test.through).EncodeYAML()
+				if err != nil {
+					t.Fatalf("%v", err)
+				}
+				d = decode(t, string(encoded)).As(d.Schema)
 			}
-			d = decode(t, string(encoded)).As(d.Schema)
-		}
-		encoded, err := d.EncodeYAML()
-		if err != nil {
-			t.Fatalf("%s: %v", test.reason, err)
-		}
-		if diff := cmp.Diff(normal(t, []byte(test.document)), normal(t, encoded)); diff != "" {
-			t.Errorf("%s: what was written differs from what was read:\n%s", test.reason, diff)
-		}
+			encoded, err := d.EncodeYAML()
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			if diff := cmp.Diff(normal(t, []byte(test.document)), normal(t, encoded)); diff != "" {
+				t.Errorf("what was written differs from what was read:\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -116,16 +118,18 @@ func TestDecode(t *testing.T) {
 		{"a huge document", strings.Repeat(" ", MaxSize+1), "at most"},
 		{"aliases that multiply", bomb(), "neither YAML nor JSON"},
 	} {
-		_, err := Decode([]byte(test.document))
-		if test.wantErr == "" {
-			if err != nil {
-				t.Errorf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := Decode([]byte(test.document))
+			if test.wantErr == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("got %v, want %q", err, test.wantErr)
+			} else if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the message repeats what is not known: %v", err)
 			}
-		} else if err == nil || !strings.Contains(err.Error(), test.wantErr) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.wantErr)
-		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: the message repeats what is not known: %v", test.reason, err)
-		}
+		})
 	}
 }
 
@@ -181,16 +185,18 @@ func TestIdentity(t *testing.T) {
 		{"an attribute is enough where only some are asked for", d.ResourceBy, Identity{"arch": "arm"}, 3, 1},
 		{"a wrong attribute", d.ResourceBy, Identity{"name": "extra", "arch": "amd64"}, 0, 0},
 	} {
-		got, err := test.lookup(test.identity)
-		if test.matches != 1 {
-			if err == nil || !strings.Contains(err.Error(), "failed to get resource with name") {
-				t.Errorf("%s: got %v, %v", test.reason, got, err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := test.lookup(test.identity)
+			if test.matches != 1 {
+				if err == nil || !strings.Contains(err.Error(), "failed to get resource with name") {
+					t.Errorf("got %v, %v", got, err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || got != &d.Resources[test.want] {
-			t.Errorf("%s: got %+v, %v", test.reason, got, err)
-		}
+			if err != nil || got != &d.Resources[test.want] {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
 	}
 	if got := IdentityOf(d.Resources[2], d.Resources).String(); got != `{"name":"twin","version":"2"}` {
 		t.Errorf("the identity among siblings is %s", got)
@@ -217,16 +223,18 @@ func TestReferenceBy(t *testing.T) {
 		{"a name that two have", Named("db"), 0, "2 of component version example.org/a:1.0.0 match"},
 		{"a name that nobody has", Named("ghost"), 0, "failed to get component reference with name ghost"},
 	} {
-		got, err := d.ReferenceBy(test.identity)
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: got %v, %v, want %q", test.reason, got, err, test.err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := d.ReferenceBy(test.identity)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, %v, want %q", got, err, test.err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || got != &d.References[test.want] {
-			t.Errorf("%s: got %+v, %v", test.reason, got, err)
-		}
+			if err != nil || got != &d.References[test.want] {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
 	}
 }
 

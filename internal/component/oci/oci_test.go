@@ -48,9 +48,11 @@ func TestIsSet(t *testing.T) {
 		{"half a manifest is none, either", "application/vnd.oci.image.manifest.v1", ""},
 		{"any other archive", "application/x-tar+gzip", ""},
 	} {
-		if got, isSet := IsSet(test.mediaType); isSet != (test.want != "") || isSet && got != test.want {
-			t.Errorf("%s: got %q, %v, want %q", test.reason, got, isSet, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got, isSet := IsSet(test.mediaType); isSet != (test.want != "") || isSet && got != test.want {
+				t.Errorf("got %q, %v, want %q", got, isSet, test.want)
+			}
+		})
 	}
 }
 
@@ -65,15 +67,17 @@ func TestVerified(t *testing.T) {
 		{"wrong", "CONTENT", 7, true}, {"wrong, size not known", "CONTENT", -1, true},
 		{"too long", "content!", 7, true}, {"too short", "conten", 7, true}, {"nothing", "", 7, true},
 	} {
-		d := right
-		d.Size = test.size
-		reader, err := Verified(io.NopCloser(strings.NewReader(test.data)), d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadAll(reader); errors.Is(err, ErrDigest) != test.fails {
-			t.Errorf("%s: got %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			d := right
+			d.Size = test.size
+			reader, err := Verified(io.NopCloser(strings.NewReader(test.data)), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadAll(reader); errors.Is(err, ErrDigest) != test.fails {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	for _, broken := range []digest.Digest{"", "sha256:short", "md5:d41d8cd98f00b204e9800998ecf8427e", "../../x"} {
 		if _, err := Verified(io.NopCloser(strings.NewReader("")), ocispec.Descriptor{Digest: broken}); err == nil {
@@ -142,9 +146,11 @@ func TestHostileArtifacts(t *testing.T) {
 		{"an index of something else", strange, `an entry of type "text/plain"`},
 		{"a layer that is not there", lost, "not found"},
 	} {
-		if err := WriteSet(t.Context(), io.Discard, m, "r", test.main, ""); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if err := WriteSet(t.Context(), io.Discard, m, "r", test.main, ""); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 	var out bytes.Buffer
 	writer := tar.NewWriter(&out)

@@ -38,17 +38,19 @@ func TestParse(t *testing.T) {
 		{"a prefix may be the whole name", "example.org/shop", "mirror shop any"},
 		{"an empty prefix is for all", "other.org/x", "any"},
 	} {
-		var got []string
-		for _, repository := range config.Repositories(test.component) {
-			var spec struct{ BaseURL string }
-			if err := repository.Decode(&spec); err != nil {
-				t.Fatal(err)
+		t.Run(test.reason, func(t *testing.T) {
+			var got []string
+			for _, repository := range config.Repositories(test.component) {
+				var spec struct{ BaseURL string }
+				if err := repository.Decode(&spec); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, spec.BaseURL)
 			}
-			got = append(got, spec.BaseURL)
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: %s is asked from %v, want %s", test.reason, test.component, got, test.want)
-		}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("%s is asked from %v, want %s", test.component, got, test.want)
+			}
+		})
 	}
 	if got := config.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Host: "registry.example.org", Path: "delivery/x"})[credential.Username]; got != "reader" {
 		t.Errorf("credentials of the configuration: got user %q", got)
@@ -70,8 +72,10 @@ func TestParseRefuses(t *testing.T) {
 		{"a file with credentials", "{type: credentials.config.ocm.software, repositories: [{repository: {type: DockerConfig, dockerConfigFile: /x}}]}", "refused"},
 		{"endless nesting", strings.Repeat("{type: generic.config.ocm.software, configurations: [", 30) + strings.Repeat("]}", 30), "nested deeper"},
 	} {
-		if _, err := Parse([]byte(test.config)); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cr3t") {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := Parse([]byte(test.config)); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cr3t") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }

@@ -53,9 +53,11 @@ func TestChart(t *testing.T) {
 		{"a directory without a chart", ".", "is no chart"},
 		{"a file that is none", "chart/Chart.yaml", "it is no chart"},
 	} {
-		if _, err := p.content(t.Context(), &Input{Type: "helm/v1", Path: test.path}); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := p.content(t.Context(), &Input{Type: "helm/v1", Path: test.path}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 
@@ -93,18 +95,20 @@ func TestChartFiles(t *testing.T) {
 		{"a name of its own", Input{Type: "helm", Path: "plain.tgz", Repository: "/charts/shop"}, 1, "charts/shop:1.2.3"},
 		{"a chart of a repository", Input{Type: "helm", Path: "shop", HelmRepository: "https://charts.example.org", Version: "1.2.3", CACertFile: "ca.pem"}, 1, "shop:1.2.3"},
 	} {
-		got, err := p.content(t.Context(), &test.input)
-		if err != nil || got.name != test.name {
-			t.Errorf("%s: %q, %v", test.reason, got.name, err)
-			continue
-		}
-		set, err := oci.ReadSet(bytes.NewReader(dataOf(t, got)), archive.DefaultLimits())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if manifest, err := oci.ReadManifest(t.Context(), set, "", set.Main); err != nil || len(manifest.Layers) != test.layers {
-			t.Errorf("%s: %+v, %v", test.reason, manifest, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := p.content(t.Context(), &test.input)
+			if err != nil || got.name != test.name {
+				t.Errorf("%q, %v", got.name, err)
+				return
+			}
+			set, err := oci.ReadSet(bytes.NewReader(dataOf(t, got)), archive.DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if manifest, err := oci.ReadManifest(t.Context(), set, "", set.Main); err != nil || len(manifest.Layers) != test.layers {
+				t.Errorf("%+v, %v", manifest, err)
+			}
+		})
 	}
 	if !strings.Contains(asked, `"caCert":"the authority"`) || !strings.Contains(asked, `"helmChart":"shop"`) {
 		t.Errorf("asked for %s", asked)

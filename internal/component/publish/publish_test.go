@@ -58,14 +58,16 @@ func TestParse(t *testing.T) {
 		{"a placeholder", "{name: example.org/a, version: 1.0.0, provider: p, resources: [{name: rr, version: <componentversion>, type: t, input: {type: utf8}}]}", ""},
 		{"options and the schema of other tools", "{name: example.org/a, version: 1.0.0, provider: p, meta: {configuredSchemaVersion: v3alpha1}, resources: [{name: rr, type: t, options: {skipDigestGeneration: true}, input: {type: utf8/v1}}]}", ""},
 	} {
-		_, err := Parse([]byte(test.text))
-		if test.want == "" {
-			if err != nil {
-				t.Errorf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := Parse([]byte(test.text))
+			if test.want == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
-		} else if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		})
 	}
 }
 
@@ -102,28 +104,30 @@ func TestInputs(t *testing.T) {
 		{"a value as YAML with all its digits", "application/x-yaml", Input{Type: "utf8", YAML: json.RawMessage(`{"a":123456789012345678901234567890,"b":1.10}`)}, nil, "a: 123456789012345678901234567890\nb: 1.10\n"},
 		{"bytes", "application/octet-stream", Input{Type: "binary", Data: []byte{1}}, nil, "\x01"},
 	} {
-		got, err := test.input.read(base)
-		if err != nil || got.mediaType != test.mediaType {
-			t.Errorf("%s: %s, %v", test.reason, got.mediaType, err)
-			continue
-		}
-		again, err := test.input.read(base)
-		if err != nil || !bytes.Equal(dataOf(t, got), dataOf(t, again)) {
-			t.Errorf("%s: the same input gives other bytes (%v)", test.reason, err)
-		}
-		if test.want == nil {
-			if string(dataOf(t, got)) != test.text {
-				t.Errorf("%s: got %q", test.reason, dataOf(t, got))
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := test.input.read(base)
+			if err != nil || got.mediaType != test.mediaType {
+				t.Errorf("%s, %v", got.mediaType, err)
+				return
 			}
-			continue
-		}
-		var names []string
-		if err := archive.Walk(bytes.NewReader(dataOf(t, got)), archive.DefaultLimits(), func(entry archive.Entry) error {
-			names = append(names, entry.Path)
-			return nil
-		}); err != nil || strings.Join(names, " ") != strings.Join(test.want, " ") {
-			t.Errorf("%s: the archive has %v (%v), want %v", test.reason, names, err, test.want)
-		}
+			again, err := test.input.read(base)
+			if err != nil || !bytes.Equal(dataOf(t, got), dataOf(t, again)) {
+				t.Errorf("the same input gives other bytes (%v)", err)
+			}
+			if test.want == nil {
+				if string(dataOf(t, got)) != test.text {
+					t.Errorf("got %q", dataOf(t, got))
+				}
+				return
+			}
+			var names []string
+			if err := archive.Walk(bytes.NewReader(dataOf(t, got)), archive.DefaultLimits(), func(entry archive.Entry) error {
+				names = append(names, entry.Path)
+				return nil
+			}); err != nil || strings.Join(names, " ") != strings.Join(test.want, " ") {
+				t.Errorf("the archive has %v (%v), want %v", names, err, test.want)
+			}
+		})
 	}
 	for _, test := range []struct {
 		reason string
@@ -134,9 +138,11 @@ func TestInputs(t *testing.T) {
 		{"no path", Input{Type: "dir"}, "path is missing"},
 		{"unknown", Input{Type: "spiff"}, `input of type "spiff"`},
 	} {
-		if _, err := test.input.read(base); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := test.input.read(base); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -190,9 +196,11 @@ sources: [{name: code, type: t, input: {type: utf8, text: source}}]
 		{"annotation of a source", manifest.Layers[2].Annotations["software.ocm.artifact"], `[{"kind":"source","identity":{"name":"code"}}]`},
 		{"nothing else", itoa(int64(len(manifest.Layers))), "3"},
 	} {
-		if test.got != test.want {
-			t.Errorf("%s: got\n%s\nwant\n%s", test.reason, test.got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if test.got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", test.got, test.want)
+			}
+		})
 	}
 	version, err := repository.OCI(target, options.Spec, context).Lookup(t.Context(), "example.org/shop/web", "1.0.0+x")
 	if err != nil {

@@ -66,18 +66,20 @@ func TestHostileTokenServers(t *testing.T) {
 		{"the registry names nothing", func(string, string) string { return "" }, nil, "refused by the redirect policy"},
 		{"the registry names a third host", func(_, third string) string { return third + "/token" }, nil, "realm host"},
 	} {
-		third := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"token":"stolen"}`)) })
-		tokens := serve(t, func(w http.ResponseWriter, r *http.Request) { test.answer(w, r, third.alias()) })
-		home := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-			challenge(w, fmt.Sprintf(`Bearer realm=%q,service="x"`, test.realm(tokens.URL, third.alias())))
+		t.Run(test.reason, func(t *testing.T) {
+			third := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"token":"stolen"}`)) })
+			tokens := serve(t, func(w http.ResponseWriter, r *http.Request) { test.answer(w, r, third.alias()) })
+			home := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				challenge(w, fmt.Sprintf(`Bearer realm=%q,service="x"`, test.realm(tokens.URL, third.alias())))
+			})
+			err := read(t.Context(), client(home, Options{}, short), blob("content"))
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if _, leaked := third.counts(); leaked != 0 {
+				t.Error("the third host saw the credentials")
+			}
 		})
-		err := read(t.Context(), client(home, Options{}, short), blob("content"))
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
-		if _, leaked := third.counts(); leaked != 0 {
-			t.Errorf("%s: the third host saw the credentials", test.reason)
-		}
 	}
 }
 
@@ -139,15 +141,17 @@ func TestLyingManifests(t *testing.T) {
 			w.Header().Set("Content-Type", "a/b/c;;;")
 		}, func(err error) bool { return err != nil }},
 	} {
-		home := serve(t, test.answer)
-		r := client(home, Options{}, DefaultTimeouts())
-		at, err := r.Resolve(t.Context(), "repo", "1")
-		if err == nil {
-			_, err = oci.ReadManifest(t.Context(), r, "repo", at)
-		}
-		if !test.want(err) {
-			t.Errorf("%s: got %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			home := serve(t, test.answer)
+			r := client(home, Options{}, DefaultTimeouts())
+			at, err := r.Resolve(t.Context(), "repo", "1")
+			if err == nil {
+				_, err = oci.ReadManifest(t.Context(), r, "repo", at)
+			}
+			if !test.want(err) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

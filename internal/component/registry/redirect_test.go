@@ -30,29 +30,31 @@ func TestRedirectsCarryNoCredentials(t *testing.T) {
 		{"a host below it", "https://cdn.r.example.org/b", false},
 		{"another host", "https://s.example.org/b", false},
 	} {
-		next := &seen{}
-		g := &guard{next: next, scheme: "https", host: "r.example.org"}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.to, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer "+secret)
-		request.Header.Set("Cookie", secret)
-		request.Response = &http.Response{StatusCode: http.StatusTemporaryRedirect}
-		response, err := g.RoundTrip(request)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
-		if kept := next.request.Header.Get("Authorization") != "" || next.request.Header.Get("Cookie") != ""; kept != test.kept {
-			t.Errorf("%s: the credentials went along: %t", test.reason, kept)
-		}
-		if request.Header.Get("Authorization") == "" {
-			t.Errorf("%s: the request of the caller was changed", test.reason)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			next := &seen{}
+			g := &guard{next: next, scheme: "https", host: "r.example.org"}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.to, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Authorization", "Bearer "+secret)
+			request.Header.Set("Cookie", secret)
+			request.Response = &http.Response{StatusCode: http.StatusTemporaryRedirect}
+			response, err := g.RoundTrip(request)
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			if err := response.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			if kept := next.request.Header.Get("Authorization") != "" || next.request.Header.Get("Cookie") != ""; kept != test.kept {
+				t.Errorf("the credentials went along: %t", kept)
+			}
+			if request.Header.Get("Authorization") == "" {
+				t.Error("the request of the caller was changed")
+			}
+		})
 	}
 }
 

@@ -96,26 +96,28 @@ func TestRedirects(t *testing.T) {
 		{"hosts below a domain, and this is none", Redirects{Hosts: []string{".example.org"}}, "not one of those allowed"},
 		{"redirects can be switched off", Redirects{Refuse: true}, "switched off"},
 	} {
-		storage := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("content")) })
-		home := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			if !basic(r) {
-				challenge(w, `Basic realm="x"`)
-				return
+		t.Run(test.reason, func(t *testing.T) {
+			storage := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("content")) })
+			home := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if !basic(r) {
+					challenge(w, `Basic realm="x"`)
+					return
+				}
+				http.Redirect(w, r, storage.alias()+"/blob", http.StatusTemporaryRedirect)
+			})
+			err := read(t.Context(), client(home, Options{Redirects: test.policy}, DefaultTimeouts()), blob("content"))
+			requests, leaked := storage.counts()
+			if leaked > 0 {
+				t.Error("the credentials went along")
 			}
-			http.Redirect(w, r, storage.alias()+"/blob", http.StatusTemporaryRedirect)
+			if test.blocked == "" {
+				if err != nil || requests != 1 {
+					t.Errorf("%v after %d requests", err, requests)
+				}
+			} else if !errors.Is(err, ErrRedirect) || !strings.Contains(err.Error(), test.blocked) || requests != 0 {
+				t.Errorf("got %v after %d requests", err, requests)
+			}
 		})
-		err := read(t.Context(), client(home, Options{Redirects: test.policy}, DefaultTimeouts()), blob("content"))
-		requests, leaked := storage.counts()
-		if leaked > 0 {
-			t.Errorf("%s: the credentials went along", test.reason)
-		}
-		if test.blocked == "" {
-			if err != nil || requests != 1 {
-				t.Errorf("%s: %v after %d requests", test.reason, err, requests)
-			}
-		} else if !errors.Is(err, ErrRedirect) || !strings.Contains(err.Error(), test.blocked) || requests != 0 {
-			t.Errorf("%s: got %v after %d requests", test.reason, err, requests)
-		}
 	}
 }
 
@@ -158,42 +160,44 @@ func TestTokenServers(t *testing.T) {
 		{"unless the administrator named it; then the library still refuses an internal address", true, false},
 		{"a token server on the same machine gets them", false, true},
 	} {
-		tokens := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			if !basic(r) {
-				w.WriteHeader(http.StatusUnauthorized)
+		t.Run(test.reason, func(t *testing.T) {
+			tokens := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if !basic(r) {
+					w.WriteHeader(http.StatusUnauthorized)
+					return
+				}
+				_, _ = w.Write([]byte(`{"token":"abc"}`))
+			})
+			realm := tokens.alias()
+			if test.same {
+				realm = tokens.URL
+			}
+			home := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") != "Bearer abc" {
+					challenge(w, fmt.Sprintf(`Bearer realm="%s/token",service="x"`, realm))
+					return
+				}
+				_, _ = w.Write([]byte("content"))
+			})
+			options := Options{}
+			if test.listed {
+				options.TokenHosts = map[string][]string{home.name(): {strings.TrimPrefix(tokens.alias(), "http://")}}
+			}
+			err := read(t.Context(), client(home, options, DefaultTimeouts()), blob("content"))
+			_, leaked := tokens.counts()
+			if test.same {
+				if err != nil || leaked != 1 {
+					t.Errorf("%v, %d requests with credentials", err, leaked)
+				}
 				return
 			}
-			_, _ = w.Write([]byte(`{"token":"abc"}`))
-		})
-		realm := tokens.alias()
-		if test.same {
-			realm = tokens.URL
-		}
-		home := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Authorization") != "Bearer abc" {
-				challenge(w, fmt.Sprintf(`Bearer realm="%s/token",service="x"`, realm))
-				return
+			if err == nil || leaked != 0 {
+				t.Errorf("%v, %d requests with credentials", err, leaked)
 			}
-			_, _ = w.Write([]byte("content"))
-		})
-		options := Options{}
-		if test.listed {
-			options.TokenHosts = map[string][]string{home.name(): {strings.TrimPrefix(tokens.alias(), "http://")}}
-		}
-		err := read(t.Context(), client(home, options, DefaultTimeouts()), blob("content"))
-		_, leaked := tokens.counts()
-		if test.same {
-			if err != nil || leaked != 1 {
-				t.Errorf("%s: %v, %d requests with credentials", test.reason, err, leaked)
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("the message gives the password away: %v", err)
 			}
-			continue
-		}
-		if err == nil || leaked != 0 {
-			t.Errorf("%s: %v, %d requests with credentials", test.reason, err, leaked)
-		}
-		if err != nil && strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: the message gives the password away: %v", test.reason, err)
-		}
+		})
 	}
 }
 
@@ -215,29 +219,31 @@ func TestGuardDecides(t *testing.T) {
 		{"a redirect to the metadata of the cloud", "https://r.example.org", "https://169.254.169.254/b", "GET", "", true, "internal address"},
 		{"a redirect to this machine", "https://r.example.org", "https://localhost/b", "GET", "", true, "internal address"},
 	} {
-		scheme, name, _ := strings.Cut(test.home, "://")
-		reached := false
-		g := &guard{scheme: scheme, host: name, tokenHosts: wellKnownTokenHosts(name), next: roundTripper(func(r *http.Request) (*http.Response, error) {
-			reached = true
-			return &http.Response{Body: http.NoBody, Request: r}, nil
-		})}
-		request := httptest.NewRequest(test.method, test.address, nil)
-		request.Body = http.NoBody
-		request.Header.Set("Authorization", test.authorization)
-		if test.redirected {
-			request.Response = &http.Response{}
-		}
-		response, err := g.RoundTrip(request)
-		if response != nil {
-			_ = response.Body.Close()
-		}
-		if test.want == "" {
-			if err != nil || !reached {
-				t.Errorf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			scheme, name, _ := strings.Cut(test.home, "://")
+			reached := false
+			g := &guard{scheme: scheme, host: name, tokenHosts: wellKnownTokenHosts(name), next: roundTripper(func(r *http.Request) (*http.Response, error) {
+				reached = true
+				return &http.Response{Body: http.NoBody, Request: r}, nil
+			})}
+			request := httptest.NewRequest(test.method, test.address, nil)
+			request.Body = http.NoBody
+			request.Header.Set("Authorization", test.authorization)
+			if test.redirected {
+				request.Response = &http.Response{}
 			}
-		} else if !errors.Is(err, ErrRedirect) || !strings.Contains(err.Error(), test.want) || reached {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+			response, err := g.RoundTrip(request)
+			if response != nil {
+				_ = response.Body.Close()
+			}
+			if test.want == "" {
+				if err != nil || !reached {
+					t.Errorf("%v", err)
+				}
+			} else if !errors.Is(err, ErrRedirect) || !strings.Contains(err.Error(), test.want) || reached {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -279,10 +285,12 @@ func TestHostileAnswers(t *testing.T) {
 			return errors.Is(err, oci.ErrNotFound) && !errors.Is(err, ErrDenied)
 		}},
 	} {
-		home := serve(t, test.answer)
-		if err := read(t.Context(), client(home, Options{}, DefaultTimeouts()), blob(right)); !test.want(err) {
-			t.Errorf("%s: got %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			home := serve(t, test.answer)
+			if err := read(t.Context(), client(home, Options{}, DefaultTimeouts()), blob(right)); !test.want(err) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
@@ -303,11 +311,13 @@ func TestHangingRegistries(t *testing.T) {
 			<-r.Context().Done()
 		}, true},
 	} {
-		home := serve(t, test.answer)
-		err := read(t.Context(), client(home, Options{}, short), blob("content"))
-		if err == nil || errors.Is(err, ErrStalled) != test.stall {
-			t.Errorf("%s: got %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			home := serve(t, test.answer)
+			err := read(t.Context(), client(home, Options{}, short), blob("content"))
+			if err == nil || errors.Is(err, ErrStalled) != test.stall {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	home := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -395,11 +405,13 @@ func TestOneCheckForEachTenantAndPeriod(t *testing.T) {
 		{"the next period: only the check", "a", 2 * time.Minute, 1, false},
 		{"a namespace whose credentials are wrong gets nothing", "c", 0, 2, true},
 	} {
-		now = now.Add(test.later)
-		got, err := thousand(test.user)
-		if errors.Is(err, ErrDenied) != test.denied || (err != nil) != test.denied || got > test.want {
-			t.Errorf("%s: %d requests, want %d (%v)", test.reason, got, test.want, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			now = now.Add(test.later)
+			got, err := thousand(test.user)
+			if errors.Is(err, ErrDenied) != test.denied || (err != nil) != test.denied || got > test.want {
+				t.Errorf("%d requests, want %d (%v)", got, test.want, err)
+			}
+		})
 	}
 }
 

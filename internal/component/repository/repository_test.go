@@ -25,10 +25,12 @@ func TestSpec(t *testing.T) {
 		{"plain HTTP", `{"type":"OCIRegistry/v1","baseUrl":"http://localhost:5000"}`, "http://localhost:5000", "component-descriptors/example.org/shop/web"},
 		{"names as digests", `{"type":"OCIRegistry","baseUrl":"r.example.org","subPath":"d","componentNameMapping":"sha256-digest"}`, "r.example.org/d", "d/" + digest.FromString("example.org/shop/web").Encoded()},
 	} {
-		spec, err := ParseSpec(descriptor.Typed(test.context))
-		if err != nil || spec.String() != test.name || spec.Repository("example.org/shop/web") != test.repository {
-			t.Errorf("%s: %s %s, %v", test.reason, spec, spec.Repository("example.org/shop/web"), err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			spec, err := ParseSpec(descriptor.Typed(test.context))
+			if err != nil || spec.String() != test.name || spec.Repository("example.org/shop/web") != test.repository {
+				t.Errorf("%s %s, %v", spec, spec.Repository("example.org/shop/web"), err)
+			}
+		})
 	}
 	for context, want := range map[string]string{
 		``: "is missing", `{}`: "has no type", `{"type":"Vault"}`: `unknown repository type "Vault"`,
@@ -184,16 +186,18 @@ func TestReadForms(t *testing.T) {
 		{"plain YAML", parts{configType: MediaTypeConfig, layerType: yaml, layer: []byte(text)}},
 		{"plain JSON", parts{configType: MediaTypeConfig, layerType: "application/vnd.gardener.cloud.cnudie.component-descriptor.v2+json", layer: []byte(text)}},
 	} {
-		s := newStore()
-		found, err := s.lookup(t, s.version(t, test.parts), "1.0.0+x")
-		if err != nil || found.Name != name || found.Context.Kind() != KindOCI {
-			t.Errorf("%s: %+v, %v", test.reason, found, err)
-		}
-		// The first manifest of an index counts.
-		index := s.json(t, ocispec.MediaTypeImageIndex, ocispec.Index{Manifests: []ocispec.Descriptor{s.version(t, test.parts)}})
-		if _, err := s.lookup(t, index, "1.0.0+x"); err != nil {
-			t.Errorf("%s, behind an index: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			s := newStore()
+			found, err := s.lookup(t, s.version(t, test.parts), "1.0.0+x")
+			if err != nil || found.Name != name || found.Context.Kind() != KindOCI {
+				t.Errorf("%+v, %v", found, err)
+			}
+			// The first manifest of an index counts.
+			index := s.json(t, ocispec.MediaTypeImageIndex, ocispec.Index{Manifests: []ocispec.Descriptor{s.version(t, test.parts)}})
+			if _, err := s.lookup(t, index, "1.0.0+x"); err != nil {
+				t.Errorf("%s, behind an index: %v", test.reason, err)
+			}
+		})
 	}
 	s := newStore()
 	at := s.version(t, parts{configType: MediaTypeConfig, layerType: yaml, layer: []byte(text)})
@@ -246,11 +250,13 @@ func TestHostileVersions(t *testing.T) {
 			return at
 		}, "the version is not complete"},
 	} {
-		s := newStore()
-		_, err := s.lookup(t, test.make(s), "1.0.0+x")
-		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, oci.ErrNotFound) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			s := newStore()
+			_, err := s.lookup(t, test.make(s), "1.0.0+x")
+			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, oci.ErrNotFound) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 	s := newStore()
 	_, err := OCI(s, Spec{Kind: KindOCI, Host: "r.example.org"}, nil).Lookup(t.Context(), name, "1.0.0")
@@ -278,23 +284,25 @@ func TestLocalBlobs(t *testing.T) {
 		{"not there", digest.FromString("nowhere").String(), "", "", "", "not complete"},
 		{"too many pieces", strings.Repeat(one+",", MaxPieces+1), "", "", "", "pieces"},
 	} {
-		blob, err := version.Blobs.Open(t.Context(), test.reference, test.mediaType)
-		var data []byte
-		if err == nil {
-			data, err = io.ReadAll(blob)
-			if closed := blob.Close(); closed != nil {
-				t.Error(closed)
+		t.Run(test.reason, func(t *testing.T) {
+			blob, err := version.Blobs.Open(t.Context(), test.reference, test.mediaType)
+			var data []byte
+			if err == nil {
+				data, err = io.ReadAll(blob)
+				if closed := blob.Close(); closed != nil {
+					t.Error(closed)
+				}
 			}
-		}
-		if test.wantErr != "" {
-			if err == nil || !strings.Contains(err.Error(), test.wantErr) {
-				t.Errorf("%s: got %v, want %q", test.reason, err, test.wantErr)
+			if test.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+					t.Errorf("got %v, want %q", err, test.wantErr)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || blob.MediaType != test.wantType || (test.want != "" && string(data) != test.want) {
-			t.Errorf("%s: got %s %q, %v", test.reason, blob.MediaType, data, err)
-		}
+			if err != nil || blob.MediaType != test.wantType || (test.want != "" && string(data) != test.want) {
+				t.Errorf("got %s %q, %v", blob.MediaType, data, err)
+			}
+		})
 	}
 }
 

@@ -76,10 +76,12 @@ func TestNormalise(t *testing.T) {
 		{"the third form does not tell twins apart", JSONv3, descriptor.SchemaV2, model("")},
 		{"the fourth one is the third one", JSONv4Alpha1, descriptor.SchemaV2, model("")},
 	} {
-		got, err := Normalise(decode(t, sample).As(test.schema), test.algorithm)
-		if err != nil || string(got) != test.want {
-			t.Errorf("%s (%v):\ngot  %s\nwant %s", test.reason, err, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := Normalise(decode(t, sample).As(test.schema), test.algorithm)
+			if err != nil || string(got) != test.want {
+				t.Errorf("%s (%v):\ngot  %s\nwant %s", test.reason, err, got, test.want)
+			}
+		})
 	}
 	empty, err := Normalise(decode(t, "meta: {schemaVersion: v2}\ncomponent: {name: example.org/a, version: 1.0.0, provider: p}"), JSONv3)
 	if want := `{"component":{"componentReferences":[],"name":"example.org/a","provider":{"name":"p"},"resources":[],"sources":[],"version":"1.0.0"}}`; err != nil || string(empty) != want {
@@ -112,13 +114,15 @@ func TestCanonical(t *testing.T) {
 		{"keys are sorted by their UTF-16 code units", `{"\ufb33":1,"\ud83d\ude00":2,"\u20ac":3,"1":4}`, "{\"1\":4,\"€\":3,\"😀\":2,\"\ufb33\":1}"},
 		{"values without structure", `[true,false,null,{},[]]`, `[true,false,null,{},[]]`},
 	} {
-		var value any
-		if err := json.Unmarshal([]byte(test.in), &value); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := canonical(value); err != nil || string(got) != test.want {
-			t.Errorf("%s (%v):\ngot  %s\nwant %s", test.reason, err, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var value any
+			if err := json.Unmarshal([]byte(test.in), &value); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := canonical(value); err != nil || string(got) != test.want {
+				t.Errorf("%s (%v):\ngot  %s\nwant %s", test.reason, err, got, test.want)
+			}
+		})
 	}
 }
 
@@ -278,25 +282,27 @@ func TestVerify(t *testing.T) {
 		{"an unknown hash", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.root.Signatures[0].Digest.HashAlgorithm = "MD5" }, "unknown hash algorithm"},
 		{"an unknown algorithm", "SHA-256", JSONv1, AlgorithmPKCS1, mediaTypeRSA, "", key, func(w *world) { w.root.Signatures[0].Signature.Algorithm = "sigstore" }, "no verifiable signature found"},
 	} {
-		w := newWorld(t)
-		d, err := w.verifier.DescriptorDigest(t.Context(), w.root, test.hash, test.normalisation)
-		if err != nil {
-			t.Fatalf("%s: %v", test.reason, err)
-		}
-		w.root.Signatures = []descriptor.Signature{s.sign(t, d, test.algorithm, test.mediaType, test.issuer)}
-		if test.change != nil {
-			test.change(w)
-		}
-		_, err = w.verifier.Verify(t.Context(), w.root, "release", test.trust)
-		if test.want == "" {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			d, err := w.verifier.DescriptorDigest(t.Context(), w.root, test.hash, test.normalisation)
 			if err != nil {
-				t.Errorf("%s: %v", test.reason, err)
+				t.Fatalf("%v", err)
 			}
-			continue
-		}
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "failed verifying signature: ") || strings.Contains(err.Error(), "s3cr3t") {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+			w.root.Signatures = []descriptor.Signature{s.sign(t, d, test.algorithm, test.mediaType, test.issuer)}
+			if test.change != nil {
+				test.change(w)
+			}
+			_, err = w.verifier.Verify(t.Context(), w.root, "release", test.trust)
+			if test.want == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "failed verifying signature: ") || strings.Contains(err.Error(), "s3cr3t") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -326,29 +332,31 @@ func TestDigestsKeepTheirHash(t *testing.T) {
 		{"an old spelling in the signature", "sha256", "SHA-256", "sha256"},
 		{"another hash with an old spelling", "sha512", "SHA-256", "sha256"},
 	} {
-		w := newWorld(t)
-		w.root.References = nil
-		w.root.Resources = w.root.Resources[:1]
-		w.root.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: test.stored, NormalisationAlgorithm: access.NormalisationBlob, Value: sha256Of}
-		got, err := w.verifier.DescriptorDigest(t.Context(), w.root, test.signature, JSONv3)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		w.root.Resources[0].Digest.HashAlgorithm = test.want
-		normal, err := Normalise(w.root.Descriptor, JSONv3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hash, err := access.Hash(test.signature)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum := hash.New()
-		_, _ = sum.Write(normal)
-		if want := hex.EncodeToString(sum.Sum(nil)); got.Value != want {
-			t.Errorf("%s: what is signed is not %s", test.reason, normal)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.root.References = nil
+			w.root.Resources = w.root.Resources[:1]
+			w.root.Resources[0].Digest = &descriptor.Digest{HashAlgorithm: test.stored, NormalisationAlgorithm: access.NormalisationBlob, Value: sha256Of}
+			got, err := w.verifier.DescriptorDigest(t.Context(), w.root, test.signature, JSONv3)
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			w.root.Resources[0].Digest.HashAlgorithm = test.want
+			normal, err := Normalise(w.root.Descriptor, JSONv3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hash, err := access.Hash(test.signature)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := hash.New()
+			_, _ = sum.Write(normal)
+			if want := hex.EncodeToString(sum.Sum(nil)); got.Value != want {
+				t.Errorf("what is signed is not %s", normal)
+			}
+		})
 	}
 }
 

@@ -128,17 +128,19 @@ func TestTimeStamps(t *testing.T) {
 		{"huge", strings.Repeat("x", maxStamp+1), trust, "at most"},
 		{"a key needs no certificate, and so no time", other.stamp(t, d, inside, true, true), Trust{PublicKey: s.pub}, ""},
 	} {
-		signed := s.sign(t, d, AlgorithmPKCS1, mediaTypePEM, "")
-		signed.Timestamp = &descriptor.Timestamp{Value: test.stamp, Time: inside.Format(time.RFC3339)}
-		w.root.Signatures = []descriptor.Signature{signed}
-		_, err := w.verifier.Verify(t.Context(), w.root, "release", test.trust)
-		if test.want == "" {
-			if err != nil {
-				t.Errorf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			signed := s.sign(t, d, AlgorithmPKCS1, mediaTypePEM, "")
+			signed.Timestamp = &descriptor.Timestamp{Value: test.stamp, Time: inside.Format(time.RFC3339)}
+			w.root.Signatures = []descriptor.Signature{signed}
+			_, err := w.verifier.Verify(t.Context(), w.root, "release", test.trust)
+			if test.want == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
-		} else if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		})
 	}
 }
 

@@ -61,16 +61,18 @@ func TestResource(t *testing.T) {
 		{"a name with an escape", "cd://resources/a%20b", "example.org/web", "a b", ""},
 		{"the scheme of a URI has no case", "CD://resources/schema", "example.org/web", "schema", ""},
 	} {
-		web, f := components()
-		u, err := Parse(test.uri)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		found, resource, err := u.Resource(t.Context(), f, web)
-		if err != nil || found.Name != test.component || resource.Name != test.resource || u.Fragment != test.fragment || u.String() != test.uri {
-			t.Errorf("%s: got %+v, %+v, fragment %q, %v", test.reason, found, resource, u.Fragment, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			web, f := components()
+			u, err := Parse(test.uri)
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			found, resource, err := u.Resource(t.Context(), f, web)
+			if err != nil || found.Name != test.component || resource.Name != test.resource || u.Fragment != test.fragment || u.String() != test.uri {
+				t.Errorf("got %+v, %+v, fragment %q, %v", found, resource, u.Fragment, err)
+			}
+		})
 	}
 }
 
@@ -92,14 +94,16 @@ func TestErrors(t *testing.T) {
 		{"a component that cannot be had", "cd://componentReferences/gone/resources/y", "component gone cannot be found: look up example.org/gone: the registry does not answer"},
 		{"a component where a resource is wanted", "cd://componentReferences/db", "seems to target a component db but a resource is requested"},
 	} {
-		web, f := components()
-		u, err := Parse(test.uri)
-		if err == nil {
-			_, _, err = u.Resource(t.Context(), f, web)
-		}
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			web, f := components()
+			u, err := Parse(test.uri)
+			if err == nil {
+				_, _, err = u.Resource(t.Context(), f, web)
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 

@@ -124,10 +124,12 @@ func TestNote(t *testing.T) {
 		status v1alpha1.ConditionStatus
 		reason string
 	}{{nil, v1alpha1.ConditionTrue, "SuccessfullValidation"}, {job.NewError("a", "b", "c"), v1alpha1.ConditionFalse, "FailedUnmarshal"}} {
-		item := &v1alpha1.DeployItem{}
-		note(item, test.err, now)
-		if got := job.GetCondition(item.Status.Conditions, v1alpha1.DeployItemValidationCondition); got == nil || got.Status != test.status || got.Reason != test.reason {
-			t.Errorf("condition %+v", got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			item := &v1alpha1.DeployItem{}
+			note(item, test.err, now)
+			if got := job.GetCondition(item.Status.Conditions, v1alpha1.DeployItemValidationCondition); got == nil || got.Status != test.status || got.Reason != test.reason {
+				t.Errorf("condition %+v", got)
+			}
+		})
 	}
 }

@@ -57,9 +57,11 @@ func TestOneSource(t *testing.T) {
 		{"no base64", &helmv1alpha1.Chart{Archive: &helmv1alpha1.ArchiveAccess{Raw: "s3cr3t!"}}, "chart.archive.raw: the archive is not base64"},
 		{"no chart", raw([]byte("s3cr3t")), "chart.archive.raw: the chart from the archive in the item cannot be used"},
 	} {
-		_, err := New(Options{}).Load(t.Context(), &v1alpha1.DeployItem{}, test.source)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cr3t") || deployer.OutcomeOf(err) != deployer.OutcomeFinal {
-			t.Errorf("%s: got %v (%s), want %q", test.reason, err, deployer.OutcomeOf(err), test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := New(Options{}).Load(t.Context(), &v1alpha1.DeployItem{}, test.source)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cr3t") || deployer.OutcomeOf(err) != deployer.OutcomeFinal {
+				t.Errorf("got %v (%s), want %q", err, deployer.OutcomeOf(err), test.want)
+			}
+		})
 	}
 }

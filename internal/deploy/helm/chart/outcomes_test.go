@@ -132,13 +132,15 @@ func TestOutcomes(t *testing.T) {
 		{"no resource", fromComponent("example.org/shop", "1.0.0", ""), "chart.fromResource.resourceName: must be set", final},
 		{"no version of a component", fromComponent("example.org/shop", "", "blob"), "componentName and version must be set", final},
 	} {
-		_, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
-		if err == nil || !strings.Contains(err.Error(), test.want) || deployer.OutcomeOf(err) != test.then {
-			t.Errorf("%s: got %v (%s), want %q (%s)", test.reason, err, deployer.OutcomeOf(err), test.want, test.then)
-		}
-		if strings.Contains(fmt.Sprint(err), password) {
-			t.Errorf("%s: the message has a secret: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
+			if err == nil || !strings.Contains(err.Error(), test.want) || deployer.OutcomeOf(err) != test.then {
+				t.Errorf("got %v (%s), want %q (%s)", err, deployer.OutcomeOf(err), test.want, test.then)
+			}
+			if strings.Contains(fmt.Sprint(err), password) {
+				t.Errorf("the message has a secret: %v", err)
+			}
+		})
 	}
 }
 
@@ -194,11 +196,13 @@ func TestContexts(t *testing.T) {
 		{"no certificate", auths(`- {url: "URL", customCAData: "` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: customCAData: it is neither", final},
 		{"no list", fixed("auths:\n    - {url: \"URL/charts\", secretRef: {name: charts}}", "auths: "+password), "vendor", interceptor.Funcs{}, byRepository, "field auths must be a list", final},
 	} {
-		w := newWorld(t, egress.Policy{AllowLoopback: true}, test.funcs, nil, objects(t, s, test.landscape, "team-a")...)
-		_, err := w.Load(t.Context(), item("team-a", test.context), test.source)
-		if !strings.Contains(fmt.Sprint(err), test.want) || (test.then == none) != (err == nil) || deployer.OutcomeOf(err) != test.then || strings.Contains(fmt.Sprint(err), password) {
-			t.Errorf("%s: got %v (%s), want %q (%s)", test.reason, err, deployer.OutcomeOf(err), test.want, test.then)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t, egress.Policy{AllowLoopback: true}, test.funcs, nil, objects(t, s, test.landscape, "team-a")...)
+			_, err := w.Load(t.Context(), item("team-a", test.context), test.source)
+			if !strings.Contains(fmt.Sprint(err), test.want) || (test.then == none) != (err == nil) || deployer.OutcomeOf(err) != test.then || strings.Contains(fmt.Sprint(err), password) {
+				t.Errorf("got %v (%s), want %q (%s)", err, deployer.OutcomeOf(err), test.want, test.then)
+			}
+		})
 	}
 }
 
@@ -215,14 +219,16 @@ func TestCodes(t *testing.T) {
 		{"denied", inRepository(s.URL+"/listing", "web", "1.0.0"), "[ERR_UNAUTHORIZED]"},
 		{"not there", ref(s.URL + "/oci/web:9.9.9"), "[]"},
 	} {
-		_, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
-		if got := fmt.Sprint(job.Codes(err)); got != test.want {
-			t.Errorf("%s: got %s, want %s", test.reason, got, test.want)
-		}
-		var shown *job.Error
-		if !errors.As(err, &shown) || shown.Operation == "" || shown.Reason == "" {
-			t.Errorf("%s: got %+v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
+			if got := fmt.Sprint(job.Codes(err)); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			var shown *job.Error
+			if !errors.As(err, &shown) || shown.Operation == "" || shown.Reason == "" {
+				t.Errorf("got %+v", err)
+			}
+		})
 	}
 }
 
@@ -326,15 +332,17 @@ func TestOwnAuthorities(t *testing.T) {
 		{"that of another server", with(authority(other)), "/charts", "certificate"},
 		{"another server to which the index leads", with(authority(home)), "/charts/foreign", "certificate"},
 	} {
-		w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, nil, objects(t, s, test.landscape, "team-a")...)
-		got, err := w.Load(t.Context(), item("team-a", "vendor"), inRepository(home.URL+test.path, "web", "1.0.0"))
-		if test.want == "" {
-			if err != nil || got.Digest != digestOf(packed) {
-				t.Errorf("%s: got %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, nil, objects(t, s, test.landscape, "team-a")...)
+			got, err := w.Load(t.Context(), item("team-a", "vendor"), inRepository(home.URL+test.path, "web", "1.0.0"))
+			if test.want == "" {
+				if err != nil || got.Digest != digestOf(packed) {
+					t.Errorf("got %v", err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), test.want) || deployer.OutcomeOf(err) != deployer.OutcomeFinal {
+				t.Errorf("got %v (%s)", err, deployer.OutcomeOf(err))
 			}
-		} else if err == nil || !strings.Contains(err.Error(), test.want) || deployer.OutcomeOf(err) != deployer.OutcomeFinal {
-			t.Errorf("%s: got %v (%s)", test.reason, err, deployer.OutcomeOf(err))
-		}
+		})
 	}
 }
 

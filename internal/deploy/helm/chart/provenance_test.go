@@ -178,17 +178,19 @@ func TestKeyrings(t *testing.T) {
 		{"no keyring", fromKeys, []byte(password), "holds no public keys of OpenPGP"},
 		{"no keyring in armor", fromKeys, []byte("-----BEGIN " + password), "holds no public keys of OpenPGP"},
 	} {
-		w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, componentIn(s, archive), asking(t, s, test.setting, test.content)...)
-		for _, source := range []*helmv1alpha1.Chart{ref(s.URL + "/oci/web:1.0.0"), inRepository(s.URL+"/charts", "web", "1.0.0"), remote(s.URL + "/web.tgz"), byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: blob}")} {
-			s.asked()
-			_, err := w.Load(t.Context(), item("team-a", "vendor"), source)
-			if err == nil || !strings.Contains(err.Error(), test.want) || deployer.OutcomeOf(err) != deployer.OutcomeFinal || strings.Contains(err.Error(), password) {
-				t.Errorf("%s: got %v (%s), want %q", test.reason, err, deployer.OutcomeOf(err), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, componentIn(s, archive), asking(t, s, test.setting, test.content)...)
+			for _, source := range []*helmv1alpha1.Chart{ref(s.URL + "/oci/web:1.0.0"), inRepository(s.URL+"/charts", "web", "1.0.0"), remote(s.URL + "/web.tgz"), byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: blob}")} {
+				s.asked()
+				_, err := w.Load(t.Context(), item("team-a", "vendor"), source)
+				if err == nil || !strings.Contains(err.Error(), test.want) || deployer.OutcomeOf(err) != deployer.OutcomeFinal || strings.Contains(err.Error(), password) {
+					t.Errorf("got %v (%s), want %q", err, deployer.OutcomeOf(err), test.want)
+				}
+				if asked := s.asked(); len(asked) > 0 {
+					t.Errorf("asked for %s", asked)
+				}
 			}
-			if asked := s.asked(); len(asked) > 0 {
-				t.Errorf("%s: asked for %s", test.reason, asked)
-			}
-		}
+		})
 	}
 }
 

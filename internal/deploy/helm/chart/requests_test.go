@@ -38,23 +38,25 @@ func TestRequests(t *testing.T) {
 		{"a resource of a component", byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: artifact}\n"),
 			"GET /v2/oci/web/manifests/1.0.0, GET /v2/oci/web/blobs/LAYER, GET /v2/oci/web/blobs/CONFIG", "HEAD /v2/oci/web/manifests/1.0.0", "HEAD /v2/oci/web/manifests/1.0.0"},
 	} {
-		w := usual(t, s, componentIn(s, packed))
-		names := strings.NewReplacer(string(pinned), "PINNED", digestOf(packed), "LAYER", digestOf([]byte("{}")), "CONFIG")
-		check := func(which, namespace, want string) {
-			t.Helper()
-			w.load(t, namespace, test.source)
-			got := s.asked()
-			slices.Sort(got)
-			wanted := strings.Split(want, ", ")
-			slices.Sort(wanted)
-			if found := names.Replace(strings.Join(got, ", ")); found != strings.Join(wanted, ", ") {
-				t.Errorf("%s, %s: got %s, want %s", test.reason, which, found, want)
+		t.Run(test.reason, func(t *testing.T) {
+			w := usual(t, s, componentIn(s, packed))
+			names := strings.NewReplacer(string(pinned), "PINNED", digestOf(packed), "LAYER", digestOf([]byte("{}")), "CONFIG")
+			check := func(which, namespace, want string) {
+				t.Helper()
+				w.load(t, namespace, test.source)
+				got := s.asked()
+				slices.Sort(got)
+				wanted := strings.Split(want, ", ")
+				slices.Sort(wanted)
+				if found := names.Replace(strings.Join(got, ", ")); found != strings.Join(wanted, ", ") {
+					t.Errorf("%s, %s: got %s, want %s", test.reason, which, found, want)
+				}
 			}
-		}
-		check("first", "team-a", test.first)
-		check("second", "team-b", test.second)
-		w.now = w.now.Add(time.Minute)
-		check("later", "team-a", test.later)
+			check("first", "team-a", test.first)
+			check("second", "team-b", test.second)
+			w.now = w.now.Add(time.Minute)
+			check("later", "team-a", test.later)
+		})
 	}
 }
 

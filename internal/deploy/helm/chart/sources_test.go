@@ -114,15 +114,17 @@ func TestSources(t *testing.T) {
 		{"a resource of a component that the item names", fromComponent("example.org/shop", "1.0.0", "blob"), ""},
 		{"a resource of a component that the item brings along", fromInline(`{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/own","version":"1.0.0","provider":"p","repositoryContexts":[],"sources":[],"componentReferences":[],"resources":[{"name":"chart","type":"helmChart","version":"1.0.0","relation":"external","access":{"type":"ociArtifact","imageReference":"`+at+`/oci/web:1.0.0"}}]}}`, "chart"), ""},
 	} {
-		got, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if got.Chart.Name() != "web" || got.Digest != digest.FromBytes(packed).String() || strings.Contains(got.Origin, password) ||
-			(test.origin != "" && got.Origin != strings.TrimSpace(test.origin)) || len(got.Warnings) > 0 {
-			t.Errorf("%s: got %s from %q, %q", test.reason, got.Digest, got.Origin, got.Warnings)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := w.Load(t.Context(), item("team-a", "vendor"), test.source)
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			if got.Chart.Name() != "web" || got.Digest != digest.FromBytes(packed).String() || strings.Contains(got.Origin, password) ||
+				(test.origin != "" && got.Origin != strings.TrimSpace(test.origin)) || len(got.Warnings) > 0 {
+				t.Errorf("got %s from %q, %q", got.Digest, got.Origin, got.Warnings)
+			}
+		})
 	}
 	if len(public.leaks) > 0 {
 		t.Errorf("an address that needs no credentials saw some: %s", public.leaks)

@@ -110,19 +110,21 @@ func TestLoadsAsHelmDoes(t *testing.T) {
 			file{name: "web/requirements.yaml", text: "dependencies: [{name: db, version: 1.0.0, repository: 'file://../db'}]"}, file{name: "web/requirements.lock", text: "digest: x\n"})},
 		{"a file that is there twice has its last content", pack(t, file{name: "web/Chart.yaml", text: about("old")}, file{name: "web/Chart.yaml", text: about("web")})},
 	} {
-		want, err := loader.LoadArchive(bytes.NewReader(test.packed))
-		if err != nil {
-			t.Fatalf("%s: Helm: %v", test.reason, err)
-		}
-		got, err := unpack(t.Context(), test.packed)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		wanted, _ := json.Marshal(shapeOf(want))
-		if found, _ := json.Marshal(shapeOf(got)); string(found) != string(wanted) {
-			t.Errorf("%s: got\n%s\nwant\n%s", test.reason, found, wanted)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			want, err := loader.LoadArchive(bytes.NewReader(test.packed))
+			if err != nil {
+				t.Fatalf("Helm: %v", err)
+			}
+			got, err := unpack(t.Context(), test.packed)
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			wanted, _ := json.Marshal(shapeOf(want))
+			if found, _ := json.Marshal(shapeOf(got)); string(found) != string(wanted) {
+				t.Errorf("got\n%s\nwant\n%s", found, wanted)
+			}
+		})
 	}
 }
 
@@ -235,10 +237,12 @@ func TestRefusesWhatIsNoChart(t *testing.T) {
 		{"a chart of the future", pack(t, file{name: "web/Chart.yaml", text: "apiVersion: v3\nname: web\nversion: 1.0.0\n"}), `apiVersion "v3" is not known`},
 		{"too many values", simple(t, "web", file{name: "web/values.yaml", text: "a: [" + strings.Repeat("1,", 300_000) + "1]"}), "values.yaml: "},
 	} {
-		_, err := unpack(t.Context(), test.packed)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := unpack(t.Context(), test.packed)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
