@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
@@ -36,7 +37,7 @@ func TestLine(t *testing.T) {
 func TestPictureOfYesterday(t *testing.T) {
 	c := &terminaltest.Console{Columns: 30}
 	f := &inspectFlags{}
-	if err := f.redraw(c.Streams(), nil, strings.Repeat("lost ", 20)); err != nil {
+	if err := f.redraw(c.Streams(), nil, strings.Repeat("lost ", 20), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(c.Out.String(), cursorHome), terminal.ClearRight)
