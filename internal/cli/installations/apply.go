@@ -72,11 +72,14 @@ these jobs, and shows how they end.`,
 
 func (f *applyFlags) run(command *cobra.Command, streams terminal.Streams, on *connection.Connection, objects []*unstructured.Unstructured) error {
 	ctx := command.Context()
-	var roots []appliedRoot
+	// What cannot be applied is found before anything is.
 	for _, object := range objects {
 		if err := on.Place(object); err != nil {
 			return err
 		}
+	}
+	var roots []appliedRoot
+	for _, object := range objects {
 		// A manifest may ask for the job itself.
 		asked := object.GetAnnotations()[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation)
 		before, result, err := on.Apply(ctx, object, f.force)

@@ -70,9 +70,30 @@ func TestApply(t *testing.T) {
 	if got := p.end(t); got.code != 0 || strings.Contains(got.out+got.err, "annotation was added") || strings.Contains(got.err, "already pending") {
 		t.Errorf("%+v", got)
 	}
-	write("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n")
-	if got := run(); got.code != 1 || !strings.Contains(got.err, "use kubectl apply for the rest") {
-		t.Errorf("%+v", got)
+}
+
+// TestApplyOfBadFiles: what cannot be applied is found before anything is.
+func TestApplyOfBadFiles(t *testing.T) {
+	for _, test := range []struct{ reason, text, want string }{
+		{"a kind of somebody else", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n", "use kubectl apply for the rest"},
+		{"no object", "just: text\n", "bad.yaml: line 1: this is no object of Kubernetes: it needs apiVersion and kind"},
+		{"no YAML", "a: [b\n", "bad.yaml: "},
+		{"a terminal's commands", "apiVersion: v1\nkind: \"\\e[2J\"\n", "?[2J"},
+		{"an end in the middle", "apiVersion: v1\nkind: Secr", "use kubectl apply for the rest"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			namespace, directory := newNamespace(t), t.TempDir()
+			for name, text := range map[string]string{"good.yaml": landscape, "bad.yaml": test.text, "readme.txt": "not a manifest: ["} {
+				if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := cli(t, resource.Kubeconfig, "inst", "apply", "-n", namespace, "-f", directory, "--wait")
+			if got.code != 1 || got.out != "" || !strings.Contains(got.err, test.want) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 
