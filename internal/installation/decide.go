@@ -164,7 +164,7 @@ func decide(s snapshot) decision {
 	switch {
 	case !unfinished && handsOver(s):
 		return act(adopt)
-	case !unfinished && (s.taken || admitted(s.inst)):
+	case !unfinished && takenUp(s):
 		return act(admit)
 	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)

@@ -25,27 +25,10 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 		}
 	}
 	forgetRepetitions(s.inst)
-	if s.admitted = s.taken || admitted(s.inst); s.admitted {
+	if s.admitted = takenUp(*s); s.admitted {
 		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
 	}
 	return r.start(ctx, s, job.TriggerOf(s.inst))
-}
-
-// takeUp replaces the request for a first job by a note that it was asked for. Who asks
-// again has changed something, and gets another job; a crash loses none. Only a first job
-// can begin so: whoever sees the Installation without a request and without a phase knows
-// that no job has ended.
-func (r *Reconciler) takeUp(ctx context.Context, s *snapshot) error {
-	err := r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
-		controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
-		inst.Annotations = merged(inst.Annotations, v1alpha1.AdmittedAnnotation, string(inst.UID))
-		removeRequest(inst)
-	})
-	if err == nil {
-		s.taken = true
-		r.taken.note(s.inst.UID, true)
-	}
-	return err
 }
 
 // removeRequest removes what asks for a job.

@@ -13,7 +13,6 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/job"
 )
 
 // Triggers are the settings of the server about what starts jobs that nobody asks for.
@@ -22,16 +21,6 @@ type Triggers struct {
 	OnSpecChange bool
 	// OnImportChange starts a job of a root when what it imports was changed.
 	OnImportChange bool
-}
-
-// admitted reports whether the first job of a root was taken up and is not stored yet.
-func admitted(inst *v1alpha1.Installation) bool { return isRoot(inst) && job.Admitted(inst) }
-
-// asksFirst reports whether a root that never had a job is asked for one, and for nothing
-// else.
-func asksFirst(inst *v1alpha1.Installation) bool {
-	return isRoot(inst) && !deleted(inst) && job.NeverWorked(inst) &&
-		v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ReconcileOperation
 }
 
 // forced reports whether a root asks for a job that does not wait for the running one.

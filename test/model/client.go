@@ -37,7 +37,7 @@ type connection struct {
 
 // process is what ends with a crash. Whoever still runs in it meanwhile reaches nobody.
 type process struct {
-	ctx  context.Context //nolint:containedctx // it lives as long as the process
+	ctx  context.Context
 	stop context.CancelFunc
 	cut  bool
 }

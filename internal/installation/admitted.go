@@ -1,0 +1,41 @@
+package installation
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// takenUp reports whether the first job of a root has no request any more, and is not
+// stored yet.
+func takenUp(s snapshot) bool { return s.taken || admitted(s.inst) }
+
+// admitted reports whether the first job of a root was taken up and is not stored yet.
+func admitted(inst *v1alpha1.Installation) bool { return isRoot(inst) && job.Admitted(inst) }
+
+// asksFirst reports whether a root that never had a job is asked for one, and for nothing
+// else.
+func asksFirst(inst *v1alpha1.Installation) bool {
+	return isRoot(inst) && !deleted(inst) && job.NeverWorked(inst) &&
+		v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ReconcileOperation
+}
+
+// takeUp replaces the request for a first job by a note that it was asked for. Who asks
+// again has changed something, and gets another job; a crash loses none. Only a first job
+// can begin so: whoever sees the Installation without a request and without a phase knows
+// that no job has ended.
+func (r *Reconciler) takeUp(ctx context.Context, s *snapshot) error {
+	err := r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
+		controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
+		inst.Annotations = merged(inst.Annotations, v1alpha1.AdmittedAnnotation, string(inst.UID))
+		removeRequest(inst)
+	})
+	if err == nil {
+		s.taken = true
+		r.taken.note(s.inst.UID, true)
+	}
+	return err
+}
