@@ -172,18 +172,34 @@ func running(facts Facts) string {
 	return "a server runs, and "
 }
 
+// judgeLeases looks for servers that do not run. One that was moved leaves its lease where
+// it was: beside a server that runs, that is worth a look, but no problem.
 func judgeLeases(facts Facts) []Finding {
+	severity := Problem
+	if slices.ContainsFunc(facts.Leases, func(lease Lease) bool { return lease.lapsed(facts.present()) == "" }) {
+		severity = Warning
+	}
 	var findings []Finding
 	for _, lease := range facts.Leases {
-		remedy := "look at the Deployment of the server in namespace " + lease.Namespace
-		switch age := facts.present().Sub(lease.Renewed); {
-		case lease.Holder == "":
-			findings = append(findings, Finding{Severity: Problem, Message: "no server runs in namespace " + lease.Namespace + ": nobody holds its lease", Remedy: remedy})
-		case age > lapse:
-			findings = append(findings, Finding{Severity: Problem, Message: fmt.Sprintf("the server %s in namespace %s does not run: it last renewed its lease %s ago", lease.Holder, lease.Namespace, age.Round(time.Second)), Remedy: remedy})
+		if why := lease.lapsed(facts.present()); why != "" {
+			findings = append(findings, Finding{
+				Severity: severity, Message: why,
+				Remedy: "look at the Deployment of the server in namespace " + lease.Namespace + "; if there is none any more, delete the Lease " + v1alpha1.ServerLease,
+			})
 		}
 	}
 	return findings
+}
+
+// lapsed says why nobody works by a lease; "" if somebody does.
+func (l Lease) lapsed(now time.Time) string {
+	switch age := now.Sub(l.Renewed); {
+	case l.Holder == "":
+		return "no server runs in namespace " + l.Namespace + ": nobody holds its lease"
+	case age > lapse:
+		return fmt.Sprintf("the server %s in namespace %s does not run: it last renewed its lease %s ago", l.Holder, l.Namespace, age.Round(time.Second))
+	}
+	return ""
 }
 
 func judgeControllers(facts Facts) []Finding {

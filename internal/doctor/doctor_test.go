@@ -87,6 +87,7 @@ func TestJudge(t *testing.T) {
 		{"a server that holds its lease", "controllers", lease("pod-1", 10*time.Second), OK, "a server runs"},
 		{"a server that was killed", "controllers", lease("pod-1", 10*time.Minute), Problem, "the server pod-1 in namespace ls does not run"},
 		{"a server that has ended", "controllers", lease("", 10*time.Minute), Problem, "nobody holds its lease"},
+		{"a server that was moved elsewhere", "controllers", Facts{Leases: append(lease("", time.Hour).Leases, Lease{Namespace: "new", Holder: "pod-2", Renewed: now})}, Warning, "no server runs in namespace ls"},
 		{"a clock that is ahead lets nobody seem dead", "controllers", skewed(health("Ok", time.Hour)), OK, "nothing waits"},
 		{"nor any lease", "controllers", skewed(lease("pod-1", time.Hour)), OK, "a server runs"},
 		{"a request that nobody takes", "controllers", installation(func(i *v1alpha1.Installation) {
