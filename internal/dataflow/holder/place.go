@@ -25,6 +25,7 @@ type Place struct {
 	Index, MapKey string
 }
 
+// Imported is the place of the copy of an import, which children read.
 func Imported(inst *v1alpha1.Installation, key string) Place {
 	scope := v1alpha1.InstallationScope(inst.Name)
 	return Place{Scope: scope, Key: key, Name: v1alpha1.GenerateDataObjectName(scope, key), SourceType: v1alpha1.ImportDataObjectSourceType}
@@ -63,6 +64,7 @@ func (p Place) metadata(inst *v1alpha1.Installation, labels, annotations map[str
 	return meta, nil
 }
 
+// DataObject returns the object that holds a value in a place.
 func DataObject(inst *v1alpha1.Installation, place Place, value v1alpha1.AnyJSON) (*v1alpha1.DataObject, error) {
 	raw, err := EncodeJSON(value.RawMessage)
 	if err != nil {
@@ -88,6 +90,7 @@ func compacted(raw []byte) []byte {
 	return bytes.Clone(compact.Bytes())
 }
 
+// TargetCopy returns the copy of a Target in a place.
 func TargetCopy(inst *v1alpha1.Installation, place Place, source *v1alpha1.Target) (*v1alpha1.Target, error) {
 	annotations := maps.Clone(source.Annotations)
 	// What kubectl and others note about the source is wrong for the copy.
@@ -95,6 +98,7 @@ func TargetCopy(inst *v1alpha1.Installation, place Place, source *v1alpha1.Targe
 	return TargetObject(inst, place, &v1alpha1.TargetTemplate{TargetSpec: source.Spec, Labels: source.Labels, Annotations: annotations})
 }
 
+// TargetObject returns the Target that a template describes, in a place.
 func TargetObject(inst *v1alpha1.Installation, place Place, template *v1alpha1.TargetTemplate) (*v1alpha1.Target, error) {
 	spec := template.TargetSpec.DeepCopy()
 	meta, err := place.metadata(inst, template.Labels, template.Annotations, TargetHash(spec))
@@ -118,7 +122,7 @@ func TargetValue(target *v1alpha1.Target) (any, error) {
 	value, err := plain.Of(&shown)
 	if err != nil {
 		// The cause is left out: it may quote the configuration.
-		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name)
+		return nil, fmt.Errorf("Target %s cannot be encoded as JSON", target.Name) //nolint:staticcheck // a kind begins with a capital
 	}
 	return value, nil
 }
