@@ -24,7 +24,7 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Aliases: []string{"blueprint", "blue", "bp"},
 		Short:   "Render, check and publish blueprints, without a cluster",
 		Long:    help,
-		Args:    terminal.Arguments(cobra.NoArgs),
+		Args:    terminal.Subcommand,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newGetCommand(streams), newPushCommand(streams))

@@ -49,7 +49,7 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Aliases: []string{"component", "comp", "co"},
 		Short:   "Read, download, publish, copy, sign and verify component versions",
 		Long:    help,
-		Args:    terminal.Arguments(cobra.NoArgs),
+		Args:    terminal.Subcommand,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(

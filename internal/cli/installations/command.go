@@ -29,7 +29,7 @@ func NewCommand(streams terminal.Streams, more ...*cobra.Command) *cobra.Command
 what a job would change (plan), create and change them (create, apply, set-import), start,
 repeat and end their jobs (reconcile, rerun, interrupt), wait for them (wait), and delete
 them (delete, force-delete).`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Subcommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(used(streams, groupForm)...)

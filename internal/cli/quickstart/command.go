@@ -36,7 +36,7 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Short:   "Install a Landscaper for tries, and remove it again",
 		Long: `Install a Landscaper of the release of this program into a cluster, for tries, and
 remove it again. Helm and a network besides the cluster are not needed.`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Subcommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(newInstallCommand(streams), newUninstallCommand(streams))

@@ -24,14 +24,14 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Use:     "targets",
 		Aliases: []string{"target", "t"},
 		Short:   "Write manifests of Targets",
-		Args:    terminal.Arguments(cobra.NoArgs),
+		Args:    terminal.Subcommand,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	create := &cobra.Command{
 		Use:     "create",
 		Aliases: []string{"c"},
 		Short:   "Write the manifest of a Target, or create it with --apply",
-		Args:    terminal.Arguments(cobra.NoArgs),
+		Args:    terminal.Subcommand,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	create.AddCommand(newKubernetesClusterCommand(streams), newSelfCommand(streams), newOIDCCommand(streams))

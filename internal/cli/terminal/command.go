@@ -26,7 +26,13 @@ func Run(ctx context.Context, root *cobra.Command, streams Streams, args []strin
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		if args := command.Flags().Args(); command.HasSubCommands() && len(args) > 0 {
+			// The flag is that of a command which does not exist.
+			err = unknown(command, args[0])
+		}
+		return Usage(err)
+	})
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err != nil && !errors.Is(err, errSilent) {
@@ -66,6 +72,24 @@ func Usage(err error) error {
 // Arguments lets a wrong number of arguments end as wrong usage.
 func Arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error { return Usage(check(command, args)) }
+}
+
+// Subcommand is for commands that only hold others.
+func Subcommand(group *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return Usage(unknown(group, args[0]))
+}
+
+// unknown names a command that a group does not have, and the one that was perhaps meant.
+func unknown(group *cobra.Command, name string) error {
+	err := fmt.Errorf("unknown command %q for %q", name, group.CommandPath())
+	group.SuggestionsMinimumDistance = 2
+	if names := group.SuggestionsFor(name); len(names) > 0 {
+		return fmt.Errorf("%w: did you mean %s?", err, strings.Join(names, " or "))
+	}
+	return err
 }
 
 // CompleteWith proposes values for a flag of a command, and no files.

@@ -80,10 +80,16 @@ func TestRun(t *testing.T) {
 		{"unless the environment asks for more", "old", full, terminal.ExitTimeout, "", "Error: late\n"},
 		{"a new command tells", "new", nil, terminal.ExitTimeout, "", "Error: late\n"},
 		{"wrong arguments", "new x", nil, terminal.ExitUsage, "", "Error: unknown command \"x\" for \"root new\"\n"},
+		{"a flag that a group does not have", "group --nothing", full, terminal.ExitUsage, "", "Error: unknown flag: --nothing\n"},
+		{"a command that was mistyped", "group inspct", full, terminal.ExitUsage, "", "Error: unknown command \"inspct\" for \"root group\": did you mean inspect?\n"},
+		{"with a flag that only it would know", "group inspct -n x", full, terminal.ExitUsage, "", "Error: unknown command \"inspct\" for \"root group\": did you mean inspect?\n"},
 		{"a flag that nobody knows", "new --x", nil, terminal.ExitUsage, "", "Error: unknown flag: --x\n"},
 		{"values of a flag, and no files", "__complete new --color ", nil, 0, "red\ngreen\n:4\n", "Completion ended with directive: ShellCompDirectiveNoFileComp\n"},
 	} {
 		root := &cobra.Command{Use: "root"}
+		group := &cobra.Command{Use: "group", Args: terminal.Subcommand, RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+		group.AddCommand(&cobra.Command{Use: "inspect", Run: func(*cobra.Command, []string) {}})
+		root.AddCommand(group)
 		for _, name := range []string{"old", "new"} {
 			command := &cobra.Command{
 				Use: name, Args: terminal.Arguments(cobra.NoArgs),
