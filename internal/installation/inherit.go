@@ -9,7 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/plan/parcel"
 )
 
 // inherit gives a job that the public system began what a job of ours has stored: the
@@ -20,7 +20,7 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if isOurs(s.inst) {
 		return nil
 	}
-	if _, err := r.keptPlan(ctx, s.inst); !errors.Is(err, plan.ErrNoPlan) {
+	if _, err := r.keptPlan(ctx, s.inst); !errors.Is(err, parcel.ErrNone) {
 		// What else is wrong with it is told by those who need it.
 		return nil
 	}

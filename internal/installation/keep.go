@@ -14,7 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -82,7 +82,7 @@ func (r *Reconciler) keepPlan(ctx context.Context, s *snapshot, content []byte) 
 	}
 	// Also an attempt whose answer is lost may have stored something.
 	r.kept.note(s.inst.UID, true)
-	for _, secret := range plan.Secrets(s.inst, content) {
+	for _, secret := range parcel.Secrets(s.inst, content) {
 		if err := r.keep(ctx, s.inst, secret, stored); err != nil {
 			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
 		}
@@ -122,7 +122,7 @@ func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) 
 		return known.content, nil
 	}
 	list := &corev1.SecretList{}
-	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(plan.SecretLabels(inst))); err != nil {
+	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(parcel.Labels(inst))); err != nil {
 		return nil, &sources.ReadError{Object: "the Secrets with the stored plan", Cause: err}
 	}
 	secrets := make([]*corev1.Secret, len(list.Items))
@@ -130,7 +130,7 @@ func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) 
 		secrets[i] = &list.Items[i]
 	}
 	r.kept.note(inst.UID, len(secrets) > 0)
-	content, err := plan.Content(inst, secrets)
+	content, err := parcel.Content(inst, secrets)
 	if err == nil {
 		r.remembered.note(inst.UID, &storedPlan{job: inst.Status.JobID, content: content})
 	}
@@ -162,7 +162,7 @@ func (r *Reconciler) dropPlan(ctx context.Context, inst *v1alpha1.Installation) 
 		return nil
 	}
 	list := secretMetadata()
-	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(plan.SecretLabels(inst))); err != nil {
+	if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingLabels(parcel.Labels(inst))); err != nil {
 		return err // only logged
 	}
 	for i := range list.Items {
@@ -204,7 +204,7 @@ func (r *Reconciler) leftover(ctx context.Context, inst *v1alpha1.Installation) 
 	}
 	if mayHavePlan(inst) && r.kept.first(inst.Namespace) {
 		list := secretMetadata()
-		if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{plan.SecretLabel}); err != nil {
+		if err := r.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{parcel.Label}); err != nil {
 			return false, &sources.ReadError{Object: "the Secrets with stored plans", Cause: err}
 		}
 		for i := range list.Items {

@@ -13,7 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/sources"
 )
 
@@ -22,7 +22,7 @@ func planOf(t *testing.T, jobID, content string, owners ...metav1.OwnerReference
 	t.Helper()
 	inst := installationOf(t, "{}")
 	inst.Status.JobID = jobID
-	secrets := plan.Secrets(inst, []byte(content))
+	secrets := parcel.Secrets(inst, []byte(content))
 	if len(secrets) != 1 {
 		t.Fatalf("%d Secrets", len(secrets))
 	}
@@ -129,7 +129,7 @@ func TestKeptPlanUnread(t *testing.T) {
 	b.Reader = broken.wrap(t, b.api)
 	inst := installationOf(t, "{}")
 	var unread *sources.ReadError
-	if _, err := b.keptPlan(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, plan.ErrNoPlan) {
+	if _, err := b.keptPlan(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, parcel.ErrNone) {
 		t.Errorf("got %v", err)
 	}
 	if got, err := b.keptPlan(t.Context(), inst); string(got) != "stored" || err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/render/componentfunc"
 )
 
@@ -114,12 +115,12 @@ func (r *readable) tree() (*filetree.Tree, error) {
 	var builder filetree.Builder
 	for name, content := range r.files {
 		if err := builder.File(name, string(content)); err != nil {
-			return nil, fmt.Errorf("%w (its files do not fit together)", ErrDamaged)
+			return nil, fmt.Errorf("%w (its files do not fit together)", parcel.ErrDamaged)
 		}
 	}
 	for name, target := range r.links {
 		if err := builder.Link(name, target); err != nil {
-			return nil, fmt.Errorf("%w (its links do not fit together)", ErrDamaged)
+			return nil, fmt.Errorf("%w (its links do not fit together)", parcel.ErrDamaged)
 		}
 	}
 	return builder.Tree(), nil

@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/render"
 )
 
@@ -35,7 +36,7 @@ func Reopen(ctx context.Context, inst *v1alpha1.Installation, content []byte, wi
 	}
 	stored := doc.Installation
 	if stored.UID != inst.UID || stored.Namespace != inst.Namespace || stored.Name != inst.Name || stored.Status.JobID != inst.Status.JobID {
-		return nil, ErrOtherJob
+		return nil, parcel.ErrOtherJob
 	}
 	files, err := (&readable{files: doc.Files, links: doc.Links}).tree()
 	if err != nil {

@@ -14,28 +14,18 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/plan/parcel"
 )
 
 // storedVersion is that of the document. A reader knows the versions up to its own.
 const storedVersion = 1
 
-const (
-	// maxDocument bounds a document before it is compressed: whoever reopens it has
-	// to hold it in memory.
-	maxDocument = 64 << 20
-	// maxStored bounds a document after that.
-	maxStored = maxParts * partSize
-)
+// maxDocument bounds a document before it is compressed: whoever reopens it has to hold
+// it in memory.
+const maxDocument = 64 << 20
 
-// Errors about stored plans. A job cannot go on with any of them; the next one
-// makes a plan of its own.
+// Further errors about stored plans, besides those of parcel.
 var (
-	// ErrNoPlan: somebody has deleted what the job has stored.
-	ErrNoPlan = errors.New("the stored plan of the job is missing: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
-	// ErrOtherJob: what is stored belongs to another job or Installation.
-	ErrOtherJob = errors.New("the stored plan belongs to another job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
-	// ErrDamaged: what is stored is not what was written.
-	ErrDamaged = errors.New("the stored plan of the job is damaged: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
 	// ErrNewer: a newer release has stored the plan.
 	ErrNewer = errors.New("the stored plan of the job was written by a newer release: update Landscaper, or start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
 	// ErrTooLarge: there is more to store than fits.
@@ -149,8 +139,8 @@ func encodeDocument(doc *document) ([]byte, error) {
 	if err := writer.Close(); err != nil {
 		return nil, fmt.Errorf("compress the plan: %w", err)
 	}
-	if compressed.Len() > maxStored {
-		return nil, fmt.Errorf("%w (%d bytes compressed, at most %d)", ErrTooLarge, compressed.Len(), maxStored)
+	if compressed.Len() > parcel.MaxSize {
+		return nil, fmt.Errorf("%w (%d bytes compressed, at most %d)", ErrTooLarge, compressed.Len(), parcel.MaxSize)
 	}
 	return slices.Clip(compressed.Bytes()), nil
 }
@@ -159,11 +149,11 @@ func encodeDocument(doc *document) ([]byte, error) {
 func decodeDocument(content []byte) (*document, map[string]any, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w (it is not compressed)", ErrDamaged)
+		return nil, nil, fmt.Errorf("%w (it is not compressed)", parcel.ErrDamaged)
 	}
 	raw, err := io.ReadAll(io.LimitReader(reader, maxDocument+1))
 	if err != nil || len(raw) > maxDocument {
-		return nil, nil, fmt.Errorf("%w (it is cut off, or longer than %d bytes)", ErrDamaged, maxDocument)
+		return nil, nil, fmt.Errorf("%w (it is cut off, or longer than %d bytes)", parcel.ErrDamaged, maxDocument)
 	}
 	doc := &document{}
 	var version struct{ Version int }
@@ -171,12 +161,12 @@ func decodeDocument(content []byte) (*document, map[string]any, error) {
 		return nil, nil, ErrNewer
 	}
 	if json.Unmarshal(raw, doc) != nil || doc.Version != storedVersion || doc.Installation == nil || doc.Info == nil {
-		return nil, nil, fmt.Errorf("%w (it is no plan)", ErrDamaged)
+		return nil, nil, fmt.Errorf("%w (it is no plan)", parcel.ErrDamaged)
 	}
 	value, err := plain.FromJSON(doc.Bindings)
 	bindings, ok := value.(map[string]any)
 	if err != nil || !ok {
-		return nil, nil, fmt.Errorf("%w (it has no bindings)", ErrDamaged)
+		return nil, nil, fmt.Errorf("%w (it has no bindings)", parcel.ErrDamaged)
 	}
 	return doc, bindings, nil
 }

@@ -8,20 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/plan/parcel"
 )
 
 type opens = func(context.Context, *v1alpha1.ComponentDescriptorDefinition) (*Component, error)
@@ -39,7 +37,7 @@ func reopened(ctx context.Context, p *Plan, open opens) (*Reopened, error) {
 		return nil, err
 	}
 	inst := p.Installation()
-	if content, err = Content(inst, Secrets(inst, content)); err != nil {
+	if content, err = parcel.Content(inst, parcel.Secrets(inst, content)); err != nil {
 		return nil, err
 	}
 	return Reopen(ctx, inst, content, Surroundings{Open: open, Functions: p.in.Functions, States: p.in.States})
@@ -235,7 +233,7 @@ func TestStoredSize(t *testing.T) {
 	}{
 		{"a small one", 100, 1},
 		{"one that does not fit into a Secret", 3 << 20, 2},
-		{"one that is too large", 2*maxStored + 1<<20, 0},
+		{"one that is too large", 2*parcel.MaxSize + 1<<20, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			in := exporting(t, `- {name: e, type: Spiff, template: {exports: {out: 1}}}`)
@@ -251,7 +249,7 @@ func TestStoredSize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			secrets := Secrets(in.Installation, content)
+			secrets := parcel.Secrets(in.Installation, content)
 			if len(secrets) != test.secrets {
 				t.Errorf("%d Secrets", len(secrets))
 			}
@@ -261,95 +259,6 @@ func TestStoredSize(t *testing.T) {
 				}
 			}
 			restart(t, p, Results{}, nil)
-		})
-	}
-}
-
-// TestSecrets: whose they are, and what they are called.
-func TestSecrets(t *testing.T) {
-	in := exporting(t, `- {name: e, type: Spiff, template: {exports: {out: 1}}}`)
-	content, _, err := planned(t, in).Stored()
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret := Secrets(in.Installation, content)[0]
-	owner := metav1.GetControllerOf(secret)
-	if owner == nil || owner.UID != "uid" || owner.Kind != "Installation" || secret.Namespace != "space" || secret.Type != SecretType {
-		t.Errorf("%+v", secret)
-	}
-	if secret.Labels[v1alpha1.DataObjectJobIDLabel] != "job-1" || secret.Labels[SecretLabel] != "Inst.inst" {
-		t.Errorf("labels %v", secret.Labels)
-	}
-	later := in.Installation.DeepCopy()
-	later.Status.JobID = "job-2"
-	if again := Secrets(later, content)[0]; again.Name != secret.Name {
-		t.Errorf("another job has another name: %s, %s", secret.Name, again.Name)
-	}
-	namesake := in.Installation.DeepCopy()
-	namesake.UID = "later"
-	if other := Secrets(namesake, content)[0]; other.Name == secret.Name {
-		t.Error("a later Installation of the name meets the Secret of the first")
-	}
-}
-
-// TestReopenRefuses: what is not the plan of the job is not used.
-func TestReopenRefuses(t *testing.T) {
-	in := exporting(t, `- {name: e, type: Spiff, template: {exports: {out: 1}}}`)
-	in.Imports.Data["password"] = dataflow.DataImport{Value: v1alpha1.NewAnyJSON([]byte(`"` + noise(3<<20) + `"`))}
-	content, _, err := planned(t, in).Stored()
-	if err != nil {
-		t.Fatal(err)
-	}
-	inst := in.Installation
-	for _, test := range []struct {
-		reason string
-		change func(secrets []*corev1.Secret) []*corev1.Secret
-		want   error
-	}{
-		{"nothing is changed", func(s []*corev1.Secret) []*corev1.Secret { return s }, nil},
-		{"in another order", func(s []*corev1.Secret) []*corev1.Secret { slices.Reverse(s); return s }, nil},
-		{"a part that an earlier attempt has left", func(s []*corev1.Secret) []*corev1.Secret {
-			left := s[1].DeepCopy()
-			left.Data[partKey] = []byte("2")
-			return append(s, left)
-		}, nil},
-		{"one of an earlier job beside it", func(s []*corev1.Secret) []*corev1.Secret {
-			left := s[1].DeepCopy()
-			left.Labels[v1alpha1.DataObjectJobIDLabel] = "job-0"
-			return append(s, left)
-		}, nil},
-		{"deleted", func([]*corev1.Secret) []*corev1.Secret { return nil }, ErrNoPlan},
-		{"a part is deleted", func(s []*corev1.Secret) []*corev1.Secret { return s[:1] }, ErrDamaged},
-		{"the first part is deleted", func(s []*corev1.Secret) []*corev1.Secret { return s[1:] }, ErrDamaged},
-		{"a part is cut off", func(s []*corev1.Secret) []*corev1.Secret {
-			s[1].Data[contentKey] = s[1].Data[contentKey][:10]
-			return s
-		}, ErrDamaged},
-		{"a byte is changed", func(s []*corev1.Secret) []*corev1.Secret {
-			s[0].Data[contentKey] = bytes.Clone(s[0].Data[contentKey])
-			s[0].Data[contentKey][99]++
-			return s
-		}, ErrDamaged},
-		{"of another job", func(s []*corev1.Secret) []*corev1.Secret {
-			for _, secret := range s {
-				secret.Labels = maps.Clone(secret.Labels)
-				secret.Labels[v1alpha1.DataObjectJobIDLabel] = "job-0"
-			}
-			return s
-		}, ErrOtherJob},
-		{"somebody else's", func(s []*corev1.Secret) []*corev1.Secret {
-			for _, secret := range s {
-				secret.OwnerReferences = nil
-			}
-			return s
-		}, ErrOtherJob},
-		{"no numbers", func(s []*corev1.Secret) []*corev1.Secret { delete(s[0].Data, partKey); return s }, ErrDamaged},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			got, err := Content(inst, test.change(Secrets(inst, content)))
-			if !errors.Is(err, test.want) || test.want == nil && !bytes.Equal(got, content) {
-				t.Errorf("%d bytes, %v", len(got), err)
-			}
 		})
 	}
 }
@@ -376,18 +285,18 @@ func TestDecode(t *testing.T) {
 		want    error
 	}{
 		{"as it is", compressed(string(text)), nil},
-		{"not compressed", text, ErrDamaged},
-		{"cut off", content[:len(content)/2], ErrDamaged},
-		{"no JSON", compressed("hunter2"), ErrDamaged},
-		{"another document", compressed("{}"), ErrDamaged},
-		{"no version", replaced(`"version":1`, `"version":0`), ErrDamaged},
+		{"not compressed", text, parcel.ErrDamaged},
+		{"cut off", content[:len(content)/2], parcel.ErrDamaged},
+		{"no JSON", compressed("hunter2"), parcel.ErrDamaged},
+		{"another document", compressed("{}"), parcel.ErrDamaged},
+		{"no version", replaced(`"version":1`, `"version":0`), parcel.ErrDamaged},
 		{"a later version", replaced(`"version":1`, `"version":2,"new":{}`), ErrNewer},
-		{"no bindings", replaced(`"bindings":{`, `"bindings":[],"x":{`), ErrDamaged},
-		{"a bomb", compressed(strings.Repeat(" ", maxDocument+1)), ErrDamaged},
-		{"another job", replaced(`"jobID":"job-1"`, `"jobID":"job-0"`), ErrOtherJob},
-		{"another Installation", replaced(`"uid":"uid"`, `"uid":"other"`), ErrOtherJob},
-		{"another namespace", replaced(`"namespace":"space"`, `"namespace":"other"`), ErrOtherJob},
-		{"a file outside", replaced(`"info":`, `"files":{"../x":"eA=="},"info":`), ErrDamaged},
+		{"no bindings", replaced(`"bindings":{`, `"bindings":[],"x":{`), parcel.ErrDamaged},
+		{"a bomb", compressed(strings.Repeat(" ", maxDocument+1)), parcel.ErrDamaged},
+		{"another job", replaced(`"jobID":"job-1"`, `"jobID":"job-0"`), parcel.ErrOtherJob},
+		{"another Installation", replaced(`"uid":"uid"`, `"uid":"other"`), parcel.ErrOtherJob},
+		{"another namespace", replaced(`"namespace":"space"`, `"namespace":"other"`), parcel.ErrOtherJob},
+		{"a file outside", replaced(`"info":`, `"files":{"../x":"eA=="},"info":`), parcel.ErrDamaged},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			_, err := Reopen(t.Context(), in.Installation, test.content, Surroundings{})

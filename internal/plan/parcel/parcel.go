@@ -1,10 +1,13 @@
-package plan
+// Package parcel keeps what a job has to store in Secrets: in as many as it needs, found
+// again by the next process, and refused if it is not what was stored.
+package parcel
 
 import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -19,13 +22,26 @@ const (
 	partSize = 900 << 10
 	// maxParts bounds how many Secrets a plan may take.
 	maxParts = 8
+	// MaxSize bounds a content.
+	MaxSize = maxParts * partSize
 )
 
-// SecretType is the type of the Secrets that hold plans.
-const SecretType corev1.SecretType = v1alpha1.GroupName + "/plan"
+// Errors about stored plans. A job cannot go on with any of them; the next one
+// makes a plan of its own.
+var (
+	// ErrNone: somebody has deleted what the job has stored.
+	ErrNone = errors.New("the stored plan of the job is missing: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
+	// ErrOtherJob: what is stored belongs to another job or Installation.
+	ErrOtherJob = errors.New("the stored plan belongs to another job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
+	// ErrDamaged: what is stored is not what was written.
+	ErrDamaged = errors.New("the stored plan of the job is damaged: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile")
+)
 
-// SecretLabel tells whose plan a Secret holds.
-const SecretLabel = v1alpha1.GroupName + "/plan-of"
+// Type is the type of the Secrets that hold plans.
+const Type corev1.SecretType = v1alpha1.GroupName + "/plan"
+
+// Label tells whose plan a Secret holds.
+const Label = v1alpha1.GroupName + "/plan-of"
 
 // Keys of the Secrets: the content, the digest of the whole content, the number of
 // the part and that of all parts.
@@ -36,11 +52,11 @@ const (
 	partsKey   = "parts"
 )
 
-// SecretLabels select the Secrets with the plan of an Installation. At the end of a
+// Labels select the Secrets with the plan of an Installation. At the end of a
 // job they are deleted; after a job that stored less, so are those that Secrets does
 // not return any more.
-func SecretLabels(inst *v1alpha1.Installation) map[string]string {
-	return map[string]string{SecretLabel: v1alpha1.InstallationScope(inst.Name)}
+func Labels(inst *v1alpha1.Installation) map[string]string {
+	return map[string]string{Label: v1alpha1.InstallationScope(inst.Name)}
 }
 
 // Secrets returns the Secrets that hold the plan of a job: one, unless it is large.
@@ -51,7 +67,7 @@ func Secrets(inst *v1alpha1.Installation, content []byte) []*corev1.Secret {
 	parts := slices.Collect(slices.Chunk(content, partSize))
 	secrets := make([]*corev1.Secret, len(parts))
 	for i, part := range parts {
-		labels := SecretLabels(inst)
+		labels := Labels(inst)
 		labels[v1alpha1.DataObjectJobIDLabel] = inst.Status.JobID
 		secrets[i] = &corev1.Secret{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
@@ -59,7 +75,7 @@ func Secrets(inst *v1alpha1.Installation, content []byte) []*corev1.Secret {
 				Name: secretName(inst, i), Namespace: inst.Namespace, Labels: labels,
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(inst, v1alpha1.GroupVersion.WithKind("Installation"))},
 			},
-			Type: SecretType,
+			Type: Type,
 			Data: map[string][]byte{
 				contentKey: part, digestKey: []byte(hex.EncodeToString(sum[:])),
 				partKey: []byte(strconv.Itoa(i)), partsKey: []byte(strconv.Itoa(len(parts))),
@@ -89,7 +105,7 @@ func Content(inst *v1alpha1.Installation, secrets []*corev1.Secret) ([]byte, err
 	case len(own) == 0 && len(secrets) > 0:
 		return nil, ErrOtherJob
 	case len(own) == 0:
-		return nil, ErrNoPlan
+		return nil, ErrNone
 	}
 	slices.SortStableFunc(own, func(a, b *corev1.Secret) int { return cmp.Compare(number(a, partKey), number(b, partKey)) })
 	// An earlier attempt of the job may have left more parts: they are not of this one.
