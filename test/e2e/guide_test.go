@@ -186,11 +186,32 @@ var changing = []struct {
 	{regexp.MustCompile(`( \d+s shop \([^)]*\): .*?)+ \[❌`), " […] [❌"},
 }
 
-// looksLike compares an output with the one on the page, where … stands for anything.
+// looksLike compares an output with the one on the page, where … stands for anything, and
+// on a line of its own for any lines or none.
 func looksLike(want, got string) bool {
 	for _, change := range changing {
 		want, got = change.what.ReplaceAllString(want, change.as), change.what.ReplaceAllString(got, change.as)
 	}
-	pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), "…", ".*")
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), " … ", " (.* )?")
+	pattern = strings.ReplaceAll(pattern, "…", ".*")
 	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(got))
+}
+
+func TestLooksLike(t *testing.T) {
+	for _, test := range []struct {
+		reason, want, got string
+		alike             bool
+	}{
+		{"lines are left out", "a\n…\nb", "a\nx\ny\nb", true},
+		{"there is none to leave out", "a\n…\nb", "a\nb", true},
+		{"a part of a line is left out", "a …: b", "a xyz: b", true},
+		{"a line is missing", "a\n…\nb", "a\nx", false},
+		{"a line is another one", "a\nb", "a\nc", false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if alike := looksLike(test.want, test.got); alike != test.alike {
+				t.Errorf("alike: %t", alike)
+			}
+		})
+	}
 }
