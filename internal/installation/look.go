@@ -3,6 +3,7 @@ package installation
 import (
 	"context"
 	"errors"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,16 +49,16 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 
 // readCurrent reads the imports as they were when the job was asked for, or later. Who
 // asks a root for a job has often written its imports a moment before, and their watches
-// may be slower than that of Installations: they are read from the API server, once. While
-// the job waits for what is missing, the caches say when to look there again; and a plan
-// that is being made has what an earlier attempt has read, but whether one is needed at
-// all, a data update decides each time.
+// may be slower than that of Installations: they are read from the API server, once. What
+// is missing the caches tell for nothing, unless an import has none, or the job waits
+// already. A plan that is being made has what an earlier attempt has read, but whether one
+// is needed at all, a data update decides each time.
 func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *inputs) error {
 	live, reader := reading(r.Reader, r.Reader, s.inst), reading(r.Client, r.Reader, s.inst)
 	// What somebody is about to export may be missing: that needs no confirmation.
 	live.believing, reader.believing = true, true
 	current := s.parent == nil && (s.inst.Status.DataUpdate != nil || !r.planning(s.inst))
-	atOnce := current && s.inst.Status.LastError == nil
+	atOnce := current && s.inst.Status.LastError == nil && importsUncached(s.inst)
 	if atOnce {
 		reader = live
 	}
@@ -76,6 +77,11 @@ func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *inputs) e
 		return r.readImports(ctx, s, in, live)
 	}
 	return nil
+}
+
+// importsUncached reports whether an Installation imports what no cache has.
+func importsUncached(inst *v1alpha1.Installation) bool {
+	return slices.ContainsFunc(inst.Spec.Imports.Data, func(data v1alpha1.DataImport) bool { return data.SecretRef != nil || data.ConfigMapRef != nil })
 }
 
 // noteImports notes which imports the job uses, however it ends.
