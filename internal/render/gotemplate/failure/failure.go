@@ -37,8 +37,10 @@ type CallError struct {
 	Cause  error
 }
 
+// Error implements error.
 func (e *CallError) Error() string { return e.Reason }
 
+// Unwrap gives the cause, which is not shown.
 func (e *CallError) Unwrap() error { return e.Cause }
 
 // Refusal ends a rendering because of a limit.
@@ -47,6 +49,8 @@ type Refusal struct {
 	Cause  error
 }
 
+// Error implements error.
 func (r *Refusal) Error() string { return r.Reason }
 
+// Unwrap gives the cause, which is not shown.
 func (r *Refusal) Unwrap() error { return r.Cause }

@@ -56,6 +56,7 @@ func (a *Abort) Error() string { return a.Err.Error() }
 // Unwrap gives the reason.
 func (a *Abort) Unwrap() error { return a.Err }
 
+// Fail returns a Failure.
 func Fail(format string, args ...any) error {
 	return &Failure{Issue: Issue{Message: fmt.Sprintf(format, args...)}}
 }
@@ -97,6 +98,7 @@ func Clean(err error) error {
 	return AsFailure(err)
 }
 
+// DeferredNode returns the node that a pending outcome waits for, or nil.
 func DeferredNode(err error) *value.Node {
 	if p, ok := err.(*Pending); ok {
 		return p.Deferred
@@ -104,6 +106,7 @@ func DeferredNode(err error) *value.Node {
 	return nil
 }
 
+// Aborted tells whether the whole evaluation has ended.
 func Aborted(err error) bool {
 	_, ok := err.(*Abort)
 	return ok
