@@ -139,8 +139,12 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (changed, err
 	}
 	names := news(stored.Data[exportKey], content)
 	found := changed{news: names, now: content, past: parseRestlessness(stored.Annotations[changesAnnotation])}
-	if pending := stored.Annotations[toHandOnAnnotation]; len(names) == 0 && pending != "" {
-		found.news, found.stored, found.after = strings.Split(pending, ","), true, stored.Annotations[handOnAfterAnnotation]
+	if pending := stored.Annotations[toHandOnAnnotation]; pending != "" {
+		// What changed a moment before is handed on together with this, and told with it.
+		found.news = named(append(strings.Split(pending, ","), names...))
+		if len(names) == 0 {
+			found.stored, found.after = true, stored.Annotations[handOnAfterAnnotation]
+		}
 	}
 	return found, nil
 }

@@ -268,6 +268,27 @@ func TestHandOnTogether(t *testing.T) {
 	}
 }
 
+// TestAllAreNamed: what changes one after the other, and is handed on together, is told
+// together.
+func TestAllAreNamed(t *testing.T) {
+	owned := finishedItem(func(item *v1alpha1.DeployItem) {
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "child"}
+	})
+	root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "child"}}
+	s, r := repeating(t, Repetition{Watch: true}, owned, root, exportOf(`{"a":"1","b":"1"}`))
+	eyes := &sight{}
+	r.lookout = eyes
+	s.clock = s.clock.Add(time.Hour)
+	for _, values := range []map[string]any{{"a": "2", "b": "1"}, {"a": "2", "b": "2"}} {
+		eyes.values = values
+		s.look()
+	}
+	s.settled()
+	if told := strings.Join(s.told(), ""); !strings.Contains(told, "what is exported as a, b has changed") {
+		t.Errorf("events %q", told)
+	}
+}
+
 // TestNeverSettles: what changes all the time is handed on all the same.
 func TestNeverSettles(t *testing.T) {
 	owned := finishedItem(func(item *v1alpha1.DeployItem) {

@@ -32,9 +32,15 @@ func news(before, now []byte) []string {
 			names = append(names, name)
 		}
 	}
+	return named(names)
+}
+
+// named are names for a note: each once, and not too many.
+func named(names []string) []string {
 	slices.Sort(names)
+	names = slices.Compact(names)
 	if len(names) > maxNamed {
-		names = append(names[:maxNamed], "…")
+		names = append(names[:maxNamed:maxNamed], "…")
 	}
 	return names
 }
