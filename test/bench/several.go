@@ -13,25 +13,17 @@ import (
 	"go.landscaper.dev/test/landscape"
 )
 
-// release deploys a chart with one object.
-const release = `apiVersion: landscaper.gardener.cloud/v1alpha1
-kind: Blueprint
-imports:
-- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}
-deployExecutions:
-- name: default
-  type: GoTemplate
-  template: |
-    deployItems:
-    - name: one
-      type: landscaper.gardener.cloud/helm
-      target: {import: cluster}
-      config:
-        apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
-        kind: ProviderConfiguration
-        name: NAME
-        namespace: SPACE
-        chart: {archive: {raw: ARCHIVE}}
+// release is the template of an item that deploys a chart with one object.
+const release = `deployItems:
+- name: one
+  type: landscaper.gardener.cloud/helm
+  target: {import: cluster}
+  config:
+    apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
+    kind: ProviderConfiguration
+    name: NAME
+    namespace: NAMESPACE
+    chart: {archive: {raw: ARCHIVE}}
 `
 
 const releaseCount = 30
@@ -48,7 +40,7 @@ func releases(ctx context.Context, b *bench, r *Report) error {
 		return err
 	}
 	crowd, err := b.newCrowd(ctx, releaseCount, func(space, name string) *v1alpha1.Installation {
-		return described(space, name, strings.NewReplacer("NAME", name, "SPACE", space, "ARCHIVE", archive).Replace(release))
+		return landscape.NewInstallation(space, name, strings.ReplaceAll(release, "ARCHIVE", archive))
 	})
 	if err != nil {
 		return err

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
 )
 
 // chainLength is how many subinstallations hand a value from one to the next.
@@ -25,7 +25,7 @@ func trees(ctx context.Context, b *bench, r *Report) error {
 		return err
 	}
 	chain, err := b.tree(ctx, r, fmt.Sprintf("chain of %d", chainLength), chainLength, func(space, name string) *v1alpha1.Installation {
-		return newTree(space, name, chained(chainLength))
+		return landscape.NewTree(space, name, landscape.Chain(chainLength))
 	})
 	if err != nil {
 		return err
@@ -36,9 +36,9 @@ func trees(ctx context.Context, b *bench, r *Report) error {
 	}
 	totals, sizes := []float64{}, []int{}
 	for _, widths := range [][]int{{5, 10}, {31, 31}} {
-		nodes := 1 + widths[0] + widths[0]*widths[1]
+		nodes := landscape.Nodes(widths...)
 		came, err := b.tree(ctx, r, fmt.Sprintf("3 levels with %d nodes", nodes), nodes, func(space, name string) *v1alpha1.Installation {
-			return newTree(space, name, nested(widths...))
+			return landscape.NewTree(space, name, landscape.Nested(widths...))
 		})
 		if err != nil {
 			return err
@@ -65,67 +65,4 @@ func (b *bench) tree(ctx context.Context, r *Report, name string, parts int, mak
 	r.measured(name+": time of each", each(milliseconds(came.took)), "ms")
 	r.measured(name+": server CPU of each", each(milliseconds(came.cpu)), "ms")
 	return came, nil
-}
-
-// template is a subinstallation in a blueprint.
-type template map[string]any
-
-// blueprintWith is a blueprint with subinstallations.
-func blueprintWith(templates []template) string {
-	text, err := json.Marshal(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": "Blueprint", "subinstallations": templates})
-	if err != nil {
-		panic(fmt.Sprintf("templates cannot be encoded: %v", err))
-	}
-	return string(text)
-}
-
-// newTree returns a root with subinstallations.
-func newTree(namespace, name string, templates []template) *v1alpha1.Installation {
-	root := described(namespace, name, blueprintWith(templates))
-	root.Spec.Imports = v1alpha1.InstallationImports{}
-	return root
-}
-
-// exporting is a subinstallation that exports a value, which may depend on one that it
-// imports.
-func exporting(name, out, in string) template {
-	made := template{"name": name, "exports": map[string]any{"data": []any{map[string]any{"name": "out", "dataRef": out}}}}
-	description := "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nexports: [{name: out, schema: {type: integer}}]\n"
-	value := "0"
-	if in != "" {
-		description += "imports: [{name: in, schema: {type: integer}}]\n"
-		made["imports"] = map[string]any{"data": []any{map[string]any{"name": "in", "dataRef": in}}}
-		value = "{{ add1 .imports.in }}"
-	}
-	description += "exportExecutions: [{name: default, type: GoTemplate, template: 'exports: {out: " + value + "}'}]\n"
-	made["blueprint"] = map[string]any{"filesystem": map[string]any{"blueprint.yaml": description}}
-	return made
-}
-
-// chained are subinstallations of which each imports what the one before exports. Their
-// order in the blueprint says nothing.
-func chained(count int) []template {
-	templates, in := make([]template, count), ""
-	for i := range count {
-		out := fmt.Sprintf("value-%d", i)
-		templates[count-1-i] = exporting(fmt.Sprintf("part-%d", i), out, in)
-		in = out
-	}
-	return templates
-}
-
-// nested are subinstallations with others below them, that have nothing to do with each
-// other.
-func nested(widths ...int) []template {
-	templates := make([]template, widths[0])
-	for i := range templates {
-		name := fmt.Sprintf("part-%d", i)
-		if len(widths) == 1 {
-			templates[i] = exporting(name, fmt.Sprintf("value-%d", i), "")
-			continue
-		}
-		files := map[string]any{"blueprint.yaml": blueprintWith(nested(widths[1:]...))}
-		templates[i] = template{"name": name, "blueprint": map[string]any{"filesystem": files}}
-	}
-	return templates
 }

@@ -55,14 +55,14 @@ exportExecutions: [{name: default, type: GoTemplate, template: 'exports: {value:
 // blocked measures Installations that import what another one is at work on.
 func (b *bench) blocked(ctx context.Context, r *Report) error {
 	crowd, err := b.newCrowd(ctx, b.large, func(space, name string) *v1alpha1.Installation {
-		inst := described(space, name, "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nimports: [{name: value, schema: {type: string}}]\n")
+		inst := landscape.Described(space, name, "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\nimports: [{name: value, schema: {type: string}}]\n")
 		inst.Spec.Imports = v1alpha1.InstallationImports{Data: []v1alpha1.DataImport{{Name: "value", DataRef: "value"}}}
 		return inst
 	})
 	if err != nil {
 		return err
 	}
-	exporter := described(crowd.space, "exporter", nobody)
+	exporter := landscape.Described(crowd.space, "exporter", nobody)
 	exporter.Spec.Imports = v1alpha1.InstallationImports{}
 	exporter.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "value", DataRef: "value"}}
 	if err := b.admin.Create(ctx, exporter); err != nil {
@@ -99,9 +99,8 @@ func (b *bench) blocked(ctx context.Context, r *Report) error {
 // failing measures Installations whose item goes into a namespace that is not there.
 func (b *bench) failing(ctx context.Context, r *Report) error {
 	crowd, err := b.newCrowd(ctx, b.large, func(space, name string) *v1alpha1.Installation {
-		text := strings.NewReplacer("NAME", name, "namespace: SPACE", "namespace: nowhere", "- name: one", "- name: one\n      timeout: "+failingFor.String()).Replace(blueprint)
-		inst := described(space, name, text)
-		return inst
+		text := strings.NewReplacer("namespace: NAMESPACE", "namespace: nowhere", "- name: one", "- name: one\n  timeout: "+failingFor.String()).Replace(landscape.OneConfigMap)
+		return landscape.NewInstallation(space, name, text)
 	})
 	if err != nil {
 		return err

@@ -70,17 +70,6 @@ func check(t *testing.T, limit budget, list []landscape.Request) {
 	}
 }
 
-// severalItems is a template with items of one ConfigMap each.
-func severalItems(count int) string {
-	item := strings.TrimPrefix(oneConfigMap, "deployItems:\n")
-	var all strings.Builder
-	all.WriteString("deployItems:\n")
-	for i := range count {
-		all.WriteString(strings.NewReplacer("name: one", fmt.Sprint("name: item-", i), "name: NAME,", fmt.Sprintf("name: NAME-%d,", i)).Replace(item))
-	}
-	return all.String()
-}
-
 // readyWhenOpen lets the item wait for a field of its ConfigMap.
 var readyWhenOpen = strings.Replace(oneConfigMap, "    updateStrategy: update\n", `    updateStrategy: update
     readinessChecks: {custom: [{name: open, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: NAME, namespace: NAMESPACE}], requirements: [{jsonPath: .data.open, operator: exists}]}]}
@@ -113,7 +102,7 @@ var budgets = []struct {
 	}},
 	{"further items: 4 each", landscape.Smallest.Plus(landscape.Item.Times(9)), func(t *testing.T, space string) {
 		t.Helper()
-		waitSucceeded(t, create(t, newInstallation(space, "items", severalItems(10))))
+		waitSucceeded(t, create(t, newInstallation(space, "items", landscape.ConfigMaps(10))))
 	}},
 	{"a subinstallation with an export execution: its 13, and 6 of the root", landscape.Smallest.Plus(budget{Writes: 7, Events: 2, Reads: 4}), func(t *testing.T, space string) {
 		t.Helper()
@@ -140,6 +129,18 @@ var budgets = []struct {
 		})
 		setData(t, space, "waiting", "open", "yes")
 		waitSucceeded(t, inst)
+	}},
+	{"a chain of 30: 5 each, however long, and one of the root", budget{Writes: 5, Events: 2, Reads: 1}.Times(30).Plus(budget{Writes: 1, Events: 2, Reads: 3}), func(t *testing.T, space string) {
+		t.Helper()
+		waitSucceeded(t, create(t, landscape.NewTree(space, "root", landscape.Chain(30))))
+	}},
+	{"a tree of 3 levels: 3 each, however wide", budget{Writes: 3, Events: 2, Reads: 1}.Times(landscape.Nodes(6, 7)), func(t *testing.T, space string) {
+		t.Helper()
+		waitSucceeded(t, create(t, landscape.NewTree(space, "root", landscape.Nested(6, 7))))
+	}},
+	{"50 items: 4 each, however many", landscape.Smallest.Plus(landscape.Item.Times(49)), func(t *testing.T, space string) {
+		t.Helper()
+		waitSucceeded(t, create(t, newInstallation(space, "many", landscape.ConfigMaps(50))))
 	}},
 }
 

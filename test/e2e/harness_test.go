@@ -9,13 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -176,52 +174,11 @@ func createTarget(t *testing.T, namespace, name, kubeconfig string) {
 	}
 }
 
-// oneConfigMap is the template of a blueprint that deploys one ConfigMap, named
-// like the Installation's namespace.
-var oneConfigMap = landscape.OneItem(`apiVersion: v1
-kind: ConfigMap
-metadata: {name: NAME, namespace: NAMESPACE}
-data: {greeting: hello}
-`)
-
-// newInstallation returns an Installation with an inline blueprint, whose template
-// is given, and a request for a job.
-func newInstallation(namespace, name, template string) *v1alpha1.Installation {
-	template = strings.NewReplacer("NAMESPACE", namespace, "NAME", name).Replace(template)
-	blueprint := `apiVersion: landscaper.gardener.cloud/v1alpha1
-kind: Blueprint
-imports:
-- {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}
-deployExecutions:
-- name: default
-  type: GoTemplate
-  template: |
-` + landscape.Indent(template, 4)
-	filesystem, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
-		Blueprint string `json:"blueprint.yaml"`
-	}{blueprint})
-	if err != nil {
-		panic(err)
-	}
-	raw, err := yaml.Marshal(filesystem)
-	if err != nil {
-		panic(err)
-	}
-	asJSON, err := yaml.YAMLToJSON(raw)
-	if err != nil {
-		panic(err)
-	}
-	return &v1alpha1.Installation{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name,
-			Annotations: map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)},
-		},
-		Spec: v1alpha1.InstallationSpec{
-			Blueprint: v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(asJSON)}},
-			Imports:   v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}},
-		},
-	}
-}
+// oneConfigMap is the template of most tests, newInstallation their Installation.
+var (
+	oneConfigMap    = landscape.OneConfigMap
+	newInstallation = landscape.NewInstallation
+)
 
 // create stores an Installation.
 func create(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {

@@ -1,6 +1,9 @@
 package landscape
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // OneItem is the template of a deployment with one item, which puts objects into the
 // target that is imported as cluster. The objects are YAML.
@@ -19,6 +22,25 @@ func OneItem(objects ...string) string {
 		text += "    - policy: manage\n      manifest:\n" + Indent(object, 8)
 	}
 	return text
+}
+
+// OneConfigMap is the template of an item with one ConfigMap, which is named like the
+// Installation that NewInstallation makes of it.
+var OneConfigMap = OneItem(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: NAME, namespace: NAMESPACE}
+data: {greeting: hello}
+`)
+
+// ConfigMaps is the template of so many items with one ConfigMap each.
+func ConfigMaps(count int) string {
+	item := strings.TrimPrefix(OneConfigMap, "deployItems:\n")
+	var all strings.Builder
+	all.WriteString("deployItems:\n")
+	for i := range count {
+		all.WriteString(strings.NewReplacer("name: one", fmt.Sprint("name: item-", i), "name: NAME,", fmt.Sprintf("name: NAME-%d,", i)).Replace(item))
+	}
+	return all.String()
 }
 
 // Indent moves a text to the right.
