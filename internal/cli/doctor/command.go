@@ -2,9 +2,7 @@
 package doctor
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,9 +80,7 @@ func (f *flags) print(streams terminal.Streams, findings []doctor.Finding) error
 		}
 	}
 	if f.output == "json" {
-		encoder := json.NewEncoder(terminal.JSON(streams.Out))
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(findings); err != nil {
+		if err := terminal.WriteJSON(streams.Out, findings); err != nil {
 			return err
 		}
 	} else {
@@ -114,7 +110,7 @@ func (f *flags) printText(streams terminal.Streams, findings []doctor.Finding) {
 		if f.ascii || streams.ASCII() {
 			symbol = mark.ascii
 		}
-		text := terminal.Printable(strings.Join(strings.Fields(finding.Message), " "))
+		text := terminal.OneLine(finding.Message)
 		if streams.Color() && !f.noColor && finding.Severity != doctor.OK {
 			text = fmt.Sprintf("\x1b[%dm%s\x1b[0m", mark.color, text)
 		}

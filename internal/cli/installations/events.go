@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -168,7 +167,7 @@ func writeStory(out io.Writer, entries []inspect.Entry) error {
 		if message == "" {
 			message = entry.Reason
 		}
-		if _, err := fmt.Fprintf(out, "%s %s %s %s: %s%s\n", entry.Time.Format(timeFormat), mark, entry.Kind, entry.Name, oneLine(message), times(entry)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s %s %s %s: %s%s\n", entry.Time.Format(timeFormat), mark, entry.Kind, entry.Name, terminal.OneLine(message), times(entry)); err != nil {
 			return err
 		}
 	}
@@ -183,7 +182,7 @@ func writeEvents(out io.Writer, entries []inspect.Entry) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "LAST SEEN\tTYPE\tREASON\tOBJECT\tMESSAGE")
 	for _, entry := range entries {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s %s\t%s%s\n", entry.Time.Format(time.RFC3339), oneLine(entry.Type), oneLine(entry.Reason), entry.Kind, entry.Name, oneLine(entry.Message), times(entry))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s %s\t%s%s\n", entry.Time.Format(time.RFC3339), terminal.OneLine(entry.Type), terminal.OneLine(entry.Reason), entry.Kind, entry.Name, terminal.OneLine(entry.Message), times(entry))
 	}
 	return table.Flush()
 }
@@ -193,9 +192,4 @@ func times(entry inspect.Entry) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d times)", entry.Count)
-}
-
-// oneLine keeps a message of somebody else in its line.
-func oneLine(message string) string {
-	return terminal.Printable(strings.Join(strings.Fields(message), " "))
 }

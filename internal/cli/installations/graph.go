@@ -71,7 +71,7 @@ func drawFlow(out io.Writer, scope *flow.Scope, form string, ascii bool) error {
 	case "svg":
 		return picture.SVG(out, scope)
 	case "json":
-		return writeJSON(out, scope)
+		return terminal.WriteJSON(out, scope)
 	case "text":
 		return picture.Text(out, scope, ascii)
 	}

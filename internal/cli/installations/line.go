@@ -1,5 +1,7 @@
 package installations
 
+import "go.landscaper.dev/internal/cli/terminal"
+
 // line is the connection to an API server, as far as those know who follow it.
 type line struct {
 	// lost is the last message about a broken connection.
@@ -11,7 +13,7 @@ func (l *line) news(err error) string {
 	before := l.lost
 	l.lost = ""
 	if err != nil {
-		l.lost = oneLine("the connection to the API server is lost: " + err.Error())
+		l.lost = terminal.OneLine("the connection to the API server is lost: " + err.Error())
 	}
 	switch {
 	case l.lost != "" && before == "":

@@ -148,10 +148,3 @@ func newExecutionTree(node *inspect.Node) *executionTree {
 	}
 	return result
 }
-
-// writeJSON prints a result for programs.
-func writeJSON(out io.Writer, result any) error {
-	encoder := json.NewEncoder(terminal.JSON(out))
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(result)
-}

@@ -116,7 +116,7 @@ func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *conne
 func (f *planFlags) print(streams terminal.Streams, result *preview.Result) error {
 	switch f.output {
 	case "json":
-		return writeJSON(streams.Out, result)
+		return terminal.WriteJSON(streams.Out, result)
 	case "yaml":
 		text, err := yaml.Marshal(result)
 		if err != nil {
@@ -161,7 +161,7 @@ func (p *planPrinter) result(result *preview.Result) {
 		p.item(item)
 	}
 	for _, waiting := range result.Waiting {
-		p.line(diff.Unknown, "", "%s is known only when the job runs: %s", waiting.Path, strings.Join(strings.Fields(waiting.Reason), " "))
+		p.line(diff.Unknown, "", "%s is known only when the job runs: %s", waiting.Path, terminal.OneLine(waiting.Reason))
 	}
 	p.text.WriteString("Plan: " + result.Summary.String() + "\n")
 }
@@ -173,7 +173,7 @@ func (p *planPrinter) item(item preview.Item) {
 	}
 	switch {
 	case item.Unknown != "":
-		p.line(diff.Unknown, "", "%s: %s", heading, strings.Join(strings.Fields(item.Unknown), " "))
+		p.line(diff.Unknown, "", "%s: %s", heading, terminal.OneLine(item.Unknown))
 		return
 	case item.Action == diff.Delete:
 		p.line(diff.Delete, "", "%s: the item goes", heading)
@@ -191,7 +191,7 @@ func (p *planPrinter) item(item preview.Item) {
 			name = change.Namespace + "/" + name
 		}
 		if change.Action == diff.Unknown {
-			p.line(change.Action, "  ", "%s %s: %s", change.Kind, name, strings.Join(strings.Fields(change.Reason), " "))
+			p.line(change.Action, "  ", "%s %s: %s", change.Kind, name, terminal.OneLine(change.Reason))
 			continue
 		}
 		p.line(change.Action, "  ", "%s %s %s", signs[change.Action].word, change.Kind, name)

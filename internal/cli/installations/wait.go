@@ -184,7 +184,7 @@ func (w *wait) look(snapshot inspect.Snapshot) error {
 		case inspect.Pending:
 			w.tell(name, progress(snapshot, installation, verdict))
 		case inspect.Reached:
-			fmt.Fprintf(w.streams.Out, "Installation %s: %s\n", name, oneLine(reached(installation, w.starts[name])))
+			fmt.Fprintf(w.streams.Out, "Installation %s: %s\n", name, terminal.OneLine(reached(installation, w.starts[name])))
 			delete(w.starts, name)
 		case inspect.Gone:
 			return terminal.Exitf(terminal.ExitNotFound, "the Installation %s was deleted", name)
@@ -224,7 +224,7 @@ func (w *wait) open() string {
 
 // tell prints a line of progress if it is news.
 func (w *wait) tell(name, line string) {
-	line = runewidth.Truncate(name+" "+oneLine(line), longestProgress, "…")
+	line = runewidth.Truncate(name+" "+terminal.OneLine(line), longestProgress, "…")
 	if w.said[name] == line {
 		return
 	}

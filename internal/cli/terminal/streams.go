@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -87,6 +88,9 @@ func printable(text, except string) string {
 	}, text)
 }
 
+// OneLine keeps a message of somebody else in its line, and from acting on a terminal.
+func OneLine(text string) string { return Printable(strings.Join(strings.Fields(text), " ")) }
+
 // Controls reports whether a character does something to a terminal instead of being
 // shown: control characters, and those that turn the direction of writing around.
 func Controls(char rune) bool {
@@ -96,6 +100,13 @@ func Controls(char rune) bool {
 // JSON returns a writer for texts in JSON: it escapes what JSON lets through and a
 // terminal would act on. Each write must end between two characters.
 func JSON(out io.Writer) io.Writer { return jsonWriter{out} }
+
+// WriteJSON prints a result for programs that people can read as well.
+func WriteJSON(out io.Writer, result any) error {
+	encoder := json.NewEncoder(JSON(out))
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(result)
+}
 
 type jsonWriter struct{ out io.Writer }
 
