@@ -210,6 +210,14 @@ func (c *Connection) Explain(err error) error {
 	return err
 }
 
+// NeedsName demands the name of an Installation as an argument.
+func NeedsName(_ *cobra.Command, args []string) error {
+	if len(args) == 0 || args[0] == "" {
+		return errors.New("installationName was not defined: name the Installation")
+	}
+	return nil
+}
+
 // Missing says that there is no Installation of a name.
 func (c *Connection) Missing(name string) error {
 	return terminal.Exitf(terminal.ExitNotFound, "there is no Installation %s in namespace %s: see what exists with landscaper-cli installations inspect -A", name, c.Namespace)

@@ -17,6 +17,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/yamltext"
@@ -24,14 +25,14 @@ import (
 
 type applyFlags struct {
 	connection.Flags
-	wait             waitFlags
+	wait             await.Flags
 	files            []string
 	reconcile, waits bool
 	force            bool
 }
 
 func newApplyCommand(streams terminal.Streams) *cobra.Command {
-	f := &applyFlags{wait: waitFlags{goal: string(inspect.GoalSucceeded)}}
+	f := &applyFlags{wait: await.Flags{Goal: string(inspect.GoalSucceeded)}}
 	command := &cobra.Command{
 		Use:   "apply -f DIRECTORY",
 		Short: "Apply manifests of Installations and what they need",
@@ -65,7 +66,7 @@ these jobs, and shows how they end.`,
 	flags.BoolVar(&f.reconcile, "reconcile", false, "start a job of each root Installation")
 	flags.BoolVar(&f.waits, "wait", false, "start the jobs, and wait for them")
 	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that somebody else has set")
-	f.wait.addLimits(command)
+	f.wait.AddLimits(command)
 	terminal.BeStrict(command)
 	return command
 }
@@ -134,7 +135,7 @@ func (f *applyFlags) start(command *cobra.Command, streams terminal.Streams, on 
 		there := *on
 		there.Namespace = root.key.Namespace
 		if waiting := starts[root.key.Namespace]; len(waiting) > 0 {
-			if err := newWait(streams, &there, f.wait, waiting).run(command.Context()); err != nil {
+			if err := await.New(streams, &there, f.wait, waiting).Run(command.Context()); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ package installations
 import (
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 )
 
@@ -60,7 +61,7 @@ func used(streams terminal.Streams, form form) []*cobra.Command {
 		newInspectCommand(streams, form),
 		newReconcileCommand(streams),
 		newInterruptCommand(),
-		newWaitCommand(streams),
+		await.NewCommand(streams),
 		newEventsCommand(streams),
 		newLogsCommand(streams),
 		newGraphCommand(streams),

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
@@ -18,12 +19,12 @@ import (
 
 type deleteFlags struct {
 	connection.Flags
-	wait                       waitFlags
+	wait                       await.Flags
 	waits, dryRun, keep, agree bool
 }
 
 func newDeleteCommand(streams terminal.Streams) *cobra.Command {
-	f := &deleteFlags{wait: waitFlags{goal: string(inspect.GoalDeleted)}}
+	f := &deleteFlags{wait: await.Flags{Goal: string(inspect.GoalDeleted)}}
 	command := &cobra.Command{
 		Use:   "delete NAME",
 		Short: "Delete an Installation, and show what goes on which cluster and in which order",
@@ -34,7 +35,7 @@ then.
 With --without-uninstall, what was deployed stays on its clusters.`,
 		Example: `  landscaper-cli installations delete shop --dry-run
   landscaper-cli inst delete shop --yes --wait --timeout 20m`,
-		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {
@@ -50,7 +51,7 @@ With --without-uninstall, what was deployed stays on its clusters.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would go")
 	flags.BoolVar(&f.keep, "without-uninstall", false, "leave on the clusters what was deployed")
 	flags.BoolVarP(&f.agree, "yes", "y", false, "do not ask")
-	f.wait.addLimits(command)
+	f.wait.AddLimits(command)
 	terminal.BeStrict(command)
 	return command
 }
@@ -91,7 +92,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 		return nil
 	}
 	starts := map[string]inspect.Start{name: {UID: uid, AfterJob: true, JobID: tree.JobID}}
-	return newWait(streams, on, f.wait, starts).run(ctx)
+	return await.New(streams, on, f.wait, starts).Run(ctx)
 }
 
 // showUninstalls tells what goes, in order.

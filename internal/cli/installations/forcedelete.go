@@ -28,7 +28,7 @@ On a terminal, the command asks before it begins.`,
   landscaper-cli installations force-delete shop --dry-run
 
   landscaper-cli inst force-delete shop --yes`,
-		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {

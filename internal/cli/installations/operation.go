@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
@@ -18,7 +19,7 @@ import (
 
 func newReconcileCommand(streams terminal.Streams) *cobra.Command {
 	f := &connection.Flags{}
-	w := waitFlags{goal: string(inspect.GoalSucceeded)}
+	w := await.Flags{Goal: string(inspect.GoalSucceeded)}
 	wait := false
 	command := &cobra.Command{
 		Use:   "reconcile NAME",
@@ -27,7 +28,7 @@ func newReconcileCommand(streams terminal.Streams) *cobra.Command {
 has ended. With --wait, wait for the new job and show its result.`,
 		Example: `  landscaper-cli installations reconcile shop
   landscaper-cli inst reconcile shop --wait --timeout 10m`,
-		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
 		RunE: func(command *cobra.Command, args []string) error {
 			if wait {
 				terminal.BeStrict(command)
@@ -46,7 +47,7 @@ has ended. With --wait, wait for the new job and show its result.`,
 	}
 	f.Add(command)
 	command.Flags().BoolVar(&wait, "wait", false, "wait for the new job and show its result")
-	w.addLimits(command)
+	w.AddLimits(command)
 	return command
 }
 
@@ -58,7 +59,7 @@ func newInterruptCommand() *cobra.Command {
 		Long: `End the running job of an Installation: everything in its tree that is not finished
 becomes Failed. What a deployer is doing at this moment is not stopped.`,
 		Example: `  landscaper-cli installations interrupt shop`,
-		Args:    terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		Args:    terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {
@@ -71,13 +72,6 @@ becomes Failed. What a deployer is doing at this moment is not stopped.`,
 	}
 	f.Add(command)
 	return command
-}
-
-func needsName(_ *cobra.Command, args []string) error {
-	if len(args) == 0 || args[0] == "" {
-		return errors.New("installationName was not defined: name the Installation")
-	}
-	return nil
 }
 
 // request asks for an operation on an Installation, tells about it, and returns the
@@ -96,12 +90,12 @@ func request(command *cobra.Command, on *connection.Connection, name string, ask
 
 // awaitJob waits for the job after the one that an Installation had, and shows
 // its result.
-func awaitJob(ctx context.Context, on *connection.Connection, streams terminal.Streams, flags waitFlags, before *v1alpha1.Installation) error {
+func awaitJob(ctx context.Context, on *connection.Connection, streams terminal.Streams, flags await.Flags, before *v1alpha1.Installation) error {
 	if before.DeletionTimestamp != nil {
-		flags.goal = string(inspect.GoalDeleted)
+		flags.Goal = string(inspect.GoalDeleted)
 	}
 	start := inspect.Start{UID: before.UID, AfterJob: true, JobID: before.Status.JobID}
-	waited := newWait(streams, on, flags, map[string]inspect.Start{before.Name: start}).run(ctx)
+	waited := await.New(streams, on, flags, map[string]inspect.Start{before.Name: start}).Run(ctx)
 	if waited != nil && terminal.ExitCode(waited, true) != terminal.ExitEndedBadly {
 		return waited
 	}

@@ -50,7 +50,7 @@ may. Templates that use the time, random values or functions for clusters give a
 result each time.`,
 		Example: `  landscaper-cli installations plan shop
   landscaper-cli inst plan shop -o json | jq .summary`,
-		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
 		RunE: func(command *cobra.Command, args []string) error {
 			switch f.output {
 			case "text", "json", "yaml":

@@ -10,18 +10,19 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
 )
 
 type rerunFlags struct {
 	connection.Flags
-	wait          waitFlags
+	wait          await.Flags
 	failed, waits bool
 }
 
 func newRerunCommand(streams terminal.Streams) *cobra.Command {
-	f := &rerunFlags{wait: waitFlags{goal: string(inspect.GoalSucceeded)}}
+	f := &rerunFlags{wait: await.Flags{Goal: string(inspect.GoalSucceeded)}}
 	command := &cobra.Command{
 		Use:   "rerun [NAME...]",
 		Short: "Start a job again for the root Installations that have failed",
@@ -47,7 +48,7 @@ has failed; without names, these are all of the namespace.`,
 	f.Add(command)
 	command.Flags().BoolVar(&f.failed, "failed", false, "only Installations whose last job has failed")
 	command.Flags().BoolVar(&f.waits, "wait", false, "wait for the jobs")
-	f.wait.addLimits(command)
+	f.wait.AddLimits(command)
 	terminal.BeStrict(command)
 	return command
 }
@@ -74,7 +75,7 @@ func (f *rerunFlags) run(command *cobra.Command, streams terminal.Streams, on *c
 	if !f.waits {
 		return nil
 	}
-	return newWait(streams, on, f.wait, starts).run(ctx)
+	return await.New(streams, on, f.wait, starts).Run(ctx)
 }
 
 // choose returns the names of those that get a job, in the order of the forest.
@@ -84,7 +85,7 @@ func (f *rerunFlags) choose(ctx context.Context, on *connection.Connection, name
 		return nil, on.Explain(err)
 	}
 	for _, name := range names {
-		if find(snapshot, on.Namespace, name) == nil {
+		if await.Find(snapshot, on.Namespace, name) == nil {
 			return nil, on.Missing(name)
 		}
 	}

@@ -32,7 +32,7 @@ KEY=VALUE gives a number if VALUE is one, else a text; KEY:=VALUE gives any valu
 YAML or JSON; KEY@FILE gives the value of a file. No job is started.`,
 		Example: `  landscaper-cli installations set-import shop replicas=3 domain=shop.example.org
   landscaper-cli inst set-import shop 'hosts:=[a, b]' settings@settings.yaml`,
-		Args: terminal.Arguments(cobra.MatchAll(needsName, cobra.MinimumNArgs(2))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.MinimumNArgs(2))),
 		RunE: func(command *cobra.Command, args []string) error {
 			values, err := importValues(args[1:])
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/cli/connection"
+	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
@@ -29,7 +30,7 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 	}
 	defer live.Close()
 	changes := changeLog{began: time.Now(), said: map[string]string{}}
-	var line line
+	var line await.Line
 	// Only the times in the picture move by themselves.
 	clock := time.NewTicker(time.Second)
 	defer clock.Stop()
@@ -42,9 +43,9 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 		if err != nil {
 			return err
 		}
-		news := line.news(live.Disconnected())
+		news := line.News(live.Disconnected())
 		if streams.Terminal {
-			err = f.redraw(streams, trees, line.lost, on.Now())
+			err = f.redraw(streams, trees, line.Lost, on.Now())
 		} else {
 			changes.tell(streams, news)
 			err = changes.write(streams, trees)

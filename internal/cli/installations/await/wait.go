@@ -1,4 +1,5 @@
-package installations
+// Package await waits for Installations: the command wait, and what others that wait share.
+package await
 
 import (
 	"context"
@@ -24,23 +25,27 @@ const shownBlockers = 3
 // others.
 const longestProgress = 600
 
-type waitFlags struct {
-	goal string
+// Flags say what is waited for, and for how long.
+type Flags struct {
+	// Goal is what is waited for.
+	Goal string
 	// condition is set if the goal is none of the known ones.
 	condition *inspect.Condition
 	timeout   time.Duration
 	quiet     bool
 }
 
-func (f *waitFlags) addLimits(command *cobra.Command) {
+// AddLimits adds the flags that every command that waits has.
+func (f *Flags) AddLimits(command *cobra.Command) {
 	flags := command.Flags()
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait; 0 means no limit")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 }
 
-func newWaitCommand(streams terminal.Streams) *cobra.Command {
+// NewCommand returns the command that waits.
+func NewCommand(streams terminal.Streams) *cobra.Command {
 	f := &connection.Flags{}
-	w := waitFlags{}
+	w := Flags{}
 	command := &cobra.Command{
 		Use:   "wait NAME...",
 		Short: "Wait until Installations have succeeded, failed, finished or are deleted",
@@ -55,7 +60,7 @@ not exist, and with 5 when the time is over.`,
   landscaper-cli inst wait shop --for deleted --timeout 10m
   landscaper-cli inst wait shop --for phase=Completing
   landscaper-cli inst wait shop --for 'jsonpath={.status.conditions[?(@.type=="Ready")].status}=True'`,
-		Args: terminal.Arguments(needsName),
+		Args: terminal.Arguments(connection.NeedsName),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := w.parse(); err != nil {
 				return terminal.Usage(err)
@@ -68,35 +73,35 @@ not exist, and with 5 when the time is over.`,
 			for _, name := range args {
 				starts[name] = inspect.Start{}
 			}
-			return newWait(streams, on, w, starts).run(command.Context())
+			return New(streams, on, w, starts).Run(command.Context())
 		},
 		ValidArgsFunction: connection.CompleteInstallations(f, -1),
 	}
 	f.Add(command)
-	command.Flags().StringVar(&w.goal, "for", string(inspect.GoalSucceeded), "what to wait for: "+goals()+", phase=PHASE or jsonpath={.PATH}=VALUE")
+	command.Flags().StringVar(&w.Goal, "for", string(inspect.GoalSucceeded), "what to wait for: "+goals()+", phase=PHASE or jsonpath={.PATH}=VALUE")
 	terminal.CompleteWith(command, "for", strings.Split(goals(), ", ")...)
-	w.addLimits(command)
+	w.AddLimits(command)
 	terminal.BeStrict(command)
 	return command
 }
 
 // parse reads what is waited for.
-func (f *waitFlags) parse() (err error) {
-	if slices.Contains(inspect.Goals, inspect.Goal(f.goal)) {
+func (f *Flags) parse() (err error) {
+	if slices.Contains(inspect.Goals, inspect.Goal(f.Goal)) {
 		return nil
 	}
-	f.condition, err = inspect.ParseCondition(f.goal)
+	f.condition, err = inspect.ParseCondition(f.Goal)
 	if err == nil && f.condition == nil {
-		err = fmt.Errorf("invalid option for '--for' flag: %q: use one of %s, phase=PHASE or jsonpath={.PATH}=VALUE", f.goal, goals())
+		err = fmt.Errorf("invalid option for '--for' flag: %q: use one of %s, phase=PHASE or jsonpath={.PATH}=VALUE", f.Goal, goals())
 	}
 	return err
 }
 
-func (f *waitFlags) judge(installation *v1alpha1.Installation, start inspect.Start) inspect.Verdict {
+func (f *Flags) judge(installation *v1alpha1.Installation, start inspect.Start) inspect.Verdict {
 	if f.condition != nil {
 		return f.condition.Judge(installation, start)
 	}
-	return inspect.Judge(installation, inspect.Goal(f.goal), start)
+	return inspect.Judge(installation, inspect.Goal(f.Goal), start)
 }
 
 func goals() string {
@@ -107,24 +112,26 @@ func goals() string {
 	return strings.Join(words, ", ")
 }
 
-// wait waits for Installations and tells about it.
-type wait struct {
+// Wait waits for Installations and tells about it.
+type Wait struct {
 	streams terminal.Streams
 	on      *connection.Connection
-	flags   waitFlags
+	flags   Flags
 	began   time.Time
 	// starts are the Installations that are still waited for.
 	starts map[string]inspect.Start
 	// said is the last progress about each of them.
 	said map[string]string
-	line line
+	line Line
 }
 
-func newWait(streams terminal.Streams, on *connection.Connection, flags waitFlags, starts map[string]inspect.Start) *wait {
-	return &wait{streams: streams, on: on, flags: flags, began: time.Now(), starts: starts, said: map[string]string{}}
+// New returns a wait for those Installations that starts has, from how each was then.
+func New(streams terminal.Streams, on *connection.Connection, flags Flags, starts map[string]inspect.Start) *Wait {
+	return &Wait{streams: streams, on: on, flags: flags, began: time.Now(), starts: starts, said: map[string]string{}}
 }
 
-func (w *wait) run(ctx context.Context) error {
+// Run waits until all are where they should be, or one never gets there.
+func (w *Wait) Run(ctx context.Context) error {
 	ctx, cancel := terminal.WithTimeout(ctx, w.flags.timeout)
 	defer cancel()
 	err := w.follow(ctx)
@@ -137,7 +144,7 @@ func (w *wait) run(ctx context.Context) error {
 	return terminal.Exitf(terminal.ExitInterrupted, "interrupted while waiting for %s", w.open())
 }
 
-func (w *wait) follow(ctx context.Context) error {
+func (w *Wait) follow(ctx context.Context) error {
 	live, err := inspect.Follow(ctx, w.on.Watches, w.on.Namespace)
 	if err != nil {
 		return w.on.Explain(err)
@@ -160,15 +167,15 @@ func (w *wait) follow(ctx context.Context) error {
 }
 
 // begin notes which Installations are meant, and complains if one is missing.
-func (w *wait) begin(snapshot inspect.Snapshot) error {
+func (w *Wait) begin(snapshot inspect.Snapshot) error {
 	for _, name := range w.names() {
-		installation := find(snapshot, w.on.Namespace, name)
+		installation := Find(snapshot, w.on.Namespace, name)
 		start := w.starts[name]
 		switch {
 		case installation != nil && start.UID == "":
 			start.UID = installation.UID
 			w.starts[name] = start
-		case installation == nil && start.UID == "" && inspect.Goal(w.flags.goal) != inspect.GoalDeleted:
+		case installation == nil && start.UID == "" && inspect.Goal(w.flags.Goal) != inspect.GoalDeleted:
 			return w.on.Missing(name)
 		}
 	}
@@ -176,9 +183,9 @@ func (w *wait) begin(snapshot inspect.Snapshot) error {
 }
 
 // look judges each Installation that is still waited for.
-func (w *wait) look(snapshot inspect.Snapshot) error {
+func (w *Wait) look(snapshot inspect.Snapshot) error {
 	for _, name := range w.names() {
-		installation := find(snapshot, w.on.Namespace, name)
+		installation := Find(snapshot, w.on.Namespace, name)
 		verdict := w.flags.judge(installation, w.starts[name])
 		switch verdict.Result {
 		case inspect.Pending:
@@ -197,7 +204,7 @@ func (w *wait) look(snapshot inspect.Snapshot) error {
 	return nil
 }
 
-func (w *wait) names() []string {
+func (w *Wait) names() []string {
 	names := make([]string, 0, len(w.starts))
 	for name := range w.starts {
 		names = append(names, name)
@@ -207,7 +214,7 @@ func (w *wait) names() []string {
 }
 
 // open tells what is still waited for.
-func (w *wait) open() string {
+func (w *Wait) open() string {
 	var open []string
 	for _, name := range w.names() {
 		said := w.said[name]
@@ -216,14 +223,14 @@ func (w *wait) open() string {
 		}
 		open = append(open, said)
 	}
-	if w.line.lost != "" {
-		open = append(open, w.line.lost)
+	if w.line.Lost != "" {
+		open = append(open, w.line.Lost)
 	}
 	return strings.Join(open, "; ")
 }
 
 // tell prints a line of progress if it is news.
-func (w *wait) tell(name, line string) {
+func (w *Wait) tell(name, line string) {
 	line = runewidth.Truncate(name+" "+terminal.OneLine(line), longestProgress, "…")
 	if w.said[name] == line {
 		return
@@ -232,19 +239,20 @@ func (w *wait) tell(name, line string) {
 	w.print(line)
 }
 
-func (w *wait) tellAboutConnection(err error) {
-	if news := w.line.news(err); news != "" {
+func (w *Wait) tellAboutConnection(err error) {
+	if news := w.line.News(err); news != "" {
 		w.print(news)
 	}
 }
 
-func (w *wait) print(line string) {
+func (w *Wait) print(line string) {
 	if !w.flags.quiet {
 		fmt.Fprintf(w.streams.Err, "%4s  %s\n", time.Since(w.began).Round(time.Second), line)
 	}
 }
 
-func find(snapshot inspect.Snapshot, namespace, name string) *v1alpha1.Installation {
+// Find returns an Installation of a snapshot, or nil.
+func Find(snapshot inspect.Snapshot, namespace, name string) *v1alpha1.Installation {
 	for _, installation := range snapshot.Installations {
 		if installation.Namespace == namespace && installation.Name == name {
 			return installation
