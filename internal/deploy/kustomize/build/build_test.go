@@ -104,6 +104,37 @@ type refusal struct {
 	want           string
 }
 
+// TestLists: what the library takes for a list, and what is none, does not vanish.
+func TestLists(t *testing.T) {
+	list := func(reason, items, want string) refusal {
+		return refusal{reason, "{}", files{"a.yaml": configMap, "b.yaml": configMap + "---\n{apiVersion: v1, kind: List, items: " + items + "}"}, `"b.yaml": document 2: ` + want}
+	}
+	none, nothing := "items must be a list of objects", "items[0] must be an object"
+	checkRefused(t, []refusal{
+		list("a text", word, none),
+		list("a number", "1", none),
+		list("nothing", "null", none),
+		list("a map, as of a range that was forgotten", "{a: "+word+"}", none),
+		list("a text in it", "["+word+"]", nothing),
+		list("nothing in it", "[null]", nothing),
+		list("an object without anything in it", "[{}]", nothing),
+		list("a list in it that is none", "[{apiVersion: v1, kind: ConfigMapList, items: "+word+"}]", "items[0]."+none),
+		{"a list of a kind", "{}", files{"a.yaml": "{apiVersion: v1, kind: ConfigMapList, items: " + word + "}"}, `"a.yaml": document 1: ` + none},
+		{"a list in a resource of a kustomization", "{}", files{"kustomization.yaml": "resources: [a.yaml]", "a.yaml": "{apiVersion: v1, kind: List, items: " + word + "}"}, `"a.yaml": document 1: ` + none},
+	})
+	for _, test := range []struct{ reason, text string }{
+		{"an empty list is a list", "{apiVersion: v1, kind: List, items: []}"},
+		{"items of a kind that is no list are its own", "{apiVersion: example.com/v1, kind: Basket, metadata: {name: b}, items: {a: b}}"},
+		{"a kind with List in its name and without items is an object", "{apiVersion: example.com/v1, kind: AllowList, metadata: {name: b}}"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := built(t, files{"a.yaml": configMap + "---\n" + test.text}, "{}"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // kustomization is a source with a kustomization file and an object.
 func kustomization(text string) files {
 	return files{"kustomization.yaml": text, "a.yaml": configMap}

@@ -222,10 +222,36 @@ func (g *guard) objectsOf(own *part, text []byte) (documents [][]byte, err error
 				return nil, fmt.Errorf("document %d has no %s", i+1, field)
 			}
 		}
+		if err := checkList(content, ""); err != nil {
+			return nil, fmt.Errorf("document %d: %w", i+1, err)
+		}
 		g.note(content)
 		own.take(content)
 	}
 	return documents, nil
+}
+
+// checkList refuses an object that the library takes for a list and that is none: it would
+// drop what is there instead, without a word.
+func checkList(content map[string]any, at string) error {
+	items, hasItems := content["items"]
+	if kind, _ := content["kind"].(string); !hasItems || !strings.HasSuffix(kind, "List") {
+		return nil
+	}
+	list, isList := items.([]any)
+	if !isList {
+		return fmt.Errorf("%sitems must be a list of objects", at)
+	}
+	for i, item := range list {
+		object, isObject := item.(map[string]any)
+		if !isObject || len(object) == 0 {
+			return fmt.Errorf("%sitems[%d] must be an object", at, i)
+		}
+		if err := checkList(object, fmt.Sprintf("%sitems[%d].", at, i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take counts an object. The library may take it for a list, whose items may be lists
