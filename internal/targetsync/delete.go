@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 // delete removes what a TargetSync has made, and lets it go. The source is not needed.
@@ -58,7 +59,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 		}
 	}
 	for _, object := range made {
-		if !ours(object) || !attributed(object, sync.Name, alone) {
+		if !plan.Ours(object) || !attributed(object, sync.Name, alone) {
 			continue
 		}
 		uid := object.GetUID()

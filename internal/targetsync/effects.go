@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/deploy/parallel"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 // How a run asks for credentials: a garden signs a certificate for each, and has others
@@ -65,16 +66,16 @@ func failed(format string, args ...any) result {
 }
 
 // carryOut does what is planned. One failure is none for the others.
-func (r *run) carryOut(ctx context.Context, w world, p plan, o *outcome) {
+func (r *run) carryOut(ctx context.Context, w plan.World, p plan.Plan, o *outcome) {
 	var mutex sync.Mutex
-	parallel.Do(len(p.steps), func(index int) {
-		s := p.steps[index]
+	parallel.Do(len(p.Steps), func(index int) {
+		s := p.Steps[index]
 		done := r.step(ctx, w, s)
 		mutex.Lock()
 		defer mutex.Unlock()
 		o.wrote = o.wrote || done.wrote
 		if done.created {
-			o.created = append(o.created, s.name)
+			o.created = append(o.created, s.Name)
 		}
 		switch done.state {
 		case v1alpha1.TargetSyncItemFailed:
@@ -85,69 +86,69 @@ func (r *run) carryOut(ctx context.Context, w world, p plan, o *outcome) {
 			o.synced++
 			return
 		}
-		o.items = append(o.items, v1alpha1.TargetSyncItem{Name: s.name, State: done.state, Message: done.message})
+		o.items = append(o.items, v1alpha1.TargetSyncItem{Name: s.Name, State: done.state, Message: done.message})
 	})
 	slices.Sort(o.created)
 	slices.SortFunc(o.items, func(a, b v1alpha1.TargetSyncItem) int { return strings.Compare(a.Name, b.Name) })
 }
 
-func (r *run) step(ctx context.Context, w world, s step) result {
-	switch s.do {
-	case skip:
-		return result{state: v1alpha1.TargetSyncItemSkipped, message: s.why}
-	case refuse:
-		return failed("%s", s.why)
-	case requestCredentials:
+func (r *run) step(ctx context.Context, w plan.World, s plan.Step) result {
+	switch s.Do {
+	case plan.Skip:
+		return result{state: v1alpha1.TargetSyncItemSkipped, message: s.Why}
+	case plan.Refuse:
+		return failed("%s", s.Why)
+	case plan.RequestCredentials:
 		return r.credentials(ctx, w, s)
-	case copySecret:
-		return r.both(ctx, w, s, s.of.copied.data, time.Time{}, time.Time{})
-	case writeTarget:
-		return r.target(ctx, w, s, w.secrets[s.name].issued)
+	case plan.CopySecret:
+		return r.both(ctx, w, s, s.Of.Copied.Data, time.Time{}, time.Time{})
+	case plan.WriteTarget:
+		return r.target(ctx, w, s, w.Secrets[s.Name].Issued)
 	}
 	return result{}
 }
 
 // credentials gets credentials for a shoot and stores them.
-func (r *run) credentials(ctx context.Context, w world, s step) result {
+func (r *run) credentials(ctx context.Context, w plan.World, s plan.Step) result {
 	var kubeconfig []byte
 	var issued, expires time.Time
 	err := r.gate.pass(ctx, func() (err error) {
 		issued = r.Now()
-		kubeconfig, expires, err = r.source.ShootAdminKubeconfig(ctx, r.sync.Spec.SourceNamespace, s.name, credentialLifetime)
+		kubeconfig, expires, err = r.source.ShootAdminKubeconfig(ctx, r.sync.Spec.SourceNamespace, s.Name, plan.CredentialLifetime)
 		return err
 	})
 	if err != nil {
 		return r.notGranted(ctx, s, err)
 	}
 	if err := login.CheckKubeconfig(kubeconfig); err != nil {
-		return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: what the source has granted cannot be used: %v", s.name, err)
+		return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: what the source has granted cannot be used: %v", s.Name, err)
 	}
 	if !expires.IsZero() && !expires.After(issued) {
-		return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: what the source has granted has expired already: check the clocks", s.name)
+		return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: what the source has granted has expired already: check the clocks", s.Name)
 	}
-	return r.both(ctx, w, s, map[string][]byte{credentialKey: kubeconfig}, issued, expires)
+	return r.both(ctx, w, s, map[string][]byte{plan.CredentialKey: kubeconfig}, issued, expires)
 }
 
 // notGranted says what follows from a refused request for credentials.
-func (r *run) notGranted(ctx context.Context, s step, err error) result {
+func (r *run) notGranted(ctx context.Context, s plan.Step, err error) result {
 	if apierrors.IsNotFound(err) {
 		// It may have gone since it was listed. That it is not served says nothing.
-		if _, goneErr := r.source.Shoot(ctx, r.sync.Spec.SourceNamespace, s.name); apierrors.IsNotFound(goneErr) {
+		if _, goneErr := r.source.Shoot(ctx, r.sync.Spec.SourceNamespace, s.Name); apierrors.IsNotFound(goneErr) {
 			return result{state: v1alpha1.TargetSyncItemSkipped, message: "the shoot has gone since it was listed"}
 		}
 	}
-	if why := waits(s.of.shoot, err); why != "" {
+	if why := waits(s.Of.Shoot, err); why != "" {
 		return result{state: v1alpha1.TargetSyncItemSkipped, message: why}
 	}
-	return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: %v", s.name, err)
+	return failed("targetsync for shoot failed to get admin kubeconfig; target: %s, error: %v", s.Name, err)
 }
 
 // waits says why a refused request is no error, if it is none.
-func waits(of *shoot, err error) string {
+func waits(of *plan.Shoot, err error) string {
 	switch {
-	case of.creating && (apierrors.IsInvalid(err) || apierrors.IsInternalError(err)):
+	case of.Creating && (apierrors.IsInvalid(err) || apierrors.IsInternalError(err)):
 		return "the shoot is being created"
-	case of.hibernated && !failure.IsConnection(err) && !apierrors.IsForbidden(err):
+	case of.Hibernated && !failure.IsConnection(err) && !apierrors.IsForbidden(err):
 		return "the shoot is hibernated, and the source grants no credentials for it now"
 	}
 	return ""
@@ -155,36 +156,36 @@ func waits(of *shoot, err error) string {
 
 // both writes the Secret and then the Target, so that a Target never names a Secret
 // that is missing.
-func (r *run) both(ctx context.Context, w world, s step, data map[string][]byte, issued, expires time.Time) result {
+func (r *run) both(ctx context.Context, w plan.World, s plan.Step, data map[string][]byte, issued, expires time.Time) result {
 	if err := r.writeSecret(ctx, w, s, data, issued, expires); err != nil {
-		return failed("targetsync failed: could not create or update secret; target: %s, error: %v", s.name, err)
+		return failed("targetsync failed: could not create or update secret; target: %s, error: %v", s.Name, err)
 	}
 	done := r.target(ctx, w, s, issued)
 	done.wrote = true
 	return done
 }
 
-func (r *run) writeSecret(ctx context.Context, w world, s step, data map[string][]byte, issued, expires time.Time) error {
-	if _, exists := w.secrets[s.name]; !exists {
-		return r.createSecret(ctx, wantedSecret(r.sync, s, nil, data, issued, expires))
+func (r *run) writeSecret(ctx context.Context, w plan.World, s plan.Step, data map[string][]byte, issued, expires time.Time) error {
+	if _, exists := w.Secrets[s.Name]; !exists {
+		return r.createSecret(ctx, plan.WantedSecret(r.sync, s, nil, data, issued, expires))
 	}
 	existing := &corev1.Secret{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.name}, existing)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.Name}, existing)
 	switch {
 	case apierrors.IsNotFound(err):
-		return r.createSecret(ctx, wantedSecret(r.sync, s, nil, data, issued, expires))
+		return r.createSecret(ctx, plan.WantedSecret(r.sync, s, nil, data, issued, expires))
 	case err != nil:
 		return err // the caller tells what was done
-	case !ours(existing):
-		return fmt.Errorf("%s", collision("Secret", r.sync.Namespace, s.name))
+	case !plan.Ours(existing):
+		return fmt.Errorf("%s", plan.Collision("Secret", r.sync.Namespace, s.Name))
 	case existing.Type != corev1.SecretTypeOpaque:
 		// The type of a Secret cannot be changed.
-		if err := r.deleteSecret(ctx, s.name, existing.ResourceVersion); err != nil {
+		if err := r.deleteSecret(ctx, s.Name, existing.ResourceVersion); err != nil {
 			return err
 		}
-		return r.createSecret(ctx, wantedSecret(r.sync, s, nil, data, issued, expires))
+		return r.createSecret(ctx, plan.WantedSecret(r.sync, s, nil, data, issued, expires))
 	}
-	wanted := wantedSecret(r.sync, s, existing, data, issued, expires)
+	wanted := plan.WantedSecret(r.sync, s, existing, data, issued, expires)
 	if err := r.Client.Update(ctx, wanted); err != nil {
 		return refusal(err)
 	}
@@ -195,7 +196,7 @@ func (r *run) writeSecret(ctx context.Context, w world, s step, data map[string]
 func (r *run) createSecret(ctx context.Context, wanted *corev1.Secret) error {
 	err := r.Client.Create(ctx, wanted)
 	if apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("%s", collision("Secret", wanted.Namespace, wanted.Name))
+		return fmt.Errorf("%s", plan.Collision("Secret", wanted.Namespace, wanted.Name))
 	}
 	if err != nil {
 		return refusal(err)
@@ -215,26 +216,26 @@ func refusal(err error) error {
 
 // target writes the Target. A cache may be behind: then the API server has the last
 // word.
-func (r *run) target(ctx context.Context, w world, s step, issued time.Time) result {
-	existing := w.targets[s.name]
+func (r *run) target(ctx context.Context, w plan.World, s plan.Step, issued time.Time) result {
+	existing := w.Targets[s.Name]
 	done, err := r.writeTarget(ctx, s, existing, issued)
 	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
 		live := &v1alpha1.Target{}
-		if err = r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.name}, live); err == nil {
-			if !ours(live) {
-				return failed("%s", collision("Target", r.sync.Namespace, s.name))
+		if err = r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.Name}, live); err == nil {
+			if !plan.Ours(live) {
+				return failed("%s", plan.Collision("Target", r.sync.Namespace, s.Name))
 			}
 			done, err = r.writeTarget(ctx, s, live, issued)
 		}
 	}
 	if err != nil {
-		return failed("targetsync failed: could not create or update target; target: %s, error: %v", s.name, err)
+		return failed("targetsync failed: could not create or update target; target: %s, error: %v", s.Name, err)
 	}
 	return done
 }
 
-func (r *run) writeTarget(ctx context.Context, s step, existing *v1alpha1.Target, issued time.Time) (result, error) {
-	wanted, changed := wantedTarget(r.sync, s, existing, issued)
+func (r *run) writeTarget(ctx context.Context, s plan.Step, existing *v1alpha1.Target, issued time.Time) (result, error) {
+	wanted, changed := plan.WantedTarget(r.sync, s, existing, issued)
 	if !changed {
 		return result{}, nil
 	}
@@ -253,7 +254,7 @@ func (r *run) writeTarget(ctx context.Context, s step, existing *v1alpha1.Target
 
 // remove removes what is no longer wanted: the Target first, so that it never names a
 // Secret that is missing.
-func (r *run) remove(ctx context.Context, w world, names []string, o *outcome) {
+func (r *run) remove(ctx context.Context, w plan.World, names []string, o *outcome) {
 	for _, name := range names {
 		if err := r.removeOne(ctx, w, name); err != nil {
 			o.removal = append(o.removal, fmt.Sprintf("remove Target %s and its Secret, which the source no longer has: %v", name, err))
@@ -264,16 +265,16 @@ func (r *run) remove(ctx context.Context, w world, names []string, o *outcome) {
 	}
 }
 
-func (r *run) removeOne(ctx context.Context, w world, name string) error {
-	if target := w.targets[name]; target != nil && ours(target) {
+func (r *run) removeOne(ctx context.Context, w plan.World, name string) error {
+	if target := w.Targets[name]; target != nil && plan.Ours(target) {
 		r.memory.removes(subject{targetSubject, name})
 		seen := client.Preconditions{UID: &target.UID, ResourceVersion: &target.ResourceVersion}
 		if err := r.Client.Delete(ctx, target, seen); client.IgnoreNotFound(err) != nil {
 			return err // the caller tells what was done
 		}
 	}
-	if existing := w.secrets[name]; existing.ours && name != r.sync.Spec.SecretRef.Name {
-		return r.deleteSecret(ctx, name, existing.version)
+	if existing := w.Secrets[name]; existing.Ours && name != r.sync.Spec.SecretRef.Name {
+		return r.deleteSecret(ctx, name, existing.Version)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/cluster/watch"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 // memory is what this process knows of a TargetSync. All of it can be found out again:
@@ -42,7 +43,7 @@ type memory struct {
 	mutex sync.Mutex
 	// secrets are those that we have made, as we have read or written them; targets are
 	// the versions of the Targets.
-	secrets map[string]secret
+	secrets map[string]plan.Secret
 	targets map[string]string
 	// news are changes of such objects that somebody has told us of, by kind and name.
 	// Most of them are our own writes.
@@ -106,7 +107,7 @@ func (m *memories) of(key types.NamespacedName, uid types.UID) *memory {
 	known := m.known[key]
 	if known == nil || known.uid != uid {
 		known.end()
-		known = &memory{uid: uid, secrets: map[string]secret{}, targets: map[string]string{}, news: map[subject]string{}}
+		known = &memory{uid: uid, secrets: map[string]plan.Secret{}, targets: map[string]string{}, news: map[subject]string{}}
 		m.known[key] = known
 	}
 	return known
@@ -152,11 +153,11 @@ func (w *sourceWatch) close() {
 func (m *memory) wroteSecret(object *corev1.Secret) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.secrets[object.Name] = factsOf(object)
+	m.secrets[object.Name] = plan.FactsOf(object)
 }
 
 // ownSecrets are those that we have made, as they are now.
-func (m *memory) ownSecrets() map[string]secret {
+func (m *memory) ownSecrets() map[string]plan.Secret {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return maps.Clone(m.secrets)
@@ -194,7 +195,7 @@ func (m *memory) disturbed(accessName string) bool {
 			ours, made = m.access.version, true
 		default:
 			known, ok := m.secrets[of.name]
-			ours, made = known.version, ok
+			ours, made = known.Version, ok
 		}
 		// What was not made by us and is gone, is ours no longer.
 		if version != ours && (made || version != gone) {
@@ -267,7 +268,7 @@ func (m *memory) sourceChanged(sync *v1alpha1.TargetSync, now time.Time) bool {
 		}
 		return false
 	}
-	selects, err := names(sync.Spec.SecretNameExpression)
+	selects, err := plan.Names(sync.Spec.SecretNameExpression)
 	return known && err == nil && changedSince(m.watch.listed, m.watch.at, versions, at, selects)
 }
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 var key = types.NamespacedName{Namespace: "blue", Name: "fleet"}
@@ -54,7 +55,7 @@ func TestDue(t *testing.T) {
 			m := all.of(key, "u")
 			m.starts(sync)
 			m.next, m.access.version = now.Add(interval), "5"
-			m.secrets["eu"], m.targets["eu"] = secret{version: "7"}, "9"
+			m.secrets["eu"], m.targets["eu"] = plan.Secret{Version: "7"}, "9"
 			test.change(sync, all)
 			if got := m.due(sync, now); got != test.want {
 				t.Errorf("got %t", got)

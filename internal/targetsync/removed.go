@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 // Shoots knows which shoots are gone.
@@ -41,7 +42,7 @@ func (s *Shoots) Removed(ctx context.Context, namespace, name string) (bool, err
 	if err := s.Reader.Get(ctx, at, access); err != nil {
 		return false, fmt.Errorf("read Secret %s of TargetSync %s: %w", at, sync.Name, err)
 	}
-	kubeconfig := access.Data[accessKey(sync)]
+	kubeconfig := access.Data[plan.AccessKey(sync)]
 	if len(kubeconfig) == 0 {
 		return false, errors.New("no kubeconfig in secret: check spec.secretRef of the TargetSync")
 	}

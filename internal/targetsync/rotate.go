@@ -11,12 +11,13 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/login"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 // rotated returns when the token in the Secret was last renewed. What the Secret says
 // was written together with the token; the status may have missed it.
 func (r *run) rotated(found *corev1.Secret) time.Time {
-	rotated := timeIn(found.Annotations, v1alpha1.TokenRotatedAnnotation)
+	rotated := plan.TimeIn(found.Annotations, v1alpha1.TokenRotatedAnnotation)
 	if stored := r.sync.Status.LastTokenRotationTime; stored != nil && stored.After(rotated) {
 		return stored.Time
 	}
@@ -35,7 +36,7 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 		o.rotationErr = fmt.Errorf("authInfos in kubeconfig invalid for sync object: %w", err)
 		return
 	}
-	now, at := r.Now(), rotationAt(r.access.rotated, token)
+	now, at := r.Now(), plan.RotationAt(r.access.rotated, token)
 	if !wantsRotation(r.sync) && now.Before(at) {
 		o.wake = at
 		return
@@ -46,7 +47,7 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 	o.rotated, o.rotatedNow, o.wrote = r.access.rotated, true, true
 	// A token that says that it has ended already waits for the next run.
 	if _, token, err = login.TokenUser(r.access.kubeconfig); err == nil {
-		if at = rotationAt(r.access.rotated, token); at.After(now) {
+		if at = plan.RotationAt(r.access.rotated, token); at.After(now) {
 			o.wake = at
 		}
 	}
@@ -56,7 +57,7 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 // in one write. Until then nothing has changed; after it, nothing is left to do.
 func (r *run) renewToken(ctx context.Context, account string) error {
 	namespace := r.sync.Spec.SourceNamespace
-	token, _, err := r.source.ServiceAccountToken(ctx, namespace, account, tokenLifetime)
+	token, _, err := r.source.ServiceAccountToken(ctx, namespace, account, plan.TokenLifetime)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return fmt.Errorf("request a token of ServiceAccount %s/%s of the source: %w; the name under users in the kubeconfig must be that of its ServiceAccount, which must be allowed to create tokens for itself (serviceaccounts/token)", namespace, account, err)
 	}
@@ -76,8 +77,8 @@ func (r *run) renewToken(ctx context.Context, account string) error {
 	}
 	now := r.Now()
 	wanted := r.access.secret.DeepCopy()
-	wanted.Data[accessKey(r.sync)] = renewed
-	note(wanted, map[string]string{v1alpha1.TokenRotatedAnnotation: now.UTC().Format(time.RFC3339)})
+	wanted.Data[plan.AccessKey(r.sync)] = renewed
+	plan.Note(wanted, map[string]string{v1alpha1.TokenRotatedAnnotation: now.UTC().Format(time.RFC3339)})
 	if err := r.Client.Update(ctx, wanted); err != nil {
 		return fmt.Errorf("store the new token in Secret %s/%s: %w", wanted.Namespace, wanted.Name, refusal(err))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 // The reasons of conditions and events.
@@ -101,7 +102,7 @@ func (r *run) do(ctx context.Context) *outcome {
 		return o.ended(reasonAccess, err)
 	}
 	r.rotate(ctx, o)
-	w := world{sync: r.sync, suspects: r.memory.suspects, now: r.Now()}
+	w := plan.World{Sync: r.sync, Suspects: r.memory.suspects, Now: r.Now()}
 	if r.sync.Spec.SecretNameExpression == "" {
 		r.unwatch()
 	}
@@ -115,13 +116,13 @@ func (r *run) do(ctx context.Context) *outcome {
 	if err := r.observe(ctx, &w); err != nil {
 		return o.ended(reasonResource, err)
 	}
-	p := newPlan(w)
-	o.suspects, o.held = p.suspects, p.held
+	p := plan.New(w)
+	o.suspects, o.held = p.Suspects, p.Held
 	r.carryOut(ctx, w, p, o)
-	r.remove(ctx, w, p.remove, o)
+	r.remove(ctx, w, p.Remove, o)
 	// What was written meanwhile counts, above all.
-	w.secrets = r.memory.ownSecrets()
-	o.wake = earliest(o.wake, w.wake())
+	w.Secrets = r.memory.ownSecrets()
+	o.wake = plan.Earliest(o.wake, w.Wake())
 	return o
 }
 
@@ -134,7 +135,7 @@ func (r *run) expression() (func(string) bool, error) {
 	case spec.SecretNameExpression == "" && spec.ShootNameExpression == "":
 		return nil, nil
 	}
-	return names(spec.SecretNameExpression + spec.ShootNameExpression)
+	return plan.Names(spec.SecretNameExpression + spec.ShootNameExpression)
 }
 
 // connect reads the access to the source.
@@ -144,14 +145,14 @@ func (r *run) connect(ctx context.Context) error {
 	if err := r.Reader.Get(ctx, at, found); err != nil {
 		return fmt.Errorf("read Secret %s with the access to the source (spec.secretRef): %w", at, err)
 	}
-	kubeconfig := found.Data[accessKey(r.sync)]
+	kubeconfig := found.Data[plan.AccessKey(r.sync)]
 	r.keep(access{version: found.ResourceVersion, kubeconfig: kubeconfig, rotated: r.rotated(found), secret: found})
 	if len(kubeconfig) == 0 {
-		return fmt.Errorf("no kubeconfig in secret: Secret %s has no key %s, or it is empty", at, accessKey(r.sync))
+		return fmt.Errorf("no kubeconfig in secret: Secret %s has no key %s, or it is empty", at, plan.AccessKey(r.sync))
 	}
 	var err error
 	if r.source, err = r.Pool.ConnectKubeconfig(kubeconfig); err != nil {
-		return fmt.Errorf("the kubeconfig in key %s of Secret %s cannot be used: %w", accessKey(r.sync), at, err)
+		return fmt.Errorf("the kubeconfig in key %s of Secret %s cannot be used: %w", plan.AccessKey(r.sync), at, err)
 	}
 	return nil
 }
@@ -165,36 +166,38 @@ func (r *run) keep(found access) {
 }
 
 // list reads the source.
-func (r *run) list(ctx context.Context, w *world, selects func(string) bool) error {
+func (r *run) list(ctx context.Context, w *plan.World, selects func(string) bool) error {
 	namespace := r.sync.Spec.SourceNamespace
-	kind, resource := shootKind, shootResource
-	read := func(object *unstructured.Unstructured) (item, error) { return readShoot(object, selects), nil }
-	held := &copies{selects: selects}
+	kind, resource := plan.ShootKind, plan.ShootResource
+	read := func(object *unstructured.Unstructured) (plan.Item, error) {
+		return plan.ReadShoot(object, selects), nil
+	}
+	held := &plan.Copies{Selects: selects}
 	if r.sync.Spec.SecretNameExpression != "" {
-		kind, resource, read = secretKind, secretResource, held.read
+		kind, resource, read = plan.SecretKind, plan.SecretResource, held.Read
 	}
 	listing, err := cluster.ListReduced(ctx, r.source, kind, resource, namespace, read)
-	if held.tooMuch() {
-		err = errTooMuch
+	if held.TooMuch() {
+		err = plan.ErrTooMuch
 	}
 	if err != nil {
 		r.unwatch()
 		return fmt.Errorf("list %s in namespace %s of the source; nothing is removed: %w", resource.Resource, namespace, err)
 	}
-	w.items, w.listed = listing.Objects, true
-	slices.SortFunc(w.items, func(a, b item) int { return strings.Compare(a.name, b.name) })
-	if kind == secretKind {
+	w.Items, w.Listed = listing.Objects, true
+	slices.SortFunc(w.Items, func(a, b plan.Item) int { return strings.Compare(a.Name, b.Name) })
+	if kind == plan.SecretKind {
 		r.watch(w, listing.Version)
 	}
 	return nil
 }
 
 // watch lets changes of Secrets in the source begin a run, from what was listed on.
-func (r *run) watch(w *world, version string) {
+func (r *run) watch(w *plan.World, version string) {
 	listed := map[string]string{}
-	for i := range w.items {
-		if w.items[i].selected {
-			listed[w.items[i].name] = w.items[i].version
+	for i := range w.Items {
+		if w.Items[i].Selected {
+			listed[w.Items[i].Name] = w.Items[i].Version
 		}
 	}
 	m, namespace := r.memory, r.sync.Spec.SourceNamespace
@@ -211,7 +214,7 @@ func (r *run) watch(w *world, version string) {
 		key := client.ObjectKeyFromObject(r.sync)
 		m.watch = &sourceWatch{
 			connection: r.source, namespace: namespace,
-			subscription: r.source.SubscribeNamespace(secretResource, namespace, func() { r.wake(key) }),
+			subscription: r.source.SubscribeNamespace(plan.SecretResource, namespace, func() { r.wake(key) }),
 		}
 	}
 	m.watch.listed, m.watch.at = listed, version
@@ -225,17 +228,17 @@ func (r *run) unwatch() {
 }
 
 // observe reads what is in the namespace. Secrets that we know are not read again.
-func (r *run) observe(ctx context.Context, w *world) error {
+func (r *run) observe(ctx context.Context, w *plan.World) error {
 	targets := &v1alpha1.TargetList{}
 	if err := r.Client.List(ctx, targets, client.InNamespace(r.sync.Namespace)); err != nil {
 		return fmt.Errorf("list Targets: %w", err)
 	}
-	w.targets = map[string]*v1alpha1.Target{}
+	w.Targets = map[string]*v1alpha1.Target{}
 	versions := map[string]string{}
 	for i := range targets.Items {
 		target := &targets.Items[i]
-		w.targets[target.Name] = target
-		if ours(target) {
+		w.Targets[target.Name] = target
+		if plan.Ours(target) {
 			versions[target.Name] = target.ResourceVersion
 		}
 	}
@@ -248,10 +251,10 @@ func (r *run) observe(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	w.secrets = known
+	w.Secrets = known
 	for i := range cached.Items {
-		if found := &cached.Items[i]; !ours(found) {
-			w.secrets[found.Name] = secret{version: found.ResourceVersion}
+		if found := &cached.Items[i]; !plan.Ours(found) {
+			w.Secrets[found.Name] = plan.Secret{Version: found.ResourceVersion}
 		}
 	}
 	r.memory.mutex.Lock()
@@ -261,15 +264,15 @@ func (r *run) observe(ctx context.Context, w *world) error {
 }
 
 // ownSecrets returns those that have our label, from memory if that is up to date.
-func (r *run) ownSecrets(ctx context.Context, cached *metav1.PartialObjectMetadataList) (map[string]secret, error) {
+func (r *run) ownSecrets(ctx context.Context, cached *metav1.PartialObjectMetadataList) (map[string]plan.Secret, error) {
 	r.memory.mutex.Lock()
-	known, same := map[string]secret{}, 0
+	known, same := map[string]plan.Secret{}, 0
 	for i := range cached.Items {
 		found := &cached.Items[i]
-		if facts, ok := r.memory.secrets[found.Name]; ok && ours(found) && facts.version == found.ResourceVersion {
+		if facts, ok := r.memory.secrets[found.Name]; ok && plan.Ours(found) && facts.Version == found.ResourceVersion {
 			known[found.Name] = facts
 			same++
-		} else if ours(found) {
+		} else if plan.Ours(found) {
 			same = -len(cached.Items)
 		}
 	}
@@ -278,7 +281,7 @@ func (r *run) ownSecrets(ctx context.Context, cached *metav1.PartialObjectMetada
 	if complete {
 		return known, nil
 	}
-	known = map[string]secret{}
+	known = map[string]plan.Secret{}
 	page := client.ListOptions{Namespace: r.sync.Namespace, Limit: pageSize}
 	client.MatchingLabels{v1alpha1.TargetSyncLabel: v1alpha1.TargetSyncLabelValue}.ApplyToList(&page)
 	for {
@@ -287,7 +290,7 @@ func (r *run) ownSecrets(ctx context.Context, cached *metav1.PartialObjectMetada
 			return nil, fmt.Errorf("list the Secrets of Targets: %w", err)
 		}
 		for i := range list.Items {
-			known[list.Items[i].Name] = factsOf(&list.Items[i])
+			known[list.Items[i].Name] = plan.FactsOf(&list.Items[i])
 		}
 		if page.Continue = list.Continue; page.Continue == "" {
 			break

@@ -20,6 +20,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 const (
@@ -112,7 +113,7 @@ func (r *Reconciler) made(kind string) handler.EventHandler {
 // concerns reports whether an object, as it is or as it was, matters to a TargetSync.
 func concerns(kind string, sync *v1alpha1.TargetSync, objects ...client.Object) bool {
 	for _, object := range objects {
-		if ours(metav1.Object(object)) || kind == secretSubject && object.GetName() == sync.Spec.SecretRef.Name {
+		if plan.Ours(metav1.Object(object)) || kind == secretSubject && object.GetName() == sync.Spec.SecretRef.Name {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 const (
@@ -180,7 +181,7 @@ func nextRun(o *outcome, failures int, now time.Time, spread float64) time.Durat
 		pause = min(pause, time.Duration((0.75+0.25*spread)*float64(retry)))
 	}
 	if len(o.held) > 0 {
-		pause = max(pause, secondLook)
+		pause = max(pause, plan.SecondLook)
 	}
 	if !o.wake.IsZero() {
 		pause = min(pause, max(o.wake.Sub(now), soonest))

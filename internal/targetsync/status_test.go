@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/targetsync/plan"
 )
 
 func TestStatusAfter(t *testing.T) {
@@ -79,7 +80,7 @@ func TestNextRun(t *testing.T) {
 		{"the third one", failing, 3, 1, 20 * time.Second},
 		{"after many, no later than any other run", failing, 60, 1, interval},
 		{"a failure of one shoot is one", &outcome{failed: 1}, 1, 1, 5 * time.Second},
-		{"removals wait for a second look, which must not be too soon", &outcome{held: []string{"a"}}, 1, 1, secondLook},
+		{"removals wait for a second look, which must not be too soon", &outcome{held: []string{"a"}}, 1, 1, plan.SecondLook},
 		{"other TargetSyncs: their end wakes", &outcome{err: errSeveral}, 9, 0, interval},
 		{"credentials that end soon", &outcome{wake: now.Add(20 * time.Second)}, 0, 1, 20 * time.Second},
 		{"and no faster than that", &outcome{wake: now}, 0, 1, soonest},

@@ -1,4 +1,4 @@
-package targetsync
+package plan
 
 import (
 	"maps"
@@ -11,48 +11,48 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// wantedTarget returns the Target for a step as it should be, and whether that is
+// WantedTarget returns the Target for a step as it should be, and whether that is
 // another one than the existing one, which may be nil. Labels and annotations of others
 // stay. Issued is when the credentials in its Secret were requested, or zero.
-func wantedTarget(sync *v1alpha1.TargetSync, s step, existing *v1alpha1.Target, issued time.Time) (*v1alpha1.Target, bool) {
-	wanted := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: s.name}}
+func WantedTarget(sync *v1alpha1.TargetSync, s Step, existing *v1alpha1.Target, issued time.Time) (*v1alpha1.Target, bool) {
+	wanted := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: s.Name}}
 	if existing != nil {
 		wanted = existing.DeepCopy()
 	}
 	mark(wanted, sync)
-	note(wanted, shootNotes(sync, s.of))
-	if s.of == nil || s.of.shoot == nil {
+	Note(wanted, shootNotes(sync, s.Of))
+	if s.Of == nil || s.Of.Shoot == nil {
 		delete(wanted.Annotations, v1alpha1.LastTargetSyncAnnotation)
 	} else if !issued.IsZero() {
 		wanted.Annotations[v1alpha1.LastTargetSyncAnnotation] = issued.UTC().Format(time.RFC3339)
 	}
-	ref := v1alpha1.LocalSecretReference{Name: s.name, Key: credentialKey}
-	if s.of == nil {
-		ref = v1alpha1.LocalSecretReference{Name: sync.Spec.SecretRef.Name, Key: accessKey(sync)}
+	ref := v1alpha1.LocalSecretReference{Name: s.Name, Key: CredentialKey}
+	if s.Of == nil {
+		ref = v1alpha1.LocalSecretReference{Name: sync.Spec.SecretRef.Name, Key: AccessKey(sync)}
 	}
 	wanted.Spec = v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, SecretRef: &ref}
 	return wanted, existing == nil || !equality.Semantic.DeepEqual(wanted, existing)
 }
 
-// wantedSecret returns the Secret for a step with the data, as it should be. Labels and
+// WantedSecret returns the Secret for a step with the data, as it should be. Labels and
 // annotations of others stay. The type is always the same: what a source says about
 // that could give a Secret a meaning for somebody else.
-func wantedSecret(sync *v1alpha1.TargetSync, s step, existing *corev1.Secret, data map[string][]byte, issued, expires time.Time) *corev1.Secret {
-	wanted := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: s.name}, Type: corev1.SecretTypeOpaque}
+func WantedSecret(sync *v1alpha1.TargetSync, s Step, existing *corev1.Secret, data map[string][]byte, issued, expires time.Time) *corev1.Secret {
+	wanted := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: s.Name}, Type: corev1.SecretTypeOpaque}
 	if existing != nil {
 		wanted = existing.DeepCopy()
 	}
 	mark(wanted, sync)
-	notes := shootNotes(sync, s.of)
+	notes := shootNotes(sync, s.Of)
 	notes[v1alpha1.ShootAuthoritiesAnnotation], notes[v1alpha1.KubeconfigIssuedAnnotation], notes[v1alpha1.KubeconfigExpirationAnnotation] = "", "", ""
-	if s.of.shoot != nil {
-		notes[v1alpha1.ShootAuthoritiesAnnotation] = s.of.shoot.authorities
+	if s.Of.Shoot != nil {
+		notes[v1alpha1.ShootAuthoritiesAnnotation] = s.Of.Shoot.authorities
 		notes[v1alpha1.KubeconfigIssuedAnnotation] = issued.UTC().Format(time.RFC3339)
 		if !expires.IsZero() {
 			notes[v1alpha1.KubeconfigExpirationAnnotation] = expires.UTC().Format(time.RFC3339)
 		}
 	}
-	note(wanted, notes)
+	Note(wanted, notes)
 	wanted.Data, wanted.StringData = maps.Clone(data), nil
 	return wanted
 }
@@ -65,11 +65,11 @@ func mark(object metav1.Object, sync *v1alpha1.TargetSync) {
 	}
 	labels[v1alpha1.TargetSyncLabel] = v1alpha1.TargetSyncLabelValue
 	object.SetLabels(labels)
-	note(object, map[string]string{v1alpha1.TargetSyncNameAnnotation: sync.Name})
+	Note(object, map[string]string{v1alpha1.TargetSyncNameAnnotation: sync.Name})
 }
 
-// note sets annotations; empty ones are removed.
-func note(object metav1.Object, notes map[string]string) {
+// Note sets annotations; empty ones are removed.
+func Note(object metav1.Object, notes map[string]string) {
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -85,19 +85,19 @@ func note(object metav1.Object, notes map[string]string) {
 }
 
 // shootNotes tell which shoot an object is for; they are empty if it is for none.
-func shootNotes(sync *v1alpha1.TargetSync, of *item) map[string]string {
+func shootNotes(sync *v1alpha1.TargetSync, of *Item) map[string]string {
 	notes := map[string]string{v1alpha1.ShootNameAnnotation: "", v1alpha1.ShootNamespaceAnnotation: "", v1alpha1.ShootUIDAnnotation: ""}
-	if of != nil && of.shoot != nil {
-		notes[v1alpha1.ShootNameAnnotation], notes[v1alpha1.ShootNamespaceAnnotation] = of.name, sync.Spec.SourceNamespace
+	if of != nil && of.Shoot != nil {
+		notes[v1alpha1.ShootNameAnnotation], notes[v1alpha1.ShootNamespaceAnnotation] = of.Name, sync.Spec.SourceNamespace
 		notes[v1alpha1.ShootUIDAnnotation] = of.uid
 	}
 	return notes
 }
 
-// accessKey is the key of the kubeconfig in the Secret with the access to the source.
-func accessKey(sync *v1alpha1.TargetSync) string {
+// AccessKey is the key of the kubeconfig in the Secret with the access to the source.
+func AccessKey(sync *v1alpha1.TargetSync) string {
 	if sync.Spec.SecretRef.Key != "" {
 		return sync.Spec.SecretRef.Key
 	}
-	return credentialKey
+	return CredentialKey
 }

@@ -1,4 +1,4 @@
-package targetsync
+package plan
 
 import (
 	"encoding/base64"
@@ -10,13 +10,13 @@ import (
 const (
 	// rotationInterval is after which time the token of the source is renewed.
 	rotationInterval = 60 * 24 * time.Hour
-	// tokenLifetime is how long a token is to be valid. The source may grant less.
-	tokenLifetime = 90 * 24 * time.Hour
+	// TokenLifetime is how long a token is to be valid. The source may grant less.
+	TokenLifetime = 90 * 24 * time.Hour
 )
 
-// rotationAt says when the token of the source is to be renewed. Rotated is when it was
+// RotationAt says when the token of the source is to be renewed. Rotated is when it was
 // last renewed, zero if that is not known: then it is renewed once.
-func rotationAt(rotated time.Time, token string) time.Time {
+func RotationAt(rotated time.Time, token string) time.Time {
 	if rotated.IsZero() {
 		return time.Time{}
 	}
@@ -29,8 +29,8 @@ func rotationAt(rotated time.Time, token string) time.Time {
 	return at
 }
 
-// earliest returns the earlier one of two times; the zero time is none.
-func earliest(a, b time.Time) time.Time {
+// Earliest returns the earlier one of two times; the zero time is none.
+func Earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

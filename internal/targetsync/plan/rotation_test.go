@@ -1,4 +1,4 @@
-package targetsync
+package plan
 
 import (
 	"encoding/base64"
@@ -6,8 +6,6 @@ import (
 	"math"
 	"testing"
 	"time"
-
-	"go.landscaper.dev/api/v1alpha1"
 )
 
 func token(issued, expires time.Time) string {
@@ -33,7 +31,7 @@ func TestRotationAt(t *testing.T) {
 		{"a time in the future counts like any other", now.Add(day), "", now.Add(61 * day)},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := rotationAt(test.rotated, test.token); !got.Equal(test.want) {
+			if got := RotationAt(test.rotated, test.token); !got.Equal(test.want) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -55,24 +53,9 @@ func TestEarliest(t *testing.T) {
 		{"the credentials are first", soon, late, soon},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := earliest(test.a, test.b); !got.Equal(test.earliest) {
+			if got := Earliest(test.a, test.b); !got.Equal(test.earliest) {
 				t.Errorf("got %s", got)
 			}
 		})
-	}
-}
-
-// TestRotationWakes: what is not due yet says when it is.
-func TestRotationWakes(t *testing.T) {
-	content := fmt.Sprintf(`{"users":[{"name":"sync-bot","user":{"token":%q}}]}`, token(now.Add(-time.Minute), now.Add(5*time.Minute)))
-	sync := fleet(func(spec *v1alpha1.TargetSyncSpec) { spec.TokenRotation = &v1alpha1.TokenRotation{Enabled: true} })
-	r := &run{
-		Reconciler: &Reconciler{Now: func() time.Time { return now }}, sync: sync,
-		access: access{kubeconfig: []byte(content), rotated: now.Add(-time.Minute)},
-	}
-	o := &outcome{}
-	r.rotate(t.Context(), o)
-	if want := now.Add(3 * time.Minute); !o.wake.Equal(want) || o.rotationErr != nil {
-		t.Errorf("got %s, %v, want %s", o.wake, o.rotationErr, want)
 	}
 }
