@@ -42,7 +42,7 @@ func (r *Reconciler) handDown(ctx context.Context, inst *v1alpha1.Installation, 
 
 // failureOf is the reason of a failure that follows from those of children: an abort is
 // told up to the root.
-func failureOf(s snapshot) string {
+func failureOf(s situation) string {
 	for _, sub := range s.subs {
 		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {
 			return v1alpha1.AbortedReason

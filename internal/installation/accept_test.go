@@ -12,8 +12,8 @@ func TestRequestForWhatChanged(t *testing.T) {
 	b := newBench(t, installed(t, "web")...)
 	inst := b.installation(t)
 	inst.Generation, inst.Status.ObservedGeneration, inst.Status.JobID, inst.Status.InstallationPhase = 2, 1, "job-0", "Init"
-	s := &snapshot{inst: inst}
-	if got := decide(*s).do; got != accept {
+	s := snapshotOf(inst)
+	if got := decide(s.situation).do; got != accept {
 		t.Fatalf("%s is next", got)
 	}
 	if err := b.accept(t.Context(), s); err != nil {

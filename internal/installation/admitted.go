@@ -11,7 +11,7 @@ import (
 
 // takenUp reports whether the first job of a root has no request any more, and is not
 // stored yet.
-func takenUp(s snapshot) bool { return s.taken || admitted(s.inst) }
+func takenUp(s situation) bool { return s.taken || admitted(s.inst) }
 
 // admitted reports whether the first job of a root was taken up and is not stored yet.
 func admitted(inst *v1alpha1.Installation) bool { return isRoot(inst) && job.Admitted(inst) }

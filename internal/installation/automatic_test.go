@@ -11,7 +11,7 @@ import (
 
 // every makes an Installation repeat its job.
 func every(failed, succeeded string, times int) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{}
 		if failed != "" {
 			s.inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{Interval: durationOf(failed), NumberOfReconciles: &times}
@@ -31,7 +31,7 @@ func durationOf(text string) *v1alpha1.Duration {
 }
 
 func schedules(failed, succeeded string) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{
 			FailedReconcile: &v1alpha1.FailedReconcile{CronSpec: failed}, SucceededReconcile: &v1alpha1.SucceededReconcile{CronSpec: succeeded},
 		}
@@ -41,7 +41,7 @@ func schedules(failed, succeeded string) option {
 // counted is the counter of automatic jobs of a generation; the last one was a time
 // before noon.
 func counted(generation int64, count int, onFailed bool, before time.Duration) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Status.AutomaticReconcileStatus = &v1alpha1.AutomaticReconcileStatus{
 			Generation: generation, NumberOfReconciles: count, OnFailed: onFailed, LastReconcileTime: metav1.NewTime(noon.Add(-before)),
 		}
@@ -50,7 +50,7 @@ func counted(generation int64, count int, onFailed bool, before time.Duration) o
 
 // finishedBefore is the end of the last job, a time before noon.
 func finishedBefore(before time.Duration) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		at := metav1.NewTime(noon.Add(-before))
 		s.inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{FinishedTime: &at}
 	}
@@ -70,8 +70,8 @@ func TestRepeatDue(t *testing.T) {
 	}{
 		{"nothing is repeated unless somebody wants it", []option{failed, finishedBefore(0)}, never},
 		{"the interval is kept before the first retry", []option{failed, every("2m", "", 4), finishedBefore(0)}, 2 * time.Minute},
-		{"the default for retries", []option{failed, every("", "1h", 0), func(s *snapshot) { s.inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{} }, finishedBefore(0)}, 5 * time.Minute},
-		{"the default after a success", []option{succeeded, func(s *snapshot) {
+		{"the default for retries", []option{failed, every("", "1h", 0), func(s *situation) { s.inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{} }, finishedBefore(0)}, 5 * time.Minute},
+		{"the default after a success", []option{succeeded, func(s *situation) {
 			s.inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{SucceededReconcile: &v1alpha1.SucceededReconcile{}}
 		}, finishedBefore(0)}, 24 * time.Hour},
 		{"further retries count from the one before", []option{failed, every("2m", "", 4), observed(1), counted(1, 1, true, time.Minute), finishedBefore(0)}, time.Minute},
@@ -96,7 +96,7 @@ func TestRepeatDue(t *testing.T) {
 		{"a day that never comes", []option{failed, schedules("0 0 30 2 *", ""), finishedBefore(0)}, never},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := repeatDue(snapshotWith(test.options...).inst)
+			got := repeatDue(situationWith(test.options...).inst)
 			switch {
 			case test.want == never && !got.IsZero():
 				t.Errorf("it is due at %s", got)
@@ -120,7 +120,7 @@ func TestNoteEnd(t *testing.T) {
 		{"a success that is not repeated ends the count", []option{jobs("a", "a", "Succeeded"), every("2m", "", 2), observed(1), counted(1, 1, true, time.Hour), finishedBefore(0)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := snapshotWith(test.options...).inst
+			inst := situationWith(test.options...).inst
 			noteEnd(inst)
 			got := inst.Status.AutomaticReconcileStatus
 			if (got == nil) != (test.want == nil) || got != nil && *got != *test.want {

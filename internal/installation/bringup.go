@@ -56,7 +56,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 		// Of this job, only the exports are still to be worked out.
 		r.plans.Forget(client.ObjectKeyFromObject(s.inst))
 	}
-	if len(leaving(*s)) > 0 {
+	if len(leaving(s.family)) > 0 {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
 	return r.handOver(ctx, s)

@@ -12,8 +12,8 @@ import (
 // decideLeaving looks at subinstallations that are being deleted: those that are no
 // longer wanted, and those that somebody has deleted. The others get the job when they
 // are gone, because they may bring up the same.
-func decideLeaving(s snapshot) decision {
-	subs := leaving(s)
+func decideLeaving(s situation) decision {
+	subs := leaving(s.family)
 	if sub, running := busy(subs, s.inst.Status.JobID); running {
 		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
 	}
@@ -34,7 +34,7 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 
 // decideChildren looks at the children of a running job. All of them end before it
 // does.
-func decideChildren(s snapshot) decision {
+func decideChildren(s situation) decision {
 	status := &s.inst.Status
 	if sub, running := busy(s.subs, status.JobID); running {
 		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
@@ -50,7 +50,7 @@ func decideChildren(s snapshot) decision {
 
 // childrenError says which children have failed, and why: those that only follow from
 // the failure of a sibling are named, and no cause. It is nil if all have succeeded.
-func childrenError(s snapshot) error {
+func childrenError(s situation) error {
 	var said, failed []string
 	var causes []error
 	for _, sub := range s.subs {
@@ -58,7 +58,7 @@ func childrenError(s snapshot) error {
 			failed = append(failed, sub.Name)
 		}
 	}
-	gone := absent(s)
+	gone := absent(s.family)
 	if failed = append(failed, gone...); len(failed) > 0 {
 		said = append(said, "Failed sub-installation(s): "+listed(failed))
 		causes = append(causes, subErrors(s.subs), absentError(gone))
@@ -75,16 +75,16 @@ func childrenError(s snapshot) error {
 
 // absent returns the subinstallations that the job has written and that are gone. The
 // cache is not behind: it shows the status that names them.
-func absent(s snapshot) []string {
-	if s.inst.Status.SubInstCache == nil {
+func absent(f family) []string {
+	if f.inst.Status.SubInstCache == nil {
 		return nil
 	}
-	there := make(map[string]bool, len(s.subs))
-	for _, sub := range s.subs {
+	there := make(map[string]bool, len(f.subs))
+	for _, sub := range f.subs {
 		there[sub.Name] = true
 	}
 	var names []string
-	for _, pair := range s.inst.Status.SubInstCache.ActiveSubs {
+	for _, pair := range f.inst.Status.SubInstCache.ActiveSubs {
 		if !there[pair.ObjectName] {
 			names = append(names, pair.ObjectName)
 		}
@@ -148,7 +148,7 @@ func shortened(message string) string {
 
 // decideCompletion ends a job whose children are done. What was changed meanwhile
 // would be missing in its results.
-func decideCompletion(s snapshot) decision {
+func decideCompletion(s situation) decision {
 	if s.inst.Generation != s.inst.Status.ObservedGeneration {
 		return failure(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
@@ -156,7 +156,7 @@ func decideCompletion(s snapshot) decision {
 }
 
 // decideRemoval looks at what has to go before a deletion reaches the children.
-func decideRemoval(s snapshot) decision {
+func decideRemoval(s situation) decision {
 	switch {
 	case s.turn == nil && minds(s.inst):
 		return act(survey)
@@ -174,9 +174,9 @@ func decideRemoval(s snapshot) decision {
 // decideDeletion looks at what is left of the children. The cache may be behind, so
 // that the API server has the last word on whether the Execution is gone; and it may
 // show the Execution only now, which nobody has deleted then.
-func decideDeletion(s snapshot) decision {
+func decideDeletion(s situation) decision {
 	jobID := s.inst.Status.JobID
-	if len(leaving(s)) < len(s.subs) || s.exec != nil && s.exec.DeletionTimestamp == nil && (s.gone || !s.condemned) {
+	if len(leaving(s.family)) < len(s.subs) || s.exec != nil && s.exec.DeletionTimestamp == nil && (s.gone || !s.condemned) {
 		return act(remove)
 	}
 	if sub, running := busy(s.subs, jobID); running {

@@ -2,65 +2,56 @@ package installation
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/job"
 )
 
-// snapshot is everything that a decision depends on.
-type snapshot struct {
-	inst *v1alpha1.Installation
-	// exec is the Execution of the Installation, or nil.
-	exec *v1alpha1.Execution
+// situation is everything that a decision depends on.
+type situation struct {
+	family
 	// gone says that the API server has no Execution either, so that it is not only
 	// missing in the cache.
 	gone bool
 	// condemned says that this process has deleted the Execution, whatever the cache shows.
 	condemned bool
-	// parent is the Installation that this one is a part of, or nil; orphaned says that
-	// there was one which is gone.
-	parent   *v1alpha1.Installation
-	orphaned bool
-	// subs are the subinstallations. They are shared and must not be changed.
-	subs []*v1alpha1.Installation
 	// turn says whether siblings have to go first; nil as long as nobody looked.
 	turn *turn
 	// inputs are what the children are made from; nil as long as nobody looked.
 	inputs *inputs
-	// leftover says that the plan of a job that has ended is still stored; tidyAt is
-	// when to try again to delete it, if that was tried.
+	// current identifies what is imported now; it is empty if nobody knows, and nil as
+	// long as nobody looked.
+	current *string
+	// leftovers are what the last job has left to do.
+	leftovers
+	// asked is why a job of our own begins that is not stored yet: what asks for it is
+	// still there.
+	asked v1alpha1.JobTrigger
+	// taken says that this process has taken the first job up, also if somebody has
+	// replaced all annotations since.
+	taken bool
+	// now is the time of the decision.
+	now time.Time
+	// triggers are the settings of the server about what starts jobs.
+	triggers Triggers
+}
+
+// leftovers are what a job that has ended leaves to do.
+type leftovers struct {
+	// leftover says that the plan of the job is still stored; tidyAt is when to try again
+	// to delete it, if that was tried.
 	leftover bool
 	tidyAt   time.Time
-	// subject is what is reported about; no decision depends on it.
-	subject *job.Subject
 	// told are the dependents that cannot be asked for a job yet; nil as long as none
 	// was asked.
 	told []string
 	// tellAt is when to try that again, if something went wrong.
 	tellAt time.Time
-	// now is the time of the decision.
-	now time.Time
-	// triggers are the settings of the server about what starts jobs.
-	triggers Triggers
-	// current identifies what is imported now; it is empty if nobody knows, and nil as
-	// long as nobody looked.
-	current *string
-	// unsaved says that the status has a job which is not stored yet.
-	unsaved bool
-	// asked is why a job of our own begins that is not stored yet: what asks for it is
-	// still there.
-	asked v1alpha1.JobTrigger
-	// admitted says that the request for it is gone: the one that is there is for the
-	// job after it.
-	admitted bool
-	// taken says that this process has taken the first job up, also if somebody has
-	// replaced all annotations since.
-	taken bool
 }
 
 // inputs are what the children of an Installation are made from, as far as it is in
@@ -157,12 +148,12 @@ func failure(err error) decision {
 }
 
 // decide chooses the next step.
-func decide(s snapshot) decision {
+func decide(s situation) decision {
 	status := &s.inst.Status
 	operation := v1alpha1.Operation(s.inst.Annotations[v1alpha1.OperationAnnotation])
 	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
-	case !unfinished && handsOver(s):
+	case !unfinished && handsOver(s.family):
 		return act(adopt)
 	case !unfinished && takenUp(s):
 		return act(admit)
@@ -185,7 +176,7 @@ func decide(s snapshot) decision {
 }
 
 // decideAfterwards chooses what to do when there is no job.
-func decideAfterwards(s snapshot) decision {
+func decideAfterwards(s situation) decision {
 	due := repeatDue(s.inst)
 	switch {
 	case s.told == nil && telling(s.inst):
@@ -198,19 +189,19 @@ func decideAfterwards(s snapshot) decision {
 		return act(follow)
 	case s.leftover && s.tidyAt.IsZero():
 		return act(tidy)
-	case staysUntilNext(s) && !explained(s):
+	case staysUntilNext(s.family) && !explained(s.family):
 		return act(explain)
 	}
 	return resting(s, due)
 }
 
 // resting says what wakes an Installation that has nothing to do.
-func resting(s snapshot, due time.Time) decision {
+func resting(s situation, due time.Time) decision {
 	wake := job.OnChange("Installation", s.told...).By(s.tellAt).By(due)
 	if s.leftover {
 		wake = wake.By(s.tidyAt)
 	}
-	if awaited(s) {
+	if awaited(s.family) {
 		wake = wake.And(job.OnChange("Installation", s.parent.Name))
 	}
 	if !wake.Recorded() {
@@ -221,10 +212,10 @@ func resting(s snapshot, due time.Time) decision {
 
 // decideInterruption hands an interruption down. A job that has not reached its
 // children ends with it.
-func decideInterruption(s snapshot, unfinished bool) decision {
+func decideInterruption(s situation, unfinished bool) decision {
 	d := act(interrupt)
 	status := &s.inst.Status
-	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(leaving(s)) == 0 && (s.exec == nil || s.exec.DeletionTimestamp == nil)
+	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(leaving(s.family)) == 0 && (s.exec == nil || s.exec.DeletionTimestamp == nil)
 	if unfinished && (waits || canAbandon(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
 		d.err = job.Terminally(endedBy(s.inst))
 	}
@@ -250,7 +241,7 @@ func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, trigger
 
 // asksForJob reports whether an Installation is to get a job of its own. What has lost
 // its parent and is being deleted deletes itself.
-func asksForJob(s snapshot, operation v1alpha1.Operation) bool {
+func asksForJob(s situation, operation v1alpha1.Operation) bool {
 	if !s.orphaned {
 		return wantsJob(s.inst, operation, s.triggers)
 	}
@@ -261,23 +252,23 @@ func asksForJob(s snapshot, operation v1alpha1.Operation) bool {
 // interrupted reports whether somebody wants that the job ends. What asks for a job that
 // is about to be stored does not; and what comes before the parent hands a job over is
 // for that job.
-func interrupted(s snapshot, unfinished bool) bool {
-	return s.asked == "" && endsEarly(s.inst, unfinished) && (unfinished || !awaited(s))
+func interrupted(s situation, unfinished bool) bool {
+	return s.asked == "" && endsEarly(s.inst, unfinished) && (unfinished || !awaited(s.family))
 }
 
 // needsAcceptance reports whether the admission of the running job was cut short
 // before the finalizer was set. The children wait for that.
-func needsAcceptance(s snapshot) bool {
+func needsAcceptance(s situation) bool {
 	return s.asked == "" && !deleted(s.inst) && !hasFinalizer(s.inst)
 }
 
 // decidePhase chooses the step of a running job. From a phase that we do not know,
 // the job begins again.
-func decidePhase(s snapshot) decision {
+func decidePhase(s situation) decision {
 	phases := v1alpha1.InstallationPhases
 	switch s.inst.Status.InstallationPhase {
 	case phases.Init, phases.ObjectsCreated:
-		if len(leaving(s)) > 0 {
+		if len(leaving(s.family)) > 0 {
 			return act(clear)
 		}
 		return decideInputs(s)
@@ -296,7 +287,7 @@ func decidePhase(s snapshot) decision {
 }
 
 // decideInputs chooses what to do before anything is rendered.
-func decideInputs(s snapshot) decision {
+func decideInputs(s situation) decision {
 	in := s.inputs
 	switch {
 	case in == nil:
@@ -336,12 +327,12 @@ func awaiting(wake job.Wake, operation, reason, message string) decision {
 }
 
 // canAbandon reports whether a job has not reached any child.
-func canAbandon(s snapshot) bool {
+func canAbandon(s situation) bool {
 	switch s.inst.Status.InstallationPhase {
 	case v1alpha1.InstallationPhases.Init:
 		return true
 	case v1alpha1.InstallationPhases.CleanupOrphaned:
-		return len(leaving(s)) == 0
+		return len(leaving(s.family)) == 0
 	}
 	return false
 }
@@ -354,7 +345,7 @@ func isRoot(inst *v1alpha1.Installation) bool {
 func deleted(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }
 
 func hasFinalizer(inst *v1alpha1.Installation) bool {
-	return controllerutil.ContainsFinalizer(inst, v1alpha1.Finalizer)
+	return slices.Contains(inst.Finalizers, v1alpha1.Finalizer)
 }
 
 // skipped reports whether the user has switched automatic jobs off.

@@ -15,10 +15,10 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
-type option func(*snapshot)
+type option func(*situation)
 
 func annotated(key, value string) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		if s.inst.Annotations == nil {
 			s.inst.Annotations = map[string]string{}
 		}
@@ -31,25 +31,25 @@ func requested(operation v1alpha1.Operation) option {
 }
 
 func jobs(id, finished string, phase v1alpha1.InstallationPhase) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Status.JobID, s.inst.Status.JobIDFinished, s.inst.Status.InstallationPhase = id, finished, phase
 	}
 }
 
-func deleting(s *snapshot) {
+func deleting(s *situation) {
 	now := metav1.NewTime(time.Unix(1, 0))
 	s.inst.DeletionTimestamp = &now
 }
 
-func finalized(s *snapshot) { s.inst.Finalizers = []string{v1alpha1.Finalizer} }
+func finalized(s *situation) { s.inst.Finalizers = []string{v1alpha1.Finalizer} }
 
-func sub(s *snapshot) {
+func sub(s *situation) {
 	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent"}}
 }
 
 // below makes it a subinstallation of a parent with a job, if that is not empty.
 func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		sub(s)
 		s.parent = &v1alpha1.Installation{}
 		s.parent.Name, s.parent.Finalizers = "parent", []string{v1alpha1.Finalizer}
@@ -58,15 +58,15 @@ func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option 
 }
 
 // saidSo lets the status tell what a deletion waits for.
-func saidSo(s *snapshot) {
-	s.inst.Status.Conditions = append(s.inst.Status.Conditions, explanation(*s))
+func saidSo(s *situation) {
+	s.inst.Status.Conditions = append(s.inst.Status.Conditions, explanation(s.family))
 }
 
-func withoutParent(s *snapshot) { sub(s); s.orphaned = true }
+func withoutParent(s *situation) { sub(s); s.orphaned = true }
 
 // withSub adds a subinstallation; one that is written like (this) is being deleted.
 func withSub(name, id, finished string, phase v1alpha1.InstallationPhase) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		child := &v1alpha1.Installation{}
 		if child.Name = strings.Trim(name, "()"); child.Name != name {
 			child.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
@@ -78,7 +78,7 @@ func withSub(name, id, finished string, phase v1alpha1.InstallationPhase) option
 
 // written notes in the status which subinstallations the job has written.
 func written(names ...string) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
 		for _, name := range names {
 			s.inst.Status.SubInstCache.ActiveSubs = append(s.inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: name})
@@ -86,64 +86,64 @@ func written(names ...string) option {
 	}
 }
 
-func exportsSomething(s *snapshot) {
+func exportsSomething(s *situation) {
 	s.inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
 }
 
-func triggered(by Triggers) option { return func(s *snapshot) { s.triggers = by } }
+func triggered(by Triggers) option { return func(s *situation) { s.triggers = by } }
 
 // importing has had some imports in its last job, and others now.
 func importing(before, now string) option {
-	return func(s *snapshot) { s.inst.Status.ImportsHash, s.current = before, &now }
+	return func(s *situation) { s.inst.Status.ImportsHash, s.current = before, &now }
 }
 
 // tells has dependents that are to be asked for a job; told are those that could not.
 func tells(names ...string) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		for _, name := range names {
 			s.inst.Status.DependentsToTrigger = append(s.inst.Status.DependentsToTrigger, v1alpha1.DependentToTrigger{Name: name})
 		}
 	}
 }
 
-func told(names ...string) option { return func(s *snapshot) { s.told = names } }
+func told(names ...string) option { return func(s *situation) { s.told = names } }
 
-func surveyed(waits ...string) option { return func(s *snapshot) { s.turn = &turn{waits: waits} } }
+func surveyed(waits ...string) option { return func(s *situation) { s.turn = &turn{waits: waits} } }
 
-func hopeless(s *snapshot) { s.turn = &turn{never: errors.New("x")} }
+func hopeless(s *situation) { s.turn = &turn{never: errors.New("x")} }
 
-func strange(s *snapshot) {
+func strange(s *situation) {
 	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: "other.example.org/v1", Kind: "Installation", Name: "parent"}}
 }
 
 func generations(spec, observed int64) option {
-	return func(s *snapshot) { s.inst.Generation, s.inst.Status.ObservedGeneration = spec, observed }
+	return func(s *situation) { s.inst.Generation, s.inst.Status.ObservedGeneration = spec, observed }
 }
 
 func withExecution(id, finished string, phase v1alpha1.ExecutionPhase) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 		s.exec = &v1alpha1.Execution{Status: v1alpha1.ExecutionStatus{JobID: id, JobIDFinished: finished, ExecutionPhase: phase}}
 		s.exec.Name = "x"
 	}
 }
 
-func withoutReference(s *snapshot) { s.inst.Status.ExecutionReference = nil }
+func withoutReference(s *situation) { s.inst.Status.ExecutionReference = nil }
 
-func awaitingExecution(s *snapshot) {
+func awaitingExecution(s *situation) {
 	s.inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 }
 
-func asked(s *snapshot) { s.gone = true }
+func asked(s *situation) { s.gone = true }
 
-func condemned(s *snapshot) { s.condemned = true }
+func condemned(s *situation) { s.condemned = true }
 
-func left(s *snapshot) { s.leftover = true }
+func left(s *situation) { s.leftover = true }
 
-func untidy(s *snapshot) { s.tidyAt = noon }
+func untidy(s *situation) { s.tidyAt = noon }
 
 func looked(change func(*inputs)) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inputs = &inputs{landscape: &v1alpha1.Context{}}
 		if change != nil {
 			change(s.inputs)
@@ -151,7 +151,7 @@ func looked(change func(*inputs)) option {
 	}
 }
 
-func ofContext(name string) option { return func(s *snapshot) { s.inst.Spec.Context = name } }
+func ofContext(name string) option { return func(s *situation) { s.inst.Spec.Context = name } }
 
 func missing(names ...string) []*dataflow.MissingError {
 	var list []*dataflow.MissingError
@@ -161,12 +161,20 @@ func missing(names ...string) []*dataflow.MissingError {
 	return list
 }
 
-func snapshotWith(options ...option) snapshot {
-	s := snapshot{now: noon, inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}
+func situationWith(options ...option) situation {
+	s := situation{now: noon, family: family{inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
 	for _, option := range options {
 		option(&s)
 	}
 	return s
+}
+
+// alter applies options to an Installation.
+func alter(inst *v1alpha1.Installation, options ...option) {
+	s := situation{family: family{inst: inst}}
+	for _, option := range options {
+		option(&s)
+	}
 }
 
 func TestDecide(t *testing.T) {
@@ -206,8 +214,8 @@ func TestDecide(t *testing.T) {
 		{"from a phase that nobody knows the job begins again", []option{finalized, jobs("a", "", "Dancing")}, begin, itself},
 		{"an admission that was cut short is ended", []option{jobs("a", "", "Init")}, accept, itself},
 		{"also when the children are written, and wait for that", []option{jobs("a", "", "Progressing")}, accept, itself},
-		{"not before the job is stored", []option{requested("reconcile"), jobs("b", "a", "Init"), func(s *snapshot) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
-		{"the request for the job does not interrupt it", []option{requested("force-reconcile"), jobs("b", "a", "Init"), func(s *snapshot) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
+		{"not before the job is stored", []option{requested("reconcile"), jobs("b", "a", "Init"), func(s *situation) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
+		{"the request for the job does not interrupt it", []option{requested("force-reconcile"), jobs("b", "a", "Init"), func(s *situation) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
 		{"first the inputs are read", []option{finalized, jobs("a", "", "Init")}, look, itself},
 		{"children are written", []option{finalized, jobs("a", "", "Init"), looked(nil)}, bringUp, itself},
 		{"a phase of the public system that we skip", []option{finalized, jobs("a", "", "ObjectsCreated"), looked(nil)}, bringUp, itself},
@@ -228,7 +236,7 @@ func TestDecide(t *testing.T) {
 		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, complete, itself},
 		{"results of another specification are none", []option{finalized, jobs("a", "", "Completing"), generations(2, 1)}, fail, itself},
 
-		{"not as long as it may go before them", []option{below("a", "", "Progressing"), func(s *snapshot) { s.parent.Finalizers = nil }, finalized}, rest, "Installation parent"},
+		{"not as long as it may go before them", []option{below("a", "", "Progressing"), func(s *situation) { s.parent.Finalizers = nil }, finalized}, rest, "Installation parent"},
 		{"a parent hands its job over when all children are written", []option{below("a", "", "Progressing"), finalized}, adopt, itself},
 		{"and not before", []option{below("a", "", "Init"), finalized}, rest, "Installation parent"},
 		{"nor while what is no longer wanted goes", []option{below("a", "", "CleanupOrphaned"), finalized}, rest, "Installation parent"},
@@ -267,7 +275,7 @@ func TestDecide(t *testing.T) {
 		{"a request goes before a retry", []option{finalized, requested("reconcile"), jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(time.Hour)}, admit, itself},
 		{"a success is repeated", []option{finalized, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(time.Hour)}, repeat, itself},
 		{"a stored plan does not hide the next job", []option{finalized, left, untidy, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(2 * time.Hour)}, repeat, itself},
-		{"what comes first wakes first", []option{finalized, left, func(s *snapshot) { s.tidyAt = noon.Add(time.Second) }, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(0)}, rest, job.Wake{}.By(noon.Add(time.Second)).String()},
+		{"what comes first wakes first", []option{finalized, left, func(s *situation) { s.tidyAt = noon.Add(time.Second) }, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(0)}, rest, job.Wake{}.By(noon.Add(time.Second)).String()},
 
 		{"dependents are asked for a job", []option{finalized, tells("d", "e"), jobs("a", "a", "Succeeded")}, tell, itself},
 		{"before the plan goes, which nobody needs", []option{finalized, left, tells("d"), jobs("a", "a", "Succeeded")}, tell, itself},
@@ -276,7 +284,7 @@ func TestDecide(t *testing.T) {
 		{"and a job that runs", []option{finalized, tells("d"), awaitingExecution, jobs("b", "a", "Progressing")}, rest, "Execution x"},
 		{"a failure asks those who were not asked before", []option{finalized, tells("d"), jobs("a", "a", "Failed")}, tell, itself},
 		{"parts of a whole ask nobody", []option{finalized, sub, tells("d"), jobs("a", "a", "Succeeded")}, rest, settled},
-		{"what did not work is tried again", []option{finalized, tells("d"), told("d"), func(s *snapshot) { s.tellAt = noon }, jobs("a", "a", "Succeeded")}, rest, job.OnChange("Installation", "d").By(noon).String()},
+		{"what did not work is tried again", []option{finalized, tells("d"), told("d"), func(s *situation) { s.tellAt = noon }, jobs("a", "a", "Succeeded")}, rest, job.OnChange("Installation", "d").By(noon).String()},
 
 		{"the administrator wants a job for each changed spec", []option{generations(2, 1), triggered(Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, admit, itself},
 		{"and for whatever is new", []option{generations(1, 0), triggered(Triggers{OnSpecChange: true})}, admit, itself},
@@ -332,7 +340,7 @@ func TestDecide(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decide(snapshotWith(test.options...))
+			got := decide(situationWith(test.options...))
 			if got.do != test.want || got.wake.String() != test.wake {
 				t.Errorf("%s and wakes by %s, want %s and %s", got.do, got.wake, test.want, test.wake)
 			}
@@ -351,16 +359,16 @@ func TestInterruption(t *testing.T) {
 		{"a job whose children are at work ends with them", jobs("a", "", "Progressing"), false},
 		{"no job", jobs("a", "a", "Succeeded"), false},
 		{"a job that nobody has begun with", jobs("b", "a", "Succeeded"), true},
-		{"a deletion that waits for siblings", func(s *snapshot) { jobs("a", "", "InitDelete")(s); deleting(s) }, true},
-		{"a deletion that has reached children", func(s *snapshot) { jobs("a", "", "Deleting")(s); deleting(s) }, false},
-		{"subinstallations that go end first", func(s *snapshot) {
+		{"a deletion that waits for siblings", func(s *situation) { jobs("a", "", "InitDelete")(s); deleting(s) }, true},
+		{"a deletion that has reached children", func(s *situation) { jobs("a", "", "Deleting")(s); deleting(s) }, false},
+		{"subinstallations that go end first", func(s *situation) {
 			jobs("a", "", "CleanupOrphaned")(s)
 			withSub("(b)", "a", "", "Deleting")(s)
 		}, false},
 		{"none goes any more", jobs("a", "", "CleanupOrphaned"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decide(snapshotWith(requested("interrupt"), test.option))
+			got := decide(situationWith(requested("interrupt"), test.option))
 			if got.do != interrupt || (job.OutcomeOf(got.err) == job.Terminal) != test.ends {
 				t.Errorf("%+v", got)
 			}
@@ -412,7 +420,7 @@ func TestExports(t *testing.T) {
 		{"its job ends before it is deleted", []option{deleting, finalized, jobs("b", "a", "Progressing")}, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := snapshotWith(test.options...).inst
+			inst := situationWith(test.options...).inst
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
 			want := []exporter{{"x", dataflow.KindDataObject, "db", test.underWay, ""}, {"x", dataflow.KindTarget, "cluster", test.underWay, ""}}

@@ -32,7 +32,7 @@ func TestImporters(t *testing.T) {
 		return inst
 	}
 	gone := root(t, "gone", []string{"x"}, nil)
-	deleting(&snapshot{inst: gone})
+	alter(gone, deleting)
 	whole := root(t, "target", nil, nil)
 	if err := yaml.Unmarshal([]byte(`{targets: [{name: t, targetMap: {a: "#y"}}]}`), &whole.Spec.Imports); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestToAsk(t *testing.T) {
 		{"a subinstallation follows its parent", []option{sub}, askNever},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := toAsk(snapshotWith(test.options...).inst); got != test.want {
+			if got := toAsk(situationWith(test.options...).inst); got != test.want {
 				t.Errorf("%d, want %d", got, test.want)
 			}
 		})

@@ -146,7 +146,7 @@ func (s *snapshot) imported() []*v1alpha1.Target {
 
 // apart returns a copy that others may work on: only the inputs are shared.
 func (s *snapshot) apart() *snapshot {
-	own := &snapshot{inst: s.inst.DeepCopy(), exec: s.exec, subs: s.subs, inputs: s.inputs}
+	own := &snapshot{situation: situation{family: family{inst: s.inst.DeepCopy(), exec: s.exec, subs: s.subs}, inputs: s.inputs}}
 	own.subject = job.Installation(own.inst)
 	return own
 }

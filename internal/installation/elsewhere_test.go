@@ -53,7 +53,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			r.plans = offload.New[*planned](t.Context(), offload.Options{
 				Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
 			})
-			seen := &snapshot{inst: inst, subject: job.Installation(inst), inputs: &inputs{landscape: &v1alpha1.Context{}}}
+			seen := &snapshot{situation: situation{family: family{inst: inst}, inputs: &inputs{landscape: &v1alpha1.Context{}}}, subject: job.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
 			if pending := errors.Is(err, offload.ErrPending); pending != (test.outside > 0) {
 				t.Fatalf("the worker gets %v", err)
@@ -91,7 +91,7 @@ func TestPlanOfOneLook(t *testing.T) {
 		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
 	})
 	attempt := func() error {
-		s := &snapshot{inst: inst, subject: job.Installation(inst)}
+		s := snapshotOf(inst)
 		if err := r.look(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

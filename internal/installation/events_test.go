@@ -36,7 +36,7 @@ func TestTold(t *testing.T) {
 		{"a job because of the schedule", installs, func(t *testing.T, b *bench) {
 			t.Helper()
 			inst := b.installation(t)
-			every("", "1h", 0)(&snapshot{inst: inst})
+			alter(inst, every("", "1h", 0))
 			if err := b.api.Update(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}

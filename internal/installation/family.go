@@ -82,55 +82,68 @@ func (r *Reconciler) siblings(ctx context.Context, inst *v1alpha1.Installation) 
 	return all, nil
 }
 
+// family is an Installation with its parent and its children.
+type family struct {
+	inst *v1alpha1.Installation
+	// exec is the Execution of the Installation, or nil.
+	exec *v1alpha1.Execution
+	// parent is the Installation that this one is a part of, or nil; orphaned says that
+	// there was one which is gone.
+	parent   *v1alpha1.Installation
+	orphaned bool
+	// subs are the subinstallations. They are shared and must not be changed.
+	subs []*v1alpha1.Installation
+}
+
 // awaited reports whether the parent has a job that the Installation does not have
 // yet.
-func awaited(s snapshot) bool { return job.Awaits(s.inst.Status.JobID, s.parent) }
+func awaited(f family) bool { return job.Awaits(f.inst.Status.JobID, f.parent) }
 
 // handsOver reports whether the parent has a job for the Installation. A parent hands
 // its job to all children at once, when the last one is written; it says so with its
 // phase. What is to be deleted gets it before: the others wait until it is gone.
-func handsOver(s snapshot) bool {
-	if !awaited(s) {
+func handsOver(f family) bool {
+	if !awaited(f) {
 		return false
 	}
 	phases := v1alpha1.InstallationPhases
-	phase := s.parent.Status.InstallationPhase
-	if deleted(s.inst) {
-		return hasFinalizer(s.inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
+	phase := f.parent.Status.InstallationPhase
+	if deleted(f.inst) {
+		return hasFinalizer(f.inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
 	}
-	return job.HandsDown(s.parent)
+	return job.HandsDown(f.parent)
 }
 
 // staysUntilNext reports whether somebody has deleted a subinstallation, which goes with
 // the next job of its parent.
-func staysUntilNext(s snapshot) bool {
-	return s.parent != nil && deleted(s.inst) && hasFinalizer(s.inst) && !awaited(s) && !s.inst.Status.InstallationPhase.Current().IsDeletion()
+func staysUntilNext(f family) bool {
+	return f.parent != nil && deleted(f.inst) && hasFinalizer(f.inst) && !awaited(f) && !f.inst.Status.InstallationPhase.Current().IsDeletion()
 }
 
 // explanation is what a deleted subinstallation waits for.
-func explanation(s snapshot) v1alpha1.Condition {
+func explanation(f family) v1alpha1.Condition {
 	return v1alpha1.Condition{
-		Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: "Waiting", ObservedGeneration: s.inst.Status.ObservedGeneration,
-		Message: fmt.Sprintf("the deletion begins with the next job of Installation %s: ask its root for one with the annotation %s: reconcile", s.parent.Name, v1alpha1.OperationAnnotation),
+		Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: "Waiting", ObservedGeneration: f.inst.Status.ObservedGeneration,
+		Message: fmt.Sprintf("the deletion begins with the next job of Installation %s: ask its root for one with the annotation %s: reconcile", f.parent.Name, v1alpha1.OperationAnnotation),
 	}
 }
 
 // explained reports whether the status tells what a deleted subinstallation waits for.
-func explained(s snapshot) bool {
-	condition := job.GetCondition(s.inst.Status.Conditions, v1alpha1.ReconcilingCondition)
-	return condition != nil && condition.Message == explanation(s).Message
+func explained(f family) bool {
+	condition := job.GetCondition(f.inst.Status.Conditions, v1alpha1.ReconcilingCondition)
+	return condition != nil && condition.Message == explanation(f).Message
 }
 
 // explain writes into the status what a deleted subinstallation waits for.
 func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
-	job.SetCondition(&s.inst.Status.Conditions, explanation(*s), metav1.NewTime(r.Now()))
+	job.SetCondition(&s.inst.Status.Conditions, explanation(s.family), metav1.NewTime(r.Now()))
 	return r.reporter().Save(ctx, s.subject) // says what was written
 }
 
 // leaving returns the subinstallations that are being deleted.
-func leaving(s snapshot) []*v1alpha1.Installation {
+func leaving(f family) []*v1alpha1.Installation {
 	var subs []*v1alpha1.Installation
-	for _, sub := range s.subs {
+	for _, sub := range f.subs {
 		if deleted(sub) {
 			subs = append(subs, sub)
 		}

@@ -27,7 +27,7 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if err := r.look(ctx, s); err != nil {
 		return err
 	}
-	if next := decideInputs(*s); next.do != bringUp {
+	if next := decideInputs(s.situation); next.do != bringUp {
 		return next.err
 	}
 	made, err := r.planned(ctx, s)

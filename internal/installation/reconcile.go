@@ -119,7 +119,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 	}
 	for range maxSteps {
 		s.now = r.Now()
-		*last = decide(*s)
+		*last = decide(s.situation)
 		if last.do != look && last.do != bringUp && last.do != complete && r.plans != nil {
 			// The job was ended, or has what it needs.
 			r.plans.Forget(request.NamespacedName)

@@ -263,7 +263,7 @@ func TestRepeat(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
 			b.settle(t)
 			inst := b.installation(t)
-			every("2m", "", 2)(&snapshot{inst: inst})
+			alter(inst, every("2m", "", 2))
 			if err := b.api.Update(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}

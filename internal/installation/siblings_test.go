@@ -149,7 +149,7 @@ func TestCircleOfRoots(t *testing.T) {
 // TestChildrenError: the parent names the causes, and not what only follows from them.
 func TestChildrenError(t *testing.T) {
 	failed := func(name, reason, message string) option {
-		return func(s *snapshot) {
+		return func(s *situation) {
 			withSub(name, "a", "a", "Failed")(s)
 			s.subs[len(s.subs)-1].Status.LastError = &v1alpha1.Error{Reason: reason, Message: message}
 		}
@@ -162,14 +162,14 @@ func TestChildrenError(t *testing.T) {
 		{"the cause, without what follows", []option{failed("b", "TemplatingFailed", "no capacity"), failed("c", predecessorFailed, "depending on b"), withSub("d", "a", "a", "Succeeded")}, "Failed sub-installation(s): b, c: b: no capacity"},
 		{"several causes", []option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "Failed sub-installation(s): b, c, d, e, f: b: 1\nc: 2\nd: 3\nand 2 more"},
 		{"one was deleted", []option{written("b")}, "Failed sub-installation(s): b: somebody has deleted b during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
-		{"the Execution, too", []option{failed("b", "x", "1"), withExecution("a", "a", "Failed"), func(s *snapshot) { s.exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
+		{"the Execution, too", []option{failed("b", "x", "1"), withExecution("a", "a", "Failed"), func(s *situation) { s.exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
 		{"a long message is cut", []option{failed("b", "x", strings.Repeat("y", 3000))}, "Failed sub-installation(s): b: b: " + strings.Repeat("y", 1000) + " ..."},
 		{"many", slices.Repeat([]option{failed("b", predecessorFailed, "x")}, 25), "Failed sub-installation(s): " + strings.Repeat("b, ", 19) + "b and 5 more"},
 		{"none", []option{withSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := ""
-			if err := childrenError(snapshotWith(append(test.options, jobs("a", "", "Progressing"))...)); err != nil {
+			if err := childrenError(situationWith(append(test.options, jobs("a", "", "Progressing"))...)); err != nil {
 				got = err.Error()
 			}
 			if got != test.want {

@@ -25,7 +25,7 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 		}
 	}
 	forgetRepetitions(s.inst)
-	if s.admitted = takenUp(*s); s.admitted {
+	if s.admitted = takenUp(s.situation); s.admitted {
 		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
 	}
 	return r.start(ctx, s, job.TriggerOf(s.inst))
@@ -42,7 +42,7 @@ func removeRequest(inst *v1alpha1.Installation) {
 // removed: who asks again while we read and render has changed something that we may not
 // have seen. Any other is stored with what comes next, because what asks for it stays.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
-	s.inst.Status.DataUpdate = requestedUpdate(s, trigger)
+	s.inst.Status.DataUpdate = requestedUpdate(s.situation, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.Remember(trigger)
 	s.asked = trigger
@@ -119,7 +119,7 @@ func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 
 // adopt takes the job of the parent over.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
-	s.inst.Status.DataUpdate = inheritedUpdate(s)
+	s.inst.Status.DataUpdate = inheritedUpdate(s.situation)
 	s.subject.Status.Trigger(s.parent.Status.JobID, metav1.NewTime(r.Now()))
 	s.subject.Remember(v1alpha1.TriggeredByParent)
 	return nil

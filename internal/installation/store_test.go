@@ -240,7 +240,7 @@ func TestDropCopies(t *testing.T) {
 }
 
 func snapshotOf(inst *v1alpha1.Installation) *snapshot {
-	return &snapshot{inst: inst, subject: job.Installation(inst)}
+	return &snapshot{situation: situation{family: family{inst: inst}}, subject: job.Installation(inst)}
 }
 
 // reads counts what is read.

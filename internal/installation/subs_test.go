@@ -175,10 +175,10 @@ func TestAnotherExecution(t *testing.T) {
 	b := newBench(t, installed(t)...)
 	inst := b.installation(t)
 	b.leaving.note(inst.UID, true)
-	if err := b.ensureExecution(t.Context(), &snapshot{inst: inst}, v1alpha1.DeployItemTemplateList{{Name: "web", Type: "t"}}); err != nil || b.execution(t) == nil {
+	if err := b.ensureExecution(t.Context(), snapshotOf(inst), v1alpha1.DeployItemTemplateList{{Name: "web", Type: "t"}}); err != nil || b.execution(t) == nil {
 		t.Fatal(err)
 	}
-	s := &snapshot{inst: inst}
+	s := snapshotOf(inst)
 	inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Namespace: shop.Namespace, Name: shop.Name}
 	if err := b.confirm(t.Context(), s); err != nil || s.exec == nil {
 		t.Errorf("an Execution that is there counts as gone: %v", err)
@@ -315,7 +315,7 @@ func TestStaleScope(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			r := &Reconciler{Client: api(t, test.cached...), Reader: api(t, value("job-2", "2"), element)}
 			in := &inputs{}
-			if err := r.readImports(t.Context(), &snapshot{inst: sub}, in, reading(r.Client, r.Reader, sub)); err != nil || in.broken != nil || len(in.missing) > 0 {
+			if err := r.readImports(t.Context(), snapshotOf(sub), in, reading(r.Client, r.Reader, sub)); err != nil || in.broken != nil || len(in.missing) > 0 {
 				t.Fatal(err, in.broken, in.missing)
 			}
 			if got := string(in.imports.Data["v"].Value.RawMessage); got != test.want || len(in.imports.TargetLists["all"]) != 1 {
@@ -331,7 +331,7 @@ func TestStaleImport(t *testing.T) {
 	inst := installationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
 	current := api(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	r := &Reconciler{Client: stale{current, dataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
-	s := &snapshot{inst: inst}
+	s := snapshotOf(inst)
 	if err := r.look(t.Context(), s); err != nil || s.inputs.broken != nil || len(s.inputs.invalid)+len(s.inputs.missing) > 0 {
 		t.Fatal(err, s.inputs)
 	}
@@ -362,7 +362,7 @@ func TestHandedExport(t *testing.T) {
 			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
 			OwnerReferences: []metav1.OwnerReference{owner("Installation", test.owner, test.owner)},
 		}}
-		got, err := r.inherits(t.Context(), &snapshot{inst: self, parent: parent}, live)
+		got, err := r.inherits(t.Context(), &snapshot{situation: situation{family: family{inst: self, parent: parent}}}, live)
 		if err != nil || got != test.want {
 			t.Errorf("%s: %t, %v", test.reason, got, err)
 		}

@@ -170,7 +170,7 @@ func TestTell(t *testing.T) {
 			self := root(t, "shop", nil, []string{"x"})
 			self.Namespace = shop.Namespace
 			ended(self, "a", "Succeeded")
-			tells("one", "two")(&snapshot{inst: self})
+			alter(self, tells("one", "two"))
 			b := newBench(t, self, dataOf("x", "1"), importer(t, "one", nil), importer(t, "two", test.second))
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
@@ -197,7 +197,7 @@ func TestTellNobody(t *testing.T) {
 	self := root(t, "shop", nil, []string{"x"})
 	self.Namespace = shop.Namespace
 	ended(self, "a", "Succeeded")
-	tells("one")(&snapshot{inst: self})
+	alter(self, tells("one"))
 	b := newBench(t, self, importer(t, "one", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }))
 	wantWrites(t, "it works", b.reconcile(t), "")
 	wantWrites(t, "it still does", b.reconcile(t), "")
@@ -238,7 +238,7 @@ func TestDeletionWaits(t *testing.T) {
 	self := root(t, "shop", nil, []string{"x"})
 	self.Namespace, self.UID = shop.Namespace, "uid-shop"
 	ended(self, "a", "Succeeded")
-	deleting(&snapshot{inst: self})
+	alter(self, deleting)
 	self.Finalizers = []string{v1alpha1.Finalizer}
 	b := newBench(t, self, importer(t, "dep", nil))
 	wantWrites(t, "it waits", b.reconcile(t), "status Installation")
@@ -307,9 +307,9 @@ func TestNoteDependents(t *testing.T) {
 		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{importer(t, "lacks", func(inst *v1alpha1.Installation) {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
 		})}, []string{"lacks"}},
-		{"the hint that nobody imports it", []option{func(s *snapshot) { s.inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true} }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"a subinstallation: its parent hands the job to all", []option{func(s *snapshot) { s.parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"nothing is exported any more", []option{func(s *snapshot) { s.inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"the hint that nobody imports it", []option{func(s *situation) { s.inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true} }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"a subinstallation: its parent hands the job to all", []option{func(s *situation) { s.parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"nothing is exported any more", []option{func(s *situation) { s.inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
 		{"those of the job before are forgotten if they have the value now", []option{tells("new")}, []*v1alpha1.Installation{importer(t, "new", used)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -317,7 +317,7 @@ func TestNoteDependents(t *testing.T) {
 			self.Namespace = shop.Namespace
 			s := snapshotOf(self)
 			for _, option := range test.options {
-				option(s)
+				option(&s.situation)
 			}
 			objects := []client.Object{
 				self, x.DeepCopy(), dataOf("other", "1"),

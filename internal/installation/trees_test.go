@@ -62,7 +62,7 @@ func TestUseOfTree(t *testing.T) {
 		inst                         *v1alpha1.Installation
 		depth, installations, copies int
 	}{{root, 0, 1, 1}, {a, 1, 1, 0}, {b, 2, 2, 1}} {
-		use, err := r.useOfTree(t.Context(), &snapshot{inst: test.inst})
+		use, err := r.useOfTree(t.Context(), snapshotOf(test.inst))
 		if err != nil || use.Depth != test.depth || use.Installations != test.installations || use.Copies != test.copies {
 			t.Errorf("%s: %+v, %v", test.inst.Name, use, err)
 		}

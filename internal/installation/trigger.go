@@ -54,7 +54,7 @@ func demandNext(inst *v1alpha1.Installation) {
 
 // followsImports reports whether a root without a job gets one when its imports change.
 // The first one is not started by that.
-func followsImports(s snapshot) bool {
+func followsImports(s situation) bool {
 	return s.triggers.OnImportChange && follows(s.inst) && s.inst.Status.JobID != "" && s.inst.Annotations[v1alpha1.OperationAnnotation] == ""
 }
 

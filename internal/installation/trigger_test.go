@@ -42,7 +42,7 @@ func TestRequests(t *testing.T) {
 		{"what nobody knows", []option{running, requested("dance")}, false, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			s := snapshotWith(test.options...)
+			s := situationWith(test.options...)
 			unfinished := s.inst.Status.JobID != s.inst.Status.JobIDFinished
 			if got := forced(s.inst); got != test.forced {
 				t.Errorf("a job at once: %t", got)
@@ -76,7 +76,7 @@ func TestFollowsImports(t *testing.T) {
 		{"a subinstallation follows its parent", []option{on, done, sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := followsImports(snapshotWith(test.options...)); got != test.want {
+			if got := followsImports(situationWith(test.options...)); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
@@ -202,7 +202,7 @@ func TestImportsOfRoot(t *testing.T) {
 		{"a subinstallation follows its parent, not what it imports", `{data: [{name: a, dataRef: x}]}`, []option{sub}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := snapshotWith(test.options...).inst
+			inst := situationWith(test.options...).inst
 			inst.Namespace, inst.Name = "n", "self"
 			if err := yaml.Unmarshal([]byte(test.imports), &inst.Spec.Imports); err != nil {
 				t.Fatal(err)

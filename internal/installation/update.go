@@ -19,7 +19,7 @@ import (
 // another value than before, are deployed as in every job.
 
 // requestedUpdate is what a job of a root is about; nil if it is about everything.
-func requestedUpdate(s *snapshot, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpdate {
+func requestedUpdate(s situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpdate {
 	if trigger != v1alpha1.TriggeredByExports {
 		return nil
 	}
@@ -28,7 +28,7 @@ func requestedUpdate(s *snapshot, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpd
 }
 
 // inheritedUpdate is what the job of the parent is about; nil if it is about everything.
-func inheritedUpdate(s *snapshot) *v1alpha1.DataUpdate {
+func inheritedUpdate(s situation) *v1alpha1.DataUpdate {
 	if s.parent.Status.DataUpdate == nil || deleted(s.inst) {
 		return nil
 	}
@@ -37,18 +37,18 @@ func inheritedUpdate(s *snapshot) *v1alpha1.DataUpdate {
 
 // updateOf notes whether the last job has left everything as it should be. It comes before
 // the job begins: what is stored is then still about that.
-func updateOf(s *snapshot, changed []string) *v1alpha1.DataUpdate {
+func updateOf(s situation, changed []string) *v1alpha1.DataUpdate {
 	status := &s.inst.Status
 	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.inst.Generation == status.ObservedGeneration &&
-		len(leaving(*s)) == 0 && len(absent(*s)) == 0 && (status.ExecutionReference == nil) == (s.exec == nil) && areDeployed(*s)
+		len(leaving(s.family)) == 0 && len(absent(s.family)) == 0 && (status.ExecutionReference == nil) == (s.exec == nil) && areDeployed(s.family)
 	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
 }
 
 // areDeployed reports whether all children are deployed as they are specified. An attempt
 // of which only the children were stored may have written something else into them.
-func areDeployed(s snapshot) bool {
+func areDeployed(f family) bool {
 	changed := func(sub *v1alpha1.Installation) bool { return sub.Generation != sub.Status.ObservedGeneration }
-	return !slices.ContainsFunc(s.subs, changed) && (s.exec == nil || s.exec.Generation == s.exec.Status.ObservedGeneration)
+	return !slices.ContainsFunc(f.subs, changed) && (f.exec == nil || f.exec.Generation == f.exec.Status.ObservedGeneration)
 }
 
 // unchanged reports whether the running job leaves an Installation as it is.
@@ -57,7 +57,7 @@ func unchanged(inst *v1alpha1.Installation) bool {
 }
 
 // isAsBefore reports whether the last job has deployed what this one would.
-func isAsBefore(s snapshot) bool {
+func isAsBefore(s situation) bool {
 	return unchanged(s.inst) && s.inputs.hash != "" && s.inputs.hash == s.inst.Status.ImportsHash
 }
 

@@ -12,14 +12,14 @@ import (
 
 // updating is a job that hands on what has changed below some Installations.
 func updating(unchanged bool, installations ...string) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: installations, Unchanged: unchanged}
 	}
 }
 
 // hashed are the imports of the last job and those of now.
 func importsHashed(before, now string) option {
-	return func(s *snapshot) {
+	return func(s *situation) {
 		s.inst.Status.ImportsHash = before
 		looked(func(in *inputs) { in.hash = now })(s)
 	}
@@ -45,12 +45,12 @@ func TestDecideUpdate(t *testing.T) {
 		{"its last job has not left it as it should be", running(updating(false, "x"), importsHashed("h", "h")), bringUp},
 		{"nobody knows what it imports", running(updating(true, "x"), importsHashed("", "")), bringUp},
 		{"a job about everything", running(importsHashed("h", "h")), bringUp},
-		{"an import is missing", running(updating(true, "y"), importsHashed("h", "h"), func(s *snapshot) { s.inputs.missing = missing("db") }), fail},
-		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *snapshot) { s.inputs.turn.waits = []string{"c"} }), await},
+		{"an import is missing", running(updating(true, "y"), importsHashed("h", "h"), func(s *situation) { s.inputs.missing = missing("db") }), fail},
+		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *situation) { s.inputs.turn.waits = []string{"c"} }), await},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			s := snapshotWith(test.options...)
+			s := situationWith(test.options...)
 			if got := decide(s); got.do != test.want || !got.wake.Recorded() {
 				t.Errorf("%s by %s (%v), want %s", got.do, got.wake, got.err, test.want)
 			}
@@ -72,17 +72,17 @@ func TestUpdateOf(t *testing.T) {
 		{"a subinstallation is gone", []option{jobs("a", "a", "Succeeded"), written("s")}, false},
 		{"a subinstallation is to go", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("(s)", "a", "a", "Succeeded")}, false},
 		{"the Execution is gone", []option{jobs("a", "a", "Succeeded"), awaitingExecution}, false},
-		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *snapshot) { s.exec.Generation++ }}, false},
-		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *snapshot) { s.subs[0].Generation++ }}, false},
+		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *situation) { s.exec.Generation++ }}, false},
+		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *situation) { s.subs[0].Generation++ }}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			s := snapshotWith(append(test.options, annotated(v1alpha1.ChangedExportsAnnotation, "s,x"))...)
-			got := requestedUpdate(&s, v1alpha1.TriggeredByExports)
+			s := situationWith(append(test.options, annotated(v1alpha1.ChangedExportsAnnotation, "s,x"))...)
+			got := requestedUpdate(s, v1alpha1.TriggeredByExports)
 			if got.Unchanged != test.want || strings.Join(got.Installations, " ") != "s x" {
 				t.Errorf("%+v", got)
 			}
-			if requestedUpdate(&s, v1alpha1.TriggeredByReconcile) != nil {
+			if requestedUpdate(s, v1alpha1.TriggeredByReconcile) != nil {
 				t.Error("a request for a job about everything is narrowed")
 			}
 		})
@@ -232,7 +232,7 @@ func TestScopeOfUpdate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			s := &snapshot{inst: installationOf(t, "{}")}
+			s := snapshotOf(installationOf(t, "{}"))
 			s.inst.Status.JobID, s.inst.Status.DataUpdate = "job-2", test.update
 			part := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: s.inst.Namespace, UID: "uid-s"}}
 			s.subs = []*v1alpha1.Installation{part}

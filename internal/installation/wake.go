@@ -126,7 +126,7 @@ func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Install
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if gone && deleted(child) || handsOver(snapshot{inst: child, parent: inst}) || ended && (endsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+		if gone && deleted(child) || handsOver(family{inst: child, parent: inst}) || ended && (endsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
 			requests = append(requests, requestFor(child))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
 	running, ended := [][2]string{{"a", ""}, {"b", "a"}}, [][2]string{{"", ""}, {"a", "a"}}
-	none := option(func(*snapshot) {})
+	none := option(func(*situation) {})
 	common := [][]option{
 		{none, deleting}, {none, finalized},
 		{none, requested("reconcile"), requested("interrupt"), requested("abort"), requested("force-reconcile"), requested("data-update"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
@@ -24,23 +24,23 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	itself := [][]option{
 		{none, sub}, {none, generations(2, 1)},
 		{none, awaitingExecution, withExecution("a", "", "Progressing"), withExecution("b", "b", "Succeeded"), withExecution("b", "b", "Failed"),
-			func(s *snapshot) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
-		{none, asked}, {none, left, func(s *snapshot) { left(s); untidy(s) }},
+			func(s *situation) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
+		{none, asked}, {none, left, func(s *situation) { left(s); untidy(s) }},
 		{none, looked(nil), looked(func(in *inputs) { in.landscape = nil }), looked(func(in *inputs) { in.missing = missing("a", "b") }),
-			func(s *snapshot) { updating(true, "x")(s); importsHashed("h", "h")(s) }, func(s *snapshot) { updating(true, "y")(s); importsHashed("h", "h")(s) }},
+			func(s *situation) { updating(true, "x")(s); importsHashed("h", "h")(s) }, func(s *situation) { updating(true, "y")(s); importsHashed("h", "h")(s) }},
 	}
 	family := [][]option{
 		{none, withoutParent, below("a", "a", "Succeeded"), below("b", "", "Progressing"), below("b", "", "Deleting")},
 		{none, withSub("s", "a", "a", "Succeeded"), withSub("(s)", "b", "", "Init"), withSub("s", "b", "b", "Failed")},
-		{none, written("s"), func(s *snapshot) { exportsSomething(s); hopeless(s) }, func(s *snapshot) { exportsSomething(s); surveyed("s")(s) }},
+		{none, written("s"), func(s *situation) { exportsSomething(s); hopeless(s) }, func(s *situation) { exportsSomething(s); surveyed("s")(s) }},
 		{none, awaitingExecution, withExecution("b", "b", "Failed")},
 		{none, looked(nil), looked(func(in *inputs) { in.turn.waits = []string{"s"} })},
 	}
 	afterwards := [][]option{
 		// Whatever children there are, the job is over.
-		{none, sub, withoutParent, below("b", "", "Progressing"), below("a", "a", "Succeeded")}, {none, left, func(s *snapshot) { left(s); untidy(s) }}, {none, generations(2, 1)},
-		{none, every("1h", "1h", 1), func(s *snapshot) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
-		{none, tells("d"), func(s *snapshot) { tells("d")(s); told("d")(s) }},
+		{none, sub, withoutParent, below("b", "", "Progressing"), below("a", "a", "Succeeded")}, {none, left, func(s *situation) { left(s); untidy(s) }}, {none, generations(2, 1)},
+		{none, every("1h", "1h", 1), func(s *situation) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
+		{none, tells("d"), func(s *situation) { tells("d")(s); told("d")(s) }},
 		{none, triggered(Triggers{OnSpecChange: true, OnImportChange: true}), importing("a", "b")},
 	}
 	watched := []string{"Installation", "Execution", "Context"}
@@ -54,7 +54,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 			return
 		}
 		cases++
-		s := snapshotWith(chosen...)
+		s := situationWith(chosen...)
 		unfinished := job.Unfinished(s.inst.Status.JobID, s.inst.Status.JobIDFinished)
 		d := decide(s)
 		problem := ""

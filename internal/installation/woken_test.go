@@ -31,7 +31,7 @@ func TestWaitsAs(t *testing.T) {
 		{"it has others to ask, and waits again itself", []option{jobs("b", "a", "Init"), tells("x")}, []string{"tells x", "Init", "-/Init"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := waitsAs(snapshotWith(test.options...).inst); !slices.Equal(got, test.want) {
+			if got := waitsAs(situationWith(test.options...).inst); !slices.Equal(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
@@ -46,7 +46,7 @@ func TestWaitsAs(t *testing.T) {
 func TestTellersWoken(t *testing.T) {
 	teller, busy := root(t, "teller", nil, []string{"x"}), root(t, "busy", []string{"x"}, nil)
 	ended(teller, "a", "Succeeded")
-	tells("busy")(&snapshot{inst: teller})
+	alter(teller, tells("busy"))
 	elsewhere := teller.DeepCopy()
 	elsewhere.Namespace = "other"
 	r := &Reconciler{Client: api(t, teller, elsewhere)}

@@ -1,0 +1,15 @@
+package installation
+
+import "go.landscaper.dev/internal/job"
+
+// snapshot is what one attempt knows: what it decides by, and what it has begun.
+type snapshot struct {
+	situation
+	// subject is what is reported about.
+	subject *job.Subject
+	// unsaved says that the status has a job which is not stored yet.
+	unsaved bool
+	// admitted says that the request for it is gone: the one that is there is for the
+	// job after it.
+	admitted bool
+}
