@@ -7,18 +7,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
-// aborting reports whether somebody wants that nothing new is started, but that what
-// runs ends.
-func aborting(inst *v1alpha1.Installation) bool {
-	return v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.AbortOperation
-}
-
 // endedBy is why a job ends that has not reached its children.
 func endedBy(inst *v1alpha1.Installation) error {
-	if aborting(inst) {
+	if facts.Aborting(inst) {
 		return job.NewError("AbortOperation", v1alpha1.AbortedReason, "operation was aborted")
 	}
 	return job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted")
@@ -27,7 +22,7 @@ func endedBy(inst *v1alpha1.Installation) error {
 // handDown hands an interruption or an abort down. All children abort from the same
 // moment on.
 func (r *Reconciler) handDown(ctx context.Context, inst *v1alpha1.Installation, child client.Object) error {
-	if !aborting(inst) {
+	if !facts.Aborting(inst) {
 		return r.annotate(ctx, child, v1alpha1.OperationAnnotation, string(v1alpha1.InterruptOperation))
 	}
 	at := inst.Annotations[v1alpha1.AbortTimeAnnotation]

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 )
 
 // TestRequestForWhatChanged: who changes the specification and asks again before the
@@ -19,7 +20,7 @@ func TestRequestForWhatChanged(t *testing.T) {
 	if err := b.accept(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	if now := b.installation(t); now.Annotations[v1alpha1.OperationAnnotation] != "reconcile" || !hasFinalizer(now) {
+	if now := b.installation(t); now.Annotations[v1alpha1.OperationAnnotation] != "reconcile" || !facts.HasFinalizer(now) {
 		t.Errorf("%+v", now.ObjectMeta)
 	}
 }

@@ -6,22 +6,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/installation/facts"
 )
 
 // takenUp reports whether the first job of a root has no request any more, and is not
 // stored yet.
-func takenUp(s situation) bool { return s.taken || admitted(s.inst) }
-
-// admitted reports whether the first job of a root was taken up and is not stored yet.
-func admitted(inst *v1alpha1.Installation) bool { return isRoot(inst) && job.Admitted(inst) }
-
-// asksFirst reports whether a root that never had a job is asked for one, and for nothing
-// else.
-func asksFirst(inst *v1alpha1.Installation) bool {
-	return isRoot(inst) && !deleted(inst) && job.NeverWorked(inst) &&
-		v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ReconcileOperation
-}
+func takenUp(s situation) bool { return s.taken || facts.Admitted(s.inst) }
 
 // takeUp replaces the request for a first job by a note that it was asked for. Who asks
 // again has changed something, and gets another job; a crash loses none. Only a first job

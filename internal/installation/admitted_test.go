@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 )
 
 // amid lets something happen once, before the Execution is created; what it returns is
@@ -87,7 +88,7 @@ func TestTakenUp(t *testing.T) {
 			defer stop()
 			b.amid(t, func() error {
 				inst := b.installation(t)
-				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !admitted(inst) || !hasFinalizer(inst) || !willExport(inst, Triggers{}) || toAsk(inst) != askLater {
+				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !facts.Admitted(inst) || !facts.HasFinalizer(inst) || !willExport(inst, facts.Triggers{}) || toAsk(inst) != askLater {
 					t.Errorf("%+v", inst.ObjectMeta)
 				}
 				return test.amid(t, b, stop)
@@ -103,7 +104,7 @@ func TestTakenUp(t *testing.T) {
 			if len(jobs) != test.jobs || jobs[0].Phase != test.last || jobs[len(jobs)-1].Trigger != v1alpha1.TriggeredByReconcile {
 				t.Errorf("%+v", jobs)
 			}
-			if inst := b.installation(t); admitted(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+			if inst := b.installation(t); facts.Admitted(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" {
 				t.Errorf("%+v", inst.ObjectMeta)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -28,7 +29,7 @@ type repetition struct {
 // if it is not.
 func repetitionOf(inst *v1alpha1.Installation) (repetition, bool) {
 	automatic, phase := inst.Spec.AutomaticReconcile, inst.Status.InstallationPhase
-	if automatic == nil || !isRoot(inst) {
+	if automatic == nil || !facts.IsRoot(inst) {
 		return repetition{}, false
 	}
 	switch failed, succeeded := automatic.FailedReconcile, automatic.SucceededReconcile; {
@@ -72,7 +73,7 @@ func (r repetition) after(last time.Time) time.Time {
 // done before.
 func repeatDue(inst *v1alpha1.Installation) time.Time {
 	rule, ok := repetitionOf(inst)
-	if !ok || skipped(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
+	if !ok || facts.Skipped(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
 		return time.Time{}
 	}
 	counter := repetitions(inst)

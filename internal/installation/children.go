@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -29,7 +30,7 @@ func decideLeaving(s situation) decision {
 // hasWritten reports whether this job has written all children, and what its exports
 // need. The public system has no plan for them: its job begins again.
 func hasWritten(inst *v1alpha1.Installation) bool {
-	return inst.Status.SubInstCache != nil && (pending(inst) || !exporting(inst))
+	return inst.Status.SubInstCache != nil && (facts.ExportsArePending(inst) || !facts.Exporting(inst))
 }
 
 // decideChildren looks at the children of a running job. All of them end before it

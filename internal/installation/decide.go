@@ -2,13 +2,13 @@ package installation
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -38,7 +38,7 @@ type situation struct {
 	// now is the time of the decision.
 	now time.Time
 	// triggers are the settings of the server about what starts jobs.
-	triggers Triggers
+	triggers facts.Triggers
 }
 
 // leftovers are what a job that has ended leaves to do.
@@ -159,9 +159,9 @@ func decide(s situation) decision {
 		return act(admit)
 	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)
-	case !s.orphaned && inVain(s.inst):
+	case !s.orphaned && facts.InVain(s.inst):
 		return act(dismiss)
-	case unfinished && deleted(s.inst) && canAbandon(s):
+	case unfinished && facts.BeingDeleted(s.inst) && canAbandon(s):
 		return failure(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))
 	case !unfinished && asksForJob(s, operation):
 		return act(admit)
@@ -179,7 +179,7 @@ func decide(s situation) decision {
 func decideAfterwards(s situation) decision {
 	due := repeatDue(s.inst)
 	switch {
-	case s.told == nil && telling(s.inst):
+	case s.told == nil && facts.HasToTell(s.inst):
 		return act(tell)
 	case !due.IsZero() && !s.now.Before(due):
 		return act(repeat)
@@ -222,30 +222,13 @@ func decideInterruption(s situation, unfinished bool) decision {
 	return d
 }
 
-// wantsJob reports whether a root asks for a job.
-func wantsJob(inst *v1alpha1.Installation, operation v1alpha1.Operation, triggers Triggers) bool {
-	if !isRoot(inst) {
-		return false
-	}
-	phase := inst.Status.InstallationPhase.Current()
-	if deleted(inst) && !phase.IsDeletion() {
-		return hasFinalizer(inst)
-	}
-	switch operation {
-	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation, v1alpha1.DataUpdateOperation:
-		return true
-	}
-	return admitted(inst) || operation == "" && !deleted(inst) && !skipped(inst) && inst.Generation != inst.Status.ObservedGeneration &&
-		(triggers.OnSpecChange || inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] == "true")
-}
-
 // asksForJob reports whether an Installation is to get a job of its own. What has lost
 // its parent and is being deleted deletes itself.
 func asksForJob(s situation, operation v1alpha1.Operation) bool {
 	if !s.orphaned {
-		return wantsJob(s.inst, operation, s.triggers)
+		return facts.WantsJob(s.inst, operation, s.triggers)
 	}
-	return deleted(s.inst) && hasFinalizer(s.inst) &&
+	return facts.BeingDeleted(s.inst) && facts.HasFinalizer(s.inst) &&
 		(operation == v1alpha1.ReconcileOperation || !s.inst.Status.InstallationPhase.Current().IsDeletion())
 }
 
@@ -253,13 +236,13 @@ func asksForJob(s situation, operation v1alpha1.Operation) bool {
 // is about to be stored does not; and what comes before the parent hands a job over is
 // for that job.
 func interrupted(s situation, unfinished bool) bool {
-	return s.asked == "" && endsEarly(s.inst, unfinished) && (unfinished || !awaited(s.family))
+	return s.asked == "" && facts.EndsEarly(s.inst, unfinished) && (unfinished || !awaited(s.family))
 }
 
 // needsAcceptance reports whether the admission of the running job was cut short
 // before the finalizer was set. The children wait for that.
 func needsAcceptance(s situation) bool {
-	return s.asked == "" && !deleted(s.inst) && !hasFinalizer(s.inst)
+	return s.asked == "" && !facts.BeingDeleted(s.inst) && !facts.HasFinalizer(s.inst)
 }
 
 // decidePhase chooses the step of a running job. From a phase that we do not know,
@@ -315,7 +298,7 @@ func decideInputs(s situation) decision {
 // decideWithoutContext waits for the default Context, which the server makes. Any
 // other one is up to the user.
 func decideWithoutContext(inst *v1alpha1.Installation) decision {
-	name := contextOf(inst)
+	name := facts.ContextOf(inst)
 	if name != v1alpha1.DefaultContextName {
 		return failure(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
 	}
@@ -335,28 +318,4 @@ func canAbandon(s situation) bool {
 		return len(leaving(s.family)) == 0
 	}
 	return false
-}
-
-func isRoot(inst *v1alpha1.Installation) bool {
-	_, ok := job.OwnerOf(inst, "Installation")
-	return !ok
-}
-
-func deleted(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }
-
-func hasFinalizer(inst *v1alpha1.Installation) bool {
-	return slices.Contains(inst.Finalizers, v1alpha1.Finalizer)
-}
-
-// skipped reports whether the user has switched automatic jobs off.
-func skipped(inst *v1alpha1.Installation) bool {
-	return inst.Annotations[v1alpha1.SkipAnnotation] == "true" || inst.Annotations[v1alpha1.IgnoreAnnotation] == "true"
-}
-
-// contextOf returns the name of the Context of an Installation.
-func contextOf(inst *v1alpha1.Installation) string {
-	if inst.Spec.Context == "" {
-		return v1alpha1.DefaultContextName
-	}
-	return inst.Spec.Context
 }

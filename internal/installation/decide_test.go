@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -90,7 +91,7 @@ func exportsSomething(s *situation) {
 	s.inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
 }
 
-func triggered(by Triggers) option { return func(s *situation) { s.triggers = by } }
+func triggered(by facts.Triggers) option { return func(s *situation) { s.triggers = by } }
 
 // importing has had some imports in its last job, and others now.
 func importing(before, now string) option {
@@ -286,17 +287,17 @@ func TestDecide(t *testing.T) {
 		{"parts of a whole ask nobody", []option{finalized, sub, tells("d"), jobs("a", "a", "Succeeded")}, rest, settled},
 		{"what did not work is tried again", []option{finalized, tells("d"), told("d"), func(s *situation) { s.tellAt = noon }, jobs("a", "a", "Succeeded")}, rest, job.OnChange("Installation", "d").By(noon).String()},
 
-		{"the administrator wants a job for each changed spec", []option{generations(2, 1), triggered(Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, admit, itself},
-		{"and for whatever is new", []option{generations(1, 0), triggered(Triggers{OnSpecChange: true})}, admit, itself},
-		{"once", []option{generations(2, 2), triggered(Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, rest, settled},
-		{"not for parts of a whole", []option{sub, generations(2, 1), triggered(Triggers{OnSpecChange: true})}, rest, settled},
-		{"nor for what users want to be skipped", []option{generations(2, 1), annotated(v1alpha1.SkipAnnotation, "true"), triggered(Triggers{OnSpecChange: true})}, rest, settled},
-		{"the administrator wants a job for changed imports", []option{triggered(Triggers{OnImportChange: true}), jobs("a", "a", "Failed")}, compare, itself},
-		{"they have changed", []option{triggered(Triggers{OnImportChange: true}), importing("old", "new"), jobs("a", "a", "Failed")}, follow, itself},
-		{"they are the same", []option{triggered(Triggers{OnImportChange: true}), importing("old", "old"), jobs("a", "a", "Failed")}, rest, settled},
-		{"nobody can read them", []option{triggered(Triggers{OnImportChange: true}), importing("old", ""), jobs("a", "a", "Failed")}, rest, settled},
-		{"what has never run is not started by its imports", []option{triggered(Triggers{OnImportChange: true})}, rest, settled},
-		{"nor what users want to be skipped", []option{triggered(Triggers{OnImportChange: true}), annotated(v1alpha1.SkipAnnotation, "true"), jobs("a", "a", "Failed")}, rest, settled},
+		{"the administrator wants a job for each changed spec", []option{generations(2, 1), triggered(facts.Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, admit, itself},
+		{"and for whatever is new", []option{generations(1, 0), triggered(facts.Triggers{OnSpecChange: true})}, admit, itself},
+		{"once", []option{generations(2, 2), triggered(facts.Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, rest, settled},
+		{"not for parts of a whole", []option{sub, generations(2, 1), triggered(facts.Triggers{OnSpecChange: true})}, rest, settled},
+		{"nor for what users want to be skipped", []option{generations(2, 1), annotated(v1alpha1.SkipAnnotation, "true"), triggered(facts.Triggers{OnSpecChange: true})}, rest, settled},
+		{"the administrator wants a job for changed imports", []option{triggered(facts.Triggers{OnImportChange: true}), jobs("a", "a", "Failed")}, compare, itself},
+		{"they have changed", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", "new"), jobs("a", "a", "Failed")}, follow, itself},
+		{"they are the same", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", "old"), jobs("a", "a", "Failed")}, rest, settled},
+		{"nobody can read them", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", ""), jobs("a", "a", "Failed")}, rest, settled},
+		{"what has never run is not started by its imports", []option{triggered(facts.Triggers{OnImportChange: true})}, rest, settled},
+		{"nor what users want to be skipped", []option{triggered(facts.Triggers{OnImportChange: true}), annotated(v1alpha1.SkipAnnotation, "true"), jobs("a", "a", "Failed")}, rest, settled},
 
 		{"a deletion starts without a request", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
 		{"a deletion starts although nothing ever ran", []option{deleting, finalized}, admit, itself},
@@ -424,7 +425,7 @@ func TestExports(t *testing.T) {
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
 			want := []exporter{{"x", dataflow.KindDataObject, "db", test.underWay, ""}, {"x", dataflow.KindTarget, "cluster", test.underWay, ""}}
-			if got := exports(inst, Triggers{}); !slices.Equal(got, want) {
+			if got := exports(inst, facts.Triggers{}); !slices.Equal(got, want) {
 				t.Errorf("%+v", got)
 			}
 		})

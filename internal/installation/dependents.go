@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/validation"
 )
@@ -25,7 +26,7 @@ import (
 
 // noteDependents notes at the end of a job which roots it concerns.
 func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written dataflow.Exports) error {
-	if s.parent != nil || !exporting(s.inst) || s.inst.Spec.Optimization != nil && s.inst.Spec.Optimization.HasNoSiblingExports {
+	if s.parent != nil || !facts.Exporting(s.inst) || s.inst.Spec.Optimization != nil && s.inst.Spec.Optimization.HasNoSiblingExports {
 		s.inst.Status.DependentsToTrigger = nil
 		return nil
 	}
@@ -54,16 +55,11 @@ func importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, a
 	cycle, _ := among.circleOf(inst.Name)
 	var found []*v1alpha1.Installation
 	for _, name := range names {
-		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && follows(dependent) {
+		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && facts.Follows(dependent) {
 			found = append(found, dependent)
 		}
 	}
 	return found
-}
-
-// follows reports whether an Installation may get a job because of what it imports.
-func follows(inst *v1alpha1.Installation) bool {
-	return isRoot(inst) && !deleted(inst) && !skipped(inst)
 }
 
 // hashOfImports identifies what a root imports now; false if nobody knows, because
@@ -84,11 +80,6 @@ func (r *Reconciler) importsOf(ctx context.Context, inst *v1alpha1.Installation,
 	}
 	imports, err := dataflow.Read(ctx, inst, imported.From(reader))
 	return imports, err == nil
-}
-
-// telling reports whether somebody is still to be asked for a job.
-func telling(inst *v1alpha1.Installation) bool {
-	return len(inst.Status.DependentsToTrigger) > 0 && isRoot(inst) && !deleted(inst)
 }
 
 // tell asks those for a job whom the last one concerns. Who is at work is asked later,
@@ -188,12 +179,12 @@ const (
 // toAsk decides about a root that a job concerns.
 func toAsk(dependent *v1alpha1.Installation) verdict {
 	switch operation := v1alpha1.Operation(dependent.Annotations[v1alpha1.OperationAnnotation]); {
-	case !follows(dependent):
+	case !facts.Follows(dependent):
 		return askNever
 	case operation == v1alpha1.ReconcileOperation || operation == v1alpha1.ForceReconcileOperation || operation == v1alpha1.DataUpdateOperation:
 		// It will read what is there then.
 		return askNever
-	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), admitted(dependent):
+	case job.Unfinished(dependent.Status.JobID, dependent.Status.JobIDFinished), facts.Admitted(dependent):
 		return askLater
 	case operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation:
 		// It must not be lost.

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
@@ -22,37 +23,19 @@ import (
 	"go.landscaper.dev/internal/wanted"
 )
 
-// exportsPending is the reason of the condition as long as a job has exports that are
-// not made yet. The condition tells a later attempt that a plan is stored.
-const exportsPending = "ExportsPending"
-
 // noteExports notes whether the job is going to export something.
 func (r *Reconciler) noteExports(s *snapshot, needed bool) {
 	conditions := &s.inst.Status.Conditions
 	if !needed {
-		if pending(s.inst) {
+		if facts.ExportsArePending(s.inst) {
 			dropCondition(conditions, v1alpha1.CreateExportsCondition)
 		}
 		return
 	}
 	job.SetCondition(conditions, v1alpha1.Condition{
-		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: exportsPending,
+		Type: v1alpha1.CreateExportsCondition, Status: v1alpha1.ConditionUnknown, Reason: facts.ExportsPending,
 		Message: "the exports are made when all children have succeeded; until then those of the last job that succeeded stay",
 	}, metav1.NewTime(r.Now()))
-}
-
-// pending reports whether the exports of the last job were not made.
-func pending(inst *v1alpha1.Installation) bool {
-	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
-	return condition != nil && condition.Status != v1alpha1.ConditionTrue
-}
-
-// exporting reports whether a job has stored a plan for its exports. The export
-// executions of a blueprint run also if the Installation publishes nothing, which
-// only the condition tells.
-func exporting(inst *v1alpha1.Installation) bool {
-	spec := &inst.Spec
-	return pending(inst) || len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0
 }
 
 // exported works out what the job exports, with the inputs that it was admitted with.
@@ -117,10 +100,10 @@ func (r *Reconciler) notExported(s *snapshot, err error) error {
 func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
 	landscape, err := r.landscape(ctx, inst)
 	if err != nil {
-		return nil, nil, &sources.ReadError{Object: "Context " + contextOf(inst), Cause: err}
+		return nil, nil, &sources.ReadError{Object: "Context " + facts.ContextOf(inst), Cause: err}
 	}
 	if landscape == nil {
-		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", contextOf(inst), inst.Namespace)
+		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", facts.ContextOf(inst), inst.Namespace)
 	}
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {

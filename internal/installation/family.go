@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -108,8 +109,8 @@ func handsOver(f family) bool {
 	}
 	phases := v1alpha1.InstallationPhases
 	phase := f.parent.Status.InstallationPhase
-	if deleted(f.inst) {
-		return hasFinalizer(f.inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
+	if facts.BeingDeleted(f.inst) {
+		return facts.HasFinalizer(f.inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
 	}
 	return job.HandsDown(f.parent)
 }
@@ -117,7 +118,7 @@ func handsOver(f family) bool {
 // staysUntilNext reports whether somebody has deleted a subinstallation, which goes with
 // the next job of its parent.
 func staysUntilNext(f family) bool {
-	return f.parent != nil && deleted(f.inst) && hasFinalizer(f.inst) && !awaited(f) && !f.inst.Status.InstallationPhase.Current().IsDeletion()
+	return f.parent != nil && facts.BeingDeleted(f.inst) && facts.HasFinalizer(f.inst) && !awaited(f) && !f.inst.Status.InstallationPhase.Current().IsDeletion()
 }
 
 // explanation is what a deleted subinstallation waits for.
@@ -144,7 +145,7 @@ func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
 func leaving(f family) []*v1alpha1.Installation {
 	var subs []*v1alpha1.Installation
 	for _, sub := range f.subs {
-		if deleted(sub) {
+		if facts.BeingDeleted(sub) {
 			subs = append(subs, sub)
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/plan/parcel"
 )
 
@@ -17,7 +16,7 @@ import (
 // have worked out the exports. A job of ours that has lost its plan gets no other one:
 // it would mix old inputs with new ones.
 func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
-	if isOurs(s.inst) {
+	if facts.BroughtUpByUs(s.inst) {
 		return nil
 	}
 	if _, err := r.keptPlan(ctx, s.inst); !errors.Is(err, parcel.ErrNone) {
@@ -44,11 +43,4 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	log.FromContext(ctx).Info("a job that another release has begun works out its exports from the inputs of now", "job", s.inst.Status.JobID)
 	r.noteExports(s, made.stored != nil)
 	return nil
-}
-
-// isOurs reports whether a job with exports was brought up by us: we note it when the
-// children are written.
-func isOurs(inst *v1alpha1.Installation) bool {
-	condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateExportsCondition)
-	return condition != nil && condition.Status == v1alpha1.ConditionUnknown && condition.Reason == exportsPending
 }

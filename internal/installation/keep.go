@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/sources"
@@ -192,7 +193,7 @@ func secretMetadata() *metav1.PartialObjectMetadataList {
 // mayHavePlan reports whether a job of an Installation may have stored a plan: that of
 // an earlier specification, too.
 func mayHavePlan(inst *v1alpha1.Installation) bool {
-	return exporting(inst) || inst.Generation > 1 && !deleted(inst)
+	return facts.Exporting(inst) || inst.Generation > 1 && !facts.BeingDeleted(inst)
 }
 
 // leftover reports whether an Installation without a job has a stored plan. After a

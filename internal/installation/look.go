@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/validation"
@@ -153,12 +154,12 @@ func missingOf(err error) []*dataflow.MissingError {
 // landscape reads the Context of an Installation; nil if there is none.
 func (r *Reconciler) landscape(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Context, error) {
 	found := &v1alpha1.Context{}
-	err := confirming{Reader: r.Client, live: r.Reader}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: contextOf(inst)}, found)
+	err := confirming{Reader: r.Client, live: r.Reader}.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: facts.ContextOf(inst)}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+contextOf(inst))
+		return nil, job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+facts.ContextOf(inst))
 	}
 	return found, nil
 }

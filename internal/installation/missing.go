@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -66,12 +67,12 @@ func bringing(object dataflow.Object, exporters []exporter) []string {
 
 // willExport reports whether an Installation has a job that exports, or is about to get
 // one. One that is being deleted brings nothing any more.
-func willExport(inst *v1alpha1.Installation, triggers Triggers) bool {
+func willExport(inst *v1alpha1.Installation, triggers facts.Triggers) bool {
 	status := &inst.Status
 	if !job.Unfinished(status.JobID, status.JobIDFinished) {
-		return !deleted(inst) && wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), triggers)
+		return !facts.BeingDeleted(inst) && facts.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), triggers)
 	}
-	return !deleted(inst) || !status.InstallationPhase.IsDeletion() && !job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))
+	return !facts.BeingDeleted(inst) || !status.InstallationPhase.IsDeletion() && !job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))
 }
 
 // circles tells which exporters of what is missing wait for the importer themselves.
@@ -93,7 +94,7 @@ func circles(missing []*dataflow.MissingError, exporters []exporter) []error {
 
 // exportersAmong returns what the siblings of an Installation export. Those which wait
 // in a circle with it, and have not got beyond that, will not bring it.
-func exportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives, triggers Triggers) []exporter {
+func exportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives, triggers facts.Triggers) []exporter {
 	cycle, _ := among.circleOf(inst.Name)
 	var all []exporter
 	for _, sibling := range siblings {
@@ -119,7 +120,7 @@ func waitsForInputs(inst *v1alpha1.Installation) bool {
 }
 
 // exports returns what an Installation exports.
-func exports(inst *v1alpha1.Installation, triggers Triggers) []exporter {
+func exports(inst *v1alpha1.Installation, triggers facts.Triggers) []exporter {
 	underWay := willExport(inst, triggers)
 	var list []exporter
 	for _, export := range inst.Spec.Exports.Data {

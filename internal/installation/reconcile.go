@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/queue"
@@ -50,7 +51,7 @@ type Reconciler struct {
 	Blueprints *blueprint.Cache
 
 	// Triggers are what starts jobs beyond what users ask for.
-	Triggers Triggers
+	Triggers facts.Triggers
 
 	// Problems records where we break down; nil only logs it.
 	Problems *job.Problems
@@ -154,7 +155,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, nil
 	}
 	s.inst, s.triggers = inst.DeepCopy(), r.Triggers
-	s.taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !deleted(inst)
+	s.taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
 	s.subject = job.Installation(s.inst)
 	s.subject.Status.Ended = func() { noteEnd(s.inst) }
 	exec := &v1alpha1.Execution{}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
@@ -66,7 +67,7 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 		return client.ObjectKeyFromObject(object), false
 	}
 	status := &inst.Status
-	works := job.Unfinished(status.JobID, status.JobIDFinished) || wantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
+	works := job.Unfinished(status.JobID, status.JobIDFinished) || facts.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
 	ctx := context.Background()
 	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
 		parent, err := job.Parent(ctx, r.Client, inst.Namespace, reference)

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/queue"
 )
 
@@ -53,18 +54,18 @@ func TestSetup(t *testing.T) {
 	always := []string{"DataObject by scope", "DataObject by source", "Installation by parent", "Installation by waiting", "Target by scope", "Target by source"}
 	for _, test := range []struct {
 		reason   string
-		triggers Triggers
+		triggers facts.Triggers
 		refuse   string
 		made     []string
 		want     string
 	}{
-		{"what every server needs", Triggers{OnSpecChange: true}, "", always, ""},
-		{"and who imports something, where jobs follow that", Triggers{OnImportChange: true}, "", append(slices.Clone(always), "Installation by imports"), ""},
-		{"without the copies of imports, none would be deleted", Triggers{}, copiesByScope, nil, "index copies of imports"},
-		{"without the exports, none would be deleted", Triggers{}, exportsBySource, nil, "index exports"},
-		{"without the families, there are no trees", Triggers{}, byParent, nil, "index Installations by parent"},
-		{"without those that wait, nobody is woken", Triggers{}, waiting, nil, "index Installations by waiting"},
-		{"without the importers, nobody follows", Triggers{OnImportChange: true}, importedObjects, nil, "index Installations by what they import"},
+		{"what every server needs", facts.Triggers{OnSpecChange: true}, "", always, ""},
+		{"and who imports something, where jobs follow that", facts.Triggers{OnImportChange: true}, "", append(slices.Clone(always), "Installation by imports"), ""},
+		{"without the copies of imports, none would be deleted", facts.Triggers{}, copiesByScope, nil, "index copies of imports"},
+		{"without the exports, none would be deleted", facts.Triggers{}, exportsBySource, nil, "index exports"},
+		{"without the families, there are no trees", facts.Triggers{}, byParent, nil, "index Installations by parent"},
+		{"without those that wait, nobody is woken", facts.Triggers{}, waiting, nil, "index Installations by waiting"},
+		{"without the importers, nobody follows", facts.Triggers{OnImportChange: true}, importedObjects, nil, "index Installations by what they import"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			whole, err := ctrl.NewManager(&kube.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{

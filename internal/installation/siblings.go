@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -102,7 +103,7 @@ func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 		sibling := byName(siblings, name)
 		switch {
 		case name == self.Name, slices.Contains(cycle.Members, name):
-		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !deleted(sibling):
+		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !facts.BeingDeleted(sibling):
 		case parent != nil && sibling.Status.JobIDFinished == self.Status.JobID:
 			if sibling.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {
 				failed = append(failed, name)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 )
 
 // sibling builds a subinstallation of "parent" from a short text: its name, what it
@@ -134,11 +135,11 @@ func TestCircleOfRoots(t *testing.T) {
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
 	missing := missing("x")
-	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
+	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), facts.Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	exporter.Status.InstallationPhase = "Progressing"
-	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), Triggers{})); got.do != await {
+	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), facts.Triggers{})); got.do != await {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	if got := decideMissing(parentWith("a", ""), missing, nil); got.do != fail || !strings.Contains(got.err.Error(), "neither the imports of Installation parent") {

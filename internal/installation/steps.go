@@ -13,13 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
 
 // admit starts a job that somebody asks for.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
-	if asksFirst(s.inst) && !s.taken {
+	if facts.AsksFirst(s.inst) && !s.taken {
 		if err := r.takeUp(ctx, s); err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 // ignore removes a request for a job that has no effect, and says so.
 func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 	why := " has no effect on a subinstallation: ask the root of the tree for a job"
-	if isRoot(s.inst) {
+	if facts.IsRoot(s.inst) {
 		why = " has no effect on what is being deleted"
 	}
 	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.inst.Annotations[v1alpha1.OperationAnnotation]+why)
@@ -141,7 +142,7 @@ func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
 // next: until then the parent tells it. So is one of our own.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	phase := v1alpha1.PhaseStringInit
-	if deleted(s.inst) {
+	if facts.BeingDeleted(s.inst) {
 		phase = v1alpha1.PhaseStringInitDelete
 	}
 	s.subject.Status.Begin(s.inst.Generation, metav1.NewTime(r.Now()))
@@ -188,7 +189,7 @@ func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
 // has changed since the job began.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
-		if !deleted(inst) {
+		if !facts.BeingDeleted(inst) {
 			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		}
 		if !s.admitted && s.inst.Generation == s.inst.Status.ObservedGeneration {
@@ -217,7 +218,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 			}
 		}
 	}
-	if forced(s.inst) {
+	if facts.Forced(s.inst) {
 		return r.patchMetadata(ctx, s.inst, demandNext)
 	}
 	return r.dismiss(ctx, s)
@@ -309,7 +310,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 // complete collects the results of the children and ends the job.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	exports := &plan.Exports{}
-	if exporting(s.inst) {
+	if facts.Exporting(s.inst) {
 		err := r.inherit(ctx, s)
 		if err != nil {
 			return err

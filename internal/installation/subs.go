@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/wanted"
@@ -50,7 +51,7 @@ func (s *snapshot) markDeleted(now metav1.Time) {
 }
 
 func marked(sub *v1alpha1.Installation, now metav1.Time) *v1alpha1.Installation {
-	if deleted(sub) {
+	if facts.BeingDeleted(sub) {
 		return sub
 	}
 	own := *sub

@@ -13,38 +13,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/facts"
 )
-
-// Triggers are the settings of the server about what starts jobs that nobody asks for.
-type Triggers struct {
-	// OnSpecChange starts a job of a root that is new or whose spec was changed.
-	OnSpecChange bool
-	// OnImportChange starts a job of a root when what it imports was changed.
-	OnImportChange bool
-}
-
-// forced reports whether a root asks for a job that does not wait for the running one.
-func forced(inst *v1alpha1.Installation) bool {
-	return isRoot(inst) && v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) == v1alpha1.ForceReconcileOperation
-}
-
-// endsEarly reports whether somebody wants the running job to end.
-func endsEarly(inst *v1alpha1.Installation, unfinished bool) bool {
-	operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation])
-	return operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation || unfinished && forced(inst)
-}
-
-// inVain reports whether somebody asks a subinstallation for a job of its own, or for one
-// that hands on values of what is to go.
-func inVain(inst *v1alpha1.Installation) bool {
-	switch v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]) {
-	case v1alpha1.ReconcileOperation, v1alpha1.ForceReconcileOperation:
-		return !isRoot(inst)
-	case v1alpha1.DataUpdateOperation:
-		return !isRoot(inst) || deleted(inst)
-	}
-	return false
-}
 
 // demandNext makes the request for a job at once one for a job that follows the running
 // one, which was interrupted.
@@ -55,7 +25,7 @@ func demandNext(inst *v1alpha1.Installation) {
 // followsImports reports whether a root without a job gets one when its imports change.
 // The first one is not started by that.
 func followsImports(s situation) bool {
-	return s.triggers.OnImportChange && follows(s.inst) && s.inst.Status.JobID != "" && s.inst.Annotations[v1alpha1.OperationAnnotation] == ""
+	return s.triggers.OnImportChange && facts.Follows(s.inst) && s.inst.Status.JobID != "" && s.inst.Annotations[v1alpha1.OperationAnnotation] == ""
 }
 
 // compare looks what is imported now. What cannot be read would only fail: it is looked
@@ -80,7 +50,7 @@ const importedObjects = "imports"
 
 func importsOfRoot(object client.Object) []string {
 	inst, ok := object.(*v1alpha1.Installation)
-	if !ok || !isRoot(inst) {
+	if !ok || !facts.IsRoot(inst) {
 		return nil
 	}
 	var entries []string

@@ -18,6 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -44,13 +45,13 @@ func TestRequests(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			s := situationWith(test.options...)
 			unfinished := s.inst.Status.JobID != s.inst.Status.JobIDFinished
-			if got := forced(s.inst); got != test.forced {
+			if got := facts.Forced(s.inst); got != test.forced {
 				t.Errorf("a job at once: %t", got)
 			}
-			if got := endsEarly(s.inst, unfinished); got != test.early {
+			if got := facts.EndsEarly(s.inst, unfinished); got != test.early {
 				t.Errorf("the running job ends early: %t", got)
 			}
-			if got := inVain(s.inst); got != test.nothing {
+			if got := facts.InVain(s.inst); got != test.nothing {
 				t.Errorf("the request has no effect: %t", got)
 			}
 		})
@@ -59,7 +60,7 @@ func TestRequests(t *testing.T) {
 
 // TestFollowsImports: who gets a job when what it imports has changed.
 func TestFollowsImports(t *testing.T) {
-	on, done := triggered(Triggers{OnImportChange: true}), jobs("a", "a", "Succeeded")
+	on, done := triggered(facts.Triggers{OnImportChange: true}), jobs("a", "a", "Succeeded")
 	for _, test := range []struct {
 		reason  string
 		options []option

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 )
 
 // A data update is a job that hands on values which deploy items export anew, without a
@@ -29,7 +30,7 @@ func requestedUpdate(s situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpd
 
 // inheritedUpdate is what the job of the parent is about; nil if it is about everything.
 func inheritedUpdate(s situation) *v1alpha1.DataUpdate {
-	if s.parent.Status.DataUpdate == nil || deleted(s.inst) {
+	if s.parent.Status.DataUpdate == nil || facts.BeingDeleted(s.inst) {
 		return nil
 	}
 	return updateOf(s, s.parent.Status.DataUpdate.Installations)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -126,7 +127,7 @@ func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Install
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if gone && deleted(child) || handsOver(family{inst: child, parent: inst}) || ended && (endsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+		if gone && facts.BeingDeleted(child) || handsOver(family{inst: child, parent: inst}) || ended && (facts.EndsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
 			requests = append(requests, requestFor(child))
 		}
 	}
@@ -139,7 +140,7 @@ func concernsParent(before, after *v1alpha1.Installation) bool {
 	if before == nil || after == nil {
 		return after == nil
 	}
-	return before.Status.JobIDFinished != after.Status.JobIDFinished || deleted(before) != deleted(after)
+	return before.Status.JobIDFinished != after.Status.JobIDFinished || facts.BeingDeleted(before) != facts.BeingDeleted(after)
 }
 
 // family wakes who is woken by a change of an Installation.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -41,7 +42,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, sub, withoutParent, below("b", "", "Progressing"), below("a", "a", "Succeeded")}, {none, left, func(s *situation) { left(s); untidy(s) }}, {none, generations(2, 1)},
 		{none, every("1h", "1h", 1), func(s *situation) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
 		{none, tells("d"), func(s *situation) { tells("d")(s); told("d")(s) }},
-		{none, triggered(Triggers{OnSpecChange: true, OnImportChange: true}), importing("a", "b")},
+		{none, triggered(facts.Triggers{OnSpecChange: true, OnImportChange: true}), importing("a", "b")},
 	}
 	watched := []string{"Installation", "Execution", "Context"}
 	cases := 0

@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/render/clusterfunc"
 	"go.landscaper.dev/internal/validation"
 )
@@ -97,7 +98,7 @@ type Config struct {
 	// Egress says where what users write may lead to.
 	Egress egress.Policy
 	// Triggers are what starts jobs beyond what users ask for.
-	Triggers installation.Triggers
+	Triggers facts.Triggers
 	// DisabledFunctions are functions that templates cannot call.
 	DisabledFunctions []string
 	// Deployers are the rules for all items of the deployers in this process.
@@ -237,7 +238,7 @@ func (c *Config) apply(read *file) {
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
 	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
 	c.Deployers = read.Deployers
-	c.Triggers = installation.Triggers(read.Reconcile)
+	c.Triggers = facts.Triggers(read.Reconcile)
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}
