@@ -3,20 +3,13 @@
 package installations
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/installations/await"
+	"go.landscaper.dev/internal/cli/installations/show"
 	"go.landscaper.dev/internal/cli/terminal"
-)
-
-// form says where in the tree of commands a command stands.
-type form bool
-
-const (
-	// groupForm is a command below installations.
-	groupForm form = false
-	// shortForm is the same command directly below the root.
-	shortForm form = true
 )
 
 // NewCommand returns the command with its subcommands; more are those that other
@@ -33,7 +26,7 @@ them (delete, force-delete).`,
 		Args: terminal.Subcommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(used(streams, groupForm)...)
+	command.AddCommand(used(streams)...)
 	command.AddCommand(more...)
 	command.AddCommand(
 		newApplyCommand(streams),
@@ -48,23 +41,25 @@ them (delete, force-delete).`,
 
 // ShortCommands returns the short forms of what is used most, for the root.
 func ShortCommands(streams terminal.Streams) []*cobra.Command {
-	all := used(streams, shortForm)
+	all := used(streams)
 	for _, command := range all {
 		command.Short += " (short for installations " + command.Name() + ")"
+		// The root already has the alias i.
+		command.Aliases = slices.DeleteFunc(command.Aliases, func(alias string) bool { return alias == "i" })
 	}
 	return all
 }
 
 // used are the commands that also have a short form.
-func used(streams terminal.Streams, form form) []*cobra.Command {
+func used(streams terminal.Streams) []*cobra.Command {
 	return []*cobra.Command{
-		newInspectCommand(streams, form),
+		show.NewInspectCommand(streams),
 		newReconcileCommand(streams),
 		newInterruptCommand(),
 		await.NewCommand(streams),
-		newEventsCommand(streams),
-		newLogsCommand(streams),
-		newGraphCommand(streams),
+		show.NewEventsCommand(streams),
+		show.NewLogsCommand(streams),
+		show.NewGraphCommand(streams),
 		newPlanCommand(streams),
 	}
 }

@@ -1,4 +1,4 @@
-package installations
+package show
 
 import (
 	"errors"
@@ -17,7 +17,8 @@ import (
 
 var graphForms = []string{"text", "dot", "mermaid", "svg", "json"}
 
-func newGraphCommand(streams terminal.Streams) *cobra.Command {
+// NewGraphCommand returns the command that draws how values flow.
+func NewGraphCommand(streams terminal.Streams) *cobra.Command {
 	f := &connection.Flags{}
 	output, ascii := "text", false
 	command := &cobra.Command{

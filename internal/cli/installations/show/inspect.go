@@ -1,4 +1,6 @@
-package installations
+// Package show has the commands that show how Installations stand, what happened, and how
+// values flow between them.
+package show
 
 import (
 	"context"
@@ -39,7 +41,8 @@ const inspectExamples = `  # all Installations of the namespace of the current c
   # follow until everything has ended
   landscaper-cli inst inspect shop --watch --until finished`
 
-func newInspectCommand(streams terminal.Streams, form form) *cobra.Command {
+// NewInspectCommand returns the command that shows Installations as trees.
+func NewInspectCommand(streams terminal.Streams) *cobra.Command {
 	f := &inspectFlags{}
 	command := &cobra.Command{
 		Use:     "inspect [NAME]",
@@ -63,10 +66,6 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 			return f.run(command.Context(), streams, name)
 		},
 		ValidArgsFunction: connection.CompleteInstallations(&f.Flags, 1),
-	}
-	if form == shortForm {
-		// The root already has the alias i.
-		command.Aliases = []string{"status"}
 	}
 	f.Add(command)
 	flags := command.Flags()

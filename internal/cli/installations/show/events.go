@@ -1,4 +1,4 @@
-package installations
+package show
 
 import (
 	"context"
@@ -29,7 +29,8 @@ type storyFlags struct {
 	types  []string
 }
 
-func newEventsCommand(streams terminal.Streams) *cobra.Command {
+// NewEventsCommand returns the command that lists events.
+func NewEventsCommand(streams terminal.Streams) *cobra.Command {
 	f := &storyFlags{tell: inspect.EventsOf, write: writeEvents}
 	command := &cobra.Command{
 		Use:   "events NAME",
@@ -44,7 +45,8 @@ func newEventsCommand(streams terminal.Streams) *cobra.Command {
 	return f.complete(command, streams)
 }
 
-func newLogsCommand(streams terminal.Streams) *cobra.Command {
+// NewLogsCommand returns the command that tells what a job did.
+func NewLogsCommand(streams terminal.Streams) *cobra.Command {
 	f := &storyFlags{tell: inspect.Story, write: writeStory}
 	command := &cobra.Command{
 		Use:   "logs NAME",

@@ -1,4 +1,4 @@
-package installations
+package show
 
 import (
 	"bytes"
