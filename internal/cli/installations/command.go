@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/installations/await"
+	"go.landscaper.dev/internal/cli/installations/plan"
 	"go.landscaper.dev/internal/cli/installations/show"
 	"go.landscaper.dev/internal/cli/terminal"
 )
@@ -60,6 +61,6 @@ func used(streams terminal.Streams) []*cobra.Command {
 		show.NewEventsCommand(streams),
 		show.NewLogsCommand(streams),
 		show.NewGraphCommand(streams),
-		newPlanCommand(streams),
+		plan.NewCommand(streams),
 	}
 }

@@ -162,3 +162,11 @@ func TestNothingReachesTheTerminal(t *testing.T) {
 		t.Errorf("%q", out.String())
 	}
 }
+
+// TestSilent: an exit code without a message.
+func TestSilent(t *testing.T) {
+	err := terminal.Silent(terminal.ExitEndedBadly)
+	if terminal.ExitCode(err, true) != 2 || err.Error() != "" {
+		t.Error(err)
+	}
+}

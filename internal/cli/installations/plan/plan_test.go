@@ -1,4 +1,4 @@
-package installations
+package plan
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/preview"
@@ -43,7 +42,7 @@ func planned() *preview.Result {
 
 func TestPlanForPeople(t *testing.T) {
 	c := &terminaltest.Console{}
-	if err := (&planFlags{output: "text"}).print(c.Streams(), planned()); err != nil {
+	if err := (&options{output: "text"}).print(c.Streams(), planned()); err != nil {
 		t.Fatal(err)
 	}
 	const want = `? shop/web/chart: items of type helm cannot be compared
@@ -77,7 +76,7 @@ Plan: 2 to create, 2 to change, 1 to delete, 2 unchanged, 2 known only when the 
 		t.Error(c.Err.String())
 	}
 	c = &terminaltest.Console{Columns: 80}
-	if err := (&planFlags{output: "text"}).print(c.Streams(), planned()); err != nil || !strings.Contains(c.Out.String(), "\x1b[31m  - delete ConfigMap n/d\x1b[0m\n") {
+	if err := (&options{output: "text"}).print(c.Streams(), planned()); err != nil || !strings.Contains(c.Out.String(), "\x1b[31m  - delete ConfigMap n/d\x1b[0m\n") {
 		t.Errorf("%v %q", err, c.Out.String())
 	}
 }
@@ -85,7 +84,7 @@ Plan: 2 to create, 2 to change, 1 to delete, 2 unchanged, 2 known only when the 
 func TestPlanForPrograms(t *testing.T) {
 	for output, want := range map[string]string{"json": `"summary": {`, "yaml": "summary:\n"} {
 		c := &terminaltest.Console{}
-		if err := (&planFlags{output: output}).print(c.Streams(), planned()); err != nil || !strings.Contains(c.Out.String(), want) || c.Err.Len() > 0 {
+		if err := (&options{output: output}).print(c.Streams(), planned()); err != nil || !strings.Contains(c.Out.String(), want) || c.Err.Len() > 0 {
 			t.Errorf("%s: %v %s", output, err, c.Out.String())
 		}
 	}
@@ -110,13 +109,5 @@ func TestLineDiff(t *testing.T) {
 	}
 	if got := lineDiff(long, long[1:]); len(got) != 2*len(long)-1 {
 		t.Errorf("%d steps", len(got))
-	}
-}
-
-// TestSilent: an exit code without a message.
-func TestSilent(t *testing.T) {
-	err := terminal.Silent(terminal.ExitEndedBadly)
-	if terminal.ExitCode(err, true) != 2 || err.Error() != "" {
-		t.Error(err)
 	}
 }

@@ -1,4 +1,5 @@
-package installations
+// Package plan has the command that shows what a job would change on the clusters.
+package plan
 
 import (
 	"context"
@@ -20,10 +21,10 @@ import (
 	"go.landscaper.dev/internal/preview"
 )
 
-// planOutputs are the values of -o.
-var planOutputs = []string{"text", "json", "yaml"}
+// outputs are the values of -o.
+var outputs = []string{"text", "json", "yaml"}
 
-type planFlags struct {
+type options struct {
 	connection.Flags
 	registry repositories.Flags
 	output   string
@@ -32,8 +33,9 @@ type planFlags struct {
 	timeout  time.Duration
 }
 
-func newPlanCommand(streams terminal.Streams) *cobra.Command {
-	f := &planFlags{}
+// NewCommand returns the command that shows what a job would change.
+func NewCommand(streams terminal.Streams) *cobra.Command {
+	f := &options{}
 	command := &cobra.Command{
 		Use:   "plan NAME",
 		Short: "Show what a job would change on the clusters",
@@ -74,12 +76,12 @@ result each time.`,
 	flags.BoolVar(&f.noColor, "no-color", false, "do not colour the output of a terminal")
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "end with code 0 also if something would change")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "limit for the whole command; 0 means none")
-	terminal.CompleteWith(command, "output", planOutputs...)
+	terminal.CompleteWith(command, "output", outputs...)
 	terminal.BeStrict(command)
 	return command
 }
 
-func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
+func (f *options) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
 	snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace)
 	if err != nil {
 		return on.Explain(err)
@@ -113,7 +115,7 @@ func (f *planFlags) run(ctx context.Context, streams terminal.Streams, on *conne
 	return nil
 }
 
-func (f *planFlags) print(streams terminal.Streams, result *preview.Result) error {
+func (f *options) print(streams terminal.Streams, result *preview.Result) error {
 	switch f.output {
 	case "json":
 		return terminal.WriteJSON(streams.Out, result)
@@ -128,14 +130,14 @@ func (f *planFlags) print(streams terminal.Streams, result *preview.Result) erro
 	for _, warning := range result.Warnings {
 		fmt.Fprintln(streams.Err, "Warning:", terminal.PrintableLines(warning))
 	}
-	p := planPrinter{color: streams.Color() && !f.noColor}
+	p := printer{color: streams.Color() && !f.noColor}
 	p.result(result)
 	_, err := io.WriteString(streams.Out, p.text.String())
 	return err
 }
 
-// planPrinter writes a preview for people.
-type planPrinter struct {
+// printer writes a preview for people.
+type printer struct {
 	text  strings.Builder
 	color bool
 }
@@ -148,7 +150,7 @@ var signs = map[diff.Action]struct {
 	diff.Create: {"+", "create", 32}, diff.Update: {"~", "change", 33}, diff.Delete: {"-", "delete", 31}, diff.Unknown: {"?", "unknown", 36},
 }
 
-func (p *planPrinter) line(action diff.Action, indent, format string, args ...any) {
+func (p *printer) line(action diff.Action, indent, format string, args ...any) {
 	text := indent + signs[action].sign + " " + terminal.Printable(fmt.Sprintf(format, args...))
 	if p.color {
 		text = fmt.Sprintf("\x1b[%dm%s\x1b[0m", signs[action].color, text)
@@ -156,7 +158,7 @@ func (p *planPrinter) line(action diff.Action, indent, format string, args ...an
 	p.text.WriteString(text + "\n")
 }
 
-func (p *planPrinter) result(result *preview.Result) {
+func (p *printer) result(result *preview.Result) {
 	for _, item := range result.Items {
 		p.item(item)
 	}
@@ -166,7 +168,7 @@ func (p *planPrinter) result(result *preview.Result) {
 	p.text.WriteString("Plan: " + result.Summary.String() + "\n")
 }
 
-func (p *planPrinter) item(item preview.Item) {
+func (p *printer) item(item preview.Item) {
 	heading := item.Path
 	if item.Target != "" {
 		heading += " on " + item.Target
@@ -211,7 +213,7 @@ func changes(list []diff.Change) bool {
 }
 
 // field prints a field: its lines before and after if it has several, else in one line.
-func (p *planPrinter) field(action diff.Action, field diff.Field) {
+func (p *printer) field(action diff.Action, field diff.Field) {
 	switch {
 	case field.Secret && action == diff.Update:
 		p.line(diff.Update, "      ", "%s: (secret, changed)", field.Path)
@@ -236,7 +238,7 @@ func (p *planPrinter) field(action diff.Action, field diff.Field) {
 	}
 }
 
-func (p *planPrinter) lines(action diff.Action, path string, lines []string) {
+func (p *printer) lines(action diff.Action, path string, lines []string) {
 	if len(lines) == 1 {
 		p.line(action, "      ", "%s: %s", path, lines[0])
 		return

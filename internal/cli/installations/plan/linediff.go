@@ -1,4 +1,4 @@
-package installations
+package plan
 
 import "go.landscaper.dev/internal/diff"
 
