@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"go.landscaper.dev/internal/cli/installations/await"
+	"go.landscaper.dev/internal/cli/installations/change"
 	"go.landscaper.dev/internal/cli/installations/plan"
 	"go.landscaper.dev/internal/cli/installations/show"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -30,12 +31,12 @@ them (delete, force-delete).`,
 	command.AddCommand(used(streams)...)
 	command.AddCommand(more...)
 	command.AddCommand(
-		newApplyCommand(streams),
-		newSetImportCommand(streams),
-		newSetImportParametersCommand(streams),
-		newRerunCommand(streams),
-		newDeleteCommand(streams),
-		newForceDeleteCommand(streams),
+		change.NewApplyCommand(streams),
+		change.NewSetImportCommand(streams),
+		change.NewSetImportParametersCommand(streams),
+		change.NewRerunCommand(streams),
+		change.NewDeleteCommand(streams),
+		change.NewForceDeleteCommand(streams),
 	)
 	return command
 }
@@ -55,8 +56,8 @@ func ShortCommands(streams terminal.Streams) []*cobra.Command {
 func used(streams terminal.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		show.NewInspectCommand(streams),
-		newReconcileCommand(streams),
-		newInterruptCommand(),
+		change.NewReconcileCommand(streams),
+		change.NewInterruptCommand(),
 		await.NewCommand(streams),
 		show.NewEventsCommand(streams),
 		show.NewLogsCommand(streams),

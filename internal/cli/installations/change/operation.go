@@ -1,4 +1,6 @@
-package installations
+// Package change has the commands that change Installations: create, start, end and
+// delete them.
+package change
 
 import (
 	"context"
@@ -17,7 +19,8 @@ import (
 	"go.landscaper.dev/internal/operation"
 )
 
-func newReconcileCommand(streams terminal.Streams) *cobra.Command {
+// NewReconcileCommand returns the command that starts a job.
+func NewReconcileCommand(streams terminal.Streams) *cobra.Command {
 	f := &connection.Flags{}
 	w := await.Flags{Goal: string(inspect.GoalSucceeded)}
 	wait := false
@@ -51,7 +54,8 @@ has ended. With --wait, wait for the new job and show its result.`,
 	return command
 }
 
-func newInterruptCommand() *cobra.Command {
+// NewInterruptCommand returns the command that ends a job as failed.
+func NewInterruptCommand() *cobra.Command {
 	f := &connection.Flags{}
 	command := &cobra.Command{
 		Use:   "interrupt NAME",

@@ -1,4 +1,4 @@
-package installations
+package change
 
 import (
 	"context"
@@ -21,7 +21,8 @@ type rerunFlags struct {
 	failed, waits bool
 }
 
-func newRerunCommand(streams terminal.Streams) *cobra.Command {
+// NewRerunCommand returns the command that starts jobs again.
+func NewRerunCommand(streams terminal.Streams) *cobra.Command {
 	f := &rerunFlags{wait: await.Flags{Goal: string(inspect.GoalSucceeded)}}
 	command := &cobra.Command{
 		Use:   "rerun [NAME...]",

@@ -1,4 +1,4 @@
-package installations
+package change
 
 import (
 	"fmt"
@@ -11,7 +11,8 @@ import (
 	"go.landscaper.dev/internal/operation"
 )
 
-func newForceDeleteCommand(streams terminal.Streams) *cobra.Command {
+// NewForceDeleteCommand returns the command that removes a tree without uninstalling.
+func NewForceDeleteCommand(streams terminal.Streams) *cobra.Command {
 	f := &connection.Flags{}
 	yes, dryRun := false, false
 	command := &cobra.Command{

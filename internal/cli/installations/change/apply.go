@@ -1,4 +1,4 @@
-package installations
+package change
 
 import (
 	"errors"
@@ -31,7 +31,8 @@ type applyFlags struct {
 	force            bool
 }
 
-func newApplyCommand(streams terminal.Streams) *cobra.Command {
+// NewApplyCommand returns the command that applies manifests.
+func NewApplyCommand(streams terminal.Streams) *cobra.Command {
 	f := &applyFlags{wait: await.Flags{Goal: string(inspect.GoalSucceeded)}}
 	command := &cobra.Command{
 		Use:   "apply -f DIRECTORY",

@@ -1,4 +1,4 @@
-package installations
+package change
 
 import (
 	"context"
@@ -23,7 +23,8 @@ type deleteFlags struct {
 	waits, dryRun, keep, agree bool
 }
 
-func newDeleteCommand(streams terminal.Streams) *cobra.Command {
+// NewDeleteCommand returns the command that deletes an Installation.
+func NewDeleteCommand(streams terminal.Streams) *cobra.Command {
 	f := &deleteFlags{wait: await.Flags{Goal: string(inspect.GoalDeleted)}}
 	command := &cobra.Command{
 		Use:   "delete NAME",

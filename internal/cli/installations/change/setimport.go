@@ -1,4 +1,4 @@
-package installations
+package change
 
 import (
 	"encoding/json"
@@ -19,7 +19,8 @@ import (
 	"go.landscaper.dev/internal/yamltext"
 )
 
-func newSetImportCommand(streams terminal.Streams) *cobra.Command {
+// NewSetImportCommand returns the command that sets imports in a cluster.
+func NewSetImportCommand(streams terminal.Streams) *cobra.Command {
 	f := &connection.Flags{}
 	command := &cobra.Command{
 		Use:     "set-import NAME KEY=VALUE...",
@@ -66,7 +67,8 @@ YAML or JSON; KEY@FILE gives the value of a file. No job is started.`,
 	return command
 }
 
-func newSetImportParametersCommand(streams terminal.Streams) *cobra.Command {
+// NewSetImportParametersCommand returns the command that sets imports in a manifest.
+func NewSetImportParametersCommand(streams terminal.Streams) *cobra.Command {
 	output := ""
 	command := &cobra.Command{
 		Use:     "set-import-parameters FILE KEY=VALUE...",

@@ -1,4 +1,4 @@
-package installations
+package change
 
 import (
 	"encoding/json"
@@ -52,15 +52,15 @@ func TestSetImportParameters(t *testing.T) {
 	terminaltest.WriteFiles(t, map[string]string{"shop.yaml": shopManifest})
 	run := func(args string) (int, *terminaltest.Console) {
 		c := &terminaltest.Console{}
-		return terminal.Run(t.Context(), NewCommand(c.Streams()), c.Streams(), terminaltest.Fields(args)), c
+		return terminal.Run(t.Context(), NewSetImportParametersCommand(c.Streams()), c.Streams(), terminaltest.Fields(args)), c
 	}
-	if code, c := run("sip shop.yaml domain=example.org x=1"); code == 0 || c.Err.String() != "Error: import parameter 'x' not found in the installation\n" {
+	if code, c := run("shop.yaml domain=example.org x=1"); code == 0 || c.Err.String() != "Error: import parameter 'x' not found in the installation\n" {
 		t.Errorf("%d %s", code, c.Err.String())
 	}
-	if code, c := run("sip shop.yaml domain=example.org size=3 -o new.yaml"); code != 0 || c.Out.String() != "Wrote the Installation to new.yaml\n" {
+	if code, c := run("shop.yaml domain=example.org size=3 -o new.yaml"); code != 0 || c.Out.String() != "Wrote the Installation to new.yaml\n" {
 		t.Errorf("%d %s", code, c.Err.String())
 	}
-	if code, c := run("set-import-parameters new.yaml size=4"); code != 0 {
+	if code, c := run("new.yaml size=4"); code != 0 {
 		t.Errorf("a value that was set before: %s", c.Err.String())
 	}
 	text, err := os.ReadFile("new.yaml")
