@@ -10,6 +10,17 @@ import (
 	"go.landscaper.dev/internal/spiff"
 )
 
+// onFile is a command on the file that its argument names.
+func onFile(do func(cmd *cobra.Command, name string, text []byte) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		text, err := (&inputs{stdin: cmd.InOrStdin()}).read(args[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd, args[0], text)
+	}
+}
+
 func newConvert() *cobra.Command {
 	f := &outputFlags{}
 	cmd := &cobra.Command{
@@ -18,13 +29,8 @@ func newConvert() *cobra.Command {
 		Example:      `  landscaper-cli spiff convert template.json`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in := &inputs{stdin: cmd.InOrStdin()}
-			text, err := in.read(args[0])
-			if err != nil {
-				return err
-			}
-			docs, err := spiff.Parse(text, args[0])
+		RunE: onFile(func(cmd *cobra.Command, name string, text []byte) error {
+			docs, err := spiff.Parse(text, name)
 			if err != nil {
 				return err
 			}
@@ -38,7 +44,7 @@ func newConvert() *cobra.Command {
 			}
 			_, err = out.WriteTo(cmd.OutOrStdout())
 			return err
-		},
+		}),
 	}
 	f.registerView(cmd)
 	return cmd
@@ -87,12 +93,7 @@ func newEncrypt() *cobra.Command {
 		Example:      `  landscaper-cli spiff encrypt secret.yaml`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in := &inputs{stdin: cmd.InOrStdin()}
-			text, err := in.read(args[0])
-			if err != nil {
-				return err
-			}
+		RunE: onFile(func(cmd *cobra.Command, _ string, text []byte) error {
 			if key == "" {
 				key = os.Getenv(keyVariable)
 			}
@@ -102,7 +103,7 @@ func newEncrypt() *cobra.Command {
 			}
 			_, err = fmt.Fprint(cmd.OutOrStdout(), result)
 			return err
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&decrypt, "decrypt", "d", false, "decrypt")
 	cmd.Flags().StringVar(&key, "key", "", "key, by default the content of "+keyVariable)
