@@ -210,6 +210,20 @@ func (c *Connection) Explain(err error) error {
 	return err
 }
 
+// Tree reads an Installation with all that belongs to it, and the snapshot that it is
+// from: what is unreadable in it is missing in the tree.
+func (c *Connection) Tree(ctx context.Context, name string) (*inspect.Node, inspect.Snapshot, error) {
+	snapshot, err := inspect.Collect(ctx, c.Client, c.Namespace)
+	if err != nil {
+		return nil, snapshot, c.Explain(err)
+	}
+	tree := inspect.Tree(snapshot, c.Namespace, name)
+	if tree == nil {
+		return nil, snapshot, c.Missing(name)
+	}
+	return tree, snapshot, nil
+}
+
 // NeedsName demands the name of an Installation as an argument.
 func NeedsName(_ *cobra.Command, args []string) error {
 	if len(args) == 0 || args[0] == "" {

@@ -58,13 +58,9 @@ With --without-uninstall, what was deployed stays on its clusters.`,
 }
 
 func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
-	snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace)
+	tree, snapshot, err := on.Tree(ctx, name)
 	if err != nil {
-		return on.Explain(err)
-	}
-	tree := inspect.Tree(snapshot, on.Namespace, name)
-	if tree == nil {
-		return on.Missing(name)
+		return err
 	}
 	for _, unreadable := range snapshot.Unreadable {
 		fmt.Fprintf(streams.Err, "Warning: the preview is not complete: %v\n", unreadable)

@@ -17,7 +17,6 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/preview"
 )
 
@@ -82,13 +81,9 @@ result each time.`,
 }
 
 func (f *options) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
-	snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace)
+	tree, _, err := on.Tree(ctx, name)
 	if err != nil {
-		return on.Explain(err)
-	}
-	tree := inspect.Tree(snapshot, on.Namespace, name)
-	if tree == nil {
-		return on.Missing(name)
+		return err
 	}
 	access, err := f.registry.AccessWithin(streams, on.Egress())
 	if err != nil {
