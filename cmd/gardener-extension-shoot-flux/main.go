@@ -3,11 +3,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,14 +21,7 @@ import (
 // program is also how it introduces itself to API servers.
 const program = "gardener-extension-shoot-flux"
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := newCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(process.Execute(newCommand())) }
 
 // settings are flags that are no part of the configuration as they are.
 type settings struct {

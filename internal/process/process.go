@@ -1,19 +1,34 @@
-// Package process has what the server programs begin with: a logger, a connection, and
-// where they run.
+// Package process has what the server programs begin with: how they run and end, a logger,
+// a connection, and where they run.
 package process
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
+
+// Execute runs a command until it ends, or a signal ends it, and returns the exit code.
+func Execute(command *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		return 1
+	}
+	return 0
+}
 
 // NewLogger returns a logger to standard error and makes all libraries use it. The format
 // is text or json; of the levels, debug tells every step and error only what fails.
