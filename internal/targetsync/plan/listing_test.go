@@ -44,10 +44,11 @@ func TestReadShoot(t *testing.T) {
 // TestCopies: whatever a source holds, a list of it leaves little in memory.
 func TestCopies(t *testing.T) {
 	const kubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}]}`
+	const large = 10_000
 	secret := func(content string) *unstructured.Unstructured {
 		encode := base64.StdEncoding.EncodeToString
 		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}, "data": map[string]any{
-			"kubeconfig": encode([]byte(content)), "more": encode(bytes.Repeat([]byte("x"), maxCopied/10)),
+			"kubeconfig": encode([]byte(content)), "more": encode(bytes.Repeat([]byte("x"), large)),
 		}}}
 	}
 	for _, test := range []struct {
@@ -62,7 +63,8 @@ func TestCopies(t *testing.T) {
 		{"nor those that are not copied", "no kubeconfig", true, 20, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			held := &Copies{Selects: func(string) bool { return test.selects }}
+			// What came before has left room for nine and a half.
+			held := &Copies{Selects: func(string) bool { return test.selects }, size: maxCopied - 95*large/10}
 			object := secret(test.content)
 			var err error
 			for range test.count {
