@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 )
@@ -48,7 +49,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 	if options.Type == "" || options.Name == "" || options.Deployer == nil {
 		return errors.New("add a deployer: it needs a type, a name and something that does the work")
 	}
-	selectors, err := newSelectors(options.TargetSelectors)
+	selectors, err := responsibility.New(options.TargetSelectors)
 	if err != nil {
 		return fmt.Errorf("add deployer %s: %w", options.Name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/egress"
@@ -121,6 +122,6 @@ func listing(things []string) string {
 // for Executions, for tests of deployers, and for tools; who calls it stores the
 // status.
 func HandOver(item *v1alpha1.DeployItem, now time.Time) (jobID string) {
-	handover.Write(item, job.NewID(), stamp(now))
+	handover.Write(item, job.NewID(), report.Stamp(now))
 	return item.Status.JobID
 }

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -108,7 +110,7 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, e
 	if target == nil {
 		return nil, job.NewWaiting(i.operation(), "NoTargetFound", fmt.Sprintf("Target %s does not exist: create it, or correct targetName", key))
 	}
-	if !responsible(i.reconciler.selectors, target) {
+	if !responsibility.Of(i.reconciler.selectors, target) {
 		return nil, job.NewError(i.operation(), "TargetNotSelected",
 			fmt.Sprintf("Target %s is not for this deployer, whose administrator limits its Targets: name another one in targetName, or let the targetSelector choose it", key), v1alpha1.ErrorConfigurationProblem)
 	}
@@ -152,7 +154,7 @@ func (i *Item) Record(ctx context.Context, status any) error {
 	}
 	if !i.Status.Phase.IsDeletion() {
 		i.Status.Phase = v1alpha1.DeployItemPhases.Progressing
-		summarize(i.DeployItem, nil, i.reconciler.now())
+		report.Summarize(i.DeployItem, nil, i.reconciler.now())
 	}
 	return i.write(ctx)
 }
@@ -186,7 +188,7 @@ func (i *Item) SetProviderStatus(status any) error {
 }
 
 func (i *Item) providerStatusChanged() bool {
-	return !sameJSON(i.stored.Status.ProviderStatus, i.Status.ProviderStatus)
+	return !report.SameJSON(i.stored.Status.ProviderStatus, i.Status.ProviderStatus)
 }
 
 // Checkpoint names the stage of the work. It returns an error if the time is over
@@ -252,7 +254,7 @@ var errOutdated = errors.New("the item has changed meanwhile")
 
 // write stores the status if it differs from the stored one.
 func (i *Item) write(ctx context.Context) error {
-	if sameStatus(i.stored, i.DeployItem) {
+	if report.SameStatus(i.stored, i.DeployItem) {
 		return nil
 	}
 	if err := i.reconciler.client.Status().Update(ctx, i.DeployItem); err != nil {

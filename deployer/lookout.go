@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/late"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -30,13 +31,6 @@ type Lookout interface {
 }
 
 const (
-	// handOnPause is the least time between a job and the next one because of a value.
-	handOnPause = 10 * time.Second
-	// settlePause is how long values have to stay as they are before they are handed on:
-	// what several items export often changes at once, and one job is enough for that. What
-	// never settles is handed on after longestSettle.
-	settlePause   = time.Second
-	longestSettle = 5 * time.Second
 	// lookoutPause is the time after which a lookout is tried again that did not work.
 	lookoutPause = time.Minute
 	// maxNesting is how deep Installations are nested, at most.
@@ -48,23 +42,7 @@ type kept struct {
 	uid     types.UID
 	jobID   string
 	lookout Lookout
-	changed
-}
-
-// changed is what is known of the values since the last look.
-type changed struct {
-	// news are the names of values that differ from what was handed on, and now are all
-	// values as they are stored then.
-	news []string
-	now  []byte
-	// past says how often values have changed before.
-	past restlessness
-	// stored says that they are stored with a note that they are to be handed on, and after
-	// what job of the root that was done.
-	stored bool
-	after  string
-	// since is when there were news first, settles until when more are awaited.
-	since, settles time.Time
+	late.Changed
 }
 
 // lookOut looks whether a value of a finished item has changed, and sees to it that it
@@ -103,47 +81,47 @@ func (r *reconciler) look(ctx context.Context, seen *snapshot) (time.Duration, e
 		return 0, err
 	}
 	if values != nil {
-		since := held.since
-		if held.changed, err = item.differs(ctx, values); err != nil {
+		since := held.Since
+		if held.Changed, err = item.differs(ctx, values); err != nil {
 			return 0, err
 		}
-		if held.since = since; len(held.news) == 0 {
-			held.since = time.Time{}
+		if held.Since = since; len(held.News) == 0 {
+			held.Since = time.Time{}
 		}
 	}
-	if len(held.news) == 0 {
+	if len(held.News) == 0 {
 		return 0, nil
 	}
-	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(handOnPause)) {
-		return last.Add(handOnPause).Sub(seen.now), nil
+	if last := seen.item.Status.LastReconcileTime; last != nil && seen.now.Before(last.Add(late.HandOnPause)) {
+		return last.Add(late.HandOnPause).Sub(seen.now), nil
 	}
-	if pause := held.past.left(seen.now); pause > 0 {
+	if pause := held.Past.Left(seen.now); pause > 0 {
 		return pause, nil
 	}
-	return r.handOn(ctx, seen, item, &held.changed)
+	return r.handOn(ctx, seen, item, &held.Changed)
 }
 
 // differs returns what differs from the values that were handed on. What was stored, but
 // not handed on any more because this process ended, still does.
-func (i *Item) differs(ctx context.Context, values map[string]any) (changed, error) {
+func (i *Item) differs(ctx context.Context, values map[string]any) (late.Changed, error) {
 	content, err := json.Marshal(values)
 	if err != nil {
 		// The reason may quote a value.
-		return changed{}, fmt.Errorf("the values cannot be written as JSON")
+		return late.Changed{}, fmt.Errorf("the values cannot be written as JSON")
 	}
 	ref := i.exportReference()
 	stored := &corev1.Secret{}
 	err = i.reconciler.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stored)
 	if client.IgnoreNotFound(err) != nil {
-		return changed{}, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
+		return late.Changed{}, fmt.Errorf("read Secret %s/%s with the exports: %w", ref.Namespace, ref.Name, err)
 	}
-	names := news(stored.Data[exportKey], content)
-	found := changed{news: names, now: content, past: parseRestlessness(stored.Annotations[changesAnnotation])}
+	names := late.News(stored.Data[exportKey], content)
+	found := late.Changed{News: names, Now: content, Past: late.ParseRestlessness(stored.Annotations[changesAnnotation])}
 	if pending := stored.Annotations[toHandOnAnnotation]; pending != "" {
 		// What changed a moment before is handed on together with this, and told with it.
-		found.news = named(append(strings.Split(pending, ","), names...))
+		found.News = late.Named(append(strings.Split(pending, ","), names...))
 		if len(names) == 0 {
-			found.stored, found.after = true, stored.Annotations[handOnAfterAnnotation]
+			found.Stored, found.After = true, stored.Annotations[handOnAfterAnnotation]
 		}
 	}
 	return found, nil
@@ -154,18 +132,18 @@ func (i *Item) differs(ctx context.Context, values map[string]any) (changed, err
 // belongs to none, by one of its own. The values are stored before the job is asked for,
 // with a note that it is to be: so neither is lost when this process ends. It returns when
 // to go on.
-func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *changed) (time.Duration, error) {
+func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, changed *late.Changed) (time.Duration, error) {
 	above, busy, err := r.above(ctx, seen.item)
 	if err != nil || busy {
-		return handOnPause, err
+		return late.HandOnPause, err
 	}
 	if slices.ContainsFunc(above, func(inst *v1alpha1.Installation) bool { return inst.DeletionTimestamp != nil }) {
 		// The item goes, too, however long that takes.
-		changed.news, changed.now = nil, nil
-		return handOnPause, nil
+		changed.News, changed.Now = nil, nil
+		return late.HandOnPause, nil
 	}
-	what := job.Note("what is exported as " + strings.Join(changed.news, ", ") + " has changed")
-	past := changed.past.after(seen.now)
+	what := job.Note("what is exported as " + strings.Join(changed.News, ", ") + " has changed")
+	past := changed.Past.After(seen.now)
 	if len(above) == 0 {
 		if err := item.noteExport(ctx, nil, map[string]string{changesAnnotation: past.String()}); err != nil {
 			return 0, err
@@ -173,52 +151,29 @@ func (r *reconciler) handOn(ctx context.Context, seen *snapshot, item *Item, cha
 		r.tellHandedOn(seen, what, past)
 		own := *seen
 		_, err := r.attempt(ctx, &own, decision{do: work, start: true, ownJob: true})
-		return handOnPause, err
+		return late.HandOnPause, err
 	}
-	if !changed.stored {
+	if !changed.Stored {
 		after := above[len(above)-1].Status.JobID
-		if err := item.noteExport(ctx, changed.now, map[string]string{toHandOnAnnotation: strings.Join(changed.news, ","), handOnAfterAnnotation: after}); err != nil {
+		if err := item.noteExport(ctx, changed.Now, map[string]string{toHandOnAnnotation: strings.Join(changed.News, ","), handOnAfterAnnotation: after}); err != nil {
 			return 0, err
 		}
-		changed.settle(after, seen.now)
+		changed.Settle(after, seen.now)
 	}
-	if left := changed.settles.Sub(seen.now); left > 0 {
+	if left := changed.Settles.Sub(seen.now); left > 0 {
 		return left, nil
 	}
-	if !handedOn(above, changed.after) {
+	if !late.HandedOn(above, changed.After) {
 		switch err := r.askForUpdate(ctx, above, fmt.Sprintf("DeployItem %s/%s: %s", item.Namespace, item.Name, what)); {
 		case apierrors.IsConflict(err):
-			return handOnPause, nil
+			return late.HandOnPause, nil
 		case err != nil:
 			return 0, err
 		}
 	}
 	r.tellHandedOn(seen, what, past)
-	changed.done(past)
-	return handOnPause, item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", handOnAfterAnnotation: "", changesAnnotation: past.String()})
-}
-
-// settle notes that the values are stored, and until when more of them are awaited.
-func (c *changed) settle(after string, now time.Time) {
-	c.stored, c.after = true, after
-	if c.since.IsZero() {
-		c.since = now
-	}
-	c.settles = now.Add(settlePause)
-	if longest := c.since.Add(longestSettle); c.settles.After(longest) {
-		c.settles = longest
-	}
-}
-
-// done notes that everything was handed on.
-func (c *changed) done(past restlessness) { *c = changed{past: past} }
-
-// handedOn reports whether a job that began after another one has worked out the exports
-// of the first of some Installations again, because another item of it has news.
-func handedOn(above []*v1alpha1.Installation, after string) bool {
-	own, root := &above[0].Status, &above[len(above)-1].Status
-	return root.JobID != after && root.DataUpdate != nil && slices.Contains(root.DataUpdate.Installations, above[0].Name) &&
-		own.JobID == root.JobID && own.JobIDFinished == own.JobID && own.InstallationPhase == v1alpha1.InstallationPhases.Succeeded
+	changed.Done(past)
+	return late.HandOnPause, item.noteExport(ctx, nil, map[string]string{toHandOnAnnotation: "", handOnAfterAnnotation: "", changesAnnotation: past.String()})
 }
 
 // askForUpdate asks the last one of some Installations, each a part of the next one, for a
@@ -248,9 +203,9 @@ func (r *reconciler) askForUpdate(ctx context.Context, above []*v1alpha1.Install
 }
 
 // tellHandedOn tells what was handed on.
-func (r *reconciler) tellHandedOn(seen *snapshot, what string, past restlessness) {
+func (r *reconciler) tellHandedOn(seen *snapshot, what string, past late.Restlessness) {
 	next := ""
-	if pause := past.pause(); pause > handOnPause {
+	if pause := past.Pause(); pause > late.HandOnPause {
 		next = fmt.Sprintf("; it changes again and again, so that the next change waits for %s", pause)
 	}
 	r.events.Eventf(seen.item, nil, corev1.EventTypeNormal, "ExportsChanged", "WatchExports", "%s", job.Note(what+next))

@@ -1,7 +1,11 @@
 package deployer
 
 import (
+	"errors"
+	"fmt"
+
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -61,4 +65,38 @@ func OutcomeOf(err error) Outcome {
 // It is final: the item has to be changed.
 func ConfigurationError(field, message string) error {
 	return job.NewError("reconcile", "InvalidConfiguration", field+": "+message, v1alpha1.ErrorConfigurationProblem)
+}
+
+// judge says what the result of an attempt means. Expired says that the time of
+// the job is over; then nothing is waited for any more. The error that it returns
+// is the one to show.
+func judge(result Result, err error, expired bool, checkpoint string) (report.Verdict, error) {
+	if err == nil && len(result.WaitingFor) > 0 {
+		err = job.NewWaiting("reconcile", "Waiting", "waiting for "+listing(result.WaitingFor))
+	}
+	switch outcome := job.OutcomeOf(err); {
+	case outcome == job.None:
+		return report.Succeeded, nil
+	case outcome == job.Terminal:
+		return report.Failed, err
+	case expired:
+		return report.Failed, timeoutError(checkpoint, err)
+	case outcome == job.Waiting:
+		return report.Waits, err
+	}
+	return report.Retries, err
+}
+
+// timeoutError says that the time of a job is over, where, and what was missing.
+func timeoutError(checkpoint string, cause error) error {
+	message := "timeout before the work could begin"
+	if checkpoint != "" {
+		message = fmt.Sprintf("timeout at: %q", checkpoint)
+	}
+	var shown error
+	if cause != nil {
+		// Only the text: the codes of a wait say that it is no failure.
+		shown = errors.New(cause.Error())
+	}
+	return job.Wrap(shown, "StandardTimeoutChecker.TimeoutExceeded", "ProgressingTimeout", message, v1alpha1.ErrorTimeout)
 }

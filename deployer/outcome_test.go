@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -70,5 +72,60 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 	}
 	if codes := job.Codes(ConfigurationError("a", "b")); !slices.Equal(codes, []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}) {
 		t.Errorf("codes %v", codes)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	broken := errors.New("connection refused")
+	secret := job.NewWaiting("ResolveTarget", "SecretNotFound", "Secret a/b is missing")
+	tests := []struct {
+		reason  string
+		result  Result
+		err     error
+		expired bool
+		want    report.Verdict
+		message string
+	}{
+		{"nothing is left to do", Done(), nil, false, report.Succeeded, ""},
+		{"what is done in the last moment is done", Done(), nil, true, report.Succeeded, ""},
+		{"objects are not ready", WaitFor("Deployment a/b", "Deployment a/c"), nil, false, report.Waits, "waiting for Deployment a/b, Deployment a/c"},
+		{"a long list is cut", WaitFor("a", "b", "c", "d"), nil, false, report.Waits, "waiting for a, b, c and others"},
+		{"the time is over and names what was missing", WaitFor("Deployment a/b"), nil, true, report.Failed, `timeout at: "stage": waiting for Deployment a/b`},
+		{"somebody has to do something", Done(), secret, false, report.Waits, "Secret a/b is missing"},
+		{"nobody did it in time", Done(), secret, true, report.Failed, `timeout at: "stage": Secret a/b is missing`},
+		{"it may go better next time", Done(), broken, false, report.Retries, "connection refused"},
+		{"there is no next time", Done(), broken, true, report.Failed, `timeout at: "stage": connection refused`},
+		{"it will never go better", Done(), job.NewError("o", "r", "wrong", v1alpha1.ErrorConfigurationProblem), false, report.Failed, "wrong"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := judge(test.result, test.err, test.expired, "stage")
+			message := ""
+			if err != nil {
+				message = err.Error()
+			}
+			if got != test.want || message != test.message {
+				t.Errorf("%d %q, want %d %q", got, message, test.want, test.message)
+			}
+		})
+	}
+	_, err := judge(Done(), secret, true, "stage")
+	if codes := job.Codes(err); len(codes) != 1 || codes[0] != v1alpha1.ErrorTimeout {
+		t.Errorf("a timeout has the codes of its cause, which say that it is no failure: %v", codes)
+	}
+}
+
+func TestBackoffGrows(t *testing.T) {
+	r := &run{}
+	last := time.Duration(0)
+	for range 100 {
+		pause := r.backoff()
+		if pause < last || pause > maxBackoff {
+			t.Fatalf("a pause of %s after one of %s", pause, last)
+		}
+		last = pause
+	}
+	if last != maxBackoff {
+		t.Errorf("the longest pause is %s", last)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -61,9 +62,9 @@ func (r *reconciler) giveUp(ctx context.Context, key types.NamespacedName, broke
 		}
 		item := &Item{DeployItem: shown.DeepCopy(), reconciler: r, key: key, stored: stored}
 		if starts(shown) {
-			takeUp(item.DeployItem, r.information(), false, stamp(r.now()))
+			report.TakeUp(item.DeployItem, r.information(), false, report.Stamp(r.now()))
 		}
-		conclude(item.DeployItem, failed, broken, stamp(r.now()))
+		report.Conclude(item.DeployItem, report.Failed, broken, report.Stamp(r.now()))
 		return item.write(ctx)
 	})
 	if err != nil {

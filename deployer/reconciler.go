@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/validation"
 )
@@ -28,7 +30,7 @@ const maxNote = 1024
 // reconciler carries out the items of one type.
 type reconciler struct {
 	options   Options
-	selectors []selector
+	selectors []responsibility.Selector
 	// client reads from the caches; live asks the API server.
 	client client.Client
 	live   client.Reader
@@ -140,7 +142,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	if err != nil {
 		return nil, err
 	}
-	seen.target, seen.responsible = target, responsible(r.selectors, target)
+	seen.target, seen.responsible = target, responsibility.Of(r.selectors, target)
 	if run != nil && run.target != versionOf(target) {
 		// It came or changed after the last attempt had looked, before that went to sleep.
 		seen.notBefore = time.Time{}
@@ -169,7 +171,7 @@ func (r *reconciler) target(ctx context.Context, key client.ObjectKey) (*v1alpha
 func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decision) (ctrl.Result, error) {
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.stored}
 	if decision.start {
-		takeUp(item.DeployItem, r.information(), decision.ownJob, stamp(seen.now))
+		report.TakeUp(item.DeployItem, r.information(), decision.ownJob, report.Stamp(seen.now))
 	}
 	item.run = r.runs.begin(item.DeployItem)
 	item.run.woken.Store(false)
@@ -268,8 +270,8 @@ func (i *Item) setDeadline() {
 }
 
 // report stores how an attempt ended and says when to go on.
-func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err error) (ctrl.Result, error) {
-	if ended == succeeded && item.Status.Phase.IsDeletion() {
+func (r *reconciler) report(ctx context.Context, item *Item, ended report.Verdict, err error) (ctrl.Result, error) {
+	if ended == report.Succeeded && item.Status.Phase.IsDeletion() {
 		gone := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.RemoveFinalizer(stored, v1alpha1.Finalizer) })
 		if gone == nil {
 			// The run itself ends when the cache knows that the item is gone.
@@ -281,8 +283,8 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 		}
 		ended, err = judge(Done(), job.Wrap(gone, "delete", "RemoveFinalizer", ""), item.Expired(), item.run.checkpoint)
 	}
-	isNew := conclude(item.DeployItem, ended, err, stamp(r.now()))
-	if ended == succeeded {
+	isNew := report.Conclude(item.DeployItem, ended, err, report.Stamp(r.now()))
+	if ended == report.Succeeded {
 		forgetDrift(item.DeployItem, r.now())
 	}
 	tellAt := item.run.mayTell(r.now(), item.stored, item.DeployItem)
@@ -295,11 +297,11 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended verdict, err 
 		r.announce(ctx, item, ended)
 	}
 	switch ended {
-	case waits:
+	case report.Waits:
 		// Only a wake goes on, or the time for news.
 		item.run.failures = 0
 		item.run.notBefore = item.atMost(cmp.Or(tellAt, r.now().Add(never)))
-	case retries:
+	case report.Retries:
 		item.run.notBefore = item.atMost(r.now().Add(item.run.backoff()))
 	default:
 		r.runs.end(item.key)
@@ -341,14 +343,14 @@ func (i *Item) again() ctrl.Result {
 }
 
 // announce tells about an error that the job did not have before.
-func (r *reconciler) announce(ctx context.Context, item *Item, ended verdict) {
+func (r *reconciler) announce(ctx context.Context, item *Item, ended report.Verdict) {
 	shown := item.Status.LastError
 	reason := shown.Reason
 	if reason == "" {
 		reason = "Error"
 	}
 	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", shortened(shown.Message))
-	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
+	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == report.Failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
 }
 
 // shortened returns a text that fits into an event.

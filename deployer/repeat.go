@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -148,7 +149,7 @@ func noteDrift(item *v1alpha1.DeployItem, drift []string, err error, now time.Ti
 	}
 	last := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
 	isNew = condition.Status == v1alpha1.ConditionTrue && (last == nil || last.Status != condition.Status || last.Message != condition.Message)
-	job.SetCondition(&item.Status.Conditions, condition, stamp(now))
+	job.SetCondition(&item.Status.Conditions, condition, report.Stamp(now))
 	return isNew
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
 )
 
 const (
@@ -83,7 +84,7 @@ func pause(first time.Duration, nth int) time.Duration {
 // now. Only news about a wait have to be patient: what a wait looks at may change many
 // times a second, and each write costs all who watch the item.
 func (r *run) mayTell(now time.Time, stored, item *v1alpha1.DeployItem) time.Time {
-	if !onlyTexts(stored, item) {
+	if !report.OnlyTexts(stored, item) {
 		// It is written, with what it waits for.
 		r.told, r.toldAt = max(r.told, 1), now
 		return time.Time{}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/responsibility"
 )
 
 // TestSecondTarget shows that a second Target that is missing is waited for, and that
@@ -57,7 +58,7 @@ func TestSecondTargetIsSelected(t *testing.T) {
 		_, err := item.ClusterOf(ctx, "edge")
 		return Done(), err
 	}}, newItem(), edge)
-	selectors, err := newSelectors([]v1alpha1.TargetSelector{{Labels: []v1alpha1.Requirement{{Key: "zone", Operator: "in", Values: []string{"north"}}}}})
+	selectors, err := responsibility.New([]v1alpha1.TargetSelector{{Labels: []v1alpha1.Requirement{{Key: "zone", Operator: "in", Values: []string{"north"}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

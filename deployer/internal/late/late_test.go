@@ -1,4 +1,4 @@
-package deployer
+package late
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestChangedValues(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := strings.Join(news([]byte(test.before), []byte(test.now)), " "); got != test.want {
+			if got := strings.Join(News([]byte(test.before), []byte(test.now)), " "); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
@@ -29,16 +29,16 @@ func TestChangedValues(t *testing.T) {
 // TestRestlessValue: what changes again because it was handed on gets slower and slower,
 // and what was quiet is handed on at once.
 func TestRestlessValue(t *testing.T) {
-	state, now := restlessness{}, time.Unix(1000, 0)
+	state, now := Restlessness{}, time.Unix(1000, 0)
 	var pauses []string
 	for range 5 {
-		if left := state.left(now); left != 0 {
+		if left := state.Left(now); left != 0 {
 			t.Fatalf("it has to wait for %s", left)
 		}
-		state = parseRestlessness(state.after(now).String())
-		pause := state.pause()
+		state = ParseRestlessness(state.After(now).String())
+		pause := state.Pause()
 		pauses = append(pauses, pause.String())
-		if left := state.left(now.Add(time.Second)); left != pause-time.Second {
+		if left := state.Left(now.Add(time.Second)); left != pause-time.Second {
 			t.Errorf("after a second %s are left of %s", left, pause)
 		}
 		now = now.Add(pause)
@@ -46,14 +46,14 @@ func TestRestlessValue(t *testing.T) {
 	if got := strings.Join(pauses, " "); got != "10s 20s 40s 1m20s 2m40s" {
 		t.Errorf("pauses %s", got)
 	}
-	if pause := state.after(now.Add(maxRestPause)).pause(); pause != handOnPause {
+	if pause := state.After(now.Add(maxRestPause)).Pause(); pause != HandOnPause {
 		t.Errorf("after a quiet time the pause is %s", pause)
 	}
-	if pause := (restlessness{streak: 50}).pause(); pause != maxRestPause {
+	if pause := (Restlessness{streak: 50}).Pause(); pause != maxRestPause {
 		t.Errorf("the longest pause is %s", pause)
 	}
 	for _, text := range []string{"", "yesterday/3", "2030-01-02T12:00:00Z", "2030-01-02T12:00:00Z/many"} {
-		if state := parseRestlessness(text); state != (restlessness{}) {
+		if state := ParseRestlessness(text); state != (Restlessness{}) {
 			t.Errorf("%q means %v", text, state)
 		}
 	}

@@ -1,4 +1,4 @@
-package deployer
+package responsibility
 
 import (
 	"cmp"
@@ -11,15 +11,15 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// selector tells whether a Target is served.
-type selector struct {
+// Selector tells whether a Target is served.
+type Selector struct {
 	targets             []v1alpha1.ObjectReference
 	annotations, labels labels.Selector
 }
 
-// newSelectors checks selectors once, so that they cannot fail later.
-func newSelectors(specs []v1alpha1.TargetSelector) ([]selector, error) {
-	selectors := make([]selector, 0, len(specs))
+// New checks selectors once, so that they cannot fail later.
+func New(specs []v1alpha1.TargetSelector) ([]Selector, error) {
+	selectors := make([]Selector, 0, len(specs))
 	for i, spec := range specs {
 		annotations, err := requirements(spec.Annotations)
 		if err != nil {
@@ -29,7 +29,7 @@ func newSelectors(specs []v1alpha1.TargetSelector) ([]selector, error) {
 		if err != nil {
 			return nil, fmt.Errorf("targetSelector[%d].labels: %w", i, err)
 		}
-		selectors = append(selectors, selector{targets: spec.Targets, annotations: annotations, labels: labels})
+		selectors = append(selectors, Selector{targets: spec.Targets, annotations: annotations, labels: labels})
 	}
 	return selectors, nil
 }
@@ -46,16 +46,16 @@ func requirements(specs []v1alpha1.Requirement) (labels.Selector, error) {
 	return all, nil
 }
 
-// responsible reports whether one of the selectors takes a Target. An item without
+// Of reports whether one of the selectors takes a Target. An item without
 // a Target, or whose Target is missing, is everybody's.
-func responsible(selectors []selector, target *v1alpha1.Target) bool {
+func Of(selectors []Selector, target *v1alpha1.Target) bool {
 	if len(selectors) == 0 || target == nil {
 		return true
 	}
-	return slices.ContainsFunc(selectors, func(s selector) bool { return s.matches(target) })
+	return slices.ContainsFunc(selectors, func(s Selector) bool { return s.matches(target) })
 }
 
-func (s selector) matches(target *v1alpha1.Target) bool {
+func (s Selector) matches(target *v1alpha1.Target) bool {
 	named := len(s.targets) == 0 || slices.ContainsFunc(s.targets, func(ref v1alpha1.ObjectReference) bool {
 		return ref.Name == target.Name && (ref.Namespace == "" || ref.Namespace == target.Namespace)
 	})

@@ -1,4 +1,4 @@
-package deployer
+package late
 
 import (
 	"encoding/json"
@@ -13,10 +13,10 @@ import (
 // maxNamed is how many values are named that have changed.
 const maxNamed = 5
 
-// news returns the names of the values that differ between two states of exports, never
+// News returns the names of the values that differ between two states of exports, never
 // the values. Names with dots are maps here, like values that are maps: nobody can tell
 // them apart, so that a name ends at its first dot.
-func news(before, now []byte) []string {
+func News(before, now []byte) []string {
 	var old, new map[string]any
 	// What cannot be read is as good as nothing: then everything is new.
 	_ = json.Unmarshal(before, &old)
@@ -32,11 +32,11 @@ func news(before, now []byte) []string {
 			names = append(names, name)
 		}
 	}
-	return named(names)
+	return Named(names)
 }
 
-// named are names for a note: each once, and not too many.
-func named(names []string) []string {
+// Named are names for a note: each once, and not too many.
+func Named(names []string) []string {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) > maxNamed {
@@ -48,16 +48,16 @@ func named(names []string) []string {
 // maxRestPause is the longest pause between two changes that are handed on.
 const maxRestPause = time.Hour
 
-// restlessness is how often a value has changed again shortly after it was handed on: that
+// Restlessness is how often a value has changed again shortly after it was handed on: that
 // is what a circle does that leads through programs of others.
-type restlessness struct {
+type Restlessness struct {
 	last   time.Time
 	streak int
 }
 
-// pause is the least time until the next change is handed on. It doubles with each.
-func (r restlessness) pause() time.Duration {
-	pause := handOnPause
+// Pause is the least time until the next change is handed on. It doubles with each.
+func (r Restlessness) Pause() time.Duration {
+	pause := HandOnPause
 	for range r.streak {
 		if pause *= 2; pause >= maxRestPause {
 			return maxRestPause
@@ -66,35 +66,35 @@ func (r restlessness) pause() time.Duration {
 	return pause
 }
 
-// after is the state after another change was handed on. A quiet time begins anew.
-func (r restlessness) after(now time.Time) restlessness {
-	if r.last.IsZero() || now.Sub(r.last) > 2*r.pause() {
-		return restlessness{last: now}
+// After is the state after another change was handed on. A quiet time begins anew.
+func (r Restlessness) After(now time.Time) Restlessness {
+	if r.last.IsZero() || now.Sub(r.last) > 2*r.Pause() {
+		return Restlessness{last: now}
 	}
-	return restlessness{last: now, streak: r.streak + 1}
+	return Restlessness{last: now, streak: r.streak + 1}
 }
 
-// left returns how long the next change has to wait.
-func (r restlessness) left(now time.Time) time.Duration {
+// Left returns how long the next change has to wait.
+func (r Restlessness) Left(now time.Time) time.Duration {
 	if r.last.IsZero() {
 		return 0
 	}
-	return max(0, r.last.Add(r.pause()).Sub(now))
+	return max(0, r.last.Add(r.Pause()).Sub(now))
 }
 
 // String is how it is stored: when a change was handed on last, and how many have
 // followed each other before.
-func (r restlessness) String() string {
+func (r Restlessness) String() string {
 	return fmt.Sprintf("%s/%d", r.last.UTC().Format(time.RFC3339), r.streak)
 }
 
-// parseRestlessness reads what was stored. What cannot be read counts as a quiet time.
-func parseRestlessness(text string) restlessness {
+// ParseRestlessness reads what was stored. What cannot be read counts as a quiet time.
+func ParseRestlessness(text string) Restlessness {
 	at, streak, _ := strings.Cut(text, "/")
 	last, err := time.Parse(time.RFC3339, at)
 	count, countErr := strconv.Atoi(streak)
 	if err != nil || countErr != nil {
-		return restlessness{}
+		return Restlessness{}
 	}
-	return restlessness{last: last, streak: max(0, count)}
+	return Restlessness{last: last, streak: max(0, count)}
 }

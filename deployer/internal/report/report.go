@@ -1,10 +1,9 @@
-package deployer
+package report
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,56 +18,22 @@ import (
 // maxLastErrors is the number of errors that the status shows.
 const maxLastErrors = 5
 
-// verdict is how an attempt ended.
-type verdict int
+// Verdict is how an attempt ended.
+type Verdict int
 
 const (
-	// succeeded means that the job is done.
-	succeeded verdict = iota
-	// failed means that the job has ended badly.
-	failed
-	// waits means that something outside has to happen first.
-	waits
-	// retries means that another attempt is made later.
-	retries
+	// Succeeded means that the job is done.
+	Succeeded Verdict = iota
+	// Failed means that the job has ended badly.
+	Failed
+	// Waits means that something outside has to happen first.
+	Waits
+	// Retries means that another attempt is made later.
+	Retries
 )
 
-// judge says what the result of an attempt means. Expired says that the time of
-// the job is over; then nothing is waited for any more. The error that it returns
-// is the one to show.
-func judge(result Result, err error, expired bool, checkpoint string) (verdict, error) {
-	if err == nil && len(result.WaitingFor) > 0 {
-		err = job.NewWaiting("reconcile", "Waiting", "waiting for "+listing(result.WaitingFor))
-	}
-	switch outcome := job.OutcomeOf(err); {
-	case outcome == job.None:
-		return succeeded, nil
-	case outcome == job.Terminal:
-		return failed, err
-	case expired:
-		return failed, timeoutError(checkpoint, err)
-	case outcome == job.Waiting:
-		return waits, err
-	}
-	return retries, err
-}
-
-// timeoutError says that the time of a job is over, where, and what was missing.
-func timeoutError(checkpoint string, cause error) error {
-	message := "timeout before the work could begin"
-	if checkpoint != "" {
-		message = fmt.Sprintf("timeout at: %q", checkpoint)
-	}
-	var shown error
-	if cause != nil {
-		// Only the text: the codes of a wait say that it is no failure.
-		shown = errors.New(cause.Error())
-	}
-	return job.Wrap(shown, "StandardTimeoutChecker.TimeoutExceeded", "ProgressingTimeout", message, v1alpha1.ErrorTimeout)
-}
-
-// takeUp begins a job in the status of an item.
-func takeUp(item *v1alpha1.DeployItem, deployer v1alpha1.DeployerInformation, ownJob bool, now metav1.Time) {
+// TakeUp begins a job in the status of an item.
+func TakeUp(item *v1alpha1.DeployItem, deployer v1alpha1.DeployerInformation, ownJob bool, now metav1.Time) {
 	status := &item.Status
 	if ownJob {
 		status.JobID = job.NewID()
@@ -89,27 +54,27 @@ func takeUp(item *v1alpha1.DeployItem, deployer v1alpha1.DeployerInformation, ow
 	status.Deployer = deployer
 	status.DeployerPhase = nil
 	status.LastError, status.FirstError, status.LastErrors = nil, nil, nil
-	summarize(item, nil, now.Time)
+	Summarize(item, nil, now.Time)
 }
 
-// conclude writes how an attempt ended into the status of an item. It reports
+// Conclude writes how an attempt ended into the status of an item. It reports
 // whether the error is a new one.
-func conclude(item *v1alpha1.DeployItem, ended verdict, err error, now metav1.Time) (isNew bool) {
+func Conclude(item *v1alpha1.DeployItem, ended Verdict, err error, now metav1.Time) (isNew bool) {
 	status := &item.Status
 	deletion := status.Phase.IsDeletion()
 	status.ObservedGeneration = item.Generation
 	switch ended {
-	case succeeded:
+	case Succeeded:
 		status.Phase = v1alpha1.DeployItemPhases.Succeeded
-	case failed:
+	case Failed:
 		status.Phase = choose(deletion, v1alpha1.DeployItemPhases.DeleteFailed, v1alpha1.DeployItemPhases.Failed)
-	case waits:
+	case Waits:
 		status.Phase = choose(deletion, v1alpha1.DeployItemPhases.Deleting, v1alpha1.DeployItemPhases.Progressing)
 	}
 	// Waiting for what was deployed is progress; waiting for somebody else to do
 	// something is shown as an error is, although it is none.
 	var e *job.Error
-	if ended == waits && errors.As(err, &e) && e.Reason == "Waiting" {
+	if ended == Waits && errors.As(err, &e) && e.Reason == "Waiting" {
 		status.LastError = nil
 	} else {
 		isNew = record(status, err, now)
@@ -118,7 +83,7 @@ func conclude(item *v1alpha1.DeployItem, ended verdict, err error, now metav1.Ti
 		status.JobIDFinished = status.JobID
 		status.TransitionTimes.FinishedTime = &now
 	}
-	summarize(item, err, now.Time)
+	Summarize(item, err, now.Time)
 	return isNew
 }
 
@@ -151,31 +116,32 @@ func record(status *v1alpha1.DeployItemStatus, err error, now metav1.Time) (isNe
 	return true
 }
 
-func summarize(item *v1alpha1.DeployItem, err error, now time.Time) {
-	job.Summarize(&item.Status.Conditions, job.Summary{Phase: item.Status.Phase.String(), Generation: item.Generation, Err: err}, stamp(now))
+// Summarize brings the conditions of an item into step with its phase.
+func Summarize(item *v1alpha1.DeployItem, err error, now time.Time) {
+	job.Summarize(&item.Status.Conditions, job.Summary{Phase: item.Status.Phase.String(), Generation: item.Generation, Err: err}, Stamp(now))
 }
 
-// stamp returns a time as it is stored.
-func stamp(now time.Time) metav1.Time { return metav1.NewTime(now).Rfc3339Copy() }
+// Stamp returns a time as it is stored.
+func Stamp(now time.Time) metav1.Time { return metav1.NewTime(now).Rfc3339Copy() }
 
-// sameStatus reports whether two items have the same status.
-func sameStatus(a, b *v1alpha1.DeployItem) bool {
+// SameStatus reports whether two items have the same status.
+func SameStatus(a, b *v1alpha1.DeployItem) bool {
 	first, second := a.Status, b.Status
-	if !sameJSON(first.ProviderStatus, second.ProviderStatus) {
+	if !SameJSON(first.ProviderStatus, second.ProviderStatus) {
 		return false
 	}
 	first.ProviderStatus, second.ProviderStatus = nil, nil
 	return apiequality.Semantic.DeepEqual(first, second)
 }
 
-// onlyTexts reports whether two statuses differ, and in nothing but what conditions say
+// OnlyTexts reports whether two statuses differ, and in nothing but what conditions say
 // to people.
-func onlyTexts(a, b *v1alpha1.DeployItem) bool {
-	if sameStatus(a, b) {
+func OnlyTexts(a, b *v1alpha1.DeployItem) bool {
+	if SameStatus(a, b) {
 		return false
 	}
 	first, second := withoutTexts(a), withoutTexts(b)
-	return sameStatus(first, second)
+	return SameStatus(first, second)
 }
 
 func withoutTexts(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
@@ -187,8 +153,8 @@ func withoutTexts(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	return silent
 }
 
-// sameJSON reports whether two values are the same but for spelling.
-func sameJSON(a, b *runtime.RawExtension) bool {
+// SameJSON reports whether two values are the same but for spelling.
+func SameJSON(a, b *runtime.RawExtension) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

@@ -1,0 +1,57 @@
+package late
+
+import (
+	"slices"
+	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+const (
+	// HandOnPause is the least time between a job and the next one because of a value.
+	HandOnPause = 10 * time.Second
+	// SettlePause is how long values have to stay as they are before they are handed on:
+	// what several items export often changes at once, and one job is enough for that. What
+	// never settles is handed on after LongestSettle.
+	SettlePause   = time.Second
+	LongestSettle = 5 * time.Second
+)
+
+// Changed is what is known of the values since the last look.
+type Changed struct {
+	// News are the names of values that differ from what was handed on, and now are all
+	// values as they are stored then.
+	News []string
+	Now  []byte
+	// Past says how often values have changed before.
+	Past Restlessness
+	// Stored says that they are stored with a note that they are to be handed on, and after
+	// what job of the root that was done.
+	Stored bool
+	After  string
+	// Since is when there were news first, settles until when more are awaited.
+	Since, Settles time.Time
+}
+
+// Settle notes that the values are stored, and until when more of them are awaited.
+func (c *Changed) Settle(after string, now time.Time) {
+	c.Stored, c.After = true, after
+	if c.Since.IsZero() {
+		c.Since = now
+	}
+	c.Settles = now.Add(SettlePause)
+	if longest := c.Since.Add(LongestSettle); c.Settles.After(longest) {
+		c.Settles = longest
+	}
+}
+
+// Done notes that everything was handed on.
+func (c *Changed) Done(past Restlessness) { *c = Changed{Past: past} }
+
+// HandedOn reports whether a job that began after another one has worked out the exports
+// of the first of some Installations again, because another item of it has news.
+func HandedOn(above []*v1alpha1.Installation, after string) bool {
+	own, root := &above[0].Status, &above[len(above)-1].Status
+	return root.JobID != after && root.DataUpdate != nil && slices.Contains(root.DataUpdate.Installations, above[0].Name) &&
+		own.JobID == root.JobID && own.JobIDFinished == own.JobID && own.InstallationPhase == v1alpha1.InstallationPhases.Succeeded
+}

@@ -1,0 +1,3 @@
+// Package report writes into the status of an item how its job stands, and tells which
+// of two statuses are worth a write.
+package report
