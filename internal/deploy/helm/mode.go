@@ -11,6 +11,7 @@ import (
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
@@ -40,7 +41,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	if err != nil {
 		return err
 	}
-	store := &release.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
+	store := &records.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
 	history, err := store.History(ctx, t.config.Name)
 	if !told && apierrors.IsForbidden(err) {
 		// Who may not see records has not written any.
@@ -53,7 +54,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	if !belongs(last, item, told) {
 		return nil
 	}
-	if release.Decide(situationOf(history, release.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
+	if release.Decide(situationOf(history, records.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
 		return job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
 	}
 	found, err := release.Inventory(ctx, store, t.config.Name, history)
@@ -68,7 +69,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 
 // belongs reports whether a release belongs to an item. Without a word in the status,
 // the record must say so itself: a stranger may have given his release the same name.
-func belongs(last *release.Record, item *deployer.Item, told bool) bool {
+func belongs(last *records.Record, item *deployer.Item, told bool) bool {
 	return last.Owner == string(item.UID) || (told && last.Owner == "")
 }
 
@@ -83,7 +84,7 @@ func (t templates) recordDissolved(ctx context.Context, item *deployer.Item, fou
 		recorded = append(recorded.Without(entry.Resource), entry)
 	}
 	record := apideployer.ManagedResourceStatus{Resource: corev1.ObjectReference{
-		APIVersion: "v1", Kind: "Secret", Namespace: t.config.Namespace, Name: release.RecordName(t.config.Name, revision),
+		APIVersion: "v1", Kind: "Secret", Namespace: t.config.Namespace, Name: records.Name(t.config.Name, revision),
 	}}
 	return item.Record(ctx, t.Status(item, append(recorded, record)))
 }

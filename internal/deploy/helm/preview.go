@@ -56,12 +56,12 @@ func (s released) preview(ctx context.Context, item *deployer.Item) (found []dif
 		return nil, s.refusal(history[len(history)-1])
 	case release.Nothing:
 		last := history[len(history)-1]
-		missing, err := last.Missing(ctx, store)
+		missing, err := release.Missing(ctx, store, last)
 		if err != nil {
 			return nil, err
 		}
 		if !missing {
-			return last.Unchanged()
+			return release.Unchanged(last)
 		}
 		// Somebody has removed an object: the release is deployed again.
 		action = release.Upgrade

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/limit"
@@ -180,8 +181,8 @@ func (s released) look(values *render.Values, manifest string, all bool) (rollou
 	return wish, nil
 }
 
-func (s released) store(connection *deployer.Connection) *release.Store {
-	return &release.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
+func (s released) store(connection *deployer.Connection) *records.Store {
+	return &records.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
 }
 
 // advance goes as far as possible and returns what it waits for.
@@ -267,25 +268,25 @@ func (s released) begin(ctx context.Context, item *deployer.Item) ([]string, err
 }
 
 // marks are those of a release that an item deploys.
-func (s released) marks(item *deployer.Item) release.Marks {
-	return release.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(s.work.chart.Digest)}
+func (s released) marks(item *deployer.Item) records.Marks {
+	return records.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(s.work.chart.Digest)}
 }
 
 // decide chooses what is to be done with the release.
-func (s released) decide(item *deployer.Item, history []*release.Record, marks release.Marks) release.Action {
+func (s released) decide(item *deployer.Item, history []*records.Record, marks records.Marks) release.Action {
 	situation := situationOf(history, marks, s.Now())
 	situation.Known, situation.Asked = item.Status.ProviderStatus != nil, s.work.forced || s.config.upgrade.Always
 	return release.Decide(situation)
 }
 
 // refusal says who has the release now.
-func (s released) refusal(last *release.Record) error {
+func (s released) refusal(last *records.Record) error {
 	return job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
 		s.config.Namespace, s.config.Name, last.OwnerName), v1alpha1.ErrorConfigurationProblem)
 }
 
 // situationOf is what a decision depends on.
-func situationOf(history []*release.Record, marks release.Marks, now time.Time) (situation release.Situation) {
+func situationOf(history []*records.Record, marks records.Marks, now time.Time) (situation release.Situation) {
 	for _, record := range history {
 		situation.Deployed = situation.Deployed || record.Deployed()
 	}
@@ -310,7 +311,7 @@ func (s released) digest(chart string) string {
 }
 
 // awaitForeign waits until somebody else has done what is under way.
-func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *release.Store, last *release.Record) ([]string, error) {
+func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *records.Store, last *records.Record) ([]string, error) {
 	watch, err := store.Watch(ctx, last, item.Wake)
 	if err != nil {
 		return nil, err
@@ -321,7 +322,7 @@ func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *
 }
 
 // beginUnchanged looks at what is deployed already.
-func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last *release.Record) error {
+func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last *records.Record) error {
 	deployed, err := last.Release()
 	if err != nil {
 		return err
@@ -336,7 +337,7 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last 
 }
 
 // beginOperation plans the operation that deploys the release.
-func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *release.Store, history []*release.Record, action release.Action, marks release.Marks) error {
+func (s released) beginOperation(ctx context.Context, item *deployer.Item, store *records.Store, history []*records.Record, action release.Action, marks records.Marks) error {
 	wish, look, err := s.releaseWish(ctx, item, history, action, marks)
 	if err != nil {
 		return err

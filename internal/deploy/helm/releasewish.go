@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -21,7 +22,7 @@ func (s released) options(action release.Action) deployOptions {
 
 // releaseWish renders the release that an operation deploys. The second result is the
 // wish to look at its objects then.
-func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*release.Record, action release.Action, marks release.Marks) (release.Wish, rollout.Wish, error) {
+func (s released) releaseWish(ctx context.Context, item *deployer.Item, history []*records.Record, action release.Action, marks records.Marks) (release.Wish, rollout.Wish, error) {
 	options, revision := s.options(action), 1
 	if len(history) > 0 {
 		revision = history[len(history)-1].Revision + 1

@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -28,7 +29,7 @@ import (
 	"go.landscaper.dev/internal/yamltext"
 )
 
-const fieldManager = release.FieldManager
+const fieldManager = records.FieldManager
 
 // templates is where the roll-out of an item without a release gets its objects from.
 type templates struct {

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
@@ -121,7 +122,7 @@ func (o *Operation) makeNamespace(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find kind Namespace: %w", err)
 	}
-	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.wish), FieldManager)
+	_, err = o.store.Cluster.Create(ctx, mapping, namespaceOf(o.wish), records.FieldManager)
 	if apierrors.IsForbidden(err) {
 		// It may exist, and nobody needs the right to create it then.
 		if _, getErr := o.store.Cluster.Get(ctx, mapping, "", o.wish.Namespace); getErr == nil {
@@ -148,7 +149,7 @@ func (o *Operation) makeDefinitions(ctx context.Context) ([]string, error) {
 	if o.check == nil {
 		check := readiness.NewCheck(o.store.Cluster, readiness.Established, o.job.Wake)
 		for _, definition := range o.definitions {
-			stored, err := o.store.Cluster.Create(ctx, definition.Mapping, definition.Object, FieldManager)
+			stored, err := o.store.Cluster.Create(ctx, definition.Mapping, definition.Object, records.FieldManager)
 			if apierrors.IsAlreadyExists(err) {
 				continue
 			}
@@ -250,7 +251,7 @@ func (o *Operation) applyOne(ctx context.Context, object apply.Object) (*unstruc
 
 func (o *Operation) write(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if live == nil {
-		return o.store.Cluster.Create(ctx, object.Mapping, object.Object, FieldManager)
+		return o.store.Cluster.Create(ctx, object.Mapping, object.Object, records.FieldManager)
 	}
 	switch {
 	case live.GetDeletionTimestamp() != nil:
@@ -265,7 +266,7 @@ func (o *Operation) write(ctx context.Context, object apply.Object, live *unstru
 	if apply.Equal(desired, live) {
 		return live, nil
 	}
-	return o.store.Cluster.Update(ctx, object.Mapping, desired, FieldManager)
+	return o.store.Cluster.Update(ctx, object.Mapping, desired, records.FieldManager)
 }
 
 // desired returns what is sent for an object that exists.

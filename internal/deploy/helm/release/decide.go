@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/release/common"
+
+	"go.landscaper.dev/internal/deploy/helm/records"
 )
 
 // Action is what is to be done with a release.
@@ -62,4 +64,9 @@ func Decide(s Situation) Action {
 		return Nothing
 	}
 	return Upgrade
+}
+
+// PatienceLeft is how long somebody else's operation is still waited for.
+func PatienceLeft(record *records.Record, now time.Time) time.Duration {
+	return max(foreignPatience-now.Sub(record.Written), time.Second)
 }

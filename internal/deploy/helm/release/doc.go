@@ -1,4 +1,4 @@
 // Package release makes Helm releases: it installs, upgrades, rolls back and removes
-// them step by step and never waits itself. Records are stored as Helm stores them, so
-// that its command line and the public system see the same releases.
+// them step by step and never waits itself. What is to be done is a table (decide.go);
+// what was done is in the records of package records.
 package release

@@ -10,11 +10,12 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
 )
 
 // Inventory returns the objects that belong to a release and exist, as they are recorded
 // of items without a release.
-func Inventory(ctx context.Context, store *Store, name string, history []*Record) (apply.Inventory, error) {
+func Inventory(ctx context.Context, store *records.Store, name string, history []*records.Record) (apply.Inventory, error) {
 	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace}}
 	if err := o.look(ctx); err != nil {
 		return nil, err
@@ -36,17 +37,6 @@ func Inventory(ctx context.Context, store *Store, name string, history []*Record
 		found = append(found, entry)
 	}
 	return found, nil
-}
-
-// Forget removes all records of a release. Its objects stay. The newest record goes
-// last: as long as it is there, somebody who is interrupted here can go on.
-func (s *Store) Forget(ctx context.Context, name string, history []*Record) error {
-	for _, record := range history {
-		if err := s.Delete(ctx, name, record.Revision); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // deployedBefore finds the places of what the item has deployed without a release.

@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
 
@@ -82,7 +83,7 @@ func TestDissolved(t *testing.T) {
 	if err := store.Forget(t.Context(), "shop", history); err != nil || statuses(t, cluster) != nil {
 		t.Errorf("%v, left %v", err, statuses(t, cluster))
 	}
-	if first := cluster.Requests[0].Name; first != RecordName("shop", 1) {
+	if first := cluster.Requests[0].Name; first != records.Name("shop", 1) {
 		t.Errorf("the newest goes last, but the first is %s", first)
 	}
 	if cluster.Find("ConfigMap", "here", "a") == nil || cluster.Find("ConfigMap", "here", "precious") == nil {

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
@@ -41,7 +42,7 @@ type step func(ctx context.Context) (waiting []string, err error)
 // Operation is an installation, an upgrade or a removal under way. It never waits
 // itself. When it is lost, its record tells the next one.
 type Operation struct {
-	store *Store
+	store *records.Store
 	wish  Wish
 	job   Job
 	doing string
@@ -57,7 +58,7 @@ type Operation struct {
 
 	release *helmrelease.Release
 	// earlier are the revisions before.
-	earlier []*Record
+	earlier []*records.Record
 	// base is the last revision that was deployed completely, or nil.
 	base *helmrelease.Release
 	// previous are the objects of earlier revisions that may exist.
@@ -88,7 +89,7 @@ type applied struct {
 }
 
 // Plan returns the operation that deploys a wish. Nothing is changed yet.
-func Plan(ctx context.Context, store *Store, job Job, wish Wish, history []*Record, action Action) (*Operation, error) {
+func Plan(ctx context.Context, store *records.Store, job Job, wish Wish, history []*records.Record, action Action) (*Operation, error) {
 	o := &Operation{store: store, wish: wish, job: job, earlier: history, doing: string(action)}
 	o.reset()
 	if err := o.look(ctx); err != nil {
@@ -190,7 +191,7 @@ func (o *Operation) look(ctx context.Context) error {
 	return nil
 }
 
-func deployedAfter(records []*Record) bool {
+func deployedAfter(records []*records.Record) bool {
 	for _, record := range records {
 		if record.Status == common.StatusDeployed {
 			return true

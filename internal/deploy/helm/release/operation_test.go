@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
@@ -53,7 +54,7 @@ func hook(name string, events ...helmrelease.HookEvent) *helmrelease.Hook {
 func wishFor(names ...string) Wish {
 	return Wish{
 		Name: "shop", Namespace: "here", Chart: &helmchart.Chart{Metadata: &helmchart.Metadata{Name: "shop", Version: "1"}}, Values: map[string]any{"names": strings.Join(names, " ")},
-		Manifest: manifestOf(names...), Rule: readiness.Unready, Marks: Marks{Owner: mine, OwnerName: "here/item", Digest: strings.Join(names, " ")},
+		Manifest: manifestOf(names...), Rule: readiness.Unready, Marks: records.Marks{Owner: mine, OwnerName: "here/item", Digest: strings.Join(names, " ")},
 		Hooks: []*helmrelease.Hook{
 			hook("hook-before", helmrelease.HookPreInstall, helmrelease.HookPreUpgrade), hook("hook-after", helmrelease.HookPostInstall, helmrelease.HookPostUpgrade),
 			hook("hook-end", helmrelease.HookPreDelete),
@@ -61,8 +62,8 @@ func wishFor(names ...string) Wish {
 	}
 }
 
-func storeOn(cluster *memory.Cluster) *Store {
-	return &Store{Cluster: cluster, Namespace: "here", Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
+func storeOn(cluster *memory.Cluster) *records.Store {
+	return &records.Store{Cluster: cluster, Namespace: "here", Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 }
 
 // reconcile does what a deployer does in one attempt.
@@ -359,7 +360,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 	}
 	for reason, text := range map[string]string{
 		"no base64": "bm9uZQ==", "half of one": packed(`{"info":{}}`)[:40], "no JSON": packed("none"), "a release without its state": packed(`{"name":"shop"}`),
-		"a bomb": packed(`{"info":{},"manifest":"` + strings.Repeat("x", maxRecord) + `"}`),
+		"a bomb": packed(`{"info":{},"manifest":"` + strings.Repeat("x", records.MaxRecord) + `"}`),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			cluster := memory.New()

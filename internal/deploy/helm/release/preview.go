@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/diff"
 )
@@ -21,7 +22,7 @@ import (
 // namespace, definitions and objects in their order, what goes, and the hooks, of which
 // nobody knows what they do. It changes nothing: what would be stored, the API server
 // tells in a dry run.
-func Preview(ctx context.Context, store *Store, wish Wish, history []*Record, action Action) ([]diff.Object, error) {
+func Preview(ctx context.Context, store *records.Store, wish Wish, history []*records.Record, action Action) ([]diff.Object, error) {
 	o := &Operation{store: store, wish: wish, earlier: history}
 	if err := o.look(ctx); err != nil {
 		return nil, err
@@ -42,8 +43,8 @@ func Preview(ctx context.Context, store *Store, wish Wish, history []*Record, ac
 }
 
 // Missing reports whether an object that a revision has deployed does not exist.
-func (r *Record) Missing(ctx context.Context, store *Store) (bool, error) {
-	release, err := r.Release()
+func Missing(ctx context.Context, store *records.Store, deployed *records.Record) (bool, error) {
+	release, err := deployed.Release()
 	if err != nil {
 		return false, err
 	}
@@ -61,8 +62,8 @@ func (r *Record) Missing(ctx context.Context, store *Store) (bool, error) {
 }
 
 // Unchanged are the objects of a revision, as what stays as it is.
-func (r *Record) Unchanged() ([]diff.Object, error) {
-	release, err := r.Release()
+func Unchanged(deployed *records.Record) ([]diff.Object, error) {
+	release, err := deployed.Release()
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 // previewNew asks what would be stored of a new object. The API server cannot tell if its
 // namespace or its kind is still to come.
 func (o *Operation) previewNew(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
-	stored, err := o.store.Cluster.PreviewNew(ctx, object.Mapping, object.Object, FieldManager)
+	stored, err := o.store.Cluster.PreviewNew(ctx, object.Mapping, object.Object, records.FieldManager)
 	if apierrors.IsNotFound(err) {
 		return object.Object, nil
 	}
@@ -154,7 +155,7 @@ func (o *Operation) previewChange(ctx context.Context, object apply.Object, live
 	if err != nil || apply.Equal(desired, live) {
 		return live, err
 	}
-	return o.store.Cluster.Preview(ctx, object.Mapping, desired, FieldManager)
+	return o.store.Cluster.Preview(ctx, object.Mapping, desired, records.FieldManager)
 }
 
 func previewOf(object *unstructured.Unstructured) diff.Object {

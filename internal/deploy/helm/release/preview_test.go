@@ -116,12 +116,12 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []bool{false, true} {
-		if got, err := history[0].Missing(t.Context(), storeOn(cluster)); err != nil || got != want {
+		if got, err := Missing(t.Context(), storeOn(cluster), history[0]); err != nil || got != want {
 			t.Errorf("missing: %t, error %v", got, err)
 		}
 		cluster.Remove("ConfigMap", "here", "b")
 	}
-	if kept, err := history[0].Unchanged(); err != nil || len(kept) != 2 || diff.Of(kept[0], nil).Action != diff.Keep {
+	if kept, err := Unchanged(history[0]); err != nil || len(kept) != 2 || diff.Of(kept[0], nil).Action != diff.Keep {
 		t.Errorf("%+v, error %v", kept, err)
 	}
 }

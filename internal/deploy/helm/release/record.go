@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/internal/cluster/failure"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -43,8 +44,8 @@ func (o *Operation) hasRecord(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	history, err := o.store.History(ctx, o.wish.Name)
-	return slices.ContainsFunc(history, func(record *Record) bool {
-		return record.Revision == o.release.Version && record.marks() == o.wish.Marks
+	return slices.ContainsFunc(history, func(record *records.Record) bool {
+		return record.Revision == o.release.Version && record.Marks() == o.wish.Marks
 	}), err
 }
 
@@ -73,7 +74,7 @@ func (o *Operation) settleEarlier(ctx context.Context) ([]string, error) {
 			return nil, job.Terminally(err)
 		}
 		release.SetStatus(common.StatusFailed, "The operation was given up: its server ended")
-		if err := o.store.Update(ctx, release, record.marks()); err != nil && !apierrors.IsNotFound(err) {
+		if err := o.store.Update(ctx, release, record.Marks()); err != nil && !apierrors.IsNotFound(err) {
 			return nil, err
 		}
 		record.Status = common.StatusFailed
@@ -94,7 +95,7 @@ func (o *Operation) finish(message string) step {
 				return nil, job.Terminally(err)
 			}
 			release.Info.Status = common.StatusSuperseded
-			if err := o.store.Update(ctx, release, record.marks()); err != nil && !apierrors.IsNotFound(err) {
+			if err := o.store.Update(ctx, release, record.Marks()); err != nil && !apierrors.IsNotFound(err) {
 				return nil, err
 			}
 			record.Status = common.StatusSuperseded

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/readiness"
@@ -89,7 +90,7 @@ func TestAsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster := memory.New()
-	store := &release.Store{Cluster: cluster, Namespace: "helm", Now: func() time.Time { return time.Unix(1795310402, 0) }}
+	store := &records.Store{Cluster: cluster, Namespace: "helm", Now: func() time.Time { return time.Unix(1795310402, 0) }}
 	operation, err := release.Plan(t.Context(), store, patientJob{}, release.Wish{
 		Name: "archived", Namespace: "helm", Chart: chart, Values: in.Values, Manifest: sorted.Manifest, Hooks: sorted.Hooks, Notes: output.Notes, Rule: readiness.Unready,
 	}, nil, release.Install)

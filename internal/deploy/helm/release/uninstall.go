@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/job"
 )
@@ -16,7 +17,7 @@ import (
 const uninstall = "uninstall"
 
 // PlanRemoval returns the operation that removes a release. Nothing is changed yet.
-func PlanRemoval(ctx context.Context, store *Store, work Job, wish Wish, history []*Record) (*Operation, error) {
+func PlanRemoval(ctx context.Context, store *records.Store, work Job, wish Wish, history []*records.Record) (*Operation, error) {
 	o := &Operation{store: store, wish: wish, job: work, earlier: history, doing: uninstall}
 	o.reset()
 	if err := o.look(ctx); err != nil {
@@ -27,7 +28,7 @@ func PlanRemoval(ctx context.Context, store *Store, work Job, wish Wish, history
 	if err != nil {
 		return nil, job.Terminally(err)
 	}
-	o.release, o.wish.Marks = release, last.marks()
+	o.release, o.wish.Marks = release, last.Marks()
 	o.becomeUninstall(o.previous)
 	o.limit = limit.New(wish.Limit, work.Wake)
 	return o, nil

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/readiness"
 )
 
@@ -43,7 +44,7 @@ type Wish struct {
 	// Rule says when an object is ready.
 	Rule readiness.Rule
 	// Marks say who deploys what.
-	Marks Marks
+	Marks records.Marks
 	// Ours tells objects that the item has deployed without a release before.
 	Ours func(object *unstructured.Unstructured) bool
 	// Before is what it has deployed so, as far as it is not gone.

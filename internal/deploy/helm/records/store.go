@@ -1,4 +1,4 @@
-package release
+package records
 
 import (
 	"bytes"
@@ -38,9 +38,9 @@ const (
 	ownerAnnotation  = "helm.deployer.landscaper.gardener.cloud/deployitem-uid"
 	nameAnnotation   = "helm.deployer.landscaper.gardener.cloud/deployitem"
 	digestAnnotation = "helm.deployer.landscaper.gardener.cloud/digest"
-	// maxRecord is how long a record may be when it is unpacked. A Secret holds a
+	// MaxRecord is how long a record may be when it is unpacked. A Secret holds a
 	// megabyte of it in packed form.
-	maxRecord = 32 << 20
+	MaxRecord = 32 << 20
 )
 
 // unpacking lets few records be unpacked at the same time: what a cluster stores of its
@@ -138,7 +138,7 @@ func (r *Record) Release() (*helmrelease.Release, error) {
 		if err != nil {
 			return nil, errBroken
 		}
-		if packed, err = io.ReadAll(io.LimitReader(reader, maxRecord+1)); err != nil || len(packed) > maxRecord {
+		if packed, err = io.ReadAll(io.LimitReader(reader, MaxRecord+1)); err != nil || len(packed) > MaxRecord {
 			return nil, errBroken
 		}
 	}
@@ -220,7 +220,7 @@ func (s *Store) secret(release *helmrelease.Release, marks Marks, stamp string) 
 		"data": map[string]any{recordKey: base64.StdEncoding.EncodeToString([]byte(text))},
 	}}
 	secret.SetNamespace(s.Namespace)
-	secret.SetName(RecordName(release.Name, release.Version))
+	secret.SetName(Name(release.Name, release.Version))
 	secret.SetLabels(labels)
 	if marks.Owner != "" {
 		secret.SetAnnotations(map[string]string{ownerAnnotation: marks.Owner, nameAnnotation: marks.OwnerName, digestAnnotation: marks.Digest})
@@ -228,8 +228,8 @@ func (s *Store) secret(release *helmrelease.Release, marks Marks, stamp string) 
 	return secret, nil
 }
 
-// RecordName is the name of the Secret with a revision of a release.
-func RecordName(name string, revision int) string {
+// Name is the name of the Secret with a revision of a release.
+func Name(name string, revision int) string {
 	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision)
 }
 
@@ -239,7 +239,7 @@ func (s *Store) Delete(ctx context.Context, name string, revision int) error {
 	if err != nil {
 		return fmt.Errorf("find kind Secret: %w", err)
 	}
-	if _, err := s.Cluster.Delete(ctx, mapping, s.Namespace, RecordName(name, revision), metav1.DeleteOptions{}); err != nil {
+	if _, err := s.Cluster.Delete(ctx, mapping, s.Namespace, Name(name, revision), metav1.DeleteOptions{}); err != nil {
 		return fmt.Errorf("remove revision %d of release %s/%s: %w", revision, s.Namespace, name, err)
 	}
 	return nil
@@ -259,12 +259,18 @@ func (r *Record) Deployed() bool {
 	return r.Status == common.StatusDeployed || r.Status == common.StatusSuperseded
 }
 
-// PatienceLeft is how long somebody else's operation is still waited for.
-func PatienceLeft(record *Record, now time.Time) time.Duration {
-	return max(foreignPatience-now.Sub(record.Written), time.Second)
+// Marks are the marks of a record, so that it keeps them.
+func (r *Record) Marks() Marks {
+	return Marks{Owner: r.Owner, OwnerName: r.OwnerName, Digest: r.Digest}
 }
 
-// marks are the marks of a record, so that it keeps them.
-func (r *Record) marks() Marks {
-	return Marks{Owner: r.Owner, OwnerName: r.OwnerName, Digest: r.Digest}
+// Forget removes all records of a release. Its objects stay. The newest record goes
+// last: as long as it is there, somebody who is interrupted here can go on.
+func (s *Store) Forget(ctx context.Context, name string, history []*Record) error {
+	for _, record := range history {
+		if err := s.Delete(ctx, name, record.Revision); err != nil {
+			return err
+		}
+	}
+	return nil
 }
