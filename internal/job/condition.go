@@ -49,32 +49,34 @@ type Summary struct {
 }
 
 // Summarize writes the conditions Ready, Reconciling and Stalled, which derive
-// from the phase and the last error.
+// from the phase and the last error. The last two are there while they are true.
 func Summarize(conditions *[]v1alpha1.Condition, summary Summary, now metav1.Time) {
 	ready := v1alpha1.Condition{Type: v1alpha1.ReadyCondition, Status: v1alpha1.ConditionFalse, Reason: summary.Phase, Message: "the job is under way"}
-	reconciling := v1alpha1.Condition{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: summary.Phase, Message: "the job is under way"}
-	stalled := v1alpha1.Condition{Type: v1alpha1.StalledCondition, Status: v1alpha1.ConditionFalse, Reason: summary.Phase, Message: "nothing stands in the way"}
+	more := v1alpha1.Condition{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: summary.Phase, Message: "the job is under way"}
 	switch summary.Phase {
 	case v1alpha1.PhaseStringSucceeded:
 		ready.Status, ready.Message = v1alpha1.ConditionTrue, "the job has succeeded"
-		reconciling.Status, reconciling.Message = v1alpha1.ConditionFalse, "no job is under way"
+		more = v1alpha1.Condition{}
 	case v1alpha1.PhaseStringFailed, v1alpha1.PhaseStringDeleteFailed:
 		ready.Message = message(summary.Err)
-		reconciling.Status, reconciling.Message = v1alpha1.ConditionFalse, "no job is under way"
-		stalled.Status, stalled.Message = v1alpha1.ConditionTrue, "nothing more happens until somebody changes something: "+message(summary.Err)
+		more.Type, more.Message = v1alpha1.StalledCondition, "nothing more happens until somebody changes something: "+message(summary.Err)
 	default:
 		if summary.Err != nil {
-			ready.Message = message(summary.Err)
-			reconciling.Message = message(summary.Err)
-			reconciling.Reason = "Retrying"
+			ready.Message, more.Message, more.Reason = message(summary.Err), message(summary.Err), "Retrying"
 			if IsWaiting(summary.Err) {
-				reconciling.Reason = "Waiting"
+				more.Reason = "Waiting"
 			}
 		}
 	}
-	for _, condition := range []v1alpha1.Condition{ready, reconciling, stalled} {
-		condition.ObservedGeneration = summary.Generation
-		SetCondition(conditions, condition, now)
+	// One that is not true would be written and sent with each version of an object.
+	*conditions = slices.DeleteFunc(*conditions, func(c v1alpha1.Condition) bool {
+		return c.Type != more.Type && (c.Type == v1alpha1.ReconcilingCondition || c.Type == v1alpha1.StalledCondition)
+	})
+	for _, condition := range []v1alpha1.Condition{ready, more} {
+		if condition.Type != "" {
+			condition.ObservedGeneration = summary.Generation
+			SetCondition(conditions, condition, now)
+		}
 	}
 }
 

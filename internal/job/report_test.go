@@ -271,13 +271,13 @@ func TestStatusOfAllKinds(t *testing.T) {
 		s.Status.Enter("Failed", errors.New("bad"), now)
 	}
 	times := v1alpha1.TransitionTimes{TriggerTime: &now, InitTime: &now, WaitTime: &now, FinishedTime: &now}
-	if s := inst.Status; s.InstallationPhase != "Failed" || s.JobIDFinished != "a" || s.ObservedGeneration != 7 || s.LastError.Message != "bad" || !equality.Semantic.DeepEqual(*s.TransitionTimes, times) || len(s.Conditions) != 3 || !s.PhaseTransitionTime.Equal(&now) {
+	if s := inst.Status; s.InstallationPhase != "Failed" || s.JobIDFinished != "a" || s.ObservedGeneration != 7 || s.LastError.Message != "bad" || !equality.Semantic.DeepEqual(*s.TransitionTimes, times) || len(s.Conditions) != 2 || !s.PhaseTransitionTime.Equal(&now) {
 		t.Errorf("%+v", s)
 	}
-	if s := exec.Status; s.ExecutionPhase != "Failed" || s.JobIDFinished != "a" || s.ObservedGeneration != 7 || s.LastError.Message != "bad" || !equality.Semantic.DeepEqual(*s.TransitionTimes, times) || len(s.Conditions) != 3 || !s.PhaseTransitionTime.Equal(&now) {
+	if s := exec.Status; s.ExecutionPhase != "Failed" || s.JobIDFinished != "a" || s.ObservedGeneration != 7 || s.LastError.Message != "bad" || !equality.Semantic.DeepEqual(*s.TransitionTimes, times) || len(s.Conditions) != 2 || !s.PhaseTransitionTime.Equal(&now) {
 		t.Errorf("%+v", s)
 	}
-	if s := item.Status; s.Phase != "Failed" || s.JobIDFinished != "a" || s.ObservedGeneration != 7 || s.LastError.Message != "bad" || !equality.Semantic.DeepEqual(*s.TransitionTimes, times) || len(s.Conditions) != 3 || !s.PhaseTransitionTime.Equal(&now) {
+	if s := item.Status; s.Phase != "Failed" || s.JobIDFinished != "a" || s.ObservedGeneration != 7 || s.LastError.Message != "bad" || !equality.Semantic.DeepEqual(*s.TransitionTimes, times) || len(s.Conditions) != 2 || !s.PhaseTransitionTime.Equal(&now) {
 		t.Errorf("%+v", s)
 	}
 }

@@ -95,7 +95,7 @@ func checkStatus(t *testing.T, inst *v1alpha1.Installation) {
 		t.Errorf("transition times %+v", times)
 	}
 	for conditionType, want := range map[v1alpha1.ConditionType]v1alpha1.ConditionStatus{
-		"Ready": "True", "Reconciling": "False", "Stalled": "False", "EnsureSubInstallations": "True", "ReconcileExecution": "True", "CreateExports": "True",
+		"Ready": "True", "EnsureSubInstallations": "True", "ReconcileExecution": "True", "CreateExports": "True",
 	} {
 		at := slices.IndexFunc(status.Conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
 		if at < 0 || status.Conditions[at].Status != want {

@@ -54,9 +54,9 @@ func Spent(requests []Request) Budget {
 const (
 	// SmallestBytes is what one watch of all our kinds gets, in bytes: each write sends
 	// its whole object to it.
-	SmallestBytes = 38_600
+	SmallestBytes = 33_400
 	// SmallestStatus is what all status of it have in bytes when it has come to rest, and
 	// SmallestManaged its managed fields.
-	SmallestStatus  = 4_600
+	SmallestStatus  = 3_400
 	SmallestManaged = 4_700
 )
