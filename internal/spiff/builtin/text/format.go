@@ -20,12 +20,18 @@ func format(c *call.Call) (value.Value, error) {
 	return value.Text(text), nil
 }
 
-// maxWidth bounds widths and precisions in a format.
-const maxWidth = 4
+// maxWidth bounds each width and precision in a format.
+const maxWidth = 9999
 
-// maxFormatted bounds the length of the operands of a format, counted for every
-// verb.
+// maxFormatted bounds the length of a result, as it is estimated before it is made.
 const maxFormatted = 16 << 20
+
+// What a verb makes of operands that are no texts, at most: a number that is given
+// with all its digits, and a few words about a verb without an operand.
+const (
+	numberLength = 330
+	verbLength   = 16
+)
 
 // Format formats the values behind the first one, which is the format.
 func Format(args []value.Value) (string, error) {
@@ -33,49 +39,54 @@ func Format(args []value.Value) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("the format must be a string, not %s", value.A(args[0]))
 	}
-	if wideVerb(layout.Text) {
-		return "", fmt.Errorf("the format has a width or precision of more than %d digits", maxWidth)
+	padding, ok := widths(layout.Text)
+	if !ok {
+		return "", fmt.Errorf("the format has a width or precision of more than %d", maxWidth)
 	}
 	operands := make([]any, len(args)-1)
-	longest := 0
+	longest := verbLength
 	for i, a := range args[1:] {
 		operand, err := formatOperand(a)
 		if err != nil {
 			return "", err
 		}
 		operands[i] = operand
-		if text, ok := operand.(string); ok {
-			longest = max(longest, len(text))
+		switch operand := operand.(type) {
+		case string:
+			longest = max(longest, len(operand))
+		case int64, float64:
+			longest = max(longest, numberLength)
 		}
 	}
-	if strings.Count(layout.Text, "%")*longest > maxFormatted {
+	if strings.Count(layout.Text, "%")*longest+padding > maxFormatted {
 		return "", fmt.Errorf("the result is too long")
 	}
 	return fmt.Sprintf(layout.Text, operands...), nil
 }
 
-// wideVerb finds widths that would make a text of any size. A "*" takes the
-// width from an argument.
-func wideVerb(layout string) bool {
+// widths sums up the widths and precisions of a format, which make a text of any size.
+// They are not ok if one is too large, or if a "*" takes it from an argument.
+func widths(layout string) (total int, ok bool) {
 	for _, part := range strings.Split(layout, "%")[1:] {
-		digits := 0
+		number := 0
 		for _, r := range part {
-			switch {
-			case r >= '0' && r <= '9':
-				if digits++; digits > maxWidth {
-					return true
+			if r >= '0' && r <= '9' {
+				if number = number*10 + int(r-'0'); number > maxWidth {
+					return 0, false
 				}
 				continue
-			case r == '*':
-				return true
-			case strings.ContainsRune("+-# .[]", r):
-				digits = 0
-				continue
 			}
-			break
+			if r == '*' {
+				return 0, false
+			}
+			total, number = total+number, 0
+			if !strings.ContainsRune("+-# .[]", r) {
+				break
+			}
 		}
+		total += number
 	}
-	return false
+	return total, true
 }
 
 func formatOperand(v value.Value) (any, error) {
