@@ -185,16 +185,22 @@ var errHiddenEval = outcome.Fail("eval: the text cannot be evaluated, details ar
 
 // errorCall fails with a message. Texts of sensitive bindings are left out.
 func errorCall(e *expression.Env, args []syntax.Expr) (value.Value, error) {
-	nodes, _, err := e.Items(expression.ItemsOf(args))
-	if err != nil {
-		return nil, err
-	}
-	values := make([]value.Value, len(nodes))
-	for i, n := range nodes {
-		values[i] = n.Value
-		if _, literal := args[i].(syntax.Text); e.Settings.Sensitive && !literal {
-			values[i] = value.Text(e.Show(n.Value))
+	values := make([]value.Value, 0, len(args))
+	for _, arg := range args {
+		v, err := e.Whole(arg)
+		if err != nil {
+			return nil, err
 		}
+		if value.IsUndefined(v) {
+			continue
+		}
+		if _, literal := arg.(syntax.Text); e.Settings.Sensitive && !literal {
+			v = value.Text(e.Show(v))
+		}
+		values = append(values, v)
+	}
+	if len(values) == 0 {
+		return nil, outcome.Fail("error: the format is undefined")
 	}
 	message, err := text.Format(values)
 	if err != nil {
