@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -39,7 +40,7 @@ func jsonValue(b *bytes.Buffer, v value.Value) error {
 		}
 		return jsonScalar(b, float64(v))
 	case value.String:
-		return jsonScalar(b, v.Text)
+		return jsonText(b, v.Text)
 	case value.Bytes:
 		return jsonScalar(b, base64.StdEncoding.EncodeToString(v))
 	case *value.List:
@@ -61,6 +62,32 @@ func jsonScalar(b *bytes.Buffer, v any) error {
 	}
 	b.Write(text)
 	return nil
+}
+
+// jsonText escapes what JSON allows in a text, but YAML does not: we read JSON as YAML,
+// and so do others.
+func jsonText(b *bytes.Buffer, text string) error {
+	var escaped bytes.Buffer
+	if err := jsonScalar(&escaped, text); err != nil {
+		return err
+	}
+	if !strings.ContainsFunc(text, unreadable) {
+		b.Write(escaped.Bytes())
+		return nil
+	}
+	for _, r := range escaped.String() {
+		if unreadable(r) {
+			fmt.Fprintf(b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return nil
+}
+
+// unreadable tells whether YAML does not take a character as it is inside of quotes.
+func unreadable(r rune) bool {
+	return r >= 0x7f && r <= 0x9f || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
 func jsonList(b *bytes.Buffer, l *value.List) error {
@@ -93,7 +120,7 @@ func jsonMap(b *bytes.Buffer, m *value.Map) error {
 			b.WriteByte(',')
 		}
 		first = false
-		if err := jsonScalar(b, key); err != nil {
+		if err := jsonText(b, key); err != nil {
 			return err
 		}
 		b.WriteByte(':')
