@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
@@ -238,10 +239,20 @@ func replace(c *call.Call) (value.Value, error) {
 	if _, _, ok := c.Arity(c.Args[2]); !ok {
 		return nil, c.Wrong(2, "a string or a lambda")
 	}
+	return replaceByLambda(c, s, old, n)
+}
+
+// replaceByLambda asks a lambda for every match. An empty text is found before every
+// character and at the end.
+func replaceByLambda(c *call.Call, s, old string, n int64) (value.Value, error) {
 	var b strings.Builder
-	for i := int64(0); n < 0 || i < n; i++ {
-		at := strings.Index(s, old)
-		if at < 0 || old == "" {
+	for done := int64(0); n < 0 || done < n; done++ {
+		at, skip := strings.Index(s, old), 0
+		if old == "" && done > 0 {
+			_, skip = utf8.DecodeRuneInString(s)
+			at = skip
+		}
+		if at < 0 || old == "" && done > 0 && skip == 0 {
 			break
 		}
 		with, err := replacement(c, c.Args[2], []string{old})
