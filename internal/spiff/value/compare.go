@@ -1,6 +1,7 @@
 package value
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -17,11 +18,12 @@ func Equal(a, b Value) (bool, error) {
 		return IsNull(b), nil
 	case String:
 		return equalText(a.Text, b)
+	case Bytes:
+		return equalText(string(a), b)
 	case Int:
 		return equalInt(a, b), nil
 	case Float:
-		f, ok := Number(b)
-		return ok && float64(a) == f, nil
+		return equalFloat(a, b), nil
 	case Bool:
 		return equalBool(a, b), nil
 	case *List:
@@ -39,7 +41,7 @@ func equalText(a string, b Value) (bool, error) {
 	switch b := b.(type) {
 	case Null:
 		return false, nil
-	case String, Int, Bool:
+	case String, Bytes, Int, Bool:
 		return a == plainText(b), nil
 	case Opaque:
 		if text, ok := b.Plain().(String); ok && b.TypeName() == "lambda" {
@@ -99,11 +101,21 @@ func equalInt(a Int, b Value) bool {
 		return a == b
 	case Float:
 		return CompareIntFloat(a, b) == 0
-	case String:
-		n, err := strconv.ParseInt(b.Text, 10, 64)
+	case String, Bytes:
+		n, err := strconv.ParseInt(plainText(b), 10, 64)
 		return err == nil && int64(a) == n
 	case Bool:
 		return a == 1 && bool(b) || a == 0 && !bool(b)
+	}
+	return false
+}
+
+func equalFloat(a Float, b Value) bool {
+	switch b := b.(type) {
+	case Int:
+		return CompareIntFloat(b, a) == 0
+	case Float:
+		return a == b
 	}
 	return false
 }
@@ -135,8 +147,8 @@ func equalBool(a Bool, b Value) bool {
 	switch b := b.(type) {
 	case Bool:
 		return a == b
-	case String:
-		word, err := strconv.ParseBool(strings.ToLower(b.Text))
+	case String, Bytes:
+		word, err := strconv.ParseBool(strings.ToLower(plainText(b)))
 		return err == nil && bool(a) == word
 	}
 	return false
@@ -169,6 +181,37 @@ func equalMap(a *Map, b Value) bool {
 		}
 	}
 	return true
+}
+
+// Compare orders two numbers or two texts. ok is false for operands that have no order.
+func Compare(a, b Value) (order int, ok bool, err error) {
+	switch a := a.(type) {
+	case String, Bytes:
+		switch b.(type) {
+		case String, Bytes:
+			return cmp.Compare(plainText(a), plainText(b)), true, nil
+		}
+		return 0, false, ErrUncomparable
+	case Int:
+		switch b := b.(type) {
+		case Int:
+			return cmp.Compare(a, b), true, nil
+		case Float:
+			order = CompareIntFloat(a, b)
+			return order, order != 2, nil
+		}
+		return 0, false, ErrUncomparable
+	case Float:
+		switch b := b.(type) {
+		case Int:
+			order = CompareIntFloat(b, a)
+			return -order, order != 2, nil
+		case Float:
+			return cmp.Compare(a, b), a == a && b == b, nil
+		}
+		return 0, false, ErrUncomparable
+	}
+	return 0, false, nil
 }
 
 // Identical compares type and content.

@@ -122,6 +122,8 @@ func Truth(v Value) bool {
 		return v != 0
 	case String:
 		return v.Text != ""
+	case Bytes:
+		return len(v) > 0
 	case *List:
 		return len(v.Items) > 0
 	case *Map:

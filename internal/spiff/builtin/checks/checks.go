@@ -103,25 +103,16 @@ func checkValueSet(c *call.Call, v value.Value, args []value.Value) (verdict, er
 	return no("invalid value %s", c.Show(v))
 }
 
-// order compares numbers with numbers and texts with texts.
-func order(a, b value.Value) (int, error) {
-	if x, ok := a.(value.String); ok {
-		if y, ok := b.(value.String); ok {
-			return strings.Compare(x.Text, y.Text), nil
+// order compares numbers with numbers and texts with texts. ok is false for what is no
+// number.
+func order(a, b value.Value) (order int, ok bool, err error) {
+	switch a.(type) {
+	case value.Int, value.Float, value.String, value.Bytes:
+		if order, ok, err = value.Compare(a, b); err == nil {
+			return order, ok, nil
 		}
 	}
-	x, ok := value.Number(a)
-	y, ok2 := value.Number(b)
-	if !ok || !ok2 {
-		return 0, fmt.Errorf("%s cannot be compared with %s", value.A(a), value.A(b))
-	}
-	switch {
-	case x < y:
-		return -1, nil
-	case x > y:
-		return 1, nil
-	}
-	return 0, nil
+	return 0, false, fmt.Errorf("%s cannot be compared with %s", value.A(a), value.A(b))
 }
 
 func comparing(op string) checkFunc {
@@ -133,12 +124,12 @@ func comparing(op string) checkFunc {
 		if len(args) != 1 {
 			return verdict{}, errArguments
 		}
-		cmp, err := order(v, args[0])
+		cmp, ordered, err := order(v, args[0])
 		if err != nil {
 			return verdict{}, err
 		}
 		ok := map[string]bool{"gt": cmp > 0, "ge": cmp >= 0, "lt": cmp < 0, "le": cmp <= 0}[op]
-		if ok {
+		if ok && ordered {
 			return yes("is %s %s", words[op][0], c.Show(args[0]))
 		}
 		return no("is %s %s", words[op][1], c.Show(args[0]))

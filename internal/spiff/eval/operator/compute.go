@@ -29,7 +29,7 @@ func Apply(r *work.Run, op syntax.Op, a, b value.Value) (value.Value, error) {
 }
 
 func ordered(op syntax.Op, a, b value.Value) (value.Value, error) {
-	order, ok, err := compare(a, b)
+	order, ok, err := value.Compare(a, b)
 	if err != nil {
 		return nil, outcome.Fail("%s: %s %s %s", err, a.TypeName(), op, b.TypeName())
 	}
@@ -45,45 +45,4 @@ func ordered(op syntax.Op, a, b value.Value) (value.Value, error) {
 		return value.Bool(order > 0), nil
 	}
 	return value.Bool(order >= 0), nil
-}
-
-// compare orders two numbers or two texts. ok is false for operands that have
-// no order.
-func compare(a, b value.Value) (order int, ok bool, err error) {
-	switch a := a.(type) {
-	case value.String:
-		if b, same := b.(value.String); same {
-			return compareOrdered(a.Text, b.Text), true, nil
-		}
-		return 0, false, value.ErrUncomparable
-	case value.Int:
-		switch b := b.(type) {
-		case value.Int:
-			return compareOrdered(a, b), true, nil
-		case value.Float:
-			order = value.CompareIntFloat(a, b)
-			return order, order != 2, nil
-		}
-		return 0, false, value.ErrUncomparable
-	case value.Float:
-		switch b := b.(type) {
-		case value.Int:
-			order = value.CompareIntFloat(b, a)
-			return -order, order != 2, nil
-		case value.Float:
-			return compareOrdered(a, b), a == a && b == b, nil
-		}
-		return 0, false, value.ErrUncomparable
-	}
-	return 0, false, nil
-}
-
-func compareOrdered[T string | value.Int | value.Float](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
