@@ -99,7 +99,7 @@ func judge(c *call.Call, v, condition value.Value) (verdict, error) {
 }
 
 func namedCheck(c *call.Call, v value.Value, name string, args []value.Value) (verdict, error) {
-	if rest, ok := strings.CutPrefix(name, "!"); ok && rest != "" && rest != "=" {
+	if rest, ok := strings.CutPrefix(name, "!"); ok && rest != "" {
 		result, err := namedCheck(c, v, rest, args)
 		result.ok = !result.ok
 		return result, err
