@@ -2,129 +2,18 @@ package installation
 
 import (
 	"context"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/validation"
+	"go.landscaper.dev/internal/installation/repetition"
 )
-
-// The intervals of automatic jobs if the user names none.
-const (
-	defaultRetryInterval  = 5 * time.Minute
-	defaultRepeatInterval = 24 * time.Hour
-)
-
-// repetition says when a job is repeated.
-type repetition struct {
-	interval time.Duration
-	cron     string
-	// limit is how often, or nil.
-	limit *int
-}
-
-// repetitionOf returns how the job of an Installation is repeated that has ended; false
-// if it is not.
-func repetitionOf(inst *v1alpha1.Installation) (repetition, bool) {
-	automatic, phase := inst.Spec.AutomaticReconcile, inst.Status.InstallationPhase
-	if automatic == nil || !facts.IsRoot(inst) {
-		return repetition{}, false
-	}
-	switch failed, succeeded := automatic.FailedReconcile, automatic.SucceededReconcile; {
-	case phase.IsFailed() && failed != nil:
-		off := failed.NumberOfReconciles != nil && *failed.NumberOfReconciles <= 0
-		return repetition{intervalOr(failed.Interval, defaultRetryInterval), failed.CronSpec, failed.NumberOfReconciles}, !off
-	case phase == v1alpha1.InstallationPhases.Succeeded && succeeded != nil:
-		return repetition{interval: intervalOr(succeeded.Interval, defaultRepeatInterval), cron: succeeded.CronSpec}, true
-	}
-	return repetition{}, false
-}
-
-// intervalOr returns an interval, or the default for what is none at all.
-func intervalOr(interval *v1alpha1.Duration, byDefault time.Duration) time.Duration {
-	if interval == nil {
-		return byDefault
-	}
-	parsed, err := interval.Parsed()
-	if err != nil {
-		return byDefault
-	}
-	return parsed
-}
-
-// after returns when the job is due that follows a moment; zero means never. A schedule
-// that nobody understands is none.
-func (r repetition) after(last time.Time) time.Time {
-	if r.cron != "" {
-		if schedule, err := validation.Schedule(r.cron); err == nil {
-			return schedule.Next(last)
-		}
-	}
-	if r.interval <= 0 {
-		return time.Time{}
-	}
-	return last.Add(max(r.interval, time.Second))
-}
-
-// repeatDue returns when the job of an Installation is to be repeated that has ended;
-// zero means never. What is changed, or asked for something, does not repeat what it has
-// done before.
-func repeatDue(inst *v1alpha1.Installation) time.Time {
-	rule, ok := repetitionOf(inst)
-	if !ok || facts.Skipped(inst) || inst.Annotations[v1alpha1.OperationAnnotation] != "" || inst.Generation != inst.Status.ObservedGeneration {
-		return time.Time{}
-	}
-	counter := repetitions(inst)
-	if rule.limit != nil && counter.NumberOfReconciles >= *rule.limit {
-		return time.Time{}
-	}
-	return rule.after(counter.LastReconcileTime.Time)
-}
-
-// repetitions returns the counter of automatic jobs that is in force. If there is none
-// yet, it counts from the end of the last job: the interval is kept before the first
-// one, too.
-func repetitions(inst *v1alpha1.Installation) v1alpha1.AutomaticReconcileStatus {
-	status := &inst.Status
-	counter := status.AutomaticReconcileStatus
-	if counter != nil && counter.Generation == inst.Generation && counter.OnFailed == status.InstallationPhase.IsFailed() {
-		return *counter
-	}
-	fresh := v1alpha1.AutomaticReconcileStatus{Generation: inst.Generation, OnFailed: status.InstallationPhase.IsFailed()}
-	switch {
-	case status.TransitionTimes != nil && status.TransitionTimes.FinishedTime != nil:
-		fresh.LastReconcileTime = *status.TransitionTimes.FinishedTime
-	case status.PhaseTransitionTime != nil:
-		fresh.LastReconcileTime = *status.PhaseTransitionTime
-	}
-	return fresh
-}
-
-// noteEnd notes at the end of a job from when on its repetition counts.
-func noteEnd(inst *v1alpha1.Installation) {
-	if _, ok := repetitionOf(inst); !ok || inst.Generation != inst.Status.ObservedGeneration {
-		inst.Status.AutomaticReconcileStatus = nil
-		return
-	}
-	counter := repetitions(inst)
-	inst.Status.AutomaticReconcileStatus = &counter
-}
 
 // repeat starts an automatic job. It is counted with the write that starts it.
 func (r *Reconciler) repeat(ctx context.Context, s *snapshot) error {
-	counter := repetitions(s.inst)
+	counter := repetition.Count(s.inst)
 	counter.NumberOfReconciles++
 	counter.LastReconcileTime = metav1.NewTime(s.now)
 	s.inst.Status.AutomaticReconcileStatus = &counter
 	return r.start(ctx, s, v1alpha1.TriggeredBySchedule)
-}
-
-// forgetRepetitions ends the count of automatic jobs, unless the public system has asked
-// for a job that it has counted already.
-func forgetRepetitions(inst *v1alpha1.Installation) {
-	if inst.Annotations[v1alpha1.ReconcileReasonAnnotation] != v1alpha1.ReconcileReasonRetry {
-		inst.Status.AutomaticReconcileStatus = nil
-	}
 }

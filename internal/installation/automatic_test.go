@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/repetition"
 )
 
 // every makes an Installation repeat its job.
@@ -96,7 +97,7 @@ func TestRepeatDue(t *testing.T) {
 		{"a day that never comes", []option{failed, schedules("0 0 30 2 *", ""), finishedBefore(0)}, never},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := repeatDue(situationWith(test.options...).inst)
+			got := repetition.Due(situationWith(test.options...).inst)
 			switch {
 			case test.want == never && !got.IsZero():
 				t.Errorf("it is due at %s", got)
@@ -121,7 +122,7 @@ func TestNoteEnd(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := situationWith(test.options...).inst
-			noteEnd(inst)
+			repetition.NoteEnd(inst)
 			got := inst.Status.AutomaticReconcileStatus
 			if (got == nil) != (test.want == nil) || got != nil && *got != *test.want {
 				t.Errorf("%+v, want %+v", got, test.want)

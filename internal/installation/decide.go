@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -177,7 +178,7 @@ func decide(s situation) decision {
 
 // decideAfterwards chooses what to do when there is no job.
 func decideAfterwards(s situation) decision {
-	due := repeatDue(s.inst)
+	due := repetition.Due(s.inst)
 	switch {
 	case s.told == nil && facts.HasToTell(s.inst):
 		return act(tell)

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/queue"
@@ -157,7 +158,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	s.inst, s.triggers = inst.DeepCopy(), r.Triggers
 	s.taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
 	s.subject = job.Installation(s.inst)
-	s.subject.Status.Ended = func() { noteEnd(s.inst) }
+	s.subject.Status.Ended = func() { repetition.NoteEnd(s.inst) }
 	exec := &v1alpha1.Execution{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {
 	case apierrors.IsNotFound(err):

@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
@@ -25,7 +26,7 @@ func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
 			return err
 		}
 	}
-	forgetRepetitions(s.inst)
+	repetition.Forget(s.inst)
 	if s.admitted = takenUp(s.situation); s.admitted {
 		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
 	}

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/repetition"
 )
 
 // demandNext makes the request for a job at once one for a job that follows the running
@@ -39,7 +40,7 @@ func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
 // follow starts a job with changed imports. They are noted with the write that starts
 // it: however it ends, they start no other one.
 func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
-	forgetRepetitions(s.inst)
+	repetition.Forget(s.inst)
 	s.inst.Status.ImportsHash = *s.current
 	s.current = nil
 	return r.start(ctx, s, v1alpha1.TriggeredByImports)
