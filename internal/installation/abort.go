@@ -38,12 +38,12 @@ func (r *Reconciler) handDown(ctx context.Context, inst *v1alpha1.Installation, 
 // failureOf is the reason of a failure that follows from those of children: an abort is
 // told up to the root.
 func failureOf(s situation) string {
-	for _, sub := range s.subs {
+	for _, sub := range s.Subs {
 		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {
 			return v1alpha1.AbortedReason
 		}
 	}
-	if s.exec != nil && s.exec.Status.LastError != nil && s.exec.Status.LastError.Reason == v1alpha1.AbortedReason {
+	if s.Exec != nil && s.Exec.Status.LastError != nil && s.Exec.Status.LastError.Reason == v1alpha1.AbortedReason {
 		return v1alpha1.AbortedReason
 	}
 	return "children failed"

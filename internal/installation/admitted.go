@@ -11,21 +11,21 @@ import (
 
 // takenUp reports whether the first job of a root has no request any more, and is not
 // stored yet.
-func takenUp(s situation) bool { return s.taken || facts.Admitted(s.inst) }
+func takenUp(s situation) bool { return s.taken || facts.Admitted(s.Inst) }
 
 // takeUp replaces the request for a first job by a note that it was asked for. Who asks
 // again has changed something, and gets another job; a crash loses none. Only a first job
 // can begin so: whoever sees the Installation without a request and without a phase knows
 // that no job has ended.
 func (r *Reconciler) takeUp(ctx context.Context, s *snapshot) error {
-	err := r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
+	err := r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		inst.Annotations = merged(inst.Annotations, v1alpha1.AdmittedAnnotation, string(inst.UID))
 		removeRequest(inst)
 	})
 	if err == nil {
 		s.taken = true
-		r.taken.note(s.inst.UID, true)
+		r.taken.note(s.Inst.UID, true)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 )
 
 // amid lets something happen once, before the Execution is created; what it returns is
@@ -88,7 +89,7 @@ func TestTakenUp(t *testing.T) {
 			defer stop()
 			b.amid(t, func() error {
 				inst := b.installation(t)
-				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !facts.Admitted(inst) || !facts.HasFinalizer(inst) || !willExport(inst, facts.Triggers{}) || toAsk(inst) != askLater {
+				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !facts.Admitted(inst) || !facts.HasFinalizer(inst) || !kin.WillExport(inst, facts.Triggers{}) || toAsk(inst) != askLater {
 					t.Errorf("%+v", inst.ObjectMeta)
 				}
 				return test.amid(t, b, stop)

@@ -11,9 +11,9 @@ import (
 
 // repeat starts an automatic job. It is counted with the write that starts it.
 func (r *Reconciler) repeat(ctx context.Context, s *snapshot) error {
-	counter := repetition.Count(s.inst)
+	counter := repetition.Count(s.Inst)
 	counter.NumberOfReconciles++
 	counter.LastReconcileTime = metav1.NewTime(s.now)
-	s.inst.Status.AutomaticReconcileStatus = &counter
+	s.Inst.Status.AutomaticReconcileStatus = &counter
 	return r.start(ctx, s, v1alpha1.TriggeredBySchedule)
 }

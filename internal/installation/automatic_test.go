@@ -13,12 +13,12 @@ import (
 // every makes an Installation repeat its job.
 func every(failed, succeeded string, times int) option {
 	return func(s *situation) {
-		s.inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{}
+		s.Inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{}
 		if failed != "" {
-			s.inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{Interval: durationOf(failed), NumberOfReconciles: &times}
+			s.Inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{Interval: durationOf(failed), NumberOfReconciles: &times}
 		}
 		if succeeded != "" {
-			s.inst.Spec.AutomaticReconcile.SucceededReconcile = &v1alpha1.SucceededReconcile{Interval: durationOf(succeeded)}
+			s.Inst.Spec.AutomaticReconcile.SucceededReconcile = &v1alpha1.SucceededReconcile{Interval: durationOf(succeeded)}
 		}
 	}
 }
@@ -33,7 +33,7 @@ func durationOf(text string) *v1alpha1.Duration {
 
 func schedules(failed, succeeded string) option {
 	return func(s *situation) {
-		s.inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{
+		s.Inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{
 			FailedReconcile: &v1alpha1.FailedReconcile{CronSpec: failed}, SucceededReconcile: &v1alpha1.SucceededReconcile{CronSpec: succeeded},
 		}
 	}
@@ -43,7 +43,7 @@ func schedules(failed, succeeded string) option {
 // before noon.
 func counted(generation int64, count int, onFailed bool, before time.Duration) option {
 	return func(s *situation) {
-		s.inst.Status.AutomaticReconcileStatus = &v1alpha1.AutomaticReconcileStatus{
+		s.Inst.Status.AutomaticReconcileStatus = &v1alpha1.AutomaticReconcileStatus{
 			Generation: generation, NumberOfReconciles: count, OnFailed: onFailed, LastReconcileTime: metav1.NewTime(noon.Add(-before)),
 		}
 	}
@@ -53,7 +53,7 @@ func counted(generation int64, count int, onFailed bool, before time.Duration) o
 func finishedBefore(before time.Duration) option {
 	return func(s *situation) {
 		at := metav1.NewTime(noon.Add(-before))
-		s.inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{FinishedTime: &at}
+		s.Inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{FinishedTime: &at}
 	}
 }
 
@@ -71,9 +71,9 @@ func TestRepeatDue(t *testing.T) {
 	}{
 		{"nothing is repeated unless somebody wants it", []option{failed, finishedBefore(0)}, never},
 		{"the interval is kept before the first retry", []option{failed, every("2m", "", 4), finishedBefore(0)}, 2 * time.Minute},
-		{"the default for retries", []option{failed, every("", "1h", 0), func(s *situation) { s.inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{} }, finishedBefore(0)}, 5 * time.Minute},
+		{"the default for retries", []option{failed, every("", "1h", 0), func(s *situation) { s.Inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{} }, finishedBefore(0)}, 5 * time.Minute},
 		{"the default after a success", []option{succeeded, func(s *situation) {
-			s.inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{SucceededReconcile: &v1alpha1.SucceededReconcile{}}
+			s.Inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{SucceededReconcile: &v1alpha1.SucceededReconcile{}}
 		}, finishedBefore(0)}, 24 * time.Hour},
 		{"further retries count from the one before", []option{failed, every("2m", "", 4), observed(1), counted(1, 1, true, time.Minute), finishedBefore(0)}, time.Minute},
 		{"after the last retry there is none", []option{failed, every("2m", "", 2), observed(1), counted(1, 2, true, time.Hour), finishedBefore(0)}, never},
@@ -97,7 +97,7 @@ func TestRepeatDue(t *testing.T) {
 		{"a day that never comes", []option{failed, schedules("0 0 30 2 *", ""), finishedBefore(0)}, never},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := repetition.Due(situationWith(test.options...).inst)
+			got := repetition.Due(situationWith(test.options...).Inst)
 			switch {
 			case test.want == never && !got.IsZero():
 				t.Errorf("it is due at %s", got)
@@ -121,7 +121,7 @@ func TestNoteEnd(t *testing.T) {
 		{"a success that is not repeated ends the count", []option{jobs("a", "a", "Succeeded"), every("2m", "", 2), observed(1), counted(1, 1, true, time.Hour), finishedBefore(0)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := situationWith(test.options...).inst
+			inst := situationWith(test.options...).Inst
 			repetition.NoteEnd(inst)
 			got := inst.Status.AutomaticReconcileStatus
 			if (got == nil) != (test.want == nil) || got != nil && *got != *test.want {

@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
@@ -22,7 +23,7 @@ import (
 // bringUp renders the blueprint and writes the children. They start when the
 // status says that all of them are written.
 func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
-	noteDeployed(s.inst)
+	noteDeployed(s.Inst)
 	if err := noteImports(s); err != nil {
 		return err
 	}
@@ -42,21 +43,21 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := r.keepPlan(ctx, s, made.stored); err != nil {
 		return err
 	}
-	r.remembered.wrote(s.inst.UID, made.copies)
+	r.remembered.wrote(s.Inst.UID, made.copies)
 	if s.asked != "" {
 		// If somebody was faster, the next attempt has to know of these children.
-		r.unstored.note(s.inst.UID, true)
+		r.unstored.note(s.Inst.UID, true)
 	}
 	if err := r.writeChildren(ctx, s, made); err != nil {
 		return err
 	}
-	r.outages.over(s.inst.UID)
+	r.outages.over(s.Inst.UID)
 	r.noteChildren(s, made)
 	if r.plans != nil {
 		// Of this job, only the exports are still to be worked out.
-		r.plans.Forget(client.ObjectKeyFromObject(s.inst))
+		r.plans.Forget(client.ObjectKeyFromObject(s.Inst))
 	}
-	if len(leaving(s.family)) > 0 {
+	if len(kin.Leaving(s.Family)) > 0 {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}
 	return r.handOver(ctx, s)
@@ -64,7 +65,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 
 // isAlone reports whether an Installation has no children, and none to get rid of.
 func (s *snapshot) isAlone() bool {
-	return s.exec == nil && len(s.subs) == 0 && s.inst.Status.ExecutionReference == nil && s.inst.Generation == s.inst.Status.ObservedGeneration
+	return s.Exec == nil && len(s.Subs) == 0 && s.Inst.Status.ExecutionReference == nil && s.Inst.Generation == s.Inst.Status.ObservedGeneration
 }
 
 // finish ends a job that has nothing to wait for.
@@ -72,7 +73,7 @@ func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *made) error 
 	if err := r.saveOwn(ctx, s); err != nil {
 		return err
 	}
-	s.inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
+	s.Inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
 	// Nothing is stored: the exports are made before anybody could ask for it.
 	noted := *made
 	noted.stored = nil
@@ -91,27 +92,27 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot, made *made)
 		return subs(err)
 	}
 	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
-		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.inst.Name)
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.inst.Name)
+		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.Inst.Name)
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.Inst.Name)
 	}
 	if err := r.dropSubs(ctx, s, orphans); err != nil {
 		return subs(err)
 	}
-	s.inst.Status.SubInstCache = cache
+	s.Inst.Status.SubInstCache = cache
 	return nil
 }
 
 // noteChildren notes in the status what the job has made.
 func (r *Reconciler) noteChildren(s *snapshot, made *made) {
 	now := metav1.NewTime(r.Now())
-	status := &s.inst.Status
+	status := &s.Inst.Status
 	status.ImportsHash = made.hash
 	// What was wrong in an earlier job has gone well in this one.
 	dropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
 	dropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
 	s.subject.Status.True(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
-	if s.exec != nil {
-		status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.exec.Name, Namespace: s.exec.Namespace}
+	if s.Exec != nil {
+		status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.Exec.Name, Namespace: s.Exec.Namespace}
 		s.subject.Status.True(v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
 	} else {
 		dropCondition(&status.Conditions, v1alpha1.ReconcileExecutionCondition)
@@ -148,9 +149,9 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	if err != nil {
 		return nil, err
 	}
-	states := newStates(r.Client, s.inst)
+	states := newStates(r.Client, s.Inst)
 	planned, err := plan.New(ctx, plan.Input{
-		Installation: s.inst, Blueprint: from.blueprint, Component: from.component, Imports: s.inputs.imports,
+		Installation: s.Inst, Blueprint: from.blueprint, Component: from.component, Imports: s.inputs.imports,
 		Functions: functions, States: states, Tree: use,
 	})
 	if err != nil {
@@ -191,7 +192,7 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 	if err != nil {
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "StorePlan"))
 	}
-	r.trees.note(s.inst.UID, plan.Taken(len(children.Subinstallations), copies))
+	r.trees.note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
 	result := &made{hash: s.inputs.hash, copies: copies, children: children, states: states, stored: stored}
 	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
 		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
@@ -220,10 +221,10 @@ func (r *Reconciler) unrendered(s *snapshot, err error) error {
 	var subs *plan.SubinstallationError
 	if errors.As(err, &subs) {
 		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to work out the subinstallations")
-		return r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
+		return r.final(s.Inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
 	}
 	r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
-	return r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
+	return r.final(s.Inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 }
 
 // unplanned says what follows from an error with the imports.
@@ -234,13 +235,13 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 		reason = "RenderImportExecutions"
 		r.falseCondition(s, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
 	}
-	return r.final(s.inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", reason))
+	return r.final(s.Inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", reason))
 }
 
 // ensureExecution writes the Execution with the items, if it is not there as it is
 // wanted.
 func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1alpha1.DeployItemTemplateList) error {
-	exec, change, err := wanted.Execution(s.inst, items, s.exec)
+	exec, change, err := wanted.Execution(s.Inst, items, s.Exec)
 	if err != nil {
 		return err // the caller tells what is written
 	}
@@ -249,17 +250,17 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 		return nil
 	case wanted.Create:
 		if err := r.Client.Create(ctx, exec); err != nil {
-			return r.nameTaken(ctx, s.inst, err)
+			return r.nameTaken(ctx, s.Inst, err)
 		}
 		// What a cache has shown to go was the one before.
-		r.leaving.note(s.inst.UID, false)
-		r.condemned.note(s.inst.UID, false)
+		r.leaving.note(s.Inst.UID, false)
+		r.condemned.note(s.Inst.UID, false)
 	case wanted.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller tells what is written
 		}
 	}
-	s.exec = exec
+	s.Exec = exec
 	r.written.Record(exec)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -14,14 +15,14 @@ import (
 // longer wanted, and those that somebody has deleted. The others get the job when they
 // are gone, because they may bring up the same.
 func decideLeaving(s situation) decision {
-	subs := leaving(s.family)
-	if sub, running := busy(subs, s.inst.Status.JobID); running {
+	subs := kin.Leaving(s.Family)
+	if sub, running := kin.Busy(subs, s.Inst.Status.JobID); running {
 		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
 	}
 	switch {
 	case len(subs) > 0:
 		return failure(job.Wrap(subErrors(subs), "handlePhaseCleanupOrphaned", "AllOrphanedSubinstallationsFailed", "subinstallations that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
-	case hasWritten(s.inst):
+	case hasWritten(s.Inst):
 		return act(handOver)
 	}
 	return decideInputs(s)
@@ -36,12 +37,12 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 // decideChildren looks at the children of a running job. All of them end before it
 // does.
 func decideChildren(s situation) decision {
-	status := &s.inst.Status
-	if sub, running := busy(s.subs, status.JobID); running {
+	status := &s.Inst.Status
+	if sub, running := kin.Busy(s.Subs, status.JobID); running {
 		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
 	}
-	if status.ExecutionReference != nil && (s.exec == nil || s.exec.Status.JobIDFinished != status.JobID) {
-		return decision{do: rest, wake: job.OnChange("Execution", s.inst.Name)}
+	if status.ExecutionReference != nil && (s.Exec == nil || s.Exec.Status.JobIDFinished != status.JobID) {
+		return decision{do: rest, wake: job.OnChange("Execution", s.Inst.Name)}
 	}
 	if err := childrenError(s); err != nil {
 		return failure(err)
@@ -54,19 +55,19 @@ func decideChildren(s situation) decision {
 func childrenError(s situation) error {
 	var said, failed []string
 	var causes []error
-	for _, sub := range s.subs {
+	for _, sub := range s.Subs {
 		if sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 			failed = append(failed, sub.Name)
 		}
 	}
-	gone := absent(s.family)
+	gone := kin.Absent(s.Family)
 	if failed = append(failed, gone...); len(failed) > 0 {
-		said = append(said, "Failed sub-installation(s): "+listed(failed))
-		causes = append(causes, subErrors(s.subs), absentError(gone))
+		said = append(said, "Failed sub-installation(s): "+kin.Listed(failed))
+		causes = append(causes, subErrors(s.Subs), absentError(gone))
 	}
-	if s.inst.Status.ExecutionReference != nil && s.exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded {
+	if s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded {
 		said = append(said, "Execution is failed")
-		causes = append(causes, execError(s.exec))
+		causes = append(causes, execError(s.Exec))
 	}
 	if len(said) == 0 {
 		return nil
@@ -74,30 +75,11 @@ func childrenError(s situation) error {
 	return job.Wrap(errors.Join(causes...), "buildErrorIfFailedChild", failureOf(s), strings.Join(said, ", "), v1alpha1.ErrorForInfoOnly)
 }
 
-// absent returns the subinstallations that the job has written and that are gone. The
-// cache is not behind: it shows the status that names them.
-func absent(f family) []string {
-	if f.inst.Status.SubInstCache == nil {
-		return nil
-	}
-	there := make(map[string]bool, len(f.subs))
-	for _, sub := range f.subs {
-		there[sub.Name] = true
-	}
-	var names []string
-	for _, pair := range f.inst.Status.SubInstCache.ActiveSubs {
-		if !there[pair.ObjectName] {
-			names = append(names, pair.ObjectName)
-		}
-	}
-	return names
-}
-
 func absentError(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("somebody has deleted %s during the job: start another job with the annotation %s: reconcile", listed(names), v1alpha1.OperationAnnotation)
+	return fmt.Errorf("somebody has deleted %s during the job: start another job with the annotation %s: reconcile", kin.Listed(names), v1alpha1.OperationAnnotation)
 }
 
 const (
@@ -115,7 +97,7 @@ func subErrors(subs []*v1alpha1.Installation) error {
 	for _, sub := range subs {
 		last := sub.Status.LastError
 		switch {
-		case last == nil, !sub.Status.InstallationPhase.IsFailed(), last.Reason == predecessorFailed, last.Reason == siblingNotDeleted:
+		case last == nil, !sub.Status.InstallationPhase.IsFailed(), last.Reason == kin.PredecessorFailed, last.Reason == kin.SiblingNotDeleted:
 		case len(causes) == mostCauses:
 			more++
 		default:
@@ -126,17 +108,6 @@ func subErrors(subs []*v1alpha1.Installation) error {
 		causes = append(causes, fmt.Errorf("and %d more", more))
 	}
 	return errors.Join(causes...)
-}
-
-// mostNames is how many names a message lists.
-const mostNames = 20
-
-// listed puts names into a message.
-func listed(names []string) string {
-	if len(names) <= mostNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 }
 
 // shortened cuts a message.
@@ -150,7 +121,7 @@ func shortened(message string) string {
 // decideCompletion ends a job whose children are done. What was changed meanwhile
 // would be missing in its results.
 func decideCompletion(s situation) decision {
-	if s.inst.Generation != s.inst.Status.ObservedGeneration {
+	if s.Inst.Generation != s.Inst.Status.ObservedGeneration {
 		return failure(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
 	return act(complete)
@@ -159,14 +130,14 @@ func decideCompletion(s situation) decision {
 // decideRemoval looks at what has to go before a deletion reaches the children.
 func decideRemoval(s situation) decision {
 	switch {
-	case s.turn == nil && minds(s.inst):
+	case s.turn == nil && kin.MindsImporters(s.Inst):
 		return act(survey)
-	case s.turn != nil && s.turn.never != nil:
-		return failure(s.turn.never)
-	case s.turn != nil && len(s.turn.waits) > 0:
-		return awaiting(job.OnChange("Installation", s.turn.waits...), "CheckSuccessorSibling", "SiblingImport",
-			"a sibling still imports some of the exports: waiting until Installations "+listed(s.turn.waits)+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
-	case s.exec == nil && s.inst.Status.ExecutionReference == nil && len(s.subs) == 0:
+	case s.turn != nil && s.turn.Never != nil:
+		return failure(s.turn.Never)
+	case s.turn != nil && len(s.turn.Waits) > 0:
+		return awaiting(job.OnChange("Installation", s.turn.Waits...), "CheckSuccessorSibling", "SiblingImport",
+			"a sibling still imports some of the exports: waiting until Installations "+kin.Listed(s.turn.Waits)+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
+	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
 		return act(release)
 	}
 	return act(remove)
@@ -176,22 +147,22 @@ func decideRemoval(s situation) decision {
 // that the API server has the last word on whether the Execution is gone; and it may
 // show the Execution only now, which nobody has deleted then.
 func decideDeletion(s situation) decision {
-	jobID := s.inst.Status.JobID
-	if len(leaving(s.family)) < len(s.subs) || s.exec != nil && s.exec.DeletionTimestamp == nil && (s.gone || !s.condemned) {
+	jobID := s.Inst.Status.JobID
+	if len(kin.Leaving(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.gone || !s.condemned) {
 		return act(remove)
 	}
-	if sub, running := busy(s.subs, jobID); running {
+	if sub, running := kin.Busy(s.Subs, jobID); running {
 		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
 	}
 	switch {
-	case s.exec == nil && s.inst.Status.ExecutionReference != nil && !s.gone:
+	case s.Exec == nil && s.Inst.Status.ExecutionReference != nil && !s.gone:
 		return act(confirm)
-	case s.exec == nil && len(s.subs) == 0:
+	case s.Exec == nil && len(s.Subs) == 0:
 		return act(release)
-	case s.exec != nil && s.exec.Status.JobIDFinished != jobID:
-		return decision{do: rest, wake: job.OnChange("Execution", s.exec.Name)}
+	case s.Exec != nil && s.Exec.Status.JobIDFinished != jobID:
+		return decision{do: rest, wake: job.OnChange("Execution", s.Exec.Name)}
 	}
-	return failure(job.Wrap(errors.Join(subErrors(s.subs), execError(s.exec)), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
+	return failure(job.Wrap(errors.Join(subErrors(s.Subs), execError(s.Exec)), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
 }
 
 // execError returns what an Execution says about its failure.

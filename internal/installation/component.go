@@ -33,19 +33,19 @@ func (p *prerequisites) close() {
 
 // prerequisites finds the component version and the blueprint of an Installation.
 func (r *Reconciler) prerequisites(ctx context.Context, s *snapshot) (*prerequisites, error) {
-	if err := r.mayGoUnverified(s.inst); err != nil {
-		return nil, r.unprepared(s.inst, err, "ExtractVerifyInfo", "spec.verification")
+	if err := r.mayGoUnverified(s.Inst); err != nil {
+		return nil, r.unprepared(s.Inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
 	p := &prerequisites{}
-	if s.inst.Spec.ComponentDescriptor.IsEmpty() {
+	if s.Inst.Spec.ComponentDescriptor.IsEmpty() {
 		// What the Context refers to is for components alone.
-		dropCondition(&s.inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
+		dropCondition(&s.Inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
 	} else if err := r.open(ctx, s, p); err != nil {
 		p.close()
 		return nil, err
 	}
 	var err error
-	if p.blueprint, err = r.blueprint(ctx, s.inst, p.component); err != nil {
+	if p.blueprint, err = r.blueprint(ctx, s.Inst, p.component); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -57,11 +57,11 @@ func (r *Reconciler) prerequisites(ctx context.Context, s *snapshot) (*prerequis
 func (r *Reconciler) open(ctx context.Context, s *snapshot, p *prerequisites) error {
 	from, err := r.Sources.Read(ctx, s.inputs.landscape)
 	if err != nil {
-		return r.unprepared(s.inst, err, "SetupRegistries", "")
+		return r.unprepared(s.Inst, err, "SetupRegistries", "")
 	}
 	s.subject.Warn(contextWarnings, from.Warnings)
 	p.session = component.NewSession(r.Components, from.Options)
-	p.component, err = r.component(ctx, s.inst, p.session, from)
+	p.component, err = r.component(ctx, s.Inst, p.session, from)
 	return err
 }
 

@@ -26,24 +26,24 @@ func scopeOf(object client.Object) []string {
 // storeCopies writes the copies of imports for the children.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies dataflow.Exports) error {
 	own := func(kind string, live client.Object) error {
-		if !asOwner(s.inst).MayReplace(live) && !s.ownsWriter(live) {
+		if !asOwner(s.Inst).MayReplace(live) && !s.ownsWriter(live) {
 			return foreign(kind, live)
 		}
 		return nil
 	}
 	// What refers to a Secret comes after it.
 	for _, secret := range copies.Secrets {
-		if err := r.ensureValue(ctx, s.inst, secret, own); err != nil {
+		if err := r.ensureValue(ctx, s.Inst, secret, own); err != nil {
 			return r.notStored(s, secret, "CreateDataObjects", err)
 		}
 	}
 	for _, object := range copies.DataObjects {
-		if err := r.ensureData(ctx, s.inst, object, own); err != nil {
+		if err := r.ensureData(ctx, s.Inst, object, own); err != nil {
 			return r.notStored(s, object, "CreateDataObjects", err)
 		}
 	}
 	for _, target := range copies.Targets {
-		if err := r.ensureTarget(ctx, s.inst, target, own); err != nil {
+		if err := r.ensureTarget(ctx, s.Inst, target, own); err != nil {
 			return r.notStored(s, target, "CreateTargets", err)
 		}
 	}
@@ -53,7 +53,7 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies datafl
 // ownsWriter reports whether an object was exported by a subinstallation, in an earlier
 // job that did not import it.
 func (s *snapshot) ownsWriter(live client.Object) bool {
-	return slices.ContainsFunc(s.subs, func(sub *v1alpha1.Installation) bool { return asOwner(sub).Owns(live) })
+	return slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return asOwner(sub).Owns(live) })
 }
 
 func (r *Reconciler) notStored(s *snapshot, object client.Object, reason string, err error) error {

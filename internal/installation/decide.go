@@ -9,20 +9,21 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
 )
 
 // situation is everything that a decision depends on.
 type situation struct {
-	family
+	kin.Family
 	// gone says that the API server has no Execution either, so that it is not only
 	// missing in the cache.
 	gone bool
 	// condemned says that this process has deleted the Execution, whatever the cache shows.
 	condemned bool
 	// turn says whether siblings have to go first; nil as long as nobody looked.
-	turn *turn
+	turn *kin.Turn
 	// inputs are what the children are made from; nil as long as nobody looked.
 	inputs *inputs
 	// current identifies what is imported now; it is empty if nobody knows, and nil as
@@ -61,7 +62,7 @@ type inputs struct {
 	// invalid is what is wrong with the Installation itself.
 	invalid field.ErrorList
 	// turn says whether siblings have to be done before; only then the rest is read.
-	turn turn
+	turn kin.Turn
 	// landscape is the Context, or nil if there is none.
 	landscape *v1alpha1.Context
 	// imports are what was read, broken is why it cannot be used.
@@ -72,7 +73,7 @@ type inputs struct {
 	// missing are the imports that refer to objects which do not exist, exporters the
 	// siblings that may bring them.
 	missing   []*dataflow.MissingError
-	exporters []exporter
+	exporters []kin.Exporter
 }
 
 // step is what to do next.
@@ -150,19 +151,19 @@ func failure(err error) decision {
 
 // decide chooses the next step.
 func decide(s situation) decision {
-	status := &s.inst.Status
-	operation := v1alpha1.Operation(s.inst.Annotations[v1alpha1.OperationAnnotation])
+	status := &s.Inst.Status
+	operation := v1alpha1.Operation(s.Inst.Annotations[v1alpha1.OperationAnnotation])
 	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
 	switch {
-	case !unfinished && handsOver(s.family):
+	case !unfinished && kin.HandsOver(s.Family):
 		return act(adopt)
 	case !unfinished && takenUp(s):
 		return act(admit)
 	case interrupted(s, unfinished):
 		return decideInterruption(s, unfinished)
-	case !s.orphaned && facts.InVain(s.inst):
+	case !s.Orphaned && facts.InVain(s.Inst):
 		return act(dismiss)
-	case unfinished && facts.BeingDeleted(s.inst) && canAbandon(s):
+	case unfinished && facts.BeingDeleted(s.Inst) && canAbandon(s):
 		return failure(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))
 	case !unfinished && asksForJob(s, operation):
 		return act(admit)
@@ -178,19 +179,19 @@ func decide(s situation) decision {
 
 // decideAfterwards chooses what to do when there is no job.
 func decideAfterwards(s situation) decision {
-	due := repetition.Due(s.inst)
+	due := repetition.Due(s.Inst)
 	switch {
-	case s.told == nil && facts.HasToTell(s.inst):
+	case s.told == nil && facts.HasToTell(s.Inst):
 		return act(tell)
 	case !due.IsZero() && !s.now.Before(due):
 		return act(repeat)
 	case s.current == nil && followsImports(s):
 		return act(compare)
-	case s.current != nil && *s.current != "" && *s.current != s.inst.Status.ImportsHash:
+	case s.current != nil && *s.current != "" && *s.current != s.Inst.Status.ImportsHash:
 		return act(follow)
 	case s.leftover && s.tidyAt.IsZero():
 		return act(tidy)
-	case staysUntilNext(s.family) && !explained(s.family):
+	case kin.StaysUntilNext(s.Family) && !kin.Explained(s.Family):
 		return act(explain)
 	}
 	return resting(s, due)
@@ -202,8 +203,8 @@ func resting(s situation, due time.Time) decision {
 	if s.leftover {
 		wake = wake.By(s.tidyAt)
 	}
-	if awaited(s.family) {
-		wake = wake.And(job.OnChange("Installation", s.parent.Name))
+	if kin.Awaited(s.Family) {
+		wake = wake.And(job.OnChange("Installation", s.Parent.Name))
 	}
 	if !wake.Recorded() {
 		wake = job.Settled()
@@ -215,10 +216,10 @@ func resting(s situation, due time.Time) decision {
 // children ends with it.
 func decideInterruption(s situation, unfinished bool) decision {
 	d := act(interrupt)
-	status := &s.inst.Status
-	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(leaving(s.family)) == 0 && (s.exec == nil || s.exec.DeletionTimestamp == nil)
+	status := &s.Inst.Status
+	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(kin.Leaving(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
 	if unfinished && (waits || canAbandon(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
-		d.err = job.Terminally(endedBy(s.inst))
+		d.err = job.Terminally(endedBy(s.Inst))
 	}
 	return d
 }
@@ -226,33 +227,33 @@ func decideInterruption(s situation, unfinished bool) decision {
 // asksForJob reports whether an Installation is to get a job of its own. What has lost
 // its parent and is being deleted deletes itself.
 func asksForJob(s situation, operation v1alpha1.Operation) bool {
-	if !s.orphaned {
-		return facts.WantsJob(s.inst, operation, s.triggers)
+	if !s.Orphaned {
+		return facts.WantsJob(s.Inst, operation, s.triggers)
 	}
-	return facts.BeingDeleted(s.inst) && facts.HasFinalizer(s.inst) &&
-		(operation == v1alpha1.ReconcileOperation || !s.inst.Status.InstallationPhase.Current().IsDeletion())
+	return facts.BeingDeleted(s.Inst) && facts.HasFinalizer(s.Inst) &&
+		(operation == v1alpha1.ReconcileOperation || !s.Inst.Status.InstallationPhase.Current().IsDeletion())
 }
 
 // interrupted reports whether somebody wants that the job ends. What asks for a job that
 // is about to be stored does not; and what comes before the parent hands a job over is
 // for that job.
 func interrupted(s situation, unfinished bool) bool {
-	return s.asked == "" && facts.EndsEarly(s.inst, unfinished) && (unfinished || !awaited(s.family))
+	return s.asked == "" && facts.EndsEarly(s.Inst, unfinished) && (unfinished || !kin.Awaited(s.Family))
 }
 
 // needsAcceptance reports whether the admission of the running job was cut short
 // before the finalizer was set. The children wait for that.
 func needsAcceptance(s situation) bool {
-	return s.asked == "" && !facts.BeingDeleted(s.inst) && !facts.HasFinalizer(s.inst)
+	return s.asked == "" && !facts.BeingDeleted(s.Inst) && !facts.HasFinalizer(s.Inst)
 }
 
 // decidePhase chooses the step of a running job. From a phase that we do not know,
 // the job begins again.
 func decidePhase(s situation) decision {
 	phases := v1alpha1.InstallationPhases
-	switch s.inst.Status.InstallationPhase {
+	switch s.Inst.Status.InstallationPhase {
 	case phases.Init, phases.ObjectsCreated:
-		if len(leaving(s.family)) > 0 {
+		if len(kin.Leaving(s.Family)) > 0 {
 			return act(clear)
 		}
 		return decideInputs(s)
@@ -278,17 +279,17 @@ func decideInputs(s situation) decision {
 		return act(look)
 	case len(in.invalid) > 0:
 		return failure(job.Wrap(in.invalid.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
-	case in.turn.never != nil:
-		return failure(in.turn.never)
-	case len(in.turn.waits) > 0:
-		return awaiting(job.OnChange("Installation", in.turn.waits...), "init", "AllPredecessorsFinished", "waiting for Installations "+listed(in.turn.waits)+", whose exports are imported")
+	case in.turn.Never != nil:
+		return failure(in.turn.Never)
+	case len(in.turn.Waits) > 0:
+		return awaiting(job.OnChange("Installation", in.turn.Waits...), "init", "AllPredecessorsFinished", "waiting for Installations "+kin.Listed(in.turn.Waits)+", whose exports are imported")
 	case in.landscape == nil:
-		return decideWithoutContext(s.inst)
+		return decideWithoutContext(s.Inst)
 	case in.broken != nil:
 		return failure(job.Wrap(in.broken, "init", "ImportsSatisfied", ""))
 	case len(in.missing) > 0:
-		return decideMissing(s.parent, in.missing, in.exporters)
-	case isAsBefore(s) && isConcerned(s.inst):
+		return decideMissing(s.Parent, in.missing, in.exporters)
+	case isAsBefore(s) && isConcerned(s.Inst):
 		return act(carryOn)
 	case isAsBefore(s):
 		return act(pass)
@@ -312,11 +313,11 @@ func awaiting(wake job.Wake, operation, reason, message string) decision {
 
 // canAbandon reports whether a job has not reached any child.
 func canAbandon(s situation) bool {
-	switch s.inst.Status.InstallationPhase {
+	switch s.Inst.Status.InstallationPhase {
 	case v1alpha1.InstallationPhases.Init:
 		return true
 	case v1alpha1.InstallationPhases.CleanupOrphaned:
-		return len(leaving(s.family)) == 0
+		return len(kin.Leaving(s.Family)) == 0
 	}
 	return false
 }

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -20,10 +21,10 @@ type option func(*situation)
 
 func annotated(key, value string) option {
 	return func(s *situation) {
-		if s.inst.Annotations == nil {
-			s.inst.Annotations = map[string]string{}
+		if s.Inst.Annotations == nil {
+			s.Inst.Annotations = map[string]string{}
 		}
-		s.inst.Annotations[key] = value
+		s.Inst.Annotations[key] = value
 	}
 }
 
@@ -33,37 +34,37 @@ func requested(operation v1alpha1.Operation) option {
 
 func jobs(id, finished string, phase v1alpha1.InstallationPhase) option {
 	return func(s *situation) {
-		s.inst.Status.JobID, s.inst.Status.JobIDFinished, s.inst.Status.InstallationPhase = id, finished, phase
+		s.Inst.Status.JobID, s.Inst.Status.JobIDFinished, s.Inst.Status.InstallationPhase = id, finished, phase
 	}
 }
 
 func deleting(s *situation) {
 	now := metav1.NewTime(time.Unix(1, 0))
-	s.inst.DeletionTimestamp = &now
+	s.Inst.DeletionTimestamp = &now
 }
 
-func finalized(s *situation) { s.inst.Finalizers = []string{v1alpha1.Finalizer} }
+func finalized(s *situation) { s.Inst.Finalizers = []string{v1alpha1.Finalizer} }
 
 func sub(s *situation) {
-	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent"}}
+	s.Inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent"}}
 }
 
 // below makes it a subinstallation of a parent with a job, if that is not empty.
 func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option {
 	return func(s *situation) {
 		sub(s)
-		s.parent = &v1alpha1.Installation{}
-		s.parent.Name, s.parent.Finalizers = "parent", []string{v1alpha1.Finalizer}
-		s.parent.Status.JobID, s.parent.Status.JobIDFinished, s.parent.Status.InstallationPhase = parentJob, finished, phase
+		s.Parent = &v1alpha1.Installation{}
+		s.Parent.Name, s.Parent.Finalizers = "parent", []string{v1alpha1.Finalizer}
+		s.Parent.Status.JobID, s.Parent.Status.JobIDFinished, s.Parent.Status.InstallationPhase = parentJob, finished, phase
 	}
 }
 
 // saidSo lets the status tell what a deletion waits for.
 func saidSo(s *situation) {
-	s.inst.Status.Conditions = append(s.inst.Status.Conditions, explanation(s.family))
+	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, kin.Explanation(s.Family))
 }
 
-func withoutParent(s *situation) { sub(s); s.orphaned = true }
+func withoutParent(s *situation) { sub(s); s.Orphaned = true }
 
 // withSub adds a subinstallation; one that is written like (this) is being deleted.
 func withSub(name, id, finished string, phase v1alpha1.InstallationPhase) option {
@@ -73,66 +74,66 @@ func withSub(name, id, finished string, phase v1alpha1.InstallationPhase) option
 			child.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 		}
 		child.Status.JobID, child.Status.JobIDFinished, child.Status.InstallationPhase = id, finished, phase
-		s.subs = append(s.subs, child)
+		s.Subs = append(s.Subs, child)
 	}
 }
 
 // written notes in the status which subinstallations the job has written.
 func written(names ...string) option {
 	return func(s *situation) {
-		s.inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
+		s.Inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
 		for _, name := range names {
-			s.inst.Status.SubInstCache.ActiveSubs = append(s.inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: name})
+			s.Inst.Status.SubInstCache.ActiveSubs = append(s.Inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: name})
 		}
 	}
 }
 
 func exportsSomething(s *situation) {
-	s.inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
+	s.Inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
 }
 
 func triggered(by facts.Triggers) option { return func(s *situation) { s.triggers = by } }
 
 // importing has had some imports in its last job, and others now.
 func importing(before, now string) option {
-	return func(s *situation) { s.inst.Status.ImportsHash, s.current = before, &now }
+	return func(s *situation) { s.Inst.Status.ImportsHash, s.current = before, &now }
 }
 
 // tells has dependents that are to be asked for a job; told are those that could not.
 func tells(names ...string) option {
 	return func(s *situation) {
 		for _, name := range names {
-			s.inst.Status.DependentsToTrigger = append(s.inst.Status.DependentsToTrigger, v1alpha1.DependentToTrigger{Name: name})
+			s.Inst.Status.DependentsToTrigger = append(s.Inst.Status.DependentsToTrigger, v1alpha1.DependentToTrigger{Name: name})
 		}
 	}
 }
 
 func told(names ...string) option { return func(s *situation) { s.told = names } }
 
-func surveyed(waits ...string) option { return func(s *situation) { s.turn = &turn{waits: waits} } }
+func surveyed(waits ...string) option { return func(s *situation) { s.turn = &kin.Turn{Waits: waits} } }
 
-func hopeless(s *situation) { s.turn = &turn{never: errors.New("x")} }
+func hopeless(s *situation) { s.turn = &kin.Turn{Never: errors.New("x")} }
 
 func strange(s *situation) {
-	s.inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: "other.example.org/v1", Kind: "Installation", Name: "parent"}}
+	s.Inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: "other.example.org/v1", Kind: "Installation", Name: "parent"}}
 }
 
 func generations(spec, observed int64) option {
-	return func(s *situation) { s.inst.Generation, s.inst.Status.ObservedGeneration = spec, observed }
+	return func(s *situation) { s.Inst.Generation, s.Inst.Status.ObservedGeneration = spec, observed }
 }
 
 func withExecution(id, finished string, phase v1alpha1.ExecutionPhase) option {
 	return func(s *situation) {
-		s.inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
-		s.exec = &v1alpha1.Execution{Status: v1alpha1.ExecutionStatus{JobID: id, JobIDFinished: finished, ExecutionPhase: phase}}
-		s.exec.Name = "x"
+		s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
+		s.Exec = &v1alpha1.Execution{Status: v1alpha1.ExecutionStatus{JobID: id, JobIDFinished: finished, ExecutionPhase: phase}}
+		s.Exec.Name = "x"
 	}
 }
 
-func withoutReference(s *situation) { s.inst.Status.ExecutionReference = nil }
+func withoutReference(s *situation) { s.Inst.Status.ExecutionReference = nil }
 
 func awaitingExecution(s *situation) {
-	s.inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
+	s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 }
 
 func asked(s *situation) { s.gone = true }
@@ -152,7 +153,7 @@ func looked(change func(*inputs)) option {
 	}
 }
 
-func ofContext(name string) option { return func(s *situation) { s.inst.Spec.Context = name } }
+func ofContext(name string) option { return func(s *situation) { s.Inst.Spec.Context = name } }
 
 func missing(names ...string) []*dataflow.MissingError {
 	var list []*dataflow.MissingError
@@ -163,7 +164,7 @@ func missing(names ...string) []*dataflow.MissingError {
 }
 
 func situationWith(options ...option) situation {
-	s := situation{now: noon, family: family{inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
+	s := situation{now: noon, Family: kin.Family{Inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
 	for _, option := range options {
 		option(&s)
 	}
@@ -172,7 +173,7 @@ func situationWith(options ...option) situation {
 
 // alter applies options to an Installation.
 func alter(inst *v1alpha1.Installation, options ...option) {
-	s := situation{family: family{inst: inst}}
+	s := situation{Family: kin.Family{Inst: inst}}
 	for _, option := range options {
 		option(&s)
 	}
@@ -226,7 +227,7 @@ func TestDecide(t *testing.T) {
 		{"any other Context is up to the user", []option{finalized, jobs("a", "", "Init"), ofContext("mine"), looked(func(in *inputs) { in.landscape = nil })}, fail, itself},
 		{"an import that nobody brings ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.missing = missing("db") })}, fail, itself},
 		{"an import that somebody brings is waited for", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) {
-			in.missing, in.exporters = missing("db"), []exporter{{"sibling", dataflow.KindDataObject, "db", true, ""}}
+			in.missing, in.exporters = missing("db"), []kin.Exporter{{Name: "sibling", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}
 		})}, await, "Installation sibling"},
 		{"no children, nothing to wait for", []option{finalized, jobs("a", "", "Progressing")}, complete, itself},
 		{"the Execution is not in the cache yet", []option{finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
@@ -237,7 +238,7 @@ func TestDecide(t *testing.T) {
 		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, complete, itself},
 		{"results of another specification are none", []option{finalized, jobs("a", "", "Completing"), generations(2, 1)}, fail, itself},
 
-		{"not as long as it may go before them", []option{below("a", "", "Progressing"), func(s *situation) { s.parent.Finalizers = nil }, finalized}, rest, "Installation parent"},
+		{"not as long as it may go before them", []option{below("a", "", "Progressing"), func(s *situation) { s.Parent.Finalizers = nil }, finalized}, rest, "Installation parent"},
 		{"a parent hands its job over when all children are written", []option{below("a", "", "Progressing"), finalized}, adopt, itself},
 		{"and not before", []option{below("a", "", "Init"), finalized}, rest, "Installation parent"},
 		{"nor while what is no longer wanted goes", []option{below("a", "", "CleanupOrphaned"), finalized}, rest, "Installation parent"},
@@ -248,8 +249,8 @@ func TestDecide(t *testing.T) {
 		{"also one that comes before the job does", []option{below("a", "", "Init"), requested("interrupt"), finalized}, rest, "Installation parent"},
 		{"and an abort, of one that has ended an earlier job", []option{below("b", "a", "CleanupOrphaned"), requested("abort"), finalized, jobs("a", "a", "Succeeded")}, rest, "Installation parent"},
 		{"the job that was to come has ended without it", []option{below("b", "b", "Failed"), requested("interrupt"), finalized, jobs("a", "a", "Succeeded")}, interrupt, itself},
-		{"a sibling has to be done before", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.waits = []string{"b", "c"} })}, await, "Installation b, Installation c"},
-		{"a sibling will never be done", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.never = errors.New("x"); in.turn.waits = []string{"c"} })}, fail, itself},
+		{"a sibling has to be done before", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.Waits = []string{"b", "c"} })}, await, "Installation b, Installation c"},
+		{"a sibling will never be done", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.Never = errors.New("x"); in.turn.Waits = []string{"c"} })}, fail, itself},
 		{"a subinstallation works", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Succeeded"), withSub("c", "a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Installation c"},
 		{"a subinstallation has not got the job yet", []option{finalized, written("b"), withSub("b", "z", "z", "Failed"), jobs("a", "", "Progressing")}, rest, "Installation b"},
 		{"all end, also if one has failed", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Failed"), withSub("c", "a", "", "Init"), jobs("a", "", "Progressing")}, rest, "Installation c"},
@@ -382,18 +383,18 @@ func TestDecideMissing(t *testing.T) {
 	for _, test := range []struct {
 		reason    string
 		missing   []*dataflow.MissingError
-		exporters []exporter
+		exporters []kin.Exporter
 		want      step
 		wake      string
 		message   string
 	}{
 		{"nobody exports it", missing("db"), nil, fail, "the step itself", `there is no DataObject "db"`},
-		{"who exports it is under way", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}}, await, "Installation a", "waiting for Installations a"},
-		{"who exports it has ended without", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", false, ""}}, fail, "the step itself", `there is no DataObject "db"`},
-		{"two bring it", missing("db"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}, {"b", dataflow.KindDataObject, "db", true, ""}}, await, "Installation a, Installation b", "a, b"},
-		{"each is brought by another", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}, {"b", dataflow.KindDataObject, "dns", true, ""}}, await, "Installation a, Installation b", `"dns"`},
-		{"one of two comes from nobody", missing("db", "dns"), []exporter{{"a", dataflow.KindDataObject, "db", true, ""}}, fail, "the step itself", `"dns"`},
-		{"a Target of the name is something else", missing("db"), []exporter{{"a", dataflow.KindTarget, "db", true, ""}}, fail, "the step itself", `"db"`},
+		{"who exports it is under way", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, await, "Installation a", "waiting for Installations a"},
+		{"who exports it has ended without", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, fail, "the step itself", `there is no DataObject "db"`},
+		{"two bring it", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, await, "Installation a, Installation b", "a, b"},
+		{"each is brought by another", missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, await, "Installation a, Installation b", `"dns"`},
+		{"one of two comes from nobody", missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, fail, "the step itself", `"dns"`},
+		{"a Target of the name is something else", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, fail, "the step itself", `"db"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decideMissing(nil, test.missing, test.exporters)
@@ -421,11 +422,11 @@ func TestExports(t *testing.T) {
 		{"its job ends before it is deleted", []option{deleting, finalized, jobs("b", "a", "Progressing")}, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := situationWith(test.options...).inst
+			inst := situationWith(test.options...).Inst
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
-			want := []exporter{{"x", dataflow.KindDataObject, "db", test.underWay, ""}, {"x", dataflow.KindTarget, "cluster", test.underWay, ""}}
-			if got := exports(inst, facts.Triggers{}); !slices.Equal(got, want) {
+			want := []kin.Exporter{{Name: "x", Kind: dataflow.KindDataObject, Object: "db", UnderWay: test.underWay}, {Name: "x", Kind: dataflow.KindTarget, Object: "cluster", UnderWay: test.underWay}}
+			if got := kin.Exports(inst, facts.Triggers{}); !slices.Equal(got, want) {
 				t.Errorf("%+v", got)
 			}
 		})

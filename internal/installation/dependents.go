@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/validation"
 )
@@ -26,40 +26,23 @@ import (
 
 // noteDependents notes at the end of a job which roots it concerns.
 func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written dataflow.Exports) error {
-	if s.parent != nil || !facts.Exporting(s.inst) || s.inst.Spec.Optimization != nil && s.inst.Spec.Optimization.HasNoSiblingExports {
-		s.inst.Status.DependentsToTrigger = nil
+	if s.Parent != nil || !facts.Exporting(s.Inst) || s.Inst.Spec.Optimization != nil && s.Inst.Spec.Optimization.HasNoSiblingExports {
+		s.Inst.Status.DependentsToTrigger = nil
 		return nil
 	}
-	siblings, err := r.siblings(ctx, s.inst)
+	siblings, err := r.siblings(ctx, s.Inst)
 	if err != nil {
 		return job.Wrap(err, "handlePhaseCompleting", "ComputeDependents", "look for the Installations that import the exports")
 	}
 	reader := r.publishing(namesOf(written))
 	var concerned []v1alpha1.DependentToTrigger
-	for _, dependent := range importers(s.inst, siblings, r.relations.of(s.inst, siblings)) {
-		if r.concerns(ctx, s.inst, dependent, reader) {
+	for _, dependent := range kin.Importers(s.Inst, siblings, r.relations.Of(s.Inst, siblings)) {
+		if r.concerns(ctx, s.Inst, dependent, reader) {
 			concerned = append(concerned, v1alpha1.DependentToTrigger{Name: dependent.Name})
 		}
 	}
-	s.inst.Status.DependentsToTrigger = concerned
+	s.Inst.Status.DependentsToTrigger = concerned
 	return nil
-}
-
-// importers returns the roots that follow from the success of another one. In a circle
-// nobody follows: it would never end.
-func importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) []*v1alpha1.Installation {
-	names := among.graph.Importers(inst.Name)
-	if len(names) == 0 {
-		return nil
-	}
-	cycle, _ := among.circleOf(inst.Name)
-	var found []*v1alpha1.Installation
-	for _, name := range names {
-		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && facts.Follows(dependent) {
-			found = append(found, dependent)
-		}
-	}
-	return found
 }
 
 // hashOfImports identifies what a root imports now; false if nobody knows, because
@@ -86,12 +69,12 @@ func (r *Reconciler) importsOf(ctx context.Context, inst *v1alpha1.Installation,
 // if it has not used the new values by then. The job has ended well, so that a failure
 // here is nothing but a reason to try again.
 func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
-	all := s.inst.Status.DependentsToTrigger
+	all := s.Inst.Status.DependentsToTrigger
 	var left []v1alpha1.DependentToTrigger
 	s.told = []string{}
-	reader := r.publishing(objectsOf(s.inst))
+	reader := r.publishing(objectsOf(s.Inst))
 	for _, dependent := range all {
-		done, err := r.ask(ctx, s.inst, dependent.Name, reader)
+		done, err := r.ask(ctx, s.Inst, dependent.Name, reader)
 		if err != nil {
 			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
 		}
@@ -102,12 +85,12 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	if len(left) == len(all) {
 		return nil
 	}
-	s.inst.Status.DependentsToTrigger = left
+	s.Inst.Status.DependentsToTrigger = left
 	err := r.reporter().Save(ctx, s.subject)
 	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, job.ErrGone) {
 		return err // says what was written
 	}
-	s.inst.Status.DependentsToTrigger = all
+	s.Inst.Status.DependentsToTrigger = all
 	r.tellAgain(ctx, s, err)
 	return nil
 }

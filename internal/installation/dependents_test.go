@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/kin"
 )
 
 // root is a root with data of given names that it imports and exports.
@@ -43,7 +44,7 @@ func TestImporters(t *testing.T) {
 		marked("skipped", v1alpha1.SkipAnnotation), marked("ignored", v1alpha1.IgnoreAnnotation), gone, whole,
 	}
 	var names []string
-	for _, inst := range importers(one, all, relate(one, all)) {
+	for _, inst := range kin.Importers(one, all, kin.Relate(one, all)) {
 		names = append(names, inst.Name)
 	}
 	if !slices.Equal(names, []string{"target", "two"}) && !slices.Equal(names, []string{"two", "target"}) {
@@ -70,7 +71,7 @@ func TestToAsk(t *testing.T) {
 		{"a subinstallation follows its parent", []option{sub}, askNever},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := toAsk(situationWith(test.options...).inst); got != test.want {
+			if got := toAsk(situationWith(test.options...).Inst); got != test.want {
 				t.Errorf("%d, want %d", got, test.want)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/plan"
@@ -63,7 +64,7 @@ func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
 
 // planned works out what the job makes.
 func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*made, error) {
-	result, err := r.elsewhere(ctx, s, needsComponent(s.inst), func(ctx context.Context, s *snapshot, reach reach) (*planned, error) {
+	result, err := r.elsewhere(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach reach) (*planned, error) {
 		made, err := r.plan(ctx, s, reach.functions)
 		return &planned{made: made}, err
 	})
@@ -79,12 +80,12 @@ type work func(ctx context.Context, s *snapshot, reach reach) (*planned, error)
 // elsewhere does work. What needs nothing outside is done here and now; the rest
 // elsewhere, and the worker is told to come back.
 func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*planned, error) {
-	functions := r.Functions(s.inst.Namespace, s.imported())
-	ctx = job.WithWork(ctx, job.Work{JobID: s.inst.Status.JobID, UID: s.inst.UID})
+	functions := r.Functions(s.Inst.Namespace, s.imported())
+	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
 	if r.plans == nil {
 		return do(ctx, s, reach{functions: functions})
 	}
-	key, version := workOf(s.inst)
+	key, version := workOf(s.Inst)
 	if outside || r.plans.Knows(key, version) {
 		return r.fetch(ctx, s, key, version, do)
 	}
@@ -116,13 +117,13 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planned, error) {
 		result := &planned{}
 		err := job.Protect(func() error {
-			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, reach{functions: r.Functions(own.inst.Namespace, own.imported())})
+			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, reach{functions: r.Functions(own.Inst.Namespace, own.imported())})
 			if done != nil {
 				result = done
 			}
 			return err
 		})
-		result.subject, result.imports = own.subject, own.inst.Status.ImportsHash
+		result.subject, result.imports = own.subject, own.Inst.Status.ImportsHash
 		return result, err
 	})
 	switch {
@@ -130,7 +131,7 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 		return nil, err
 	case result != nil:
 		s.subject.Adopt(result.subject)
-		s.inst.Status.ImportsHash = result.imports
+		s.Inst.Status.ImportsHash = result.imports
 	}
 	return result, err
 }
@@ -146,8 +147,8 @@ func (s *snapshot) imported() []*v1alpha1.Target {
 
 // apart returns a copy that others may work on: only the inputs are shared.
 func (s *snapshot) apart() *snapshot {
-	own := &snapshot{situation: situation{family: family{inst: s.inst.DeepCopy(), exec: s.exec, subs: s.subs}, inputs: s.inputs}}
-	own.subject = job.Installation(own.inst)
+	own := &snapshot{situation: situation{Family: kin.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, inputs: s.inputs}}
+	own.subject = job.Installation(own.Inst)
 	return own
 }
 

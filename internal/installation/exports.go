@@ -25,9 +25,9 @@ import (
 
 // noteExports notes whether the job is going to export something.
 func (r *Reconciler) noteExports(s *snapshot, needed bool) {
-	conditions := &s.inst.Status.Conditions
+	conditions := &s.Inst.Status.Conditions
 	if !needed {
-		if facts.ExportsArePending(s.inst) {
+		if facts.ExportsArePending(s.Inst) {
 			dropCondition(conditions, v1alpha1.CreateExportsCondition)
 		}
 		return
@@ -54,7 +54,7 @@ func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, 
 func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*plan.Exports, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestPlan)
 	defer cancel()
-	content, err := r.keptPlan(ctx, s.inst)
+	content, err := r.keptPlan(ctx, s.Inst)
 	if err != nil {
 		return nil, r.notExported(s, err)
 	}
@@ -64,13 +64,13 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*pla
 			_ = session.Close()
 		}
 	}()
-	reopened, err := plan.Reopen(ctx, s.inst, content, plan.Surroundings{
-		Functions: reach.functions, States: newStates(r.Client, s.inst),
+	reopened, err := plan.Reopen(ctx, s.Inst, content, plan.Surroundings{
+		Functions: reach.functions, States: newStates(r.Client, s.Inst),
 		Open: func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (opened *plan.Component, err error) {
 			if reach.needs() {
 				return nil, errOutside
 			}
-			opened, session, err = r.reopenComponent(ctx, s.inst, definition)
+			opened, session, err = r.reopenComponent(ctx, s.Inst, definition)
 			return opened, err
 		},
 	})
@@ -92,7 +92,7 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*pla
 // notExported says what follows from an error before anything was published.
 func (r *Reconciler) notExported(s *snapshot, err error) error {
 	r.falseCondition(s, v1alpha1.CreateExportsCondition, "ConstructExports", "Unable to work out the exports")
-	return r.final(s.inst, job.Wrap(err, "handlePhaseCompleting", "ConstructExports", ""))
+	return r.final(s.Inst, job.Wrap(err, "handlePhaseCompleting", "ConstructExports", ""))
 }
 
 // reopenComponent finds the component version again. Whether it is still the one that
@@ -117,7 +117,7 @@ func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Install
 // results reads what the children have brought about. The caches may be behind, so
 // that the API server is asked.
 func (r *Reconciler) results(ctx context.Context, s *snapshot) (plan.Results, error) {
-	items, err := r.itemExports(ctx, s.exec)
+	items, err := r.itemExports(ctx, s.Exec)
 	if err != nil {
 		return plan.Results{}, err
 	}
@@ -153,16 +153,16 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	list := func(reader client.Reader, scope client.ListOption) error {
 		for _, list := range []client.ObjectList{data, targets} {
-			if err := reader.List(ctx, list, client.InNamespace(s.inst.Namespace), scope); err != nil {
+			if err := reader.List(ctx, list, client.InNamespace(s.Inst.Namespace), scope); err != nil {
 				return &sources.ReadError{Object: "what is in the scope of the Installation", Cause: err}
 			}
 		}
 		return nil
 	}
-	name := v1alpha1.InstallationScope(s.inst.Name)
-	if known := r.remembered.of(s.inst.UID, s.inst.Status.JobID); known != nil && known.copies != nil && len(s.subs) == 0 {
+	name := v1alpha1.InstallationScope(s.Inst.Name)
+	if known := r.remembered.of(s.Inst.UID, s.Inst.Status.JobID); known != nil && known.copies != nil && len(s.Subs) == 0 {
 		err := list(r.Client, client.MatchingFields{copiesByScope: name})
-		if err != nil || known.copies.in(s.inst.Status.JobID, data, targets) {
+		if err != nil || known.copies.in(s.Inst.Status.JobID, data, targets) {
 			return data, targets, err
 		}
 	}
@@ -174,8 +174,8 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 // only what has changed.
 func ofThisJob(s *snapshot, object client.Object) bool {
 	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
-	stays := unchanged(s.inst) || s.inst.Status.DataUpdate != nil && s.ownsWriter(object)
-	return jobID == s.inst.Status.JobID || stays || !labelled && !wanted.Stale(s.inst, object)
+	stays := unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && s.ownsWriter(object)
+	return jobID == s.Inst.Status.JobID || stays || !labelled && !wanted.Stale(s.Inst, object)
 }
 
 // itemExports returns what the deploy items export, by their names.
@@ -206,22 +206,22 @@ func (r *Reconciler) itemExports(ctx context.Context, exec *v1alpha1.Execution) 
 
 // publish writes what the Installation exports.
 func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exports) error {
-	if err := newStates(r.Client, s.inst).write(ctx, exports.States); err != nil {
+	if err := newStates(r.Client, s.Inst).write(ctx, exports.States); err != nil {
 		return err
 	}
 	take := func(kind string, live client.Object) error {
 		if inherits, err := r.inherits(ctx, s, live); inherits || err != nil {
 			return err
 		}
-		return takeForExport(s.inst, kind, live)
+		return takeForExport(s.Inst, kind, live)
 	}
 	for _, object := range exports.DataObjects {
-		if err := r.ensureData(ctx, s.inst, object, take); err != nil {
+		if err := r.ensureData(ctx, s.Inst, object, take); err != nil {
 			return r.notPublished(s, object, "CreateDataObjects", err)
 		}
 	}
 	for _, target := range exports.Targets {
-		if err := r.ensureTarget(ctx, s.inst, target, take); err != nil {
+		if err := r.ensureTarget(ctx, s.Inst, target, take); err != nil {
 			return r.notPublished(s, target, "CreateTargets", err)
 		}
 	}
@@ -239,14 +239,14 @@ func (r *Reconciler) notPublished(s *snapshot, object client.Object, reason stri
 // that exports it.
 func (r *Reconciler) inherits(ctx context.Context, s *snapshot, live client.Object) (bool, error) {
 	reference, ok := job.OwnerOf(live, "Installation")
-	if s.parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == s.inst.Status.JobID {
+	if s.Parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == s.Inst.Status.JobID {
 		return false, nil
 	}
-	owner, err := job.Parent(ctx, r.Client, s.inst.Namespace, reference)
+	owner, err := job.Parent(ctx, r.Client, s.Inst.Namespace, reference)
 	if err != nil || owner == nil {
 		return err == nil, err // names the object
 	}
-	return owner.UID == s.parent.UID || asOwner(s.parent).Owns(owner), nil
+	return owner.UID == s.Parent.UID || asOwner(s.Parent).Owns(owner), nil
 }
 
 // takeForExport refuses to write an export over what belongs to somebody else: to

@@ -16,10 +16,10 @@ import (
 // have worked out the exports. A job of ours that has lost its plan gets no other one:
 // it would mix old inputs with new ones.
 func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
-	if facts.BroughtUpByUs(s.inst) {
+	if facts.BroughtUpByUs(s.Inst) {
 		return nil
 	}
-	if _, err := r.keptPlan(ctx, s.inst); !errors.Is(err, parcel.ErrNone) {
+	if _, err := r.keptPlan(ctx, s.Inst); !errors.Is(err, parcel.ErrNone) {
 		// What else is wrong with it is told by those who need it.
 		return nil
 	}
@@ -38,9 +38,9 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	}
 	if r.plans != nil {
 		// Of this job, only the exports are still to be worked out.
-		r.plans.Forget(client.ObjectKeyFromObject(s.inst))
+		r.plans.Forget(client.ObjectKeyFromObject(s.Inst))
 	}
-	log.FromContext(ctx).Info("a job that another release has begun works out its exports from the inputs of now", "job", s.inst.Status.JobID)
+	log.FromContext(ctx).Info("a job that another release has begun works out its exports from the inputs of now", "job", s.Inst.Status.JobID)
 	r.noteExports(s, made.stored != nil)
 	return nil
 }

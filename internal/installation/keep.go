@@ -76,19 +76,19 @@ func (r *Reconciler) keepPlan(ctx context.Context, s *snapshot, content []byte) 
 	if content == nil {
 		return nil
 	}
-	r.remembered.forget(s.inst.UID)
-	stored := &storedPlan{job: s.inst.Status.JobID, content: content}
-	if !r.kept.has(s.inst.UID) && !r.kept.first(s.inst.Namespace) {
+	r.remembered.forget(s.Inst.UID)
+	stored := &storedPlan{job: s.Inst.Status.JobID, content: content}
+	if !r.kept.has(s.Inst.UID) && !r.kept.first(s.Inst.Namespace) {
 		stored.secrets = map[string]types.UID{}
 	}
 	// Also an attempt whose answer is lost may have stored something.
-	r.kept.note(s.inst.UID, true)
-	for _, secret := range parcel.Secrets(s.inst, content) {
-		if err := r.keep(ctx, s.inst, secret, stored); err != nil {
+	r.kept.note(s.Inst.UID, true)
+	for _, secret := range parcel.Secrets(s.Inst, content) {
+		if err := r.keep(ctx, s.Inst, secret, stored); err != nil {
 			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
 		}
 	}
-	r.remembered.note(s.inst.UID, stored)
+	r.remembered.note(s.Inst.UID, stored)
 	return nil
 }
 
@@ -141,12 +141,12 @@ func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) 
 // tidy deletes the stored plan of a job that has ended. The job has ended well or
 // not already, so that a failure here is nothing but a reason to try again.
 func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
-	if err := r.dropPlan(ctx, s.inst); err != nil {
+	if err := r.dropPlan(ctx, s.Inst); err != nil {
 		log.FromContext(ctx).Info("the stored plan of a job that has ended is still there", "cause", err.Error())
 		s.tidyAt = r.Now().Add(tidyPause)
 		return nil
 	}
-	r.kept.note(s.inst.UID, false)
+	r.kept.note(s.Inst.UID, false)
 	s.leftover = false
 	return nil
 }

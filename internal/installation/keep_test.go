@@ -110,14 +110,14 @@ func TestKeepPlanFails(t *testing.T) {
 			if err := b.keepPlan(t.Context(), s, []byte("new")); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
-			if got, err := b.keptPlan(t.Context(), s.inst); string(got) != "new" || err != nil {
+			if got, err := b.keptPlan(t.Context(), s.Inst); string(got) != "new" || err != nil {
 				t.Errorf("read %q, %v", got, err)
 			}
 		})
 	}
 	b := newBench(t)
 	s := snapshotOf(installationOf(t, "{}"))
-	if err := b.keepPlan(t.Context(), s, nil); err != nil || len(b.writes) > 0 || b.kept.has(s.inst.UID) {
+	if err := b.keepPlan(t.Context(), s, nil); err != nil || len(b.writes) > 0 || b.kept.has(s.Inst.UID) {
 		t.Errorf("without exports nothing is stored: %v, %v", b.writes, err)
 	}
 }
@@ -158,7 +158,7 @@ func TestTidy(t *testing.T) {
 			b.Client, b.Reader = broken, broken
 			s := snapshotOf(installationOf(t, "{}"))
 			s.leftover = true
-			b.kept.note(s.inst.UID, true)
+			b.kept.note(s.Inst.UID, true)
 			if err := b.tidy(t.Context(), s); err != nil {
 				t.Fatalf("the job has ended, and its plan is no reason to fail: %v", err)
 			}
@@ -166,14 +166,14 @@ func TestTidy(t *testing.T) {
 			if test.again {
 				at = noon.Add(tidyPause)
 			}
-			if !s.tidyAt.Equal(at) || s.leftover != test.again || b.kept.has(s.inst.UID) != test.again {
-				t.Errorf("again at %s, left over: %t, remembered: %t", s.tidyAt, s.leftover, b.kept.has(s.inst.UID))
+			if !s.tidyAt.Equal(at) || s.leftover != test.again || b.kept.has(s.Inst.UID) != test.again {
+				t.Errorf("again at %s, left over: %t, remembered: %t", s.tidyAt, s.leftover, b.kept.has(s.Inst.UID))
 			}
 			list := &corev1.SecretList{}
 			if err := b.api.List(t.Context(), list); err != nil || len(list.Items) != test.left {
 				t.Errorf("%d Secrets are left, %v", len(list.Items), err)
 			}
-			if err := b.tidy(t.Context(), s); err != nil || s.leftover || b.kept.has(s.inst.UID) {
+			if err := b.tidy(t.Context(), s); err != nil || s.leftover || b.kept.has(s.Inst.UID) {
 				t.Errorf("the next attempt: %t, %v", s.leftover, err)
 			}
 		})

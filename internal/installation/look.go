@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/validation"
@@ -20,7 +21,7 @@ import (
 // look reads what the children are made from, as far as it is in the resource
 // cluster. It judges nothing: an error means that it could not be read.
 func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
-	in := &inputs{invalid: validation.Installation(s.inst, r.Sources.Foreign)}
+	in := &inputs{invalid: validation.Installation(s.Inst, r.Sources.Foreign)}
 	if len(in.invalid) > 0 {
 		s.inputs = in
 		return nil
@@ -29,17 +30,17 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 	if in.turn, err = r.turnToDeploy(ctx, s); err != nil {
 		return err
 	}
-	if !in.turn.has() {
+	if !in.turn.HasCome() {
 		s.inputs = in
 		return nil
 	}
-	if in.landscape, err = r.landscape(ctx, s.inst); err != nil {
+	if in.landscape, err = r.landscape(ctx, s.Inst); err != nil {
 		return err
 	}
 	if err := r.readCurrent(ctx, s, in); err != nil {
 		return err
 	}
-	if s.inst.Status.DataUpdate != nil && in.broken == nil && len(in.missing) == 0 {
+	if s.Inst.Status.DataUpdate != nil && in.broken == nil && len(in.missing) == 0 {
 		if in.hash, err = dataflow.ImportsHash(in.imports); err != nil {
 			return job.Terminally(job.Wrap(err, "init", "HashImports", ""))
 		}
@@ -55,18 +56,18 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 // already. A plan that is being made has what an earlier attempt has read, but whether one
 // is needed at all, a data update decides each time.
 func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *inputs) error {
-	live, reader := reading(r.Reader, r.Reader, s.inst), reading(r.Client, r.Reader, s.inst)
+	live, reader := reading(r.Reader, r.Reader, s.Inst), reading(r.Client, r.Reader, s.Inst)
 	// What somebody is about to export may be missing: that needs no confirmation.
 	live.believing, reader.believing = true, true
-	current := s.parent == nil && (s.inst.Status.DataUpdate != nil || !r.planning(s.inst))
-	atOnce := current && s.inst.Status.LastError == nil && importsUncached(s.inst)
+	current := s.Parent == nil && (s.Inst.Status.DataUpdate != nil || !r.planning(s.Inst))
+	atOnce := current && s.Inst.Status.LastError == nil && importsUncached(s.Inst)
 	if atOnce {
 		reader = live
 	}
 	if err := r.readImports(ctx, s, in, reader); err != nil {
 		return err
 	}
-	if len(in.missing) > 0 && decideMissing(s.parent, in.missing, in.exporters).do == fail {
+	if len(in.missing) > 0 && decideMissing(s.Parent, in.missing, in.exporters).do == fail {
 		// The cache may be behind, and who exports it may have ended, well, after we
 		// looked for it.
 		reader.believing = atOnce
@@ -90,7 +91,7 @@ func noteImports(s *snapshot) (err error) {
 	if s.inputs.hash, err = dataflow.ImportsHash(s.inputs.imports); err != nil {
 		return job.Terminally(job.Wrap(err, "init", "HashImports", ""))
 	}
-	s.inst.Status.ImportsHash = s.inputs.hash
+	s.Inst.Status.ImportsHash = s.inputs.hash
 	return nil
 }
 
@@ -98,34 +99,34 @@ func noteImports(s *snapshot) (err error) {
 // is something new, also if it is what the job before has used.
 func noteMissing(s *snapshot) {
 	if s.inputs != nil && len(s.inputs.missing) > 0 {
-		s.inst.Status.ImportsHash = ""
+		s.Inst.Status.ImportsHash = ""
 	}
 }
 
 // turnToDeploy looks for siblings that have to be done before. Roots do not wait for
 // each other, only for what is missing.
-func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (turn, error) {
-	if s.parent == nil {
-		return turn{}, nil
+func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (kin.Turn, error) {
+	if s.Parent == nil {
+		return kin.Turn{}, nil
 	}
-	siblings, err := r.siblings(ctx, s.inst)
+	siblings, err := r.siblings(ctx, s.Inst)
 	if err != nil {
-		return turn{}, job.Wrap(err, "init", "FetchPredecessors", "")
+		return kin.Turn{}, job.Wrap(err, "init", "FetchPredecessors", "")
 	}
-	return turnToDeploy(s.inst, s.parent, siblings, r.relations.of(s.inst, siblings)), nil
+	return kin.TurnToDeploy(s.Inst, s.Parent, siblings, r.relations.Of(s.Inst, siblings)), nil
 }
 
 // readImports reads the imports, and who may bring those that are missing.
 func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs, reader confirming) (err error) {
 	in.missing, in.broken = nil, nil
-	in.imports, err = dataflow.Read(ctx, s.inst, imported.From(reader))
+	in.imports, err = dataflow.Read(ctx, s.Inst, imported.From(reader))
 	var unread *sources.ReadError
 	switch missing := missingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
 		return job.Wrap(err, "init", "ImportsSatisfied", "")
 	case len(missing) > 0:
 		in.missing = missing
-		if in.exporters, err = r.exporters(ctx, s.inst); err != nil {
+		if in.exporters, err = r.exporters(ctx, s.Inst); err != nil {
 			return err
 		}
 	default:
@@ -166,10 +167,10 @@ func (r *Reconciler) landscape(ctx context.Context, inst *v1alpha1.Installation)
 
 // exporters returns what the siblings of an Installation export. It is asked only
 // when something is missing.
-func (r *Reconciler) exporters(ctx context.Context, inst *v1alpha1.Installation) ([]exporter, error) {
+func (r *Reconciler) exporters(ctx context.Context, inst *v1alpha1.Installation) ([]kin.Exporter, error) {
 	siblings, err := r.siblings(ctx, inst)
 	if err != nil {
 		return nil, job.Wrap(err, "init", "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
-	return exportersAmong(inst, siblings, r.relations.of(inst, siblings), r.Triggers), nil
+	return kin.ExportersAmong(inst, siblings, r.relations.Of(inst, siblings), r.Triggers), nil
 }

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
@@ -69,7 +70,7 @@ type Reconciler struct {
 	// remembered are the stored plans of running jobs.
 	remembered remembered
 	trees      trees
-	relations  relations
+	relations  kin.Relations
 	once       sync.Once
 	reports    *job.Reporter
 	// plans are made away from the workers; nil means that they make them.
@@ -101,7 +102,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	err = r.stored(ctx, s, err)
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
-		r.outages.over(s.inst.UID)
+		r.outages.over(s.Inst.UID)
 	}
 	return r.reporter().Report(ctx, s.subject, string(last.do), err)
 }
@@ -131,7 +132,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 			r.reporter().Calm(s.subject)
 			return nil
 		}
-		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.inst.Status.InstallationPhase, "job", s.inst.Status.JobID)
+		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
 		switch err := r.apply(ctx, s, last.do); {
 		case errors.Is(err, offload.ErrPending), errors.Is(err, errComeBack):
 			return r.save(ctx, s)
@@ -155,10 +156,10 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	if !r.written.Fresh(inst) {
 		return false, nil
 	}
-	s.inst, s.triggers = inst.DeepCopy(), r.Triggers
+	s.Inst, s.triggers = inst.DeepCopy(), r.Triggers
 	s.taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
-	s.subject = job.Installation(s.inst)
-	s.subject.Status.Ended = func() { repetition.NoteEnd(s.inst) }
+	s.subject = job.Installation(s.Inst)
+	s.subject.Status.Ended = func() { repetition.NoteEnd(s.Inst) }
 	exec := &v1alpha1.Execution{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {
 	case apierrors.IsNotFound(err):
@@ -171,7 +172,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		if !r.written.Fresh(exec) {
 			return false, nil
 		}
-		s.exec = exec
+		s.Exec = exec
 		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)
 		s.condemned = r.condemned.has(inst.UID)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/kin"
 )
 
 // TestRelations: siblings are looked at once as long as they say the same, in whatever
@@ -35,11 +36,11 @@ func TestRelations(t *testing.T) {
 		{"one is alone", []*v1alpha1.Installation{self}, false, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			var relations relations
-			first := relations.of(self, others("b => x"))
-			got := relations.of(self, test.siblings)
-			if (got == first) != test.same || !slices.Equal(got.graph.Predecessors("self"), test.waits) {
-				t.Errorf("the same: %t, it waits for %v", got == first, got.graph.Predecessors("self"))
+			var relations kin.Relations
+			first := relations.Of(self, others("b => x"))
+			got := relations.Of(self, test.siblings)
+			if (got == first) != test.same || !slices.Equal(got.Graph.Predecessors("self"), test.waits) {
+				t.Errorf("the same: %t, it waits for %v", got == first, got.Graph.Predecessors("self"))
 			}
 		})
 	}
@@ -47,14 +48,14 @@ func TestRelations(t *testing.T) {
 
 // TestManyFamilies: only some families are remembered.
 func TestManyFamilies(t *testing.T) {
-	var relations relations
-	for i := range 3 * mostRelations {
+	var relations kin.Relations
+	for i := range 3 * kin.MostRelations {
 		root := root(t, "one", nil, []string{"x"})
 		root.Namespace = fmt.Sprint("n", i)
-		relations.of(root, []*v1alpha1.Installation{root})
+		relations.Of(root, []*v1alpha1.Installation{root})
 	}
-	if len(relations.recent) != mostRelations {
-		t.Errorf("%d families are remembered", len(relations.recent))
+	if len(relations.Recent) != kin.MostRelations {
+		t.Errorf("%d families are remembered", len(relations.Recent))
 	}
 }
 
@@ -76,7 +77,7 @@ func TestImportsOf(t *testing.T) {
 		{"the object by its real name", direct, sibling("b => x"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := importsOf(test.importer, test.exporter); got != test.want {
+			if got := kin.ImportsFrom(test.importer, test.exporter); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -143,12 +143,12 @@ func TestScope(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := snapshotOf(installationOf(t, "{}"))
-			s.inst.Status.JobID, s.subs = "job-2", test.subs
+			s.Inst.Status.JobID, s.Subs = "job-2", test.subs
 			b, counting := newBench(t, test.cached...), fault{reading: true, at: -1}
 			b.Reader = counting.wrap(t, newBench(t, all...).api)
 			if test.knows {
-				b.remembered.note(s.inst.UID, &storedPlan{job: "job-2"})
-				b.remembered.wrote(s.inst.UID, wrote)
+				b.remembered.note(s.Inst.UID, &storedPlan{job: "job-2"})
+				b.remembered.wrote(s.Inst.UID, wrote)
 			}
 			data, targets, err := b.scope(t.Context(), s)
 			if err != nil || len(data.Items) != 2 || len(targets.Items) != 1 {
@@ -193,7 +193,7 @@ func TestInherits(t *testing.T) {
 			b.Client = broken.wrap(t, b.api)
 			s := snapshotOf(installationOf(t, "{}"))
 			if !test.root {
-				s.parent = parent
+				s.Parent = parent
 			}
 			got, err := b.inherits(t.Context(), s, test.live)
 			if got != test.want || (err != nil) != test.failed {

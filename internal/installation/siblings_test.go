@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 )
 
 // sibling builds a subinstallation of "parent" from a short text: its name, what it
@@ -76,16 +77,16 @@ func TestTurnToDeploy(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
-			got := turnToDeploy(test.self, test.parent, all, relate(test.self, all))
+			got := kin.TurnToDeploy(test.self, test.parent, all, kin.Relate(test.self, all))
 			check(t, got, test.never, test.waits)
 		})
 	}
 }
 
-func check(t *testing.T, got turn, never string, waits []string) {
+func check(t *testing.T, got kin.Turn, never string, waits []string) {
 	t.Helper()
-	if (got.never == nil) != (never == "") || got.never != nil && !strings.Contains(got.never.Error(), never) || !slices.Equal(got.waits, waits) {
-		t.Errorf("%v, %v", got.never, got.waits)
+	if (got.Never == nil) != (never == "") || got.Never != nil && !strings.Contains(got.Never.Error(), never) || !slices.Equal(got.Waits, waits) {
+		t.Errorf("%v, %v", got.Never, got.Waits)
 	}
 }
 
@@ -122,7 +123,7 @@ func TestTurnToGo(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			all := append(test.others, test.self)
-			got := turnToGo(test.self, test.parent, all, relate(test.self, all))
+			got := kin.TurnToGo(test.self, test.parent, all, kin.Relate(test.self, all))
 			check(t, got, test.never, test.waits)
 		})
 	}
@@ -135,11 +136,11 @@ func TestCircleOfRoots(t *testing.T) {
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
 	missing := missing("x")
-	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), facts.Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
+	if got := decideMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	exporter.Status.InstallationPhase = "Progressing"
-	if got := decideMissing(nil, missing, exportersAmong(importer, all, relate(importer, all), facts.Triggers{})); got.do != await {
+	if got := decideMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.do != await {
 		t.Errorf("%s, %v", got.do, got.err)
 	}
 	if got := decideMissing(parentWith("a", ""), missing, nil); got.do != fail || !strings.Contains(got.err.Error(), "neither the imports of Installation parent") {
@@ -152,7 +153,7 @@ func TestChildrenError(t *testing.T) {
 	failed := func(name, reason, message string) option {
 		return func(s *situation) {
 			withSub(name, "a", "a", "Failed")(s)
-			s.subs[len(s.subs)-1].Status.LastError = &v1alpha1.Error{Reason: reason, Message: message}
+			s.Subs[len(s.Subs)-1].Status.LastError = &v1alpha1.Error{Reason: reason, Message: message}
 		}
 	}
 	for _, test := range []struct {
@@ -160,12 +161,12 @@ func TestChildrenError(t *testing.T) {
 		options []option
 		want    string
 	}{
-		{"the cause, without what follows", []option{failed("b", "TemplatingFailed", "no capacity"), failed("c", predecessorFailed, "depending on b"), withSub("d", "a", "a", "Succeeded")}, "Failed sub-installation(s): b, c: b: no capacity"},
+		{"the cause, without what follows", []option{failed("b", "TemplatingFailed", "no capacity"), failed("c", kin.PredecessorFailed, "depending on b"), withSub("d", "a", "a", "Succeeded")}, "Failed sub-installation(s): b, c: b: no capacity"},
 		{"several causes", []option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "Failed sub-installation(s): b, c, d, e, f: b: 1\nc: 2\nd: 3\nand 2 more"},
 		{"one was deleted", []option{written("b")}, "Failed sub-installation(s): b: somebody has deleted b during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
-		{"the Execution, too", []option{failed("b", "x", "1"), withExecution("a", "a", "Failed"), func(s *situation) { s.exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
+		{"the Execution, too", []option{failed("b", "x", "1"), withExecution("a", "a", "Failed"), func(s *situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
 		{"a long message is cut", []option{failed("b", "x", strings.Repeat("y", 3000))}, "Failed sub-installation(s): b: b: " + strings.Repeat("y", 1000) + " ..."},
-		{"many", slices.Repeat([]option{failed("b", predecessorFailed, "x")}, 25), "Failed sub-installation(s): " + strings.Repeat("b, ", 19) + "b and 5 more"},
+		{"many", slices.Repeat([]option{failed("b", kin.PredecessorFailed, "x")}, 25), "Failed sub-installation(s): " + strings.Repeat("b, ", 19) + "b and 5 more"},
 		{"none", []option{withSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

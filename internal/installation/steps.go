@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
@@ -21,16 +22,16 @@ import (
 
 // admit starts a job that somebody asks for.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
-	if facts.AsksFirst(s.inst) && !s.taken {
+	if facts.AsksFirst(s.Inst) && !s.taken {
 		if err := r.takeUp(ctx, s); err != nil {
 			return err
 		}
 	}
-	repetition.Forget(s.inst)
+	repetition.Forget(s.Inst)
 	if s.admitted = takenUp(s.situation); s.admitted {
 		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
 	}
-	return r.start(ctx, s, job.TriggerOf(s.inst))
+	return r.start(ctx, s, job.TriggerOf(s.Inst))
 }
 
 // removeRequest removes what asks for a job.
@@ -44,19 +45,19 @@ func removeRequest(inst *v1alpha1.Installation) {
 // removed: who asks again while we read and render has changed something that we may not
 // have seen. Any other is stored with what comes next, because what asks for it stays.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
-	s.inst.Status.DataUpdate = requestedUpdate(s.situation, trigger)
+	s.Inst.Status.DataUpdate = requestedUpdate(s.situation, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.Remember(trigger)
 	s.asked = trigger
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}
-	if s.inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+	if s.Inst.Annotations[v1alpha1.OperationAnnotation] != "" {
 		if err := r.save(ctx, s); err != nil {
 			return err
 		}
 	}
-	if !r.unstored.has(s.inst.UID) {
+	if !r.unstored.has(s.Inst.UID) {
 		return nil
 	}
 	return errComeBack
@@ -73,11 +74,11 @@ func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
 		return nil
 	}
 	s.taken = false
-	r.taken.note(s.inst.UID, false)
+	r.taken.note(s.Inst.UID, false)
 	why, unasked := unaskedJobs[s.asked]
 	s.asked = ""
 	if unasked {
-		r.reporter().Tell(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.inst.Status.JobID+" begins because "+why)
+		r.reporter().Tell(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.Inst.Status.JobID+" begins because "+why)
 	}
 	return r.accept(ctx, s)
 }
@@ -112,25 +113,25 @@ func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 // ignore removes a request for a job that has no effect, and says so.
 func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 	why := " has no effect on a subinstallation: ask the root of the tree for a job"
-	if facts.IsRoot(s.inst) {
+	if facts.IsRoot(s.Inst) {
 		why = " has no effect on what is being deleted"
 	}
-	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.inst.Annotations[v1alpha1.OperationAnnotation]+why)
+	r.reporter().Tell(s.subject, corev1.EventTypeWarning, requestIgnored, "operation "+s.Inst.Annotations[v1alpha1.OperationAnnotation]+why)
 	return r.dismiss(ctx, s)
 }
 
 // adopt takes the job of the parent over.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
-	s.inst.Status.DataUpdate = inheritedUpdate(s.situation)
-	s.subject.Status.Trigger(s.parent.Status.JobID, metav1.NewTime(r.Now()))
+	s.Inst.Status.DataUpdate = inheritedUpdate(s.situation)
+	s.subject.Status.Trigger(s.Parent.Status.JobID, metav1.NewTime(r.Now()))
 	s.subject.Remember(v1alpha1.TriggeredByParent)
 	return nil
 }
 
 // clear waits until subinstallations that are being deleted are gone.
 func (r *Reconciler) clear(ctx context.Context, s *snapshot) error {
-	s.inst.Status.SubInstCache = nil
-	noteDeployed(s.inst)
+	s.Inst.Status.SubInstCache = nil
+	noteDeployed(s.Inst)
 	return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 }
 
@@ -143,12 +144,12 @@ func (r *Reconciler) handOver(ctx context.Context, s *snapshot) error {
 // next: until then the parent tells it. So is one of our own.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	phase := v1alpha1.PhaseStringInit
-	if facts.BeingDeleted(s.inst) {
+	if facts.BeingDeleted(s.Inst) {
 		phase = v1alpha1.PhaseStringInitDelete
 	}
-	s.subject.Status.Begin(s.inst.Generation, metav1.NewTime(r.Now()))
-	s.inst.Status.SubInstCache = nil
-	if s.asked != "" || s.parent != nil && s.parent.Status.JobID == s.inst.Status.JobID {
+	s.subject.Status.Begin(s.Inst.Generation, metav1.NewTime(r.Now()))
+	s.Inst.Status.SubInstCache = nil
+	if s.asked != "" || s.Parent != nil && s.Parent.Status.JobID == s.Inst.Status.JobID {
 		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
 		s.unsaved = true
 		return nil
@@ -162,7 +163,7 @@ func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error
 		return err // says what was written
 	}
 	if phase != v1alpha1.PhaseStringInit {
-		r.unstored.note(s.inst.UID, false)
+		r.unstored.note(s.Inst.UID, false)
 	}
 	s.unsaved = false
 	return r.started(ctx, s)
@@ -173,7 +174,7 @@ func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
 	if !s.unsaved {
 		return nil
 	}
-	return r.enter(ctx, s, string(s.inst.Status.InstallationPhase))
+	return r.enter(ctx, s, string(s.Inst.Status.InstallationPhase))
 }
 
 // saveOwn stores a job of our own that has begun, before something is done that nobody
@@ -189,11 +190,11 @@ func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
 // the version that was read: a request that comes meanwhile stays, as does one for what
 // has changed since the job began.
 func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
-	return r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
+	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		if !facts.BeingDeleted(inst) {
 			controllerutil.AddFinalizer(inst, v1alpha1.Finalizer)
 		}
-		if !s.admitted && s.inst.Generation == s.inst.Status.ObservedGeneration {
+		if !s.admitted && s.Inst.Generation == s.Inst.Status.ObservedGeneration {
 			removeRequest(inst)
 		}
 	})
@@ -201,7 +202,7 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 
 // dismiss removes a request that has no effect on a subinstallation.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
-	return r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
+	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)
 		removeRequest(inst)
 	})
@@ -212,40 +213,40 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 	if s.subject.Status.Unfinished() {
 		for _, child := range s.children() {
-			if child.finished != s.inst.Status.JobID {
-				if err := r.handDown(ctx, s.inst, child.Object); err != nil {
+			if child.finished != s.Inst.Status.JobID {
+				if err := r.handDown(ctx, s.Inst, child.Object); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	if facts.Forced(s.inst) {
-		return r.patchMetadata(ctx, s.inst, demandNext)
+	if facts.Forced(s.Inst) {
+		return r.patchMetadata(ctx, s.Inst, demandNext)
 	}
 	return r.dismiss(ctx, s)
 }
 
 // survey looks for siblings that have to be gone before.
 func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
-	siblings, err := r.siblings(ctx, s.inst)
+	siblings, err := r.siblings(ctx, s.Inst)
 	if err != nil {
 		return err
 	}
-	now := turnToGo(s.inst, s.parent, siblings, r.relations.of(s.inst, siblings))
+	now := kin.TurnToGo(s.Inst, s.Parent, siblings, r.relations.Of(s.Inst, siblings))
 	s.turn = &now
 	return nil
 }
 
 // remove deletes all children. What must not be uninstalled is marked first.
 func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
-	if len(s.subs) > 0 {
+	if len(s.Subs) > 0 {
 		// What is deleted without a job of its parent says that it waits for one.
 		if err := r.saveOwn(ctx, s); err != nil {
 			return err
 		}
 	}
 	for _, child := range s.children() {
-		if s.inst.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true" {
+		if s.Inst.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true" {
 			if err := r.annotate(ctx, child.Object, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
 				return err
 			}
@@ -254,9 +255,9 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 			return job.Wrap(err, "handlePhaseInitDelete", "DeleteExecution", "delete "+child.kind+" "+child.GetName())
 		}
 	}
-	if s.exec != nil {
+	if s.Exec != nil {
 		s.condemned = true
-		r.condemned.note(s.inst.UID, true)
+		r.condemned.note(s.Inst.UID, true)
 	}
 	s.markDeleted(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
@@ -273,15 +274,15 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 // confirm asks the API server whether the Execution is gone: the cache may be behind,
 // unless it has shown that the Execution was being deleted.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
-	if r.leaving.has(s.inst.UID) {
+	if r.leaving.has(s.Inst.UID) {
 		s.gone = true
 		return nil
 	}
 	exec := &v1alpha1.Execution{}
-	reference := s.inst.Status.ExecutionReference
+	reference := s.Inst.Status.ExecutionReference
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
-	case err == nil && asOwner(s.inst).Owns(exec):
-		s.exec = exec
+	case err == nil && asOwner(s.Inst).Owns(exec):
+		s.Exec = exec
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
 	}
@@ -291,27 +292,27 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 
 // release removes the finalizer, so that the object disappears.
 func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
-	err := r.patchMetadata(ctx, s.inst, func(inst *v1alpha1.Installation) {
+	err := r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		controllerutil.RemoveFinalizer(inst, v1alpha1.Finalizer)
 	})
 	if err != nil {
 		return err
 	}
-	r.written.Forget(s.inst.UID)
-	r.kept.note(s.inst.UID, false)
-	r.unstored.note(s.inst.UID, false)
-	r.taken.note(s.inst.UID, false)
-	r.leaving.note(s.inst.UID, false)
-	r.condemned.note(s.inst.UID, false)
-	r.remembered.forget(s.inst.UID)
-	r.trees.forget(s.inst.UID)
+	r.written.Forget(s.Inst.UID)
+	r.kept.note(s.Inst.UID, false)
+	r.unstored.note(s.Inst.UID, false)
+	r.taken.note(s.Inst.UID, false)
+	r.leaving.note(s.Inst.UID, false)
+	r.condemned.note(s.Inst.UID, false)
+	r.remembered.forget(s.Inst.UID)
+	r.trees.forget(s.Inst.UID)
 	return job.ErrGone
 }
 
 // complete collects the results of the children and ends the job.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	exports := &plan.Exports{}
-	if facts.Exporting(s.inst) {
+	if facts.Exporting(s.Inst) {
 		err := r.inherit(ctx, s)
 		if err != nil {
 			return err
@@ -329,20 +330,20 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.publish(ctx, s, exports); err != nil {
 		return err
 	}
-	r.outages.over(s.inst.UID)
-	if !unchanged(s.inst) {
+	r.outages.over(s.Inst.UID)
+	if !unchanged(s.Inst) {
 		// Otherwise they are those of the job that has written them.
-		if err := r.dropCopies(ctx, s.inst); err != nil {
+		if err := r.dropCopies(ctx, s.Inst); err != nil {
 			return err
 		}
 	}
-	if err := r.dropExports(ctx, s.inst, exports.Exports); err != nil {
+	if err := r.dropExports(ctx, s.Inst, exports.Exports); err != nil {
 		return err
 	}
 	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
 		return err
 	}
-	s.leftover = r.kept.has(s.inst.UID)
+	s.leftover = r.kept.has(s.Inst.UID)
 	s.subject.Status.True(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }

@@ -29,12 +29,12 @@ type child struct {
 
 // children returns the subinstallations and the Execution.
 func (s *snapshot) children() []child {
-	children := make([]child, 0, len(s.subs)+1)
-	for _, sub := range s.subs {
+	children := make([]child, 0, len(s.Subs)+1)
+	for _, sub := range s.Subs {
 		children = append(children, child{sub, "Installation", sub.Status.JobIDFinished})
 	}
-	if s.exec != nil {
-		children = append(children, child{s.exec, "Execution", s.exec.Status.JobIDFinished})
+	if s.Exec != nil {
+		children = append(children, child{s.Exec, "Execution", s.Exec.Status.JobIDFinished})
 	}
 	return children
 }
@@ -42,11 +42,11 @@ func (s *snapshot) children() []child {
 // markDeleted notes that all children are being deleted. The subinstallations that were
 // read are shared.
 func (s *snapshot) markDeleted(now metav1.Time) {
-	for i, sub := range s.subs {
-		s.subs[i] = marked(sub, now)
+	for i, sub := range s.Subs {
+		s.Subs[i] = marked(sub, now)
 	}
-	if s.exec != nil && s.exec.DeletionTimestamp == nil {
-		s.exec.DeletionTimestamp = &now
+	if s.Exec != nil && s.Exec.DeletionTimestamp == nil {
+		s.Exec.DeletionTimestamp = &now
 	}
 }
 
@@ -84,7 +84,7 @@ func matched(subs []*v1alpha1.Installation, planned []plan.Subinstallation) (liv
 // ensureSubs writes the subinstallations, and returns those that are no longer wanted.
 // They get the job when all children are written.
 func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan.Subinstallation) (cache *v1alpha1.SubInstCache, orphans []*v1alpha1.Installation, err error) {
-	live, orphans, err := matched(s.subs, planned)
+	live, orphans, err := matched(s.Subs, planned)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +92,7 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 	subs := make([]*v1alpha1.Installation, 0, len(planned))
 	for i := range planned {
 		name := planned[i].Name
-		sub, err := r.ensureSub(ctx, s.inst, planned[i].Installation, live[name])
+		sub, err := r.ensureSub(ctx, s.Inst, planned[i].Installation, live[name])
 		if err != nil {
 			return nil, nil, fmt.Errorf("write subinstallation %s: %w", name, err)
 		}
@@ -102,7 +102,7 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 	for _, orphan := range orphans {
 		cache.OrphanedSubs = append(cache.OrphanedSubs, orphan.Name)
 	}
-	s.subs = append(subs, orphans...)
+	s.Subs = append(subs, orphans...)
 	return cache, orphans, nil
 }
 
@@ -114,11 +114,11 @@ func (r *Reconciler) dropSubs(ctx context.Context, s *snapshot, orphans []*v1alp
 			return err
 		}
 	}
-	for _, orphan := range r.importersFirst(orphans, s.subs) {
+	for _, orphan := range r.importersFirst(orphans, s.Subs) {
 		if err := r.deleteChild(ctx, orphan); err != nil {
 			return fmt.Errorf("delete subinstallation %s: %w", orphan.Name, err)
 		}
-		s.subs[slices.Index(s.subs, orphan)] = marked(orphan, metav1.NewTime(r.Now()))
+		s.Subs[slices.Index(s.Subs, orphan)] = marked(orphan, metav1.NewTime(r.Now()))
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) 
 	if len(orphans) < 2 {
 		return orphans
 	}
-	among := r.relations.of(orphans[0], siblings)
+	among := r.relations.Of(orphans[0], siblings)
 	ordered, seen := make([]*v1alpha1.Installation, 0, len(orphans)), map[string]bool{}
 	var add func(name string)
 	add = func(name string) {
@@ -138,7 +138,7 @@ func (r *Reconciler) importersFirst(orphans, siblings []*v1alpha1.Installation) 
 			return
 		}
 		seen[name] = true
-		for _, importer := range among.graph.Importers(name) {
+		for _, importer := range among.Graph.Importers(name) {
 			add(importer)
 		}
 		ordered = append(ordered, orphans[at])

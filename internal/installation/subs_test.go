@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 )
@@ -180,7 +181,7 @@ func TestAnotherExecution(t *testing.T) {
 	}
 	s := snapshotOf(inst)
 	inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Namespace: shop.Namespace, Name: shop.Name}
-	if err := b.confirm(t.Context(), s); err != nil || s.exec == nil {
+	if err := b.confirm(t.Context(), s); err != nil || s.Exec == nil {
 		t.Errorf("an Execution that is there counts as gone: %v", err)
 	}
 }
@@ -362,7 +363,7 @@ func TestHandedExport(t *testing.T) {
 			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
 			OwnerReferences: []metav1.OwnerReference{owner("Installation", test.owner, test.owner)},
 		}}
-		got, err := r.inherits(t.Context(), &snapshot{situation: situation{family: family{inst: self, parent: parent}}}, live)
+		got, err := r.inherits(t.Context(), &snapshot{situation: situation{Family: kin.Family{Inst: self, Parent: parent}}}, live)
 		if err != nil || got != test.want {
 			t.Errorf("%s: %t, %v", test.reason, got, err)
 		}

@@ -179,7 +179,7 @@ func TestTell(t *testing.T) {
 			if (err == nil) != (test.outcome == "") || err != nil && !strings.Contains(err.Error(), test.outcome) {
 				t.Errorf("got %v", err)
 			}
-			if got := dependents(s.inst); !slices.Equal(got, test.left) {
+			if got := dependents(s.Inst); !slices.Equal(got, test.left) {
 				t.Errorf("left to tell are %v, want %v", got, test.left)
 			}
 			if again := !s.tellAt.IsZero(); !slices.Equal(s.told, test.told) || again != test.again {
@@ -307,9 +307,9 @@ func TestNoteDependents(t *testing.T) {
 		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{importer(t, "lacks", func(inst *v1alpha1.Installation) {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
 		})}, []string{"lacks"}},
-		{"the hint that nobody imports it", []option{func(s *situation) { s.inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true} }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"a subinstallation: its parent hands the job to all", []option{func(s *situation) { s.parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"nothing is exported any more", []option{func(s *situation) { s.inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"the hint that nobody imports it", []option{func(s *situation) { s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true} }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"a subinstallation: its parent hands the job to all", []option{func(s *situation) { s.Parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"nothing is exported any more", []option{func(s *situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
 		{"those of the job before are forgotten if they have the value now", []option{tells("new")}, []*v1alpha1.Installation{importer(t, "new", used)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -332,7 +332,7 @@ func TestNoteDependents(t *testing.T) {
 			if err := b.noteDependents(t.Context(), s, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{x}}); err != nil {
 				t.Fatal(err)
 			}
-			if got := dependents(s.inst); !slices.Equal(got, test.want) {
+			if got := dependents(s.Inst); !slices.Equal(got, test.want) {
 				t.Errorf("it concerns %v, want %v", got, test.want)
 			}
 		})

@@ -101,18 +101,18 @@ func (t *trees) forget(member types.UID) {
 // useOfTree returns where an Installation is in its tree, and what the others take.
 func (r *Reconciler) useOfTree(ctx context.Context, s *snapshot) (plan.Use, error) {
 	// What is nested deeper than is allowed is not looked for.
-	root, depth, err := job.Root(ctx, r.Client, s.inst, plan.MaxDepth+1)
+	root, depth, err := job.Root(ctx, r.Client, s.Inst, plan.MaxDepth+1)
 	if err != nil {
-		return plan.Use{}, &sources.ReadError{Object: "the root of Installation " + s.inst.Name, Cause: err}
+		return plan.Use{}, &sources.ReadError{Object: "the root of Installation " + s.Inst.Name, Cause: err}
 	}
-	use, known := r.trees.others(root.UID, s.inst.UID)
+	use, known := r.trees.others(root.UID, s.Inst.UID)
 	if !known {
 		by := map[types.UID]plan.Use{}
 		if err := r.countTree(ctx, root, by); err != nil {
 			return plan.Use{}, err
 		}
 		r.trees.plant(root.UID, by)
-		use, _ = r.trees.others(root.UID, s.inst.UID)
+		use, _ = r.trees.others(root.UID, s.Inst.UID)
 	}
 	use.Depth = depth
 	return use, nil

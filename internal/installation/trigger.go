@@ -26,13 +26,13 @@ func demandNext(inst *v1alpha1.Installation) {
 // followsImports reports whether a root without a job gets one when its imports change.
 // The first one is not started by that.
 func followsImports(s situation) bool {
-	return s.triggers.OnImportChange && facts.Follows(s.inst) && s.inst.Status.JobID != "" && s.inst.Annotations[v1alpha1.OperationAnnotation] == ""
+	return s.triggers.OnImportChange && facts.Follows(s.Inst) && s.Inst.Status.JobID != "" && s.Inst.Annotations[v1alpha1.OperationAnnotation] == ""
 }
 
 // compare looks what is imported now. What cannot be read would only fail: it is looked
 // at again when it has changed.
 func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
-	hash, _ := r.hashOfImports(ctx, s.inst, reading(r.Client, r.Reader, s.inst))
+	hash, _ := r.hashOfImports(ctx, s.Inst, reading(r.Client, r.Reader, s.Inst))
 	s.current = &hash
 	return nil
 }
@@ -40,8 +40,8 @@ func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
 // follow starts a job with changed imports. They are noted with the write that starts
 // it: however it ends, they start no other one.
 func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
-	repetition.Forget(s.inst)
-	s.inst.Status.ImportsHash = *s.current
+	repetition.Forget(s.Inst)
+	s.Inst.Status.ImportsHash = *s.current
 	s.current = nil
 	return r.start(ctx, s, v1alpha1.TriggeredByImports)
 }

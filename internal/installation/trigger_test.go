@@ -44,14 +44,14 @@ func TestRequests(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := situationWith(test.options...)
-			unfinished := s.inst.Status.JobID != s.inst.Status.JobIDFinished
-			if got := facts.Forced(s.inst); got != test.forced {
+			unfinished := s.Inst.Status.JobID != s.Inst.Status.JobIDFinished
+			if got := facts.Forced(s.Inst); got != test.forced {
 				t.Errorf("a job at once: %t", got)
 			}
-			if got := facts.EndsEarly(s.inst, unfinished); got != test.early {
+			if got := facts.EndsEarly(s.Inst, unfinished); got != test.early {
 				t.Errorf("the running job ends early: %t", got)
 			}
-			if got := facts.InVain(s.inst); got != test.nothing {
+			if got := facts.InVain(s.Inst); got != test.nothing {
 				t.Errorf("the request has no effect: %t", got)
 			}
 		})
@@ -203,7 +203,7 @@ func TestImportsOfRoot(t *testing.T) {
 		{"a subinstallation follows its parent, not what it imports", `{data: [{name: a, dataRef: x}]}`, []option{sub}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := situationWith(test.options...).inst
+			inst := situationWith(test.options...).Inst
 			inst.Namespace, inst.Name = "n", "self"
 			if err := yaml.Unmarshal([]byte(test.imports), &inst.Spec.Imports); err != nil {
 				t.Fatal(err)

@@ -42,16 +42,16 @@ func (m *marks) has(uid types.UID) bool {
 // question: they come by the watch that brings the Installation with the job that is
 // stored first then.
 func (r *Reconciler) observeUnstored(ctx context.Context, s *snapshot) error {
-	if !r.unstored.has(s.inst.UID) {
+	if !r.unstored.has(s.Inst.UID) {
 		return nil
 	}
 	exec := &v1alpha1.Execution{}
-	err := r.Reader.Get(ctx, client.ObjectKeyFromObject(s.inst), exec)
+	err := r.Reader.Get(ctx, client.ObjectKeyFromObject(s.Inst), exec)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read Execution %s/%s: %w", s.inst.Namespace, s.inst.Name, err)
+		return fmt.Errorf("read Execution %s/%s: %w", s.Inst.Namespace, s.Inst.Name, err)
 	}
-	if err == nil && asOwner(s.inst).Owns(exec) {
-		s.exec = exec
+	if err == nil && asOwner(s.Inst).Owns(exec) {
+		s.Exec = exec
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 )
 
 // A data update is a job that hands on values which deploy items export anew, without a
@@ -24,32 +25,25 @@ func requestedUpdate(s situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpd
 	if trigger != v1alpha1.TriggeredByExports {
 		return nil
 	}
-	named := s.inst.Annotations[v1alpha1.ChangedExportsAnnotation]
+	named := s.Inst.Annotations[v1alpha1.ChangedExportsAnnotation]
 	return updateOf(s, slices.DeleteFunc(strings.Split(named, ","), func(name string) bool { return name == "" }))
 }
 
 // inheritedUpdate is what the job of the parent is about; nil if it is about everything.
 func inheritedUpdate(s situation) *v1alpha1.DataUpdate {
-	if s.parent.Status.DataUpdate == nil || facts.BeingDeleted(s.inst) {
+	if s.Parent.Status.DataUpdate == nil || facts.BeingDeleted(s.Inst) {
 		return nil
 	}
-	return updateOf(s, s.parent.Status.DataUpdate.Installations)
+	return updateOf(s, s.Parent.Status.DataUpdate.Installations)
 }
 
 // updateOf notes whether the last job has left everything as it should be. It comes before
 // the job begins: what is stored is then still about that.
 func updateOf(s situation, changed []string) *v1alpha1.DataUpdate {
-	status := &s.inst.Status
-	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.inst.Generation == status.ObservedGeneration &&
-		len(leaving(s.family)) == 0 && len(absent(s.family)) == 0 && (status.ExecutionReference == nil) == (s.exec == nil) && areDeployed(s.family)
+	status := &s.Inst.Status
+	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&
+		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family)
 	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
-}
-
-// areDeployed reports whether all children are deployed as they are specified. An attempt
-// of which only the children were stored may have written something else into them.
-func areDeployed(f family) bool {
-	changed := func(sub *v1alpha1.Installation) bool { return sub.Generation != sub.Status.ObservedGeneration }
-	return !slices.ContainsFunc(f.subs, changed) && (f.exec == nil || f.exec.Generation == f.exec.Status.ObservedGeneration)
 }
 
 // unchanged reports whether the running job leaves an Installation as it is.
@@ -59,7 +53,7 @@ func unchanged(inst *v1alpha1.Installation) bool {
 
 // isAsBefore reports whether the last job has deployed what this one would.
 func isAsBefore(s situation) bool {
-	return unchanged(s.inst) && s.inputs.hash != "" && s.inputs.hash == s.inst.Status.ImportsHash
+	return unchanged(s.Inst) && s.inputs.hash != "" && s.inputs.hash == s.Inst.Status.ImportsHash
 }
 
 // isConcerned reports whether something that an Installation or a part of it has exported
@@ -79,7 +73,7 @@ func noteDeployed(inst *v1alpha1.Installation) {
 // carryOn hands the job to the children as they are. What the exports need is made from
 // the inputs, which are those of the last job.
 func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
-	spec, exporting := &s.inst.Spec, false
+	spec, exporting := &s.Inst.Spec, false
 	if len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) > 0 {
 		made, err := r.planned(ctx, s)
 		if err != nil {
@@ -91,11 +85,11 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 		exporting = made.stored != nil
 		if r.plans != nil {
 			// Of this job, only the exports are still to be worked out.
-			r.plans.Forget(client.ObjectKeyFromObject(s.inst))
+			r.plans.Forget(client.ObjectKeyFromObject(s.Inst))
 		}
 	}
-	r.outages.over(s.inst.UID)
-	s.inst.Status.SubInstCache = presentSubs(s.subs)
+	r.outages.over(s.Inst.UID)
+	s.Inst.Status.SubInstCache = presentSubs(s.Subs)
 	r.noteExports(s, exporting)
 	s.subject.Status.Wait(metav1.NewTime(r.Now()))
 	return r.handOver(ctx, s)
@@ -104,7 +98,7 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 // pass ends the part of an Installation in a job that concerns nothing of it. Nobody needs
 // to be told of that.
 func (r *Reconciler) pass(ctx context.Context, s *snapshot) error {
-	s.inst.Status.SubInstCache = presentSubs(s.subs)
+	s.Inst.Status.SubInstCache = presentSubs(s.Subs)
 	s.unsaved = false
 	if err := r.reporter().Pass(ctx, s.subject); err != nil {
 		return err // says what was written

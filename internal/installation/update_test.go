@@ -13,14 +13,14 @@ import (
 // updating is a job that hands on what has changed below some Installations.
 func updating(unchanged bool, installations ...string) option {
 	return func(s *situation) {
-		s.inst.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: installations, Unchanged: unchanged}
+		s.Inst.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: installations, Unchanged: unchanged}
 	}
 }
 
 // hashed are the imports of the last job and those of now.
 func importsHashed(before, now string) option {
 	return func(s *situation) {
-		s.inst.Status.ImportsHash = before
+		s.Inst.Status.ImportsHash = before
 		looked(func(in *inputs) { in.hash = now })(s)
 	}
 }
@@ -46,7 +46,7 @@ func TestDecideUpdate(t *testing.T) {
 		{"nobody knows what it imports", running(updating(true, "x"), importsHashed("", "")), bringUp},
 		{"a job about everything", running(importsHashed("h", "h")), bringUp},
 		{"an import is missing", running(updating(true, "y"), importsHashed("h", "h"), func(s *situation) { s.inputs.missing = missing("db") }), fail},
-		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *situation) { s.inputs.turn.waits = []string{"c"} }), await},
+		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *situation) { s.inputs.turn.Waits = []string{"c"} }), await},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -72,8 +72,8 @@ func TestUpdateOf(t *testing.T) {
 		{"a subinstallation is gone", []option{jobs("a", "a", "Succeeded"), written("s")}, false},
 		{"a subinstallation is to go", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("(s)", "a", "a", "Succeeded")}, false},
 		{"the Execution is gone", []option{jobs("a", "a", "Succeeded"), awaitingExecution}, false},
-		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *situation) { s.exec.Generation++ }}, false},
-		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *situation) { s.subs[0].Generation++ }}, false},
+		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *situation) { s.Exec.Generation++ }}, false},
+		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *situation) { s.Subs[0].Generation++ }}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -233,9 +233,9 @@ func TestScopeOfUpdate(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			s := snapshotOf(installationOf(t, "{}"))
-			s.inst.Status.JobID, s.inst.Status.DataUpdate = "job-2", test.update
-			part := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: s.inst.Namespace, UID: "uid-s"}}
-			s.subs = []*v1alpha1.Installation{part}
+			s.Inst.Status.JobID, s.Inst.Status.DataUpdate = "job-2", test.update
+			part := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: s.Inst.Namespace, UID: "uid-s"}}
+			s.Subs = []*v1alpha1.Installation{part}
 			object := copyOf("x", test.jobID, test.owner)
 			object.Labels = map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID}
 			if got := ofThisJob(s, object); got != test.want {

@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -94,14 +95,14 @@ func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installa
 // no longer imports what they export.
 func (r *Reconciler) waitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
-	if len(exports(inst, r.Triggers)) > 0 {
+	if len(kin.Exports(inst, r.Triggers)) > 0 {
 		for _, sibling := range r.waitingAs(ctx, inst.Namespace, waitingBeside(inst, v1alpha1.InstallationPhases.Init)) {
-			if sibling.Name != inst.Name && importsOf(&sibling, inst) {
+			if sibling.Name != inst.Name && kin.ImportsFrom(&sibling, inst) {
 				requests = append(requests, requestFor(&sibling))
 			}
 		}
 	}
-	if imports(inst) {
+	if kin.ImportsAny(inst) {
 		for _, sibling := range r.waitingAs(ctx, inst.Namespace, waitingBeside(inst, v1alpha1.InstallationPhases.InitDelete)) {
 			if sibling.Name != inst.Name {
 				requests = append(requests, requestFor(&sibling))
@@ -109,11 +110,6 @@ func (r *Reconciler) waitingSiblings(ctx context.Context, inst *v1alpha1.Install
 		}
 	}
 	return requests
-}
-
-// imports reports whether an Installation may import what siblings export.
-func imports(inst *v1alpha1.Installation) bool {
-	return len(inst.Spec.Imports.Data)+len(inst.Spec.Imports.Targets) > 0
 }
 
 // waitingChildren returns the subinstallations that an Installation has a job for, and
@@ -127,7 +123,7 @@ func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Install
 	ended := !job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished)
 	var requests []reconcile.Request
 	for _, child := range children {
-		if gone && facts.BeingDeleted(child) || handsOver(family{inst: child, parent: inst}) || ended && (facts.EndsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
+		if gone && facts.BeingDeleted(child) || kin.HandsOver(kin.Family{Inst: child, Parent: inst}) || ended && (facts.EndsEarly(child, false) || job.Unfinished(child.Status.JobID, child.Status.JobIDFinished)) {
 			requests = append(requests, requestFor(child))
 		}
 	}

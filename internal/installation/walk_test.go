@@ -35,7 +35,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		{none, withSub("s", "a", "a", "Succeeded"), withSub("(s)", "b", "", "Init"), withSub("s", "b", "b", "Failed")},
 		{none, written("s"), func(s *situation) { exportsSomething(s); hopeless(s) }, func(s *situation) { exportsSomething(s); surveyed("s")(s) }},
 		{none, awaitingExecution, withExecution("b", "b", "Failed")},
-		{none, looked(nil), looked(func(in *inputs) { in.turn.waits = []string{"s"} })},
+		{none, looked(nil), looked(func(in *inputs) { in.turn.Waits = []string{"s"} })},
 	}
 	afterwards := [][]option{
 		// Whatever children there are, the job is over.
@@ -56,7 +56,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		}
 		cases++
 		s := situationWith(chosen...)
-		unfinished := job.Unfinished(s.inst.Status.JobID, s.inst.Status.JobIDFinished)
+		unfinished := job.Unfinished(s.Inst.Status.JobID, s.Inst.Status.JobIDFinished)
 		d := decide(s)
 		problem := ""
 		switch {
@@ -79,7 +79,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 			}
 		}
 		if problem != "" {
-			t.Fatalf("%s: %s by %s, %v; status %+v", problem, d.do, d.wake, d.err, s.inst.Status)
+			t.Fatalf("%s: %s by %s, %v; status %+v", problem, d.do, d.wake, d.err, s.Inst.Status)
 		}
 	}
 	for _, phase := range phases {

@@ -31,7 +31,7 @@ func TestWaitsAs(t *testing.T) {
 		{"it has others to ask, and waits again itself", []option{jobs("b", "a", "Init"), tells("x")}, []string{"tells x", "Init", "-/Init"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := waitsAs(situationWith(test.options...).inst); !slices.Equal(got, test.want) {
+			if got := waitsAs(situationWith(test.options...).Inst); !slices.Equal(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
@@ -214,15 +214,15 @@ func TestObserveFamily(t *testing.T) {
 			broken := fault{reading: true, at: test.at, err: errors.New("busy")}
 			b.Client = broken.wrap(t, b.api)
 			s := snapshotOf(test.inst.DeepCopy())
-			s.inst.UID = "uid-self"
+			s.Inst.UID = "uid-self"
 			if err := b.observeFamily(t.Context(), s); (err != nil) != test.failed {
 				t.Fatalf("got %v", err)
 			}
-			if (s.parent != nil) != test.parent || s.orphaned != test.orphaned {
-				t.Errorf("parent %v, orphaned: %t", s.parent, s.orphaned)
+			if (s.Parent != nil) != test.parent || s.Orphaned != test.orphaned {
+				t.Errorf("parent %v, orphaned: %t", s.Parent, s.Orphaned)
 			}
-			if !test.failed && (len(s.subs) != 1 || s.subs[0].Name != "ours") {
-				t.Errorf("children %v", s.subs)
+			if !test.failed && (len(s.Subs) != 1 || s.Subs[0].Name != "ours") {
+				t.Errorf("children %v", s.Subs)
 			}
 		})
 	}

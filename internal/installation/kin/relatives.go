@@ -1,4 +1,4 @@
-package installation
+package kin
 
 import (
 	"hash/maphash"
@@ -9,24 +9,20 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/dataflow/exchange"
+	"go.landscaper.dev/internal/installation/facts"
 )
 
 // relatives are siblings with what follows from their specifications: who needs what of
 // whom, which of them wait for each other in a circle, and who claims the same name.
 type relatives struct {
-	graph      *exchange.Graph
+	Graph      *exchange.Graph
 	cycles     []exchange.Cycle
 	collisions []exchange.Collision
 }
 
-func relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
-	graph := exchange.NewGraph(dataflow.Scope(self), exchange.InstallationUnits(siblings))
-	return &relatives{graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
-}
-
-// circleOf returns the circle of siblings that wait for each other which an
+// CircleOf returns the circle of siblings that wait for each other which an
 // Installation is a member of.
-func (r *relatives) circleOf(name string) (exchange.Cycle, bool) {
+func (r *relatives) CircleOf(name string) (exchange.Cycle, bool) {
 	at := slices.IndexFunc(r.cycles, func(cycle exchange.Cycle) bool { return slices.Contains(cycle.Members, name) })
 	if at < 0 {
 		return exchange.Cycle{}, false
@@ -34,46 +30,46 @@ func (r *relatives) circleOf(name string) (exchange.Cycle, bool) {
 	return r.cycles[at], true
 }
 
-// mostRelations is how many families of siblings are remembered.
-const mostRelations = 16
+func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
+	graph := exchange.NewGraph(dataflow.Scope(self), exchange.InstallationUnits(siblings))
+	return &relatives{Graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
+}
 
-// relations remembers the relatives of the families that were asked for last: all
+// MostRelations is how many families of siblings are remembered.
+const MostRelations = 16
+
+// Relations remembers the relatives of the families that were asked for last: all
 // members of a wide tree ask the same, and nothing of it changes while they do.
-type relations struct {
+type Relations struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
-	recent []relation
+	Recent []relation
 }
 
-type relation struct {
-	family, said uint64
-	among        *relatives
-}
-
-// of returns the relatives of an Installation, who is one of the siblings.
-func (r *relations) of(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
+// Of returns the relatives of an Installation, who is one of the siblings.
+func (r *Relations) Of(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.recent == nil {
+	if r.Recent == nil {
 		r.seed = maphash.MakeSeed()
 	}
 	family := maphash.String(r.seed, self.Namespace+"/"+dataflow.Scope(self))
 	said := r.said(siblings)
-	at := slices.IndexFunc(r.recent, func(known relation) bool { return known.family == family })
-	if at >= 0 && r.recent[at].said == said {
-		return r.recent[at].among
+	at := slices.IndexFunc(r.Recent, func(known relation) bool { return known.family == family })
+	if at >= 0 && r.Recent[at].said == said {
+		return r.Recent[at].among
 	}
 	if at >= 0 {
-		r.recent = slices.Delete(r.recent, at, at+1)
+		r.Recent = slices.Delete(r.Recent, at, at+1)
 	}
-	among := relate(self, lean(siblings))
-	r.recent = append(r.recent, relation{family, said, among})
-	r.recent = r.recent[max(0, len(r.recent)-mostRelations):]
+	among := Relate(self, lean(siblings))
+	r.Recent = append(r.Recent, relation{family, said, among})
+	r.Recent = r.Recent[max(0, len(r.Recent)-MostRelations):]
 	return among
 }
 
 // said identifies siblings with their imports and exports, in whatever order they are.
-func (r *relations) said(siblings []*v1alpha1.Installation) uint64 {
+func (r *Relations) said(siblings []*v1alpha1.Installation) uint64 {
 	sum := uint64(len(siblings))
 	var text maphash.Hash
 	text.SetSeed(r.seed)
@@ -108,6 +104,11 @@ func (r *relations) said(siblings []*v1alpha1.Installation) uint64 {
 	return sum
 }
 
+type relation struct {
+	family, said uint64
+	among        *relatives
+}
+
 // lean returns siblings with nothing but their names, imports and exports, so that what
 // is remembered holds no objects of the past.
 func lean(siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
@@ -122,13 +123,13 @@ func lean(siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
 	return copies
 }
 
-// importsOf reports whether an Installation imports something that another one exports.
-func importsOf(importer, exporter *v1alpha1.Installation) bool {
+// ImportsFrom reports whether an Installation imports something that another one exports.
+func ImportsFrom(importer, exporter *v1alpha1.Installation) bool {
 	if !mayImport(importer, exporter) {
 		return false
 	}
-	among := relate(exporter, []*v1alpha1.Installation{importer, exporter})
-	return len(among.graph.Predecessors(importer.Name)) > 0
+	among := Relate(exporter, []*v1alpha1.Installation{importer, exporter})
+	return len(among.Graph.Predecessors(importer.Name)) > 0
 }
 
 // mayImport is the quick answer: it is false only if no name of an import can be one of
@@ -146,4 +147,25 @@ func mayImport(importer, exporter *v1alpha1.Installation) bool {
 			return strings.HasPrefix(name, v1alpha1.NonContextifiedPrefix) || name == mention.Written
 		})
 	})
+}
+
+func byName(siblings []*v1alpha1.Installation, name string) *v1alpha1.Installation {
+	return siblings[slices.IndexFunc(siblings, func(sibling *v1alpha1.Installation) bool { return sibling.Name == name })]
+}
+
+// Importers returns the roots that follow from the success of another one. In a circle
+// nobody follows: it would never end.
+func Importers(inst *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) []*v1alpha1.Installation {
+	names := among.Graph.Importers(inst.Name)
+	if len(names) == 0 {
+		return nil
+	}
+	cycle, _ := among.CircleOf(inst.Name)
+	var found []*v1alpha1.Installation
+	for _, name := range names {
+		if dependent := byName(siblings, name); name != inst.Name && !slices.Contains(cycle.Members, name) && facts.Follows(dependent) {
+			found = append(found, dependent)
+		}
+	}
+	return found
 }

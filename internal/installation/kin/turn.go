@@ -1,59 +1,60 @@
-package installation
+package kin
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
 
-// turn says whether it is the turn of an Installation among its siblings.
-type turn struct {
-	// never is why it will not be in this job.
-	never error
-	// waits are the siblings that go before, by their names.
-	waits []string
+// Turn says whether it is the turn of an Installation among its siblings.
+type Turn struct {
+	// Never is why it will not be in this job.
+	Never error
+	// Waits are the siblings that go before, by their names.
+	Waits []string
 }
 
-// has reports whether it is the turn.
-func (t turn) has() bool { return t.never == nil && len(t.waits) == 0 }
+// HasCome reports whether it is the turn.
+func (t Turn) HasCome() bool { return t.Never == nil && len(t.Waits) == 0 }
 
 // Reasons of failures that follow from that of a sibling.
 const (
-	predecessorFailed = "AllPredecessorsSucceeded"
-	siblingNotDeleted = "SiblingDeleteError"
+	PredecessorFailed = "AllPredecessorsSucceeded"
+	SiblingNotDeleted = "SiblingDeleteError"
 )
 
-// turnToDeploy tells whether a subinstallation can begin: all siblings whose exports it
+// TurnToDeploy tells whether a subinstallation can begin: all siblings whose exports it
 // imports must have succeeded in the job. The siblings include the subinstallation.
-func turnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) turn {
-	if cycle, ok := among.circleOf(self.Name); ok {
-		return turn{never: job.NewError("init", "FetchPredecessors",
+func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
+	if cycle, ok := among.CircleOf(self.Name); ok {
+		return Turn{Never: job.NewError("init", "FetchPredecessors",
 			"the subinstallations wait for each other in a circle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
 	}
 	for _, collision := range among.collisions {
 		if collision.First.Unit == self.Name || collision.Second.Unit == self.Name {
-			return turn{never: job.NewError("init", "FetchPredecessors", fmt.Sprintf(
+			return Turn{Never: job.NewError("init", "FetchPredecessors", fmt.Sprintf(
 				"%s is exported by Installation %s and by Installation %s: choose another name for one of them in the blueprint", collision.Second.Name, collision.First.Unit, collision.Second.Unit), v1alpha1.ErrorForInfoOnly)}
 		}
 	}
 	if self.Spec.Optimization != nil && self.Spec.Optimization.HasNoSiblingImports {
-		return turn{}
+		return Turn{}
 	}
-	var now turn
+	var now Turn
 	var failed []string
-	for _, name := range among.graph.Predecessors(self.Name) {
+	for _, name := range among.Graph.Predecessors(self.Name) {
 		switch stand(byName(siblings, name), parent, self.Status.JobID) {
 		case stillRuns:
-			now.waits = append(now.waits, name)
+			now.Waits = append(now.Waits, name)
 		case hasFailed:
 			failed = append(failed, name)
 		}
 	}
 	if len(failed) > 0 {
-		now.never = job.NewError("init", predecessorFailed, "depending on Installations "+listed(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
+		now.Never = job.NewError("init", PredecessorFailed, "depending on Installations "+Listed(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
@@ -84,22 +85,18 @@ func stand(sibling, parent *v1alpha1.Installation, jobID string) standing {
 	return hasFailed
 }
 
-func byName(siblings []*v1alpha1.Installation, name string) *v1alpha1.Installation {
-	return siblings[slices.IndexFunc(siblings, func(sibling *v1alpha1.Installation) bool { return sibling.Name == name })]
-}
-
-// turnToGo tells whether an Installation can be deleted: all siblings that import its
+// TurnToGo tells whether an Installation can be deleted: all siblings that import its
 // exports must be gone. Who waits in a circle with it is not waited for, nor who has
 // ended the job and stays. If only some subinstallations of a parent go, the others are
 // none of their business: they may get the same from somebody else now.
-func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) turn {
-	if !minds(self) {
-		return turn{}
+func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
+	if !MindsImporters(self) {
+		return Turn{}
 	}
-	cycle, _ := among.circleOf(self.Name)
-	var now turn
+	cycle, _ := among.CircleOf(self.Name)
+	var now Turn
 	var failed []string
-	for _, name := range among.graph.Importers(self.Name) {
+	for _, name := range among.Graph.Importers(self.Name) {
 		sibling := byName(siblings, name)
 		switch {
 		case name == self.Name, slices.Contains(cycle.Members, name):
@@ -109,18 +106,29 @@ func turnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 				failed = append(failed, name)
 			}
 		default:
-			now.waits = append(now.waits, name)
+			now.Waits = append(now.Waits, name)
 		}
 	}
 	if len(failed) > 0 {
-		now.never = job.NewError("CheckSuccessorSibling", siblingNotDeleted, "deletion of a sibling failed: Installations "+listed(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
+		now.Never = job.NewError("CheckSuccessorSibling", SiblingNotDeleted, "deletion of a sibling failed: Installations "+Listed(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
 
-// minds reports whether an Installation has to look for siblings before it goes.
-func minds(self *v1alpha1.Installation) bool {
+// MindsImporters reports whether an Installation has to look for siblings before it goes.
+func MindsImporters(self *v1alpha1.Installation) bool {
 	exports := &self.Spec.Exports
 	return len(exports.Data)+len(exports.Targets) > 0 && self.Annotations[v1alpha1.DeleteIgnoreSuccessorsAnnotation] != "true" &&
 		(self.Spec.Optimization == nil || !self.Spec.Optimization.HasNoSiblingExports)
+}
+
+// mostNames is how many names a message lists.
+const mostNames = 20
+
+// Listed puts names into a message.
+func Listed(names []string) string {
+	if len(names) <= mostNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 }

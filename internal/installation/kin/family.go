@@ -1,0 +1,109 @@
+package kin
+
+import (
+	"fmt"
+	"slices"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/job"
+)
+
+// Family is an Installation with its parent and its children.
+type Family struct {
+	Inst *v1alpha1.Installation
+	// Exec is the Execution of the Installation, or nil.
+	Exec *v1alpha1.Execution
+	// Parent is the Installation that this one is a part of, or nil; Orphaned says that
+	// there was one which is gone.
+	Parent   *v1alpha1.Installation
+	Orphaned bool
+	// Subs are the subinstallations. They are shared and must not be changed.
+	Subs []*v1alpha1.Installation
+}
+
+// Awaited reports whether the parent has a job that the Installation does not have
+// yet.
+func Awaited(f Family) bool { return job.Awaits(f.Inst.Status.JobID, f.Parent) }
+
+// HandsOver reports whether the parent has a job for the Installation. A parent hands
+// its job to all children at once, when the last one is written; it says so with its
+// phase. What is to be deleted gets it before: the others wait until it is gone.
+func HandsOver(f Family) bool {
+	if !Awaited(f) {
+		return false
+	}
+	phases := v1alpha1.InstallationPhases
+	phase := f.Parent.Status.InstallationPhase
+	if facts.BeingDeleted(f.Inst) {
+		return facts.HasFinalizer(f.Inst) && (phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting)
+	}
+	return job.HandsDown(f.Parent)
+}
+
+// StaysUntilNext reports whether somebody has deleted a subinstallation, which goes with
+// the next job of its parent.
+func StaysUntilNext(f Family) bool {
+	return f.Parent != nil && facts.BeingDeleted(f.Inst) && facts.HasFinalizer(f.Inst) && !Awaited(f) && !f.Inst.Status.InstallationPhase.Current().IsDeletion()
+}
+
+// Explanation is what a deleted subinstallation waits for.
+func Explanation(f Family) v1alpha1.Condition {
+	return v1alpha1.Condition{
+		Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: "Waiting", ObservedGeneration: f.Inst.Status.ObservedGeneration,
+		Message: fmt.Sprintf("the deletion begins with the next job of Installation %s: ask its root for one with the annotation %s: reconcile", f.Parent.Name, v1alpha1.OperationAnnotation),
+	}
+}
+
+// Explained reports whether the status tells what a deleted subinstallation waits for.
+func Explained(f Family) bool {
+	condition := job.GetCondition(f.Inst.Status.Conditions, v1alpha1.ReconcilingCondition)
+	return condition != nil && condition.Message == Explanation(f).Message
+}
+
+// Leaving returns the subinstallations that are being deleted.
+func Leaving(f Family) []*v1alpha1.Installation {
+	var subs []*v1alpha1.Installation
+	for _, sub := range f.Subs {
+		if facts.BeingDeleted(sub) {
+			subs = append(subs, sub)
+		}
+	}
+	return subs
+}
+
+// Busy returns the first of some children that has not finished a job.
+func Busy(subs []*v1alpha1.Installation, jobID string) (*v1alpha1.Installation, bool) {
+	for _, sub := range subs {
+		if sub.Status.JobIDFinished != jobID {
+			return sub, true
+		}
+	}
+	return nil, false
+}
+
+// Absent returns the subinstallations that the job has written and that are gone. The
+// cache is not behind: it shows the status that names them.
+func Absent(f Family) []string {
+	if f.Inst.Status.SubInstCache == nil {
+		return nil
+	}
+	there := make(map[string]bool, len(f.Subs))
+	for _, sub := range f.Subs {
+		there[sub.Name] = true
+	}
+	var names []string
+	for _, pair := range f.Inst.Status.SubInstCache.ActiveSubs {
+		if !there[pair.ObjectName] {
+			names = append(names, pair.ObjectName)
+		}
+	}
+	return names
+}
+
+// AreDeployed reports whether all children are deployed as they are specified. An attempt
+// of which only the children were stored may have written something else into them.
+func AreDeployed(f Family) bool {
+	changed := func(sub *v1alpha1.Installation) bool { return sub.Generation != sub.Status.ObservedGeneration }
+	return !slices.ContainsFunc(f.Subs, changed) && (f.Exec == nil || f.Exec.Generation == f.Exec.Status.ObservedGeneration)
+}
