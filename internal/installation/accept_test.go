@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 )
 
@@ -14,7 +15,7 @@ func TestRequestForWhatChanged(t *testing.T) {
 	inst := b.installation(t)
 	inst.Generation, inst.Status.ObservedGeneration, inst.Status.JobID, inst.Status.InstallationPhase = 2, 1, "job-0", "Init"
 	s := snapshotOf(inst)
-	if got := decide(s.situation).do; got != accept {
+	if got := decide.Next(s.Situation).Do; got != decide.Accept {
 		t.Fatalf("%s is next", got)
 	}
 	if err := b.accept(t.Context(), s); err != nil {

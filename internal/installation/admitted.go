@@ -6,12 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
 )
-
-// takenUp reports whether the first job of a root has no request any more, and is not
-// stored yet.
-func takenUp(s situation) bool { return s.taken || facts.Admitted(s.Inst) }
 
 // takeUp replaces the request for a first job by a note that it was asked for. Who asks
 // again has changed something, and gets another job; a crash loses none. Only a first job
@@ -24,7 +19,7 @@ func (r *Reconciler) takeUp(ctx context.Context, s *snapshot) error {
 		removeRequest(inst)
 	})
 	if err == nil {
-		s.taken = true
+		s.Taken = true
 		r.taken.note(s.Inst.UID, true)
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 func (r *Reconciler) repeat(ctx context.Context, s *snapshot) error {
 	counter := repetition.Count(s.Inst)
 	counter.NumberOfReconciles++
-	counter.LastReconcileTime = metav1.NewTime(s.now)
+	counter.LastReconcileTime = metav1.NewTime(s.Now)
 	s.Inst.Status.AutomaticReconcileStatus = &counter
 	return r.start(ctx, s, v1alpha1.TriggeredBySchedule)
 }

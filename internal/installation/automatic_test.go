@@ -7,12 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/repetition"
 )
 
 // every makes an Installation repeat its job.
 func every(failed, succeeded string, times int) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{}
 		if failed != "" {
 			s.Inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{Interval: durationOf(failed), NumberOfReconciles: &times}
@@ -32,7 +33,7 @@ func durationOf(text string) *v1alpha1.Duration {
 }
 
 func schedules(failed, succeeded string) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{
 			FailedReconcile: &v1alpha1.FailedReconcile{CronSpec: failed}, SucceededReconcile: &v1alpha1.SucceededReconcile{CronSpec: succeeded},
 		}
@@ -42,7 +43,7 @@ func schedules(failed, succeeded string) option {
 // counted is the counter of automatic jobs of a generation; the last one was a time
 // before noon.
 func counted(generation int64, count int, onFailed bool, before time.Duration) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Status.AutomaticReconcileStatus = &v1alpha1.AutomaticReconcileStatus{
 			Generation: generation, NumberOfReconciles: count, OnFailed: onFailed, LastReconcileTime: metav1.NewTime(noon.Add(-before)),
 		}
@@ -51,7 +52,7 @@ func counted(generation int64, count int, onFailed bool, before time.Duration) o
 
 // finishedBefore is the end of the last job, a time before noon.
 func finishedBefore(before time.Duration) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		at := metav1.NewTime(noon.Add(-before))
 		s.Inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{FinishedTime: &at}
 	}
@@ -71,8 +72,10 @@ func TestRepeatDue(t *testing.T) {
 	}{
 		{"nothing is repeated unless somebody wants it", []option{failed, finishedBefore(0)}, never},
 		{"the interval is kept before the first retry", []option{failed, every("2m", "", 4), finishedBefore(0)}, 2 * time.Minute},
-		{"the default for retries", []option{failed, every("", "1h", 0), func(s *situation) { s.Inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{} }, finishedBefore(0)}, 5 * time.Minute},
-		{"the default after a success", []option{succeeded, func(s *situation) {
+		{"the default for retries", []option{failed, every("", "1h", 0), func(s *decide.Situation) {
+			s.Inst.Spec.AutomaticReconcile.FailedReconcile = &v1alpha1.FailedReconcile{}
+		}, finishedBefore(0)}, 5 * time.Minute},
+		{"the default after a success", []option{succeeded, func(s *decide.Situation) {
 			s.Inst.Spec.AutomaticReconcile = &v1alpha1.AutomaticReconcile{SucceededReconcile: &v1alpha1.SucceededReconcile{}}
 		}, finishedBefore(0)}, 24 * time.Hour},
 		{"further retries count from the one before", []option{failed, every("2m", "", 4), observed(1), counted(1, 1, true, time.Minute), finishedBefore(0)}, time.Minute},

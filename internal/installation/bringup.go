@@ -44,7 +44,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	r.remembered.wrote(s.Inst.UID, made.copies)
-	if s.asked != "" {
+	if s.Asked != "" {
 		// If somebody was faster, the next attempt has to know of these children.
 		r.unstored.note(s.Inst.UID, true)
 	}
@@ -151,7 +151,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	}
 	states := newStates(r.Client, s.Inst)
 	planned, err := plan.New(ctx, plan.Input{
-		Installation: s.Inst, Blueprint: from.blueprint, Component: from.component, Imports: s.inputs.imports,
+		Installation: s.Inst, Blueprint: from.blueprint, Component: from.component, Imports: s.Inputs.Imports,
 		Functions: functions, States: states, Tree: use,
 	})
 	if err != nil {
@@ -193,7 +193,7 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "StorePlan"))
 	}
 	r.trees.note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
-	result := &made{hash: s.inputs.hash, copies: copies, children: children, states: states, stored: stored}
+	result := &made{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
 	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
 		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
 	}

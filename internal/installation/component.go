@@ -55,7 +55,7 @@ func (r *Reconciler) prerequisites(ctx context.Context, s *snapshot) (*prerequis
 
 // open finds the component version.
 func (r *Reconciler) open(ctx context.Context, s *snapshot, p *prerequisites) error {
-	from, err := r.Sources.Read(ctx, s.inputs.landscape)
+	from, err := r.Sources.Read(ctx, s.Inputs.Landscape)
 	if err != nil {
 		return r.unprepared(s.Inst, err, "SetupRegistries", "")
 	}

@@ -12,15 +12,16 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
 
-type option func(*situation)
+type option func(*decide.Situation)
 
 func annotated(key, value string) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		if s.Inst.Annotations == nil {
 			s.Inst.Annotations = map[string]string{}
 		}
@@ -33,25 +34,25 @@ func requested(operation v1alpha1.Operation) option {
 }
 
 func jobs(id, finished string, phase v1alpha1.InstallationPhase) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Status.JobID, s.Inst.Status.JobIDFinished, s.Inst.Status.InstallationPhase = id, finished, phase
 	}
 }
 
-func deleting(s *situation) {
+func deleting(s *decide.Situation) {
 	now := metav1.NewTime(time.Unix(1, 0))
 	s.Inst.DeletionTimestamp = &now
 }
 
-func finalized(s *situation) { s.Inst.Finalizers = []string{v1alpha1.Finalizer} }
+func finalized(s *decide.Situation) { s.Inst.Finalizers = []string{v1alpha1.Finalizer} }
 
-func sub(s *situation) {
+func sub(s *decide.Situation) {
 	s.Inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "parent"}}
 }
 
 // below makes it a subinstallation of a parent with a job, if that is not empty.
 func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		sub(s)
 		s.Parent = &v1alpha1.Installation{}
 		s.Parent.Name, s.Parent.Finalizers = "parent", []string{v1alpha1.Finalizer}
@@ -60,15 +61,15 @@ func below(parentJob, finished string, phase v1alpha1.InstallationPhase) option 
 }
 
 // saidSo lets the status tell what a deletion waits for.
-func saidSo(s *situation) {
+func saidSo(s *decide.Situation) {
 	s.Inst.Status.Conditions = append(s.Inst.Status.Conditions, kin.Explanation(s.Family))
 }
 
-func withoutParent(s *situation) { sub(s); s.Orphaned = true }
+func withoutParent(s *decide.Situation) { sub(s); s.Orphaned = true }
 
 // withSub adds a subinstallation; one that is written like (this) is being deleted.
 func withSub(name, id, finished string, phase v1alpha1.InstallationPhase) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		child := &v1alpha1.Installation{}
 		if child.Name = strings.Trim(name, "()"); child.Name != name {
 			child.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
@@ -80,7 +81,7 @@ func withSub(name, id, finished string, phase v1alpha1.InstallationPhase) option
 
 // written notes in the status which subinstallations the job has written.
 func written(names ...string) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
 		for _, name := range names {
 			s.Inst.Status.SubInstCache.ActiveSubs = append(s.Inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: name})
@@ -88,72 +89,74 @@ func written(names ...string) option {
 	}
 }
 
-func exportsSomething(s *situation) {
+func exportsSomething(s *decide.Situation) {
 	s.Inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "x"}}
 }
 
-func triggered(by facts.Triggers) option { return func(s *situation) { s.triggers = by } }
+func triggered(by facts.Triggers) option { return func(s *decide.Situation) { s.Triggers = by } }
 
 // importing has had some imports in its last job, and others now.
 func importing(before, now string) option {
-	return func(s *situation) { s.Inst.Status.ImportsHash, s.current = before, &now }
+	return func(s *decide.Situation) { s.Inst.Status.ImportsHash, s.Current = before, &now }
 }
 
 // tells has dependents that are to be asked for a job; told are those that could not.
 func tells(names ...string) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		for _, name := range names {
 			s.Inst.Status.DependentsToTrigger = append(s.Inst.Status.DependentsToTrigger, v1alpha1.DependentToTrigger{Name: name})
 		}
 	}
 }
 
-func told(names ...string) option { return func(s *situation) { s.told = names } }
+func told(names ...string) option { return func(s *decide.Situation) { s.Told = names } }
 
-func surveyed(waits ...string) option { return func(s *situation) { s.turn = &kin.Turn{Waits: waits} } }
+func surveyed(waits ...string) option {
+	return func(s *decide.Situation) { s.Turn = &kin.Turn{Waits: waits} }
+}
 
-func hopeless(s *situation) { s.turn = &kin.Turn{Never: errors.New("x")} }
+func hopeless(s *decide.Situation) { s.Turn = &kin.Turn{Never: errors.New("x")} }
 
-func strange(s *situation) {
+func strange(s *decide.Situation) {
 	s.Inst.OwnerReferences = []metav1.OwnerReference{{APIVersion: "other.example.org/v1", Kind: "Installation", Name: "parent"}}
 }
 
 func generations(spec, observed int64) option {
-	return func(s *situation) { s.Inst.Generation, s.Inst.Status.ObservedGeneration = spec, observed }
+	return func(s *decide.Situation) { s.Inst.Generation, s.Inst.Status.ObservedGeneration = spec, observed }
 }
 
 func withExecution(id, finished string, phase v1alpha1.ExecutionPhase) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 		s.Exec = &v1alpha1.Execution{Status: v1alpha1.ExecutionStatus{JobID: id, JobIDFinished: finished, ExecutionPhase: phase}}
 		s.Exec.Name = "x"
 	}
 }
 
-func withoutReference(s *situation) { s.Inst.Status.ExecutionReference = nil }
+func withoutReference(s *decide.Situation) { s.Inst.Status.ExecutionReference = nil }
 
-func awaitingExecution(s *situation) {
+func awaitingExecution(s *decide.Situation) {
 	s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
 }
 
-func asked(s *situation) { s.gone = true }
+func asked(s *decide.Situation) { s.Gone = true }
 
-func condemned(s *situation) { s.condemned = true }
+func condemned(s *decide.Situation) { s.Condemned = true }
 
-func left(s *situation) { s.leftover = true }
+func left(s *decide.Situation) { s.Leftover = true }
 
-func untidy(s *situation) { s.tidyAt = noon }
+func untidy(s *decide.Situation) { s.TidyAt = noon }
 
-func looked(change func(*inputs)) option {
-	return func(s *situation) {
-		s.inputs = &inputs{landscape: &v1alpha1.Context{}}
+func looked(change func(*decide.Inputs)) option {
+	return func(s *decide.Situation) {
+		s.Inputs = &decide.Inputs{Landscape: &v1alpha1.Context{}}
 		if change != nil {
-			change(s.inputs)
+			change(s.Inputs)
 		}
 	}
 }
 
-func ofContext(name string) option { return func(s *situation) { s.Inst.Spec.Context = name } }
+func ofContext(name string) option { return func(s *decide.Situation) { s.Inst.Spec.Context = name } }
 
 func missing(names ...string) []*dataflow.MissingError {
 	var list []*dataflow.MissingError
@@ -163,8 +166,8 @@ func missing(names ...string) []*dataflow.MissingError {
 	return list
 }
 
-func situationWith(options ...option) situation {
-	s := situation{now: noon, Family: kin.Family{Inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
+func situationWith(options ...option) decide.Situation {
+	s := decide.Situation{Now: noon, Family: kin.Family{Inst: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n", UID: "u"}}}}
 	for _, option := range options {
 		option(&s)
 	}
@@ -173,7 +176,7 @@ func situationWith(options ...option) situation {
 
 // alter applies options to an Installation.
 func alter(inst *v1alpha1.Installation, options ...option) {
-	s := situation{Family: kin.Family{Inst: inst}}
+	s := decide.Situation{Family: kin.Family{Inst: inst}}
 	for _, option := range options {
 		option(&s)
 	}
@@ -184,167 +187,167 @@ func TestDecide(t *testing.T) {
 	tests := []struct {
 		reason  string
 		options []option
-		want    step
+		want    decide.Step
 		wake    string
 	}{
-		{"nobody asked for anything", nil, rest, settled},
-		{"a change of the spec alone starts nothing", []option{generations(2, 1)}, rest, settled},
-		{"a request starts a job", []option{requested("reconcile")}, admit, itself},
-		{"a request starts a further job", []option{requested("reconcile"), finalized, jobs("a", "a", "Succeeded")}, admit, itself},
-		{"a request waits for the running job", []option{requested("reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"force-reconcile starts a job like reconcile", []option{requested("force-reconcile"), jobs("a", "a", "Failed")}, admit, itself},
-		{"force-reconcile does not wait for the running job", []option{requested("force-reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, interrupt, itself},
-		{"on a subinstallation it has no effect", []option{sub, requested("force-reconcile"), jobs("a", "", "Progressing")}, dismiss, itself},
-		{"a first job that was taken up begins, also after a crash", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "u")}, admit, itself},
-		{"an interruption that came later is for it", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "u"), requested("interrupt")}, admit, itself},
-		{"a deletion takes its place", []option{finalized, deleting, annotated(v1alpha1.AdmittedAnnotation, "u")}, admit, itself},
-		{"that the original of a copy was taken up says nothing", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "of-another")}, rest, settled},
-		{"nor does it when there was a job", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "u"), jobs("a", "a", "Succeeded")}, rest, settled},
-		{"a subinstallation is not taken up", []option{sub, finalized, annotated(v1alpha1.AdmittedAnnotation, "u")}, rest, settled},
-		{"an unknown operation starts nothing", []option{requested("dance")}, rest, settled},
-		{"a changed spec starts a job if the user wants that", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 1)}, admit, itself},
-		{"an unchanged spec starts nothing", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 2)}, rest, settled},
-		{"skip wins over automatic jobs", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.SkipAnnotation, "true"), generations(2, 1)}, rest, settled},
-		{"skip does not hold back a request", []option{annotated(v1alpha1.SkipAnnotation, "true"), requested("reconcile")}, admit, itself},
-		{"the old name of skip counts, too", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.IgnoreAnnotation, "true"), generations(2, 1)}, rest, settled},
-		{"an interruption comes first", []option{requested("interrupt"), jobs("a", "", "Progressing")}, interrupt, itself},
-		{"an abort is handed down", []option{requested("abort"), jobs("a", "", "Progressing")}, interrupt, itself},
-		{"a request on a subinstallation has no effect", []option{sub, requested("reconcile")}, dismiss, itself},
-		{"an owner of another group makes no subinstallation", []option{strange, requested("reconcile")}, admit, itself},
-		{"a subinstallation starts when its parent hands over a job", []option{sub, jobs("a", "", "")}, begin, itself},
-		{"a handed over job starts although the last phase is final", []option{jobs("b", "a", "Succeeded")}, begin, itself},
-		{"from a phase that nobody knows the job begins again", []option{finalized, jobs("a", "", "Dancing")}, begin, itself},
-		{"an admission that was cut short is ended", []option{jobs("a", "", "Init")}, accept, itself},
-		{"also when the children are written, and wait for that", []option{jobs("a", "", "Progressing")}, accept, itself},
-		{"not before the job is stored", []option{requested("reconcile"), jobs("b", "a", "Init"), func(s *situation) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
-		{"the request for the job does not interrupt it", []option{requested("force-reconcile"), jobs("b", "a", "Init"), func(s *situation) { s.asked = v1alpha1.TriggeredByReconcile }}, look, itself},
-		{"first the inputs are read", []option{finalized, jobs("a", "", "Init")}, look, itself},
-		{"children are written", []option{finalized, jobs("a", "", "Init"), looked(nil)}, bringUp, itself},
-		{"a phase of the public system that we skip", []option{finalized, jobs("a", "", "ObjectsCreated"), looked(nil)}, bringUp, itself},
-		{"what is not valid ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.invalid = field.ErrorList{field.Required(nil, "x")} })}, fail, itself},
-		{"an import of no use ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.broken = errors.New("x") })}, fail, itself},
-		{"the default Context is made by the server", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.landscape = nil })}, await, "Context default"},
-		{"any other Context is up to the user", []option{finalized, jobs("a", "", "Init"), ofContext("mine"), looked(func(in *inputs) { in.landscape = nil })}, fail, itself},
-		{"an import that nobody brings ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.missing = missing("db") })}, fail, itself},
-		{"an import that somebody brings is waited for", []option{finalized, jobs("a", "", "Init"), looked(func(in *inputs) {
-			in.missing, in.exporters = missing("db"), []kin.Exporter{{Name: "sibling", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}
-		})}, await, "Installation sibling"},
-		{"no children, nothing to wait for", []option{finalized, jobs("a", "", "Progressing")}, complete, itself},
-		{"the Execution is not in the cache yet", []option{finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"the Execution has an older job", []option{finalized, withExecution("z", "z", "Succeeded"), jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"the Execution works", []option{finalized, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"the Execution has succeeded", []option{finalized, withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, complete, itself},
-		{"the Execution has failed", []option{finalized, withExecution("a", "a", "Failed"), jobs("a", "", "Progressing")}, fail, itself},
-		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, complete, itself},
-		{"results of another specification are none", []option{finalized, jobs("a", "", "Completing"), generations(2, 1)}, fail, itself},
+		{"nobody asked for anything", nil, decide.Rest, settled},
+		{"a change of the spec alone starts nothing", []option{generations(2, 1)}, decide.Rest, settled},
+		{"a request starts a job", []option{requested("reconcile")}, decide.Admit, itself},
+		{"a request starts a further job", []option{requested("reconcile"), finalized, jobs("a", "a", "Succeeded")}, decide.Admit, itself},
+		{"a request waits for the running job", []option{requested("reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"force-reconcile starts a job like reconcile", []option{requested("force-reconcile"), jobs("a", "a", "Failed")}, decide.Admit, itself},
+		{"force-reconcile does not wait for the running job", []option{requested("force-reconcile"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, decide.Interrupt, itself},
+		{"on a subinstallation it has no effect", []option{sub, requested("force-reconcile"), jobs("a", "", "Progressing")}, decide.Dismiss, itself},
+		{"a first job that was taken up begins, also after a crash", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "u")}, decide.Admit, itself},
+		{"an interruption that came later is for it", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "u"), requested("interrupt")}, decide.Admit, itself},
+		{"a deletion takes its place", []option{finalized, deleting, annotated(v1alpha1.AdmittedAnnotation, "u")}, decide.Admit, itself},
+		{"that the original of a copy was taken up says nothing", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "of-another")}, decide.Rest, settled},
+		{"nor does it when there was a job", []option{finalized, annotated(v1alpha1.AdmittedAnnotation, "u"), jobs("a", "a", "Succeeded")}, decide.Rest, settled},
+		{"a subinstallation is not taken up", []option{sub, finalized, annotated(v1alpha1.AdmittedAnnotation, "u")}, decide.Rest, settled},
+		{"an unknown operation starts nothing", []option{requested("dance")}, decide.Rest, settled},
+		{"a changed spec starts a job if the user wants that", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 1)}, decide.Admit, itself},
+		{"an unchanged spec starts nothing", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), generations(2, 2)}, decide.Rest, settled},
+		{"skip wins over automatic jobs", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.SkipAnnotation, "true"), generations(2, 1)}, decide.Rest, settled},
+		{"skip does not hold back a request", []option{annotated(v1alpha1.SkipAnnotation, "true"), requested("reconcile")}, decide.Admit, itself},
+		{"the old name of skip counts, too", []option{annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), annotated(v1alpha1.IgnoreAnnotation, "true"), generations(2, 1)}, decide.Rest, settled},
+		{"an interruption comes first", []option{requested("interrupt"), jobs("a", "", "Progressing")}, decide.Interrupt, itself},
+		{"an abort is handed down", []option{requested("abort"), jobs("a", "", "Progressing")}, decide.Interrupt, itself},
+		{"a request on a subinstallation has no effect", []option{sub, requested("reconcile")}, decide.Dismiss, itself},
+		{"an owner of another group makes no subinstallation", []option{strange, requested("reconcile")}, decide.Admit, itself},
+		{"a subinstallation starts when its parent hands over a job", []option{sub, jobs("a", "", "")}, decide.Begin, itself},
+		{"a handed over job starts although the last phase is final", []option{jobs("b", "a", "Succeeded")}, decide.Begin, itself},
+		{"from a phase that nobody knows the job begins again", []option{finalized, jobs("a", "", "Dancing")}, decide.Begin, itself},
+		{"an admission that was cut short is ended", []option{jobs("a", "", "Init")}, decide.Accept, itself},
+		{"also when the children are written, and wait for that", []option{jobs("a", "", "Progressing")}, decide.Accept, itself},
+		{"not before the job is stored", []option{requested("reconcile"), jobs("b", "a", "Init"), func(s *decide.Situation) { s.Asked = v1alpha1.TriggeredByReconcile }}, decide.Look, itself},
+		{"the request for the job does not interrupt it", []option{requested("force-reconcile"), jobs("b", "a", "Init"), func(s *decide.Situation) { s.Asked = v1alpha1.TriggeredByReconcile }}, decide.Look, itself},
+		{"first the inputs are read", []option{finalized, jobs("a", "", "Init")}, decide.Look, itself},
+		{"children are written", []option{finalized, jobs("a", "", "Init"), looked(nil)}, decide.BringUp, itself},
+		{"a phase of the public system that we skip", []option{finalized, jobs("a", "", "ObjectsCreated"), looked(nil)}, decide.BringUp, itself},
+		{"what is not valid ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *decide.Inputs) { in.Invalid = field.ErrorList{field.Required(nil, "x")} })}, decide.Fail, itself},
+		{"an import of no use ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *decide.Inputs) { in.Broken = errors.New("x") })}, decide.Fail, itself},
+		{"the default Context is made by the server", []option{finalized, jobs("a", "", "Init"), looked(func(in *decide.Inputs) { in.Landscape = nil })}, decide.Await, "Context default"},
+		{"any other Context is up to the user", []option{finalized, jobs("a", "", "Init"), ofContext("mine"), looked(func(in *decide.Inputs) { in.Landscape = nil })}, decide.Fail, itself},
+		{"an import that nobody brings ends the job", []option{finalized, jobs("a", "", "Init"), looked(func(in *decide.Inputs) { in.Missing = missing("db") })}, decide.Fail, itself},
+		{"an import that somebody brings is waited for", []option{finalized, jobs("a", "", "Init"), looked(func(in *decide.Inputs) {
+			in.Missing, in.Exporters = missing("db"), []kin.Exporter{{Name: "sibling", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}
+		})}, decide.Await, "Installation sibling"},
+		{"no children, nothing to wait for", []option{finalized, jobs("a", "", "Progressing")}, decide.Complete, itself},
+		{"the Execution is not in the cache yet", []option{finalized, awaitingExecution, jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"the Execution has an older job", []option{finalized, withExecution("z", "z", "Succeeded"), jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"the Execution works", []option{finalized, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"the Execution has succeeded", []option{finalized, withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, decide.Complete, itself},
+		{"the Execution has failed", []option{finalized, withExecution("a", "a", "Failed"), jobs("a", "", "Progressing")}, decide.Fail, itself},
+		{"results are still to be collected", []option{finalized, jobs("a", "", "Completing")}, decide.Complete, itself},
+		{"results of another specification are none", []option{finalized, jobs("a", "", "Completing"), generations(2, 1)}, decide.Fail, itself},
 
-		{"not as long as it may go before them", []option{below("a", "", "Progressing"), func(s *situation) { s.Parent.Finalizers = nil }, finalized}, rest, "Installation parent"},
-		{"a parent hands its job over when all children are written", []option{below("a", "", "Progressing"), finalized}, adopt, itself},
-		{"and not before", []option{below("a", "", "Init"), finalized}, rest, "Installation parent"},
-		{"nor while what is no longer wanted goes", []option{below("a", "", "CleanupOrphaned"), finalized}, rest, "Installation parent"},
-		{"a job is handed over once", []option{below("a", "", "Progressing"), finalized, jobs("a", "a", "Succeeded")}, rest, settled},
-		{"a job that has ended is not handed over", []option{below("b", "b", "Progressing"), finalized, jobs("a", "a", "Succeeded")}, rest, settled},
-		{"the job before has to end", []option{below("b", "", "Progressing"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"an interruption is for the job that comes", []option{below("a", "", "Progressing"), requested("interrupt"), finalized}, adopt, itself},
-		{"also one that comes before the job does", []option{below("a", "", "Init"), requested("interrupt"), finalized}, rest, "Installation parent"},
-		{"and an abort, of one that has ended an earlier job", []option{below("b", "a", "CleanupOrphaned"), requested("abort"), finalized, jobs("a", "a", "Succeeded")}, rest, "Installation parent"},
-		{"the job that was to come has ended without it", []option{below("b", "b", "Failed"), requested("interrupt"), finalized, jobs("a", "a", "Succeeded")}, interrupt, itself},
-		{"a sibling has to be done before", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.Waits = []string{"b", "c"} })}, await, "Installation b, Installation c"},
-		{"a sibling will never be done", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *inputs) { in.turn.Never = errors.New("x"); in.turn.Waits = []string{"c"} })}, fail, itself},
-		{"a subinstallation works", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Succeeded"), withSub("c", "a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Installation c"},
-		{"a subinstallation has not got the job yet", []option{finalized, written("b"), withSub("b", "z", "z", "Failed"), jobs("a", "", "Progressing")}, rest, "Installation b"},
-		{"all end, also if one has failed", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Failed"), withSub("c", "a", "", "Init"), jobs("a", "", "Progressing")}, rest, "Installation c"},
-		{"the Execution still works", []option{finalized, written("b"), withSub("b", "a", "a", "Succeeded"), withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"all children have succeeded", []option{finalized, written("b"), withSub("b", "a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, complete, itself},
-		{"a subinstallation has failed", []option{finalized, written("b"), withSub("b", "a", "a", "Failed"), withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, fail, itself},
-		{"somebody has deleted a subinstallation", []option{finalized, written("b"), jobs("a", "", "Progressing")}, fail, itself},
-		{"what somebody has deleted goes before anything is rendered", []option{finalized, withSub("(b)", "z", "z", "Succeeded"), jobs("a", "", "Init")}, clear, itself},
-		{"it goes with the job", []option{finalized, withSub("(b)", "a", "z", "Deleting"), jobs("a", "", "CleanupOrphaned")}, rest, "Installation b"},
-		{"it is gone, and nothing was rendered yet", []option{finalized, jobs("a", "", "CleanupOrphaned")}, look, itself},
-		{"it is gone, and all others are written", []option{finalized, written("c"), withSub("c", "z", "z", "Succeeded"), jobs("a", "", "CleanupOrphaned")}, handOver, itself},
-		{"it is gone, and the public system has written the others: it has no plan for exports", []option{finalized, exportsSomething, written("c"), withSub("c", "z", "z", "Succeeded"), jobs("a", "", "CleanupOrphaned")}, look, itself},
-		{"it does not go", []option{finalized, written(), withSub("(b)", "a", "a", "DeleteFailed"), jobs("a", "", "CleanupOrphaned")}, fail, itself},
-		{"a deletion waits for what goes already", []option{deleting, finalized, written(), withSub("(b)", "a", "", "Deleting"), jobs("a", "", "CleanupOrphaned")}, rest, "Installation b"},
-		{"and abandons the job then", []option{deleting, finalized, written(), jobs("a", "", "CleanupOrphaned")}, fail, itself},
+		{"not as long as it may go before them", []option{below("a", "", "Progressing"), func(s *decide.Situation) { s.Parent.Finalizers = nil }, finalized}, decide.Rest, "Installation parent"},
+		{"a parent hands its job over when all children are written", []option{below("a", "", "Progressing"), finalized}, decide.Adopt, itself},
+		{"and not before", []option{below("a", "", "Init"), finalized}, decide.Rest, "Installation parent"},
+		{"nor while what is no longer wanted goes", []option{below("a", "", "CleanupOrphaned"), finalized}, decide.Rest, "Installation parent"},
+		{"a job is handed over once", []option{below("a", "", "Progressing"), finalized, jobs("a", "a", "Succeeded")}, decide.Rest, settled},
+		{"a job that has ended is not handed over", []option{below("b", "b", "Progressing"), finalized, jobs("a", "a", "Succeeded")}, decide.Rest, settled},
+		{"the job before has to end", []option{below("b", "", "Progressing"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"an interruption is for the job that comes", []option{below("a", "", "Progressing"), requested("interrupt"), finalized}, decide.Adopt, itself},
+		{"also one that comes before the job does", []option{below("a", "", "Init"), requested("interrupt"), finalized}, decide.Rest, "Installation parent"},
+		{"and an abort, of one that has ended an earlier job", []option{below("b", "a", "CleanupOrphaned"), requested("abort"), finalized, jobs("a", "a", "Succeeded")}, decide.Rest, "Installation parent"},
+		{"the job that was to come has ended without it", []option{below("b", "b", "Failed"), requested("interrupt"), finalized, jobs("a", "a", "Succeeded")}, decide.Interrupt, itself},
+		{"a sibling has to be done before", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *decide.Inputs) { in.Turn.Waits = []string{"b", "c"} })}, decide.Await, "Installation b, Installation c"},
+		{"a sibling will never be done", []option{below("a", "", "Progressing"), finalized, jobs("a", "", "Init"), looked(func(in *decide.Inputs) { in.Turn.Never = errors.New("x"); in.Turn.Waits = []string{"c"} })}, decide.Fail, itself},
+		{"a subinstallation works", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Succeeded"), withSub("c", "a", "z", "Progressing"), jobs("a", "", "Progressing")}, decide.Rest, "Installation c"},
+		{"a subinstallation has not got the job yet", []option{finalized, written("b"), withSub("b", "z", "z", "Failed"), jobs("a", "", "Progressing")}, decide.Rest, "Installation b"},
+		{"all end, also if one has failed", []option{finalized, written("b", "c"), withSub("b", "a", "a", "Failed"), withSub("c", "a", "", "Init"), jobs("a", "", "Progressing")}, decide.Rest, "Installation c"},
+		{"the Execution still works", []option{finalized, written("b"), withSub("b", "a", "a", "Succeeded"), withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"all children have succeeded", []option{finalized, written("b"), withSub("b", "a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, decide.Complete, itself},
+		{"a subinstallation has failed", []option{finalized, written("b"), withSub("b", "a", "a", "Failed"), withExecution("a", "a", "Succeeded"), jobs("a", "", "Progressing")}, decide.Fail, itself},
+		{"somebody has deleted a subinstallation", []option{finalized, written("b"), jobs("a", "", "Progressing")}, decide.Fail, itself},
+		{"what somebody has deleted goes before anything is rendered", []option{finalized, withSub("(b)", "z", "z", "Succeeded"), jobs("a", "", "Init")}, decide.Clear, itself},
+		{"it goes with the job", []option{finalized, withSub("(b)", "a", "z", "Deleting"), jobs("a", "", "CleanupOrphaned")}, decide.Rest, "Installation b"},
+		{"it is gone, and nothing was rendered yet", []option{finalized, jobs("a", "", "CleanupOrphaned")}, decide.Look, itself},
+		{"it is gone, and all others are written", []option{finalized, written("c"), withSub("c", "z", "z", "Succeeded"), jobs("a", "", "CleanupOrphaned")}, decide.HandOver, itself},
+		{"it is gone, and the public system has written the others: it has no plan for exports", []option{finalized, exportsSomething, written("c"), withSub("c", "z", "z", "Succeeded"), jobs("a", "", "CleanupOrphaned")}, decide.Look, itself},
+		{"it does not go", []option{finalized, written(), withSub("(b)", "a", "a", "DeleteFailed"), jobs("a", "", "CleanupOrphaned")}, decide.Fail, itself},
+		{"a deletion waits for what goes already", []option{deleting, finalized, written(), withSub("(b)", "a", "", "Deleting"), jobs("a", "", "CleanupOrphaned")}, decide.Rest, "Installation b"},
+		{"and abandons the job then", []option{deleting, finalized, written(), jobs("a", "", "CleanupOrphaned")}, decide.Fail, itself},
 
-		{"what the job had stored for its end goes", []option{finalized, left, jobs("a", "a", "Succeeded")}, tidy, itself},
-		{"another job may begin before", []option{finalized, left, requested("reconcile"), jobs("a", "a", "Failed")}, admit, itself},
-		{"what is stored is needed as long as the job runs", []option{finalized, left, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"what could not be deleted is tried again later", []option{finalized, left, untidy, jobs("a", "a", "Succeeded")}, rest, job.Wake{}.By(noon).String()},
+		{"what the job had stored for its end goes", []option{finalized, left, jobs("a", "a", "Succeeded")}, decide.Tidy, itself},
+		{"another job may begin before", []option{finalized, left, requested("reconcile"), jobs("a", "a", "Failed")}, decide.Admit, itself},
+		{"what is stored is needed as long as the job runs", []option{finalized, left, withExecution("a", "z", "Progressing"), jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"what could not be deleted is tried again later", []option{finalized, left, untidy, jobs("a", "a", "Succeeded")}, decide.Rest, job.Wake{}.By(noon).String()},
 
-		{"a retry has its time", []option{finalized, jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(time.Minute)}, rest, job.Wake{}.By(noon.Add(time.Minute)).String()},
-		{"and starts then", []option{finalized, jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(2 * time.Minute)}, repeat, itself},
-		{"a request goes before a retry", []option{finalized, requested("reconcile"), jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(time.Hour)}, admit, itself},
-		{"a success is repeated", []option{finalized, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(time.Hour)}, repeat, itself},
-		{"a stored plan does not hide the next job", []option{finalized, left, untidy, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(2 * time.Hour)}, repeat, itself},
-		{"what comes first wakes first", []option{finalized, left, func(s *situation) { s.tidyAt = noon.Add(time.Second) }, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(0)}, rest, job.Wake{}.By(noon.Add(time.Second)).String()},
+		{"a retry has its time", []option{finalized, jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(time.Minute)}, decide.Rest, job.Wake{}.By(noon.Add(time.Minute)).String()},
+		{"and starts then", []option{finalized, jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(2 * time.Minute)}, decide.Repeat, itself},
+		{"a request goes before a retry", []option{finalized, requested("reconcile"), jobs("a", "a", "Failed"), every("2m", "", 4), finishedBefore(time.Hour)}, decide.Admit, itself},
+		{"a success is repeated", []option{finalized, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(time.Hour)}, decide.Repeat, itself},
+		{"a stored plan does not hide the next job", []option{finalized, left, untidy, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(2 * time.Hour)}, decide.Repeat, itself},
+		{"what comes first wakes first", []option{finalized, left, func(s *decide.Situation) { s.TidyAt = noon.Add(time.Second) }, jobs("a", "a", "Succeeded"), every("", "1h", 0), finishedBefore(0)}, decide.Rest, job.Wake{}.By(noon.Add(time.Second)).String()},
 
-		{"dependents are asked for a job", []option{finalized, tells("d", "e"), jobs("a", "a", "Succeeded")}, tell, itself},
-		{"before the plan goes, which nobody needs", []option{finalized, left, tells("d"), jobs("a", "a", "Succeeded")}, tell, itself},
-		{"who works is asked when it has ended", []option{finalized, tells("d", "e"), told("e"), jobs("a", "a", "Succeeded")}, rest, "Installation e"},
-		{"an own job comes first", []option{finalized, tells("d"), requested("reconcile"), jobs("a", "a", "Succeeded")}, admit, itself},
-		{"and a job that runs", []option{finalized, tells("d"), awaitingExecution, jobs("b", "a", "Progressing")}, rest, "Execution x"},
-		{"a failure asks those who were not asked before", []option{finalized, tells("d"), jobs("a", "a", "Failed")}, tell, itself},
-		{"parts of a whole ask nobody", []option{finalized, sub, tells("d"), jobs("a", "a", "Succeeded")}, rest, settled},
-		{"what did not work is tried again", []option{finalized, tells("d"), told("d"), func(s *situation) { s.tellAt = noon }, jobs("a", "a", "Succeeded")}, rest, job.OnChange("Installation", "d").By(noon).String()},
+		{"dependents are asked for a job", []option{finalized, tells("d", "e"), jobs("a", "a", "Succeeded")}, decide.Tell, itself},
+		{"before the plan goes, which nobody needs", []option{finalized, left, tells("d"), jobs("a", "a", "Succeeded")}, decide.Tell, itself},
+		{"who works is asked when it has ended", []option{finalized, tells("d", "e"), told("e"), jobs("a", "a", "Succeeded")}, decide.Rest, "Installation e"},
+		{"an own job comes first", []option{finalized, tells("d"), requested("reconcile"), jobs("a", "a", "Succeeded")}, decide.Admit, itself},
+		{"and a job that runs", []option{finalized, tells("d"), awaitingExecution, jobs("b", "a", "Progressing")}, decide.Rest, "Execution x"},
+		{"a failure asks those who were not asked before", []option{finalized, tells("d"), jobs("a", "a", "Failed")}, decide.Tell, itself},
+		{"parts of a whole ask nobody", []option{finalized, sub, tells("d"), jobs("a", "a", "Succeeded")}, decide.Rest, settled},
+		{"what did not work is tried again", []option{finalized, tells("d"), told("d"), func(s *decide.Situation) { s.TellAt = noon }, jobs("a", "a", "Succeeded")}, decide.Rest, job.OnChange("Installation", "d").By(noon).String()},
 
-		{"the administrator wants a job for each changed spec", []option{generations(2, 1), triggered(facts.Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, admit, itself},
-		{"and for whatever is new", []option{generations(1, 0), triggered(facts.Triggers{OnSpecChange: true})}, admit, itself},
-		{"once", []option{generations(2, 2), triggered(facts.Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, rest, settled},
-		{"not for parts of a whole", []option{sub, generations(2, 1), triggered(facts.Triggers{OnSpecChange: true})}, rest, settled},
-		{"nor for what users want to be skipped", []option{generations(2, 1), annotated(v1alpha1.SkipAnnotation, "true"), triggered(facts.Triggers{OnSpecChange: true})}, rest, settled},
-		{"the administrator wants a job for changed imports", []option{triggered(facts.Triggers{OnImportChange: true}), jobs("a", "a", "Failed")}, compare, itself},
-		{"they have changed", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", "new"), jobs("a", "a", "Failed")}, follow, itself},
-		{"they are the same", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", "old"), jobs("a", "a", "Failed")}, rest, settled},
-		{"nobody can read them", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", ""), jobs("a", "a", "Failed")}, rest, settled},
-		{"what has never run is not started by its imports", []option{triggered(facts.Triggers{OnImportChange: true})}, rest, settled},
-		{"nor what users want to be skipped", []option{triggered(facts.Triggers{OnImportChange: true}), annotated(v1alpha1.SkipAnnotation, "true"), jobs("a", "a", "Failed")}, rest, settled},
+		{"the administrator wants a job for each changed spec", []option{generations(2, 1), triggered(facts.Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, decide.Admit, itself},
+		{"and for whatever is new", []option{generations(1, 0), triggered(facts.Triggers{OnSpecChange: true})}, decide.Admit, itself},
+		{"once", []option{generations(2, 2), triggered(facts.Triggers{OnSpecChange: true}), jobs("a", "a", "Failed")}, decide.Rest, settled},
+		{"not for parts of a whole", []option{sub, generations(2, 1), triggered(facts.Triggers{OnSpecChange: true})}, decide.Rest, settled},
+		{"nor for what users want to be skipped", []option{generations(2, 1), annotated(v1alpha1.SkipAnnotation, "true"), triggered(facts.Triggers{OnSpecChange: true})}, decide.Rest, settled},
+		{"the administrator wants a job for changed imports", []option{triggered(facts.Triggers{OnImportChange: true}), jobs("a", "a", "Failed")}, decide.Compare, itself},
+		{"they have changed", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", "new"), jobs("a", "a", "Failed")}, decide.Follow, itself},
+		{"they are the same", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", "old"), jobs("a", "a", "Failed")}, decide.Rest, settled},
+		{"nobody can read them", []option{triggered(facts.Triggers{OnImportChange: true}), importing("old", ""), jobs("a", "a", "Failed")}, decide.Rest, settled},
+		{"what has never run is not started by its imports", []option{triggered(facts.Triggers{OnImportChange: true})}, decide.Rest, settled},
+		{"nor what users want to be skipped", []option{triggered(facts.Triggers{OnImportChange: true}), annotated(v1alpha1.SkipAnnotation, "true"), jobs("a", "a", "Failed")}, decide.Rest, settled},
 
-		{"a deletion starts without a request", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
-		{"a deletion starts although nothing ever ran", []option{deleting, finalized}, admit, itself},
-		{"without our finalizer there is nothing to clean up", []option{deleting}, rest, settled},
-		{"a job that has not reached a child is abandoned for the deletion", []option{deleting, finalized, jobs("a", "", "Init")}, fail, itself},
-		{"a job that has reached children ends first", []option{deleting, finalized, withExecution("a", "", "Progressing"), jobs("a", "", "Progressing")}, rest, "Execution x"},
-		{"children are deleted", []option{deleting, finalized, withExecution("z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, remove, itself},
-		{"there never was a child", []option{deleting, finalized, jobs("a", "z", "InitDelete")}, release, itself},
-		{"a child that the cache does not show may be there", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "InitDelete")}, remove, itself},
-		{"the Execution is being deleted", []option{deleting, finalized, condemned, withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
-		{"the cache shows the Execution only now", []option{deleting, finalized, withExecution("", "", ""), jobs("a", "z", "Deleting")}, remove, itself},
-		{"the cache does not show yet that the Execution was deleted", []option{deleting, finalized, condemned, withExecution("", "", ""), jobs("a", "z", "Deleting")}, rest, "Execution x"},
-		{"the cache says that the Execution is gone", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "Deleting")}, confirm, itself},
-		{"the API server says so, too", []option{deleting, finalized, awaitingExecution, asked, jobs("a", "z", "Deleting")}, release, itself},
-		{"the API server knows better", []option{deleting, finalized, withExecution("a", "z", "Succeeded"), asked, jobs("b", "a", "Deleting")}, remove, itself},
-		{"who exports looks for importers first", []option{deleting, finalized, exportsSomething, jobs("a", "z", "InitDelete")}, survey, itself},
-		{"unless nobody wants that", []option{deleting, finalized, exportsSomething, annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "true"), jobs("a", "z", "InitDelete")}, release, itself},
-		{"importers go first", []option{deleting, finalized, exportsSomething, surveyed("b"), jobs("a", "z", "InitDelete")}, await, "Installation b"},
-		{"no importer is left", []option{deleting, finalized, exportsSomething, surveyed(), jobs("a", "z", "InitDelete")}, release, itself},
-		{"an importer does not go", []option{deleting, finalized, exportsSomething, hopeless, jobs("a", "z", "InitDelete")}, fail, itself},
-		{"subinstallations are deleted", []option{deleting, finalized, withSub("b", "z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, remove, itself},
-		{"one was not reached", []option{deleting, finalized, withSub("(b)", "z", "z", "Succeeded"), withSub("c", "z", "z", "Succeeded"), jobs("a", "z", "Deleting")}, remove, itself},
-		{"one is being deleted", []option{deleting, finalized, withSub("(b)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Installation b"},
-		{"one could not be deleted, another one still goes", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), withSub("(c)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Installation c"},
-		{"one could not be deleted", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
-		{"the Execution still goes", []option{deleting, finalized, condemned, withSub("(b)", "a", "a", "DeleteFailed"), withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, rest, "Execution x"},
-		{"a subinstallation is deleted with its parent", []option{below("b", "a", "Deleting"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
-		{"when the parent has deleted all", []option{below("b", "a", "InitDelete"), deleting, finalized, jobs("a", "a", "Succeeded")}, rest, "Installation parent"},
-		{"one that is no longer wanted goes before the others", []option{below("b", "a", "CleanupOrphaned"), deleting, finalized, jobs("a", "a", "Succeeded")}, adopt, itself},
-		{"one that a user deletes waits for a job of the parent, and says so", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded")}, explain, itself},
-		{"once", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded"), saidSo}, rest, settled},
-		{"not if its deletion has failed, which it says instead", []option{below("a", "a", "DeleteFailed"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
-		{"nor if nothing holds it", []option{below("a", "a", "Succeeded"), deleting, jobs("a", "a", "Succeeded")}, rest, settled},
-		{"without its parent it deletes itself", []option{withoutParent, deleting, finalized, jobs("a", "a", "Succeeded")}, admit, itself},
-		{"once", []option{withoutParent, deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
-		{"and again on request", []option{withoutParent, requested("reconcile"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, admit, itself},
+		{"a deletion starts without a request", []option{deleting, finalized, jobs("a", "a", "Succeeded")}, decide.Admit, itself},
+		{"a deletion starts although nothing ever ran", []option{deleting, finalized}, decide.Admit, itself},
+		{"without our finalizer there is nothing to clean up", []option{deleting}, decide.Rest, settled},
+		{"a job that has not reached a child is abandoned for the deletion", []option{deleting, finalized, jobs("a", "", "Init")}, decide.Fail, itself},
+		{"a job that has reached children ends first", []option{deleting, finalized, withExecution("a", "", "Progressing"), jobs("a", "", "Progressing")}, decide.Rest, "Execution x"},
+		{"children are deleted", []option{deleting, finalized, withExecution("z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, decide.Remove, itself},
+		{"there never was a child", []option{deleting, finalized, jobs("a", "z", "InitDelete")}, decide.Release, itself},
+		{"a child that the cache does not show may be there", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "InitDelete")}, decide.Remove, itself},
+		{"the Execution is being deleted", []option{deleting, finalized, condemned, withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, decide.Rest, "Execution x"},
+		{"the cache shows the Execution only now", []option{deleting, finalized, withExecution("", "", ""), jobs("a", "z", "Deleting")}, decide.Remove, itself},
+		{"the cache does not show yet that the Execution was deleted", []option{deleting, finalized, condemned, withExecution("", "", ""), jobs("a", "z", "Deleting")}, decide.Rest, "Execution x"},
+		{"the cache says that the Execution is gone", []option{deleting, finalized, awaitingExecution, jobs("a", "z", "Deleting")}, decide.Confirm, itself},
+		{"the API server says so, too", []option{deleting, finalized, awaitingExecution, asked, jobs("a", "z", "Deleting")}, decide.Release, itself},
+		{"the API server knows better", []option{deleting, finalized, withExecution("a", "z", "Succeeded"), asked, jobs("b", "a", "Deleting")}, decide.Remove, itself},
+		{"who exports looks for importers first", []option{deleting, finalized, exportsSomething, jobs("a", "z", "InitDelete")}, decide.Survey, itself},
+		{"unless nobody wants that", []option{deleting, finalized, exportsSomething, annotated(v1alpha1.DeleteIgnoreSuccessorsAnnotation, "true"), jobs("a", "z", "InitDelete")}, decide.Release, itself},
+		{"importers go first", []option{deleting, finalized, exportsSomething, surveyed("b"), jobs("a", "z", "InitDelete")}, decide.Await, "Installation b"},
+		{"no importer is left", []option{deleting, finalized, exportsSomething, surveyed(), jobs("a", "z", "InitDelete")}, decide.Release, itself},
+		{"an importer does not go", []option{deleting, finalized, exportsSomething, hopeless, jobs("a", "z", "InitDelete")}, decide.Fail, itself},
+		{"subinstallations are deleted", []option{deleting, finalized, withSub("b", "z", "z", "Succeeded"), jobs("a", "z", "InitDelete")}, decide.Remove, itself},
+		{"one was not reached", []option{deleting, finalized, withSub("(b)", "z", "z", "Succeeded"), withSub("c", "z", "z", "Succeeded"), jobs("a", "z", "Deleting")}, decide.Remove, itself},
+		{"one is being deleted", []option{deleting, finalized, withSub("(b)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, decide.Rest, "Installation b"},
+		{"one could not be deleted, another one still goes", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), withSub("(c)", "a", "z", "Deleting"), jobs("a", "z", "Deleting")}, decide.Rest, "Installation c"},
+		{"one could not be deleted", []option{deleting, finalized, withSub("(b)", "a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, decide.Fail, itself},
+		{"the Execution still goes", []option{deleting, finalized, condemned, withSub("(b)", "a", "a", "DeleteFailed"), withExecution("a", "z", "Deleting"), jobs("a", "z", "Deleting")}, decide.Rest, "Execution x"},
+		{"a subinstallation is deleted with its parent", []option{below("b", "a", "Deleting"), deleting, finalized, jobs("a", "a", "Succeeded")}, decide.Adopt, itself},
+		{"when the parent has deleted all", []option{below("b", "a", "InitDelete"), deleting, finalized, jobs("a", "a", "Succeeded")}, decide.Rest, "Installation parent"},
+		{"one that is no longer wanted goes before the others", []option{below("b", "a", "CleanupOrphaned"), deleting, finalized, jobs("a", "a", "Succeeded")}, decide.Adopt, itself},
+		{"one that a user deletes waits for a job of the parent, and says so", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded")}, decide.Explain, itself},
+		{"once", []option{below("a", "a", "Succeeded"), deleting, finalized, jobs("a", "a", "Succeeded"), saidSo}, decide.Rest, settled},
+		{"not if its deletion has failed, which it says instead", []option{below("a", "a", "DeleteFailed"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, decide.Rest, settled},
+		{"nor if nothing holds it", []option{below("a", "a", "Succeeded"), deleting, jobs("a", "a", "Succeeded")}, decide.Rest, settled},
+		{"without its parent it deletes itself", []option{withoutParent, deleting, finalized, jobs("a", "a", "Succeeded")}, decide.Admit, itself},
+		{"once", []option{withoutParent, deleting, finalized, jobs("a", "a", "DeleteFailed")}, decide.Rest, settled},
+		{"and again on request", []option{withoutParent, requested("reconcile"), deleting, finalized, jobs("a", "a", "DeleteFailed")}, decide.Admit, itself},
 
-		{"the Execution could not be deleted", []option{deleting, finalized, condemned, withExecution("a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, fail, itself},
-		{"a failed deletion waits for a request", []option{deleting, finalized, jobs("a", "a", "DeleteFailed")}, rest, settled},
-		{"a failed deletion starts again on request", []option{deleting, finalized, requested("reconcile"), jobs("a", "a", "DeleteFailed")}, admit, itself},
+		{"the Execution could not be deleted", []option{deleting, finalized, condemned, withExecution("a", "a", "DeleteFailed"), jobs("a", "z", "Deleting")}, decide.Fail, itself},
+		{"a failed deletion waits for a request", []option{deleting, finalized, jobs("a", "a", "DeleteFailed")}, decide.Rest, settled},
+		{"a failed deletion starts again on request", []option{deleting, finalized, requested("reconcile"), jobs("a", "a", "DeleteFailed")}, decide.Admit, itself},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decide(situationWith(test.options...))
-			if got.do != test.want || got.wake.String() != test.wake {
-				t.Errorf("%s and wakes by %s, want %s and %s", got.do, got.wake, test.want, test.wake)
+			got := decide.Next(situationWith(test.options...))
+			if got.Do != test.want || got.Wake.String() != test.wake {
+				t.Errorf("%s and wakes by %s, want %s and %s", got.Do, got.Wake, test.want, test.wake)
 			}
 		})
 	}
@@ -361,17 +364,17 @@ func TestInterruption(t *testing.T) {
 		{"a job whose children are at work ends with them", jobs("a", "", "Progressing"), false},
 		{"no job", jobs("a", "a", "Succeeded"), false},
 		{"a job that nobody has begun with", jobs("b", "a", "Succeeded"), true},
-		{"a deletion that waits for siblings", func(s *situation) { jobs("a", "", "InitDelete")(s); deleting(s) }, true},
-		{"a deletion that has reached children", func(s *situation) { jobs("a", "", "Deleting")(s); deleting(s) }, false},
-		{"subinstallations that go end first", func(s *situation) {
+		{"a deletion that waits for siblings", func(s *decide.Situation) { jobs("a", "", "InitDelete")(s); deleting(s) }, true},
+		{"a deletion that has reached children", func(s *decide.Situation) { jobs("a", "", "Deleting")(s); deleting(s) }, false},
+		{"subinstallations that go end first", func(s *decide.Situation) {
 			jobs("a", "", "CleanupOrphaned")(s)
 			withSub("(b)", "a", "", "Deleting")(s)
 		}, false},
 		{"none goes any more", jobs("a", "", "CleanupOrphaned"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decide(situationWith(requested("interrupt"), test.option))
-			if got.do != interrupt || (job.OutcomeOf(got.err) == job.Terminal) != test.ends {
+			got := decide.Next(situationWith(requested("interrupt"), test.option))
+			if got.Do != decide.Interrupt || (job.OutcomeOf(got.Err) == job.Terminal) != test.ends {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -384,22 +387,22 @@ func TestDecideMissing(t *testing.T) {
 		reason    string
 		missing   []*dataflow.MissingError
 		exporters []kin.Exporter
-		want      step
+		want      decide.Step
 		wake      string
 		message   string
 	}{
-		{"nobody exports it", missing("db"), nil, fail, "the step itself", `there is no DataObject "db"`},
-		{"who exports it is under way", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, await, "Installation a", "waiting for Installations a"},
-		{"who exports it has ended without", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, fail, "the step itself", `there is no DataObject "db"`},
-		{"two bring it", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, await, "Installation a, Installation b", "a, b"},
-		{"each is brought by another", missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, await, "Installation a, Installation b", `"dns"`},
-		{"one of two comes from nobody", missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, fail, "the step itself", `"dns"`},
-		{"a Target of the name is something else", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, fail, "the step itself", `"db"`},
+		{"nobody exports it", missing("db"), nil, decide.Fail, "the step itself", `there is no DataObject "db"`},
+		{"who exports it is under way", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a", "waiting for Installations a"},
+		{"who exports it has ended without", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}}, decide.Fail, "the step itself", `there is no DataObject "db"`},
+		{"two bring it", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Await, "Installation a, Installation b", "a, b"},
+		{"each is brought by another", missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}, {Name: "b", Kind: dataflow.KindDataObject, Object: "dns", UnderWay: true}}, decide.Await, "Installation a, Installation b", `"dns"`},
+		{"one of two comes from nobody", missing("db", "dns"), []kin.Exporter{{Name: "a", Kind: dataflow.KindDataObject, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"dns"`},
+		{"a Target of the name is something else", missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"db"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decideMissing(nil, test.missing, test.exporters)
-			if got.do != test.want || got.wake.String() != test.wake || !strings.Contains(got.err.Error(), test.message) {
-				t.Errorf("%s by %s: %v", got.do, got.wake, got.err)
+			got := decide.ByMissing(nil, test.missing, test.exporters)
+			if got.Do != test.want || got.Wake.String() != test.wake || !strings.Contains(got.Err.Error(), test.message) {
+				t.Errorf("%s by %s: %v", got.Do, got.Wake, got.Err)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func (r *Reconciler) importsOf(ctx context.Context, inst *v1alpha1.Installation,
 func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	all := s.Inst.Status.DependentsToTrigger
 	var left []v1alpha1.DependentToTrigger
-	s.told = []string{}
+	s.Told = []string{}
 	reader := r.publishing(objectsOf(s.Inst))
 	for _, dependent := range all {
 		done, err := r.ask(ctx, s.Inst, dependent.Name, reader)
@@ -79,7 +79,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
 		}
 		if !done || err != nil {
-			left, s.told = append(left, dependent), append(s.told, dependent.Name)
+			left, s.Told = append(left, dependent), append(s.Told, dependent.Name)
 		}
 	}
 	if len(left) == len(all) {
@@ -98,7 +98,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 // tellAgain notes when dependents are asked again.
 func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
 	log.FromContext(ctx).Info("dependents are not asked for a job yet", "cause", cause.Error())
-	s.tellAt = r.Now().Add(tidyPause)
+	s.TellAt = r.Now().Add(tidyPause)
 }
 
 // ask asks a root for a job on behalf of another one, which has exported what the reader

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
@@ -139,15 +140,15 @@ func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.Namespace
 // imported are the Targets that templates may reach clusters with. Nobody looks for
 // them again at the end of a job: exports then reach none.
 func (s *snapshot) imported() []*v1alpha1.Target {
-	if s.inputs == nil {
+	if s.Inputs == nil {
 		return nil
 	}
-	return s.inputs.imports.AllTargets()
+	return s.Inputs.Imports.AllTargets()
 }
 
 // apart returns a copy that others may work on: only the inputs are shared.
 func (s *snapshot) apart() *snapshot {
-	own := &snapshot{situation: situation{Family: kin.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, inputs: s.inputs}}
+	own := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, Inputs: s.Inputs}}
 	own.subject = job.Installation(own.Inst)
 	return own
 }

@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
@@ -54,7 +55,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			r.plans = offload.New[*planned](t.Context(), offload.Options{
 				Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
 			})
-			seen := &snapshot{situation: situation{Family: kin.Family{Inst: inst}, inputs: &inputs{landscape: &v1alpha1.Context{}}}, subject: job.Installation(inst)}
+			seen := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: job.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
 			if pending := errors.Is(err, offload.ErrPending); pending != (test.outside > 0) {
 				t.Fatalf("the worker gets %v", err)

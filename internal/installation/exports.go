@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
@@ -174,7 +175,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 // only what has changed.
 func ofThisJob(s *snapshot, object client.Object) bool {
 	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
-	stays := unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && s.ownsWriter(object)
+	stays := decide.Unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && s.ownsWriter(object)
 	return jobID == s.Inst.Status.JobID || stays || !labelled && !wanted.Stale(s.Inst, object)
 }
 

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/plan/parcel"
 )
@@ -26,8 +27,8 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if err := r.look(ctx, s); err != nil {
 		return err
 	}
-	if next := decideInputs(s.situation); next.do != bringUp {
-		return next.err
+	if next := decide.ByInputs(s.Situation); next.Do != decide.BringUp {
+		return next.Err
 	}
 	made, err := r.planned(ctx, s)
 	if err != nil {

@@ -143,11 +143,11 @@ func (r *Reconciler) keptPlan(ctx context.Context, inst *v1alpha1.Installation) 
 func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
 	if err := r.dropPlan(ctx, s.Inst); err != nil {
 		log.FromContext(ctx).Info("the stored plan of a job that has ended is still there", "cause", err.Error())
-		s.tidyAt = r.Now().Add(tidyPause)
+		s.TidyAt = r.Now().Add(tidyPause)
 		return nil
 	}
 	r.kept.note(s.Inst.UID, false)
-	s.leftover = false
+	s.Leftover = false
 	return nil
 }
 

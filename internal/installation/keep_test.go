@@ -157,7 +157,7 @@ func TestTidy(t *testing.T) {
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
 			s := snapshotOf(installationOf(t, "{}"))
-			s.leftover = true
+			s.Leftover = true
 			b.kept.note(s.Inst.UID, true)
 			if err := b.tidy(t.Context(), s); err != nil {
 				t.Fatalf("the job has ended, and its plan is no reason to fail: %v", err)
@@ -166,15 +166,15 @@ func TestTidy(t *testing.T) {
 			if test.again {
 				at = noon.Add(tidyPause)
 			}
-			if !s.tidyAt.Equal(at) || s.leftover != test.again || b.kept.has(s.Inst.UID) != test.again {
-				t.Errorf("again at %s, left over: %t, remembered: %t", s.tidyAt, s.leftover, b.kept.has(s.Inst.UID))
+			if !s.TidyAt.Equal(at) || s.Leftover != test.again || b.kept.has(s.Inst.UID) != test.again {
+				t.Errorf("again at %s, left over: %t, remembered: %t", s.TidyAt, s.Leftover, b.kept.has(s.Inst.UID))
 			}
 			list := &corev1.SecretList{}
 			if err := b.api.List(t.Context(), list); err != nil || len(list.Items) != test.left {
 				t.Errorf("%d Secrets are left, %v", len(list.Items), err)
 			}
-			if err := b.tidy(t.Context(), s); err != nil || s.leftover || b.kept.has(s.Inst.UID) {
-				t.Errorf("the next attempt: %t, %v", s.leftover, err)
+			if err := b.tidy(t.Context(), s); err != nil || s.Leftover || b.kept.has(s.Inst.UID) {
+				t.Errorf("the next attempt: %t, %v", s.Leftover, err)
 			}
 		})
 	}

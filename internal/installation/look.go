@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
@@ -21,31 +22,31 @@ import (
 // look reads what the children are made from, as far as it is in the resource
 // cluster. It judges nothing: an error means that it could not be read.
 func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
-	in := &inputs{invalid: validation.Installation(s.Inst, r.Sources.Foreign)}
-	if len(in.invalid) > 0 {
-		s.inputs = in
+	in := &decide.Inputs{Invalid: validation.Installation(s.Inst, r.Sources.Foreign)}
+	if len(in.Invalid) > 0 {
+		s.Inputs = in
 		return nil
 	}
 	var err error
-	if in.turn, err = r.turnToDeploy(ctx, s); err != nil {
+	if in.Turn, err = r.turnToDeploy(ctx, s); err != nil {
 		return err
 	}
-	if !in.turn.HasCome() {
-		s.inputs = in
+	if !in.Turn.HasCome() {
+		s.Inputs = in
 		return nil
 	}
-	if in.landscape, err = r.landscape(ctx, s.Inst); err != nil {
+	if in.Landscape, err = r.landscape(ctx, s.Inst); err != nil {
 		return err
 	}
 	if err := r.readCurrent(ctx, s, in); err != nil {
 		return err
 	}
-	if s.Inst.Status.DataUpdate != nil && in.broken == nil && len(in.missing) == 0 {
-		if in.hash, err = dataflow.ImportsHash(in.imports); err != nil {
+	if s.Inst.Status.DataUpdate != nil && in.Broken == nil && len(in.Missing) == 0 {
+		if in.Hash, err = dataflow.ImportsHash(in.Imports); err != nil {
 			return job.Terminally(job.Wrap(err, "init", "HashImports", ""))
 		}
 	}
-	s.inputs = in
+	s.Inputs = in
 	return nil
 }
 
@@ -55,7 +56,7 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) error {
 // is missing the caches tell for nothing, unless an import has none, or the job waits
 // already. A plan that is being made has what an earlier attempt has read, but whether one
 // is needed at all, a data update decides each time.
-func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *inputs) error {
+func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *decide.Inputs) error {
 	live, reader := reading(r.Reader, r.Reader, s.Inst), reading(r.Client, r.Reader, s.Inst)
 	// What somebody is about to export may be missing: that needs no confirmation.
 	live.believing, reader.believing = true, true
@@ -67,7 +68,7 @@ func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *inputs) e
 	if err := r.readImports(ctx, s, in, reader); err != nil {
 		return err
 	}
-	if len(in.missing) > 0 && decideMissing(s.Parent, in.missing, in.exporters).do == fail {
+	if len(in.Missing) > 0 && decide.ByMissing(s.Parent, in.Missing, in.Exporters).Do == decide.Fail {
 		// The cache may be behind, and who exports it may have ended, well, after we
 		// looked for it.
 		reader.believing = atOnce
@@ -75,7 +76,7 @@ func (r *Reconciler) readCurrent(ctx context.Context, s *snapshot, in *inputs) e
 			return err
 		}
 	}
-	if current && !atOnce && len(in.missing) == 0 {
+	if current && !atOnce && len(in.Missing) == 0 {
 		return r.readImports(ctx, s, in, live)
 	}
 	return nil
@@ -88,17 +89,17 @@ func importsUncached(inst *v1alpha1.Installation) bool {
 
 // noteImports notes which imports the job uses, however it ends.
 func noteImports(s *snapshot) (err error) {
-	if s.inputs.hash, err = dataflow.ImportsHash(s.inputs.imports); err != nil {
+	if s.Inputs.Hash, err = dataflow.ImportsHash(s.Inputs.Imports); err != nil {
 		return job.Terminally(job.Wrap(err, "init", "HashImports", ""))
 	}
-	s.Inst.Status.ImportsHash = s.inputs.hash
+	s.Inst.Status.ImportsHash = s.Inputs.Hash
 	return nil
 }
 
 // noteMissing notes that the job has no imports to use. When what is missing is back, it
 // is something new, also if it is what the job before has used.
 func noteMissing(s *snapshot) {
-	if s.inputs != nil && len(s.inputs.missing) > 0 {
+	if s.Inputs != nil && len(s.Inputs.Missing) > 0 {
 		s.Inst.Status.ImportsHash = ""
 	}
 }
@@ -117,20 +118,20 @@ func (r *Reconciler) turnToDeploy(ctx context.Context, s *snapshot) (kin.Turn, e
 }
 
 // readImports reads the imports, and who may bring those that are missing.
-func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *inputs, reader confirming) (err error) {
-	in.missing, in.broken = nil, nil
-	in.imports, err = dataflow.Read(ctx, s.Inst, imported.From(reader))
+func (r *Reconciler) readImports(ctx context.Context, s *snapshot, in *decide.Inputs, reader confirming) (err error) {
+	in.Missing, in.Broken = nil, nil
+	in.Imports, err = dataflow.Read(ctx, s.Inst, imported.From(reader))
 	var unread *sources.ReadError
 	switch missing := missingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
 		return job.Wrap(err, "init", "ImportsSatisfied", "")
 	case len(missing) > 0:
-		in.missing = missing
-		if in.exporters, err = r.exporters(ctx, s.Inst); err != nil {
+		in.Missing = missing
+		if in.Exporters, err = r.exporters(ctx, s.Inst); err != nil {
 			return err
 		}
 	default:
-		in.broken = err
+		in.Broken = err
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
@@ -91,12 +92,12 @@ func (r *Reconciler) reporter() *job.Reporter {
 // Reconcile brings an Installation as far as it comes without waiting.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s := &snapshot{}
-	var last decision
+	var last decide.Decision
 	err := job.Protect(func() error { return r.work(ctx, request, s, &last) })
 	switch {
 	case err == nil:
-		return ctrl.Result{RequeueAfter: last.wake.Pause(r.Now())}, nil
-	case last.do == "" && !job.IsPanic(err):
+		return ctrl.Result{RequeueAfter: last.Wake.Pause(r.Now())}, nil
+	case last.Do == "" && !job.IsPanic(err):
 		// It could not be read what the job is about.
 		return ctrl.Result{}, err
 	}
@@ -104,7 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
 		r.outages.over(s.Inst.UID)
 	}
-	return r.reporter().Report(ctx, s.subject, string(last.do), err)
+	return r.reporter().Report(ctx, s.subject, string(last.Do), err)
 }
 
 // maxSteps is more than any Installation needs without waiting.
@@ -112,38 +113,38 @@ const maxSteps = 30
 
 // work observes, decides and applies until there is something to wait for. Last is
 // what was decided last.
-func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decision) error {
+func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decide.Decision) error {
 	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
 		return err
 	}
 	if pause := r.reporter().Rest(s.subject); pause > 0 {
-		last.wake = job.Wake{}.By(r.Now().Add(pause))
+		last.Wake = job.Wake{}.By(r.Now().Add(pause))
 		return nil
 	}
 	for range maxSteps {
-		s.now = r.Now()
-		*last = decide(s.situation)
-		if last.do != look && last.do != bringUp && last.do != complete && r.plans != nil {
+		s.Now = r.Now()
+		*last = decide.Next(s.Situation)
+		if last.Do != decide.Look && last.Do != decide.BringUp && last.Do != decide.Complete && r.plans != nil {
 			// The job was ended, or has what it needs.
 			r.plans.Forget(request.NamespacedName)
 		}
-		if last.do == rest {
-			log.FromContext(ctx).V(1).Info("rest", "wake", last.wake.String())
+		if last.Do == decide.Rest {
+			log.FromContext(ctx).V(1).Info("rest", "wake", last.Wake.String())
 			r.reporter().Calm(s.subject)
 			return nil
 		}
-		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
-		switch err := r.apply(ctx, s, last.do); {
+		log.FromContext(ctx).V(1).Info("step", "step", last.Do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
+		switch err := r.apply(ctx, s, last.Do); {
 		case errors.Is(err, offload.ErrPending), errors.Is(err, errComeBack):
 			return r.save(ctx, s)
 		case err != nil:
 			return err
 		}
-		if last.err != nil {
-			return last.err
+		if last.Err != nil {
+			return last.Err
 		}
 	}
-	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.do)
+	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.Do)
 }
 
 // observe reads the snapshot. It returns false if the object is gone, or if the
@@ -156,8 +157,8 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	if !r.written.Fresh(inst) {
 		return false, nil
 	}
-	s.Inst, s.triggers = inst.DeepCopy(), r.Triggers
-	s.taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
+	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
+	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
 	s.subject = job.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repetition.NoteEnd(s.Inst) }
 	exec := &v1alpha1.Execution{}
@@ -174,31 +175,31 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 		s.Exec = exec
 		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)
-		s.condemned = r.condemned.has(inst.UID)
+		s.Condemned = r.condemned.has(inst.UID)
 	}
 	if err := r.observeFamily(ctx, s); err != nil {
 		return false, err
 	}
 	var err error
-	s.leftover, err = r.leftover(ctx, inst)
+	s.Leftover, err = r.leftover(ctx, inst)
 	return err == nil, err
 }
 
 // ways are how steps are carried out.
-var ways = map[step]func(*Reconciler, context.Context, *snapshot) error{
-	admit: (*Reconciler).admit, accept: (*Reconciler).accept, dismiss: (*Reconciler).ignore,
-	tell: (*Reconciler).tell, compare: (*Reconciler).compare, follow: (*Reconciler).follow, repeat: (*Reconciler).repeat,
-	interrupt: (*Reconciler).interrupt, adopt: (*Reconciler).adopt, begin: (*Reconciler).begin,
-	clear: (*Reconciler).clear, look: (*Reconciler).look, bringUp: (*Reconciler).bringUp,
-	handOver: (*Reconciler).handOver, complete: (*Reconciler).complete, tidy: (*Reconciler).tidy,
-	survey: (*Reconciler).survey, remove: (*Reconciler).remove, confirm: (*Reconciler).confirm,
-	carryOn: (*Reconciler).carryOn, pass: (*Reconciler).pass,
-	release: (*Reconciler).release, explain: (*Reconciler).explain,
+var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
+	decide.Admit: (*Reconciler).admit, decide.Accept: (*Reconciler).accept, decide.Dismiss: (*Reconciler).ignore,
+	decide.Tell: (*Reconciler).tell, decide.Compare: (*Reconciler).compare, decide.Follow: (*Reconciler).follow, decide.Repeat: (*Reconciler).repeat,
+	decide.Interrupt: (*Reconciler).interrupt, decide.Adopt: (*Reconciler).adopt, decide.Begin: (*Reconciler).begin,
+	decide.Clear: (*Reconciler).clear, decide.Look: (*Reconciler).look, decide.BringUp: (*Reconciler).bringUp,
+	decide.HandOver: (*Reconciler).handOver, decide.Complete: (*Reconciler).complete, decide.Tidy: (*Reconciler).tidy,
+	decide.Survey: (*Reconciler).survey, decide.Remove: (*Reconciler).remove, decide.Confirm: (*Reconciler).confirm,
+	decide.CarryOn: (*Reconciler).carryOn, decide.Pass: (*Reconciler).pass,
+	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 
 // apply carries a step out.
-func (r *Reconciler) apply(ctx context.Context, s *snapshot, next step) error {
-	if next == fail || next == await {
+func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Step) error {
+	if next == decide.Fail || next == decide.Await {
 		// What follows from the reason is written by the report.
 		noteMissing(s)
 		return nil

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 )
@@ -136,22 +137,22 @@ func TestCircleOfRoots(t *testing.T) {
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
 	missing := missing("x")
-	if got := decideMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.do != fail || !strings.Contains(got.err.Error(), "self -> b -> self") {
-		t.Errorf("%s, %v", got.do, got.err)
+	if got := decide.ByMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "self -> b -> self") {
+		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 	exporter.Status.InstallationPhase = "Progressing"
-	if got := decideMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.do != await {
-		t.Errorf("%s, %v", got.do, got.err)
+	if got := decide.ByMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.Do != decide.Await {
+		t.Errorf("%s, %v", got.Do, got.Err)
 	}
-	if got := decideMissing(parentWith("a", ""), missing, nil); got.do != fail || !strings.Contains(got.err.Error(), "neither the imports of Installation parent") {
-		t.Errorf("%s, %v", got.do, got.err)
+	if got := decide.ByMissing(parentWith("a", ""), missing, nil); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "neither the imports of Installation parent") {
+		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 }
 
 // TestChildrenError: the parent names the causes, and not what only follows from them.
 func TestChildrenError(t *testing.T) {
 	failed := func(name, reason, message string) option {
-		return func(s *situation) {
+		return func(s *decide.Situation) {
 			withSub(name, "a", "a", "Failed")(s)
 			s.Subs[len(s.Subs)-1].Status.LastError = &v1alpha1.Error{Reason: reason, Message: message}
 		}
@@ -164,14 +165,14 @@ func TestChildrenError(t *testing.T) {
 		{"the cause, without what follows", []option{failed("b", "TemplatingFailed", "no capacity"), failed("c", kin.PredecessorFailed, "depending on b"), withSub("d", "a", "a", "Succeeded")}, "Failed sub-installation(s): b, c: b: no capacity"},
 		{"several causes", []option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "Failed sub-installation(s): b, c, d, e, f: b: 1\nc: 2\nd: 3\nand 2 more"},
 		{"one was deleted", []option{written("b")}, "Failed sub-installation(s): b: somebody has deleted b during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
-		{"the Execution, too", []option{failed("b", "x", "1"), withExecution("a", "a", "Failed"), func(s *situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
+		{"the Execution, too", []option{failed("b", "x", "1"), withExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
 		{"a long message is cut", []option{failed("b", "x", strings.Repeat("y", 3000))}, "Failed sub-installation(s): b: b: " + strings.Repeat("y", 1000) + " ..."},
 		{"many", slices.Repeat([]option{failed("b", kin.PredecessorFailed, "x")}, 25), "Failed sub-installation(s): " + strings.Repeat("b, ", 19) + "b and 5 more"},
 		{"none", []option{withSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := ""
-			if err := childrenError(situationWith(append(test.options, jobs("a", "", "Progressing"))...)); err != nil {
+			if err := decide.ChildrenError(situationWith(append(test.options, jobs("a", "", "Progressing"))...)); err != nil {
 				got = err.Error()
 			}
 			if got != test.want {

@@ -1,10 +1,13 @@
 package installation
 
-import "go.landscaper.dev/internal/job"
+import (
+	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/job"
+)
 
 // snapshot is what one attempt knows: what it decides by, and what it has begun.
 type snapshot struct {
-	situation
+	decide.Situation
 	// subject is what is reported about.
 	subject *job.Subject
 	// unsaved says that the status has a job which is not stored yet.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
@@ -22,13 +23,13 @@ import (
 
 // admit starts a job that somebody asks for.
 func (r *Reconciler) admit(ctx context.Context, s *snapshot) error {
-	if facts.AsksFirst(s.Inst) && !s.taken {
+	if facts.AsksFirst(s.Inst) && !s.Taken {
 		if err := r.takeUp(ctx, s); err != nil {
 			return err
 		}
 	}
 	repetition.Forget(s.Inst)
-	if s.admitted = takenUp(s.situation); s.admitted {
+	if s.admitted = decide.TakenUp(s.Situation); s.admitted {
 		return r.start(ctx, s, v1alpha1.TriggeredByReconcile)
 	}
 	return r.start(ctx, s, job.TriggerOf(s.Inst))
@@ -45,10 +46,10 @@ func removeRequest(inst *v1alpha1.Installation) {
 // removed: who asks again while we read and render has changed something that we may not
 // have seen. Any other is stored with what comes next, because what asks for it stays.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
-	s.Inst.Status.DataUpdate = requestedUpdate(s.situation, trigger)
+	s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.Remember(trigger)
-	s.asked = trigger
+	s.Asked = trigger
 	if err := r.begin(ctx, s); err != nil {
 		return err
 	}
@@ -70,13 +71,13 @@ var errComeBack = errors.New("what an attempt before has written is not known ye
 // request for it is removed, so that a crash in between repeats a job rather than losing
 // one.
 func (r *Reconciler) started(ctx context.Context, s *snapshot) error {
-	if s.asked == "" {
+	if s.Asked == "" {
 		return nil
 	}
-	s.taken = false
+	s.Taken = false
 	r.taken.note(s.Inst.UID, false)
-	why, unasked := unaskedJobs[s.asked]
-	s.asked = ""
+	why, unasked := unaskedJobs[s.Asked]
+	s.Asked = ""
 	if unasked {
 		r.reporter().Tell(s.subject, corev1.EventTypeNormal, jobStarted, "job "+s.Inst.Status.JobID+" begins because "+why)
 	}
@@ -92,9 +93,9 @@ const farewell = 5 * time.Second
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	outcome := job.OutcomeOf(err)
 	switch {
-	case s.asked == "", errors.Is(err, job.ErrGone), outcome == job.Conflict:
+	case s.Asked == "", errors.Is(err, job.ErrGone), outcome == job.Conflict:
 		return err
-	case s.asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
+	case s.Asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
 		return err
 	case job.IsShutdown(ctx, err) && !s.admitted:
 		return err
@@ -122,7 +123,7 @@ func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 
 // adopt takes the job of the parent over.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
-	s.Inst.Status.DataUpdate = inheritedUpdate(s.situation)
+	s.Inst.Status.DataUpdate = decide.InheritedUpdate(s.Situation)
 	s.subject.Status.Trigger(s.Parent.Status.JobID, metav1.NewTime(r.Now()))
 	s.subject.Remember(v1alpha1.TriggeredByParent)
 	return nil
@@ -149,7 +150,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	}
 	s.subject.Status.Begin(s.Inst.Generation, metav1.NewTime(r.Now()))
 	s.Inst.Status.SubInstCache = nil
-	if s.asked != "" || s.Parent != nil && s.Parent.Status.JobID == s.Inst.Status.JobID {
+	if s.Asked != "" || s.Parent != nil && s.Parent.Status.JobID == s.Inst.Status.JobID {
 		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
 		s.unsaved = true
 		return nil
@@ -180,7 +181,7 @@ func (r *Reconciler) save(ctx context.Context, s *snapshot) error {
 // saveOwn stores a job of our own that has begun, before something is done that nobody
 // could take back.
 func (r *Reconciler) saveOwn(ctx context.Context, s *snapshot) error {
-	if s.asked == "" {
+	if s.Asked == "" {
 		return nil
 	}
 	return r.save(ctx, s)
@@ -233,7 +234,7 @@ func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	now := kin.TurnToGo(s.Inst, s.Parent, siblings, r.relations.Of(s.Inst, siblings))
-	s.turn = &now
+	s.Turn = &now
 	return nil
 }
 
@@ -256,7 +257,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 		}
 	}
 	if s.Exec != nil {
-		s.condemned = true
+		s.Condemned = true
 		r.condemned.note(s.Inst.UID, true)
 	}
 	s.markDeleted(metav1.NewTime(r.Now()))
@@ -275,7 +276,7 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 // unless it has shown that the Execution was being deleted.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	if r.leaving.has(s.Inst.UID) {
-		s.gone = true
+		s.Gone = true
 		return nil
 	}
 	exec := &v1alpha1.Execution{}
@@ -286,7 +287,7 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
 	}
-	s.gone = true
+	s.Gone = true
 	return nil
 }
 
@@ -331,7 +332,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 		return err
 	}
 	r.outages.over(s.Inst.UID)
-	if !unchanged(s.Inst) {
+	if !decide.Unchanged(s.Inst) {
 		// Otherwise they are those of the job that has written them.
 		if err := r.dropCopies(ctx, s.Inst); err != nil {
 			return err
@@ -343,7 +344,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
 		return err
 	}
-	s.leftover = r.kept.has(s.Inst.UID)
+	s.Leftover = r.kept.has(s.Inst.UID)
 	s.subject.Status.True(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }

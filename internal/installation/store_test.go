@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
@@ -241,7 +242,7 @@ func TestDropCopies(t *testing.T) {
 }
 
 func snapshotOf(inst *v1alpha1.Installation) *snapshot {
-	return &snapshot{situation: situation{Family: kin.Family{Inst: inst}}, subject: job.Installation(inst)}
+	return &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}}, subject: job.Installation(inst)}
 }
 
 // reads counts what is read.

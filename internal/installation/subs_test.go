@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
@@ -315,12 +316,12 @@ func TestStaleScope(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			r := &Reconciler{Client: api(t, test.cached...), Reader: api(t, value("job-2", "2"), element)}
-			in := &inputs{}
-			if err := r.readImports(t.Context(), snapshotOf(sub), in, reading(r.Client, r.Reader, sub)); err != nil || in.broken != nil || len(in.missing) > 0 {
-				t.Fatal(err, in.broken, in.missing)
+			in := &decide.Inputs{}
+			if err := r.readImports(t.Context(), snapshotOf(sub), in, reading(r.Client, r.Reader, sub)); err != nil || in.Broken != nil || len(in.Missing) > 0 {
+				t.Fatal(err, in.Broken, in.Missing)
 			}
-			if got := string(in.imports.Data["v"].Value.RawMessage); got != test.want || len(in.imports.TargetLists["all"]) != 1 {
-				t.Errorf("%s, %d elements", got, len(in.imports.TargetLists["all"]))
+			if got := string(in.Imports.Data["v"].Value.RawMessage); got != test.want || len(in.Imports.TargetLists["all"]) != 1 {
+				t.Errorf("%s, %d elements", got, len(in.Imports.TargetLists["all"]))
 			}
 		})
 	}
@@ -333,10 +334,10 @@ func TestStaleImport(t *testing.T) {
 	current := api(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	r := &Reconciler{Client: stale{current, dataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
 	s := snapshotOf(inst)
-	if err := r.look(t.Context(), s); err != nil || s.inputs.broken != nil || len(s.inputs.invalid)+len(s.inputs.missing) > 0 {
-		t.Fatal(err, s.inputs)
+	if err := r.look(t.Context(), s); err != nil || s.Inputs.Broken != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {
+		t.Fatal(err, s.Inputs)
 	}
-	if got := string(s.inputs.imports.Data["v"].Value.RawMessage); got != `"new"` {
+	if got := string(s.Inputs.Imports.Data["v"].Value.RawMessage); got != `"new"` {
 		t.Errorf("the job is to use %s", got)
 	}
 }
@@ -363,7 +364,7 @@ func TestHandedExport(t *testing.T) {
 			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
 			OwnerReferences: []metav1.OwnerReference{owner("Installation", test.owner, test.owner)},
 		}}
-		got, err := r.inherits(t.Context(), &snapshot{situation: situation{Family: kin.Family{Inst: self, Parent: parent}}}, live)
+		got, err := r.inherits(t.Context(), &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: self, Parent: parent}}}, live)
 		if err != nil || got != test.want {
 			t.Errorf("%s: %t, %v", test.reason, got, err)
 		}

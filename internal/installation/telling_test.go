@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -182,8 +183,8 @@ func TestTell(t *testing.T) {
 			if got := dependents(s.Inst); !slices.Equal(got, test.left) {
 				t.Errorf("left to tell are %v, want %v", got, test.left)
 			}
-			if again := !s.tellAt.IsZero(); !slices.Equal(s.told, test.told) || again != test.again {
-				t.Errorf("waits for %v, again at %s", s.told, s.tellAt)
+			if again := !s.TellAt.IsZero(); !slices.Equal(s.Told, test.told) || again != test.again {
+				t.Errorf("waits for %v, again at %s", s.Told, s.TellAt)
 			}
 			if stored := dependents(b.installation(t)); err == nil && !slices.Equal(stored, test.left) {
 				t.Errorf("stored are %v, want %v", stored, test.left)
@@ -307,9 +308,11 @@ func TestNoteDependents(t *testing.T) {
 		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{importer(t, "lacks", func(inst *v1alpha1.Installation) {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
 		})}, []string{"lacks"}},
-		{"the hint that nobody imports it", []option{func(s *situation) { s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true} }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"a subinstallation: its parent hands the job to all", []option{func(s *situation) { s.Parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"nothing is exported any more", []option{func(s *situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"the hint that nobody imports it", []option{func(s *decide.Situation) {
+			s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
+		}}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"a subinstallation: its parent hands the job to all", []option{func(s *decide.Situation) { s.Parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"nothing is exported any more", []option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
 		{"those of the job before are forgotten if they have the value now", []option{tells("new")}, []*v1alpha1.Installation{importer(t, "new", used)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -317,7 +320,7 @@ func TestNoteDependents(t *testing.T) {
 			self.Namespace = shop.Namespace
 			s := snapshotOf(self)
 			for _, option := range test.options {
-				option(&s.situation)
+				option(&s.Situation)
 			}
 			objects := []client.Object{
 				self, x.DeepCopy(), dataOf("other", "1"),

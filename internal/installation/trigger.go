@@ -23,17 +23,11 @@ func demandNext(inst *v1alpha1.Installation) {
 	inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 }
 
-// followsImports reports whether a root without a job gets one when its imports change.
-// The first one is not started by that.
-func followsImports(s situation) bool {
-	return s.triggers.OnImportChange && facts.Follows(s.Inst) && s.Inst.Status.JobID != "" && s.Inst.Annotations[v1alpha1.OperationAnnotation] == ""
-}
-
 // compare looks what is imported now. What cannot be read would only fail: it is looked
 // at again when it has changed.
 func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
 	hash, _ := r.hashOfImports(ctx, s.Inst, reading(r.Client, r.Reader, s.Inst))
-	s.current = &hash
+	s.Current = &hash
 	return nil
 }
 
@@ -41,8 +35,8 @@ func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
 // it: however it ends, they start no other one.
 func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
 	repetition.Forget(s.Inst)
-	s.Inst.Status.ImportsHash = *s.current
-	s.current = nil
+	s.Inst.Status.ImportsHash = *s.Current
+	s.Current = nil
 	return r.start(ctx, s, v1alpha1.TriggeredByImports)
 }
 

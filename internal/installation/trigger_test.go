@@ -18,6 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
@@ -77,7 +78,7 @@ func TestFollowsImports(t *testing.T) {
 		{"a subinstallation follows its parent", []option{on, done, sub}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := followsImports(situationWith(test.options...)); got != test.want {
+			if got := decide.FollowsImports(situationWith(test.options...)); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

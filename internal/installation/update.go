@@ -2,15 +2,11 @@ package installation
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/kin"
 )
 
 // A data update is a job that hands on values which deploy items export anew, without a
@@ -19,48 +15,6 @@ import (
 // from the root to such an item, it works out its exports again; otherwise its part of
 // the job is over at once, and nothing below it gets the job. All others, which import
 // another value than before, are deployed as in every job.
-
-// requestedUpdate is what a job of a root is about; nil if it is about everything.
-func requestedUpdate(s situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpdate {
-	if trigger != v1alpha1.TriggeredByExports {
-		return nil
-	}
-	named := s.Inst.Annotations[v1alpha1.ChangedExportsAnnotation]
-	return updateOf(s, slices.DeleteFunc(strings.Split(named, ","), func(name string) bool { return name == "" }))
-}
-
-// inheritedUpdate is what the job of the parent is about; nil if it is about everything.
-func inheritedUpdate(s situation) *v1alpha1.DataUpdate {
-	if s.Parent.Status.DataUpdate == nil || facts.BeingDeleted(s.Inst) {
-		return nil
-	}
-	return updateOf(s, s.Parent.Status.DataUpdate.Installations)
-}
-
-// updateOf notes whether the last job has left everything as it should be. It comes before
-// the job begins: what is stored is then still about that.
-func updateOf(s situation, changed []string) *v1alpha1.DataUpdate {
-	status := &s.Inst.Status
-	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&
-		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family)
-	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
-}
-
-// unchanged reports whether the running job leaves an Installation as it is.
-func unchanged(inst *v1alpha1.Installation) bool {
-	return inst.Status.DataUpdate != nil && inst.Status.DataUpdate.Unchanged
-}
-
-// isAsBefore reports whether the last job has deployed what this one would.
-func isAsBefore(s situation) bool {
-	return unchanged(s.Inst) && s.inputs.hash != "" && s.inputs.hash == s.Inst.Status.ImportsHash
-}
-
-// isConcerned reports whether something that an Installation or a part of it has exported
-// has changed.
-func isConcerned(inst *v1alpha1.Installation) bool {
-	return slices.Contains(inst.Status.DataUpdate.Installations, inst.Name)
-}
 
 // noteDeployed notes that the job deploys the Installation. Its Execution learns it with
 // the phase that hands the job over.

@@ -8,20 +8,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 )
 
 // updating is a job that hands on what has changed below some Installations.
 func updating(unchanged bool, installations ...string) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: installations, Unchanged: unchanged}
 	}
 }
 
 // hashed are the imports of the last job and those of now.
 func importsHashed(before, now string) option {
-	return func(s *situation) {
+	return func(s *decide.Situation) {
 		s.Inst.Status.ImportsHash = before
-		looked(func(in *inputs) { in.hash = now })(s)
+		looked(func(in *decide.Inputs) { in.Hash = now })(s)
 	}
 }
 
@@ -32,27 +33,27 @@ func TestDecideUpdate(t *testing.T) {
 	tests := []struct {
 		reason  string
 		options []option
-		want    step
+		want    decide.Step
 	}{
-		{"a deployer asks a root for it", []option{requested("data-update"), finalized, jobs("a", "a", "Succeeded")}, admit},
-		{"it waits for the running job", []option{requested("data-update"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, rest},
-		{"a subinstallation has none of its own", []option{sub, requested("data-update"), jobs("a", "a", "Succeeded")}, dismiss},
-		{"what could not be deleted is not tried again by it", []option{deleting, finalized, requested("data-update"), jobs("a", "a", "DeleteFailed")}, dismiss},
-		{"first it is looked what is imported", running(updating(true, "x")), look},
-		{"something that the Installation exports may have changed", running(updating(true, "y", "x"), importsHashed("h", "h")), carryOn},
-		{"nothing of it has changed", running(updating(true, "y"), importsHashed("h", "h")), pass},
-		{"it imports another value", running(updating(true, "x"), importsHashed("h", "i")), bringUp},
-		{"its last job has not left it as it should be", running(updating(false, "x"), importsHashed("h", "h")), bringUp},
-		{"nobody knows what it imports", running(updating(true, "x"), importsHashed("", "")), bringUp},
-		{"a job about everything", running(importsHashed("h", "h")), bringUp},
-		{"an import is missing", running(updating(true, "y"), importsHashed("h", "h"), func(s *situation) { s.inputs.missing = missing("db") }), fail},
-		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *situation) { s.inputs.turn.Waits = []string{"c"} }), await},
+		{"a deployer asks a root for it", []option{requested("data-update"), finalized, jobs("a", "a", "Succeeded")}, decide.Admit},
+		{"it waits for the running job", []option{requested("data-update"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, decide.Rest},
+		{"a subinstallation has none of its own", []option{sub, requested("data-update"), jobs("a", "a", "Succeeded")}, decide.Dismiss},
+		{"what could not be deleted is not tried again by it", []option{deleting, finalized, requested("data-update"), jobs("a", "a", "DeleteFailed")}, decide.Dismiss},
+		{"first it is looked what is imported", running(updating(true, "x")), decide.Look},
+		{"something that the Installation exports may have changed", running(updating(true, "y", "x"), importsHashed("h", "h")), decide.CarryOn},
+		{"nothing of it has changed", running(updating(true, "y"), importsHashed("h", "h")), decide.Pass},
+		{"it imports another value", running(updating(true, "x"), importsHashed("h", "i")), decide.BringUp},
+		{"its last job has not left it as it should be", running(updating(false, "x"), importsHashed("h", "h")), decide.BringUp},
+		{"nobody knows what it imports", running(updating(true, "x"), importsHashed("", "")), decide.BringUp},
+		{"a job about everything", running(importsHashed("h", "h")), decide.BringUp},
+		{"an import is missing", running(updating(true, "y"), importsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Missing = missing("db") }), decide.Fail},
+		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Turn.Waits = []string{"c"} }), decide.Await},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			s := situationWith(test.options...)
-			if got := decide(s); got.do != test.want || !got.wake.Recorded() {
-				t.Errorf("%s by %s (%v), want %s", got.do, got.wake, got.err, test.want)
+			if got := decide.Next(s); got.Do != test.want || !got.Wake.Recorded() {
+				t.Errorf("%s by %s (%v), want %s", got.Do, got.Wake, got.Err, test.want)
 			}
 		})
 	}
@@ -72,17 +73,17 @@ func TestUpdateOf(t *testing.T) {
 		{"a subinstallation is gone", []option{jobs("a", "a", "Succeeded"), written("s")}, false},
 		{"a subinstallation is to go", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("(s)", "a", "a", "Succeeded")}, false},
 		{"the Execution is gone", []option{jobs("a", "a", "Succeeded"), awaitingExecution}, false},
-		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *situation) { s.Exec.Generation++ }}, false},
-		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *situation) { s.Subs[0].Generation++ }}, false},
+		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *decide.Situation) { s.Exec.Generation++ }}, false},
+		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *decide.Situation) { s.Subs[0].Generation++ }}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			s := situationWith(append(test.options, annotated(v1alpha1.ChangedExportsAnnotation, "s,x"))...)
-			got := requestedUpdate(s, v1alpha1.TriggeredByExports)
+			got := decide.RequestedUpdate(s, v1alpha1.TriggeredByExports)
 			if got.Unchanged != test.want || strings.Join(got.Installations, " ") != "s x" {
 				t.Errorf("%+v", got)
 			}
-			if requestedUpdate(s, v1alpha1.TriggeredByReconcile) != nil {
+			if decide.RequestedUpdate(s, v1alpha1.TriggeredByReconcile) != nil {
 				t.Error("a request for a job about everything is narrowed")
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 )
@@ -17,7 +18,7 @@ import (
 func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
 	running, ended := [][2]string{{"a", ""}, {"b", "a"}}, [][2]string{{"", ""}, {"a", "a"}}
-	none := option(func(*situation) {})
+	none := option(func(*decide.Situation) {})
 	common := [][]option{
 		{none, deleting}, {none, finalized},
 		{none, requested("reconcile"), requested("interrupt"), requested("abort"), requested("force-reconcile"), requested("data-update"), annotated(v1alpha1.ReconcileIfChangedAnnotation, "true")},
@@ -25,23 +26,23 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	itself := [][]option{
 		{none, sub}, {none, generations(2, 1)},
 		{none, awaitingExecution, withExecution("a", "", "Progressing"), withExecution("b", "b", "Succeeded"), withExecution("b", "b", "Failed"),
-			func(s *situation) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
-		{none, asked}, {none, left, func(s *situation) { left(s); untidy(s) }},
-		{none, looked(nil), looked(func(in *inputs) { in.landscape = nil }), looked(func(in *inputs) { in.missing = missing("a", "b") }),
-			func(s *situation) { updating(true, "x")(s); importsHashed("h", "h")(s) }, func(s *situation) { updating(true, "y")(s); importsHashed("h", "h")(s) }},
+			func(s *decide.Situation) { withExecution("a", "a", "Dancing")(s); withoutReference(s) }},
+		{none, asked}, {none, left, func(s *decide.Situation) { left(s); untidy(s) }},
+		{none, looked(nil), looked(func(in *decide.Inputs) { in.Landscape = nil }), looked(func(in *decide.Inputs) { in.Missing = missing("a", "b") }),
+			func(s *decide.Situation) { updating(true, "x")(s); importsHashed("h", "h")(s) }, func(s *decide.Situation) { updating(true, "y")(s); importsHashed("h", "h")(s) }},
 	}
 	family := [][]option{
 		{none, withoutParent, below("a", "a", "Succeeded"), below("b", "", "Progressing"), below("b", "", "Deleting")},
 		{none, withSub("s", "a", "a", "Succeeded"), withSub("(s)", "b", "", "Init"), withSub("s", "b", "b", "Failed")},
-		{none, written("s"), func(s *situation) { exportsSomething(s); hopeless(s) }, func(s *situation) { exportsSomething(s); surveyed("s")(s) }},
+		{none, written("s"), func(s *decide.Situation) { exportsSomething(s); hopeless(s) }, func(s *decide.Situation) { exportsSomething(s); surveyed("s")(s) }},
 		{none, awaitingExecution, withExecution("b", "b", "Failed")},
-		{none, looked(nil), looked(func(in *inputs) { in.turn.Waits = []string{"s"} })},
+		{none, looked(nil), looked(func(in *decide.Inputs) { in.Turn.Waits = []string{"s"} })},
 	}
 	afterwards := [][]option{
 		// Whatever children there are, the job is over.
-		{none, sub, withoutParent, below("b", "", "Progressing"), below("a", "a", "Succeeded")}, {none, left, func(s *situation) { left(s); untidy(s) }}, {none, generations(2, 1)},
-		{none, every("1h", "1h", 1), func(s *situation) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
-		{none, tells("d"), func(s *situation) { tells("d")(s); told("d")(s) }},
+		{none, sub, withoutParent, below("b", "", "Progressing"), below("a", "a", "Succeeded")}, {none, left, func(s *decide.Situation) { left(s); untidy(s) }}, {none, generations(2, 1)},
+		{none, every("1h", "1h", 1), func(s *decide.Situation) { every("1h", "1h", 1)(s); finishedBefore(2 * time.Hour)(s) }},
+		{none, tells("d"), func(s *decide.Situation) { tells("d")(s); told("d")(s) }},
 		{none, triggered(facts.Triggers{OnSpecChange: true, OnImportChange: true}), importing("a", "b")},
 	}
 	watched := []string{"Installation", "Execution", "Context"}
@@ -57,29 +58,29 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		cases++
 		s := situationWith(chosen...)
 		unfinished := job.Unfinished(s.Inst.Status.JobID, s.Inst.Status.JobIDFinished)
-		d := decide(s)
+		d := decide.Next(s)
 		problem := ""
 		switch {
-		case d.do == "":
+		case d.Do == "":
 			problem = "no step"
-		case !d.wake.Recorded():
+		case !d.Wake.Recorded():
 			problem = "nothing is recorded that wakes it"
-		case d.wake.IsSettled() && unfinished:
+		case d.Wake.IsSettled() && unfinished:
 			problem = "the job is not finished, but nothing is waited for"
-		case d.wake.ContinuesAtOnce() == (d.do == rest || d.do == await):
+		case d.Wake.ContinuesAtOnce() == (d.Do == decide.Rest || d.Do == decide.Await):
 			problem = "only a step that does something goes on by itself"
-		case d.do == fail && job.OutcomeOf(d.err) != job.Terminal:
+		case d.Do == decide.Fail && job.OutcomeOf(d.Err) != job.Terminal:
 			problem = "a failure has to be final"
-		case d.do == await && (job.OutcomeOf(d.err) != job.Waiting || job.WakeOf(d.err).String() != d.wake.String()):
+		case d.Do == decide.Await && (job.OutcomeOf(d.Err) != job.Waiting || job.WakeOf(d.Err).String() != d.Wake.String()):
 			problem = "a wait has to say what ends it"
 		}
-		for _, event := range d.wake.Events() {
+		for _, event := range d.Wake.Events() {
 			if !slices.Contains(watched, event.Kind) || event.Name == "" {
 				problem = fmt.Sprintf("%+v wakes nobody", event)
 			}
 		}
 		if problem != "" {
-			t.Fatalf("%s: %s by %s, %v; status %+v", problem, d.do, d.wake, d.err, s.Inst.Status)
+			t.Fatalf("%s: %s by %s, %v; status %+v", problem, d.Do, d.Wake, d.Err, s.Inst.Status)
 		}
 	}
 	for _, phase := range phases {

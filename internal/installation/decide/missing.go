@@ -1,4 +1,4 @@
-package installation
+package decide
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
-// decideMissing judges imports that refer to objects which do not exist. The job
+// ByMissing judges imports that refer to objects which do not exist. The job
 // waits if each of them is exported by somebody who is under way; what nobody is
 // about to bring ends it.
-func decideMissing(parent *v1alpha1.Installation, missing []*dataflow.MissingError, exporters []kin.Exporter) decision {
+func ByMissing(parent *v1alpha1.Installation, missing []*dataflow.MissingError, exporters []kin.Exporter) Decision {
 	var errs []error
 	var wake job.Wake
 	coming := true

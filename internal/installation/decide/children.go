@@ -1,4 +1,4 @@
-package installation
+package decide
 
 import (
 	"errors"
@@ -14,18 +14,18 @@ import (
 // decideLeaving looks at subinstallations that are being deleted: those that are no
 // longer wanted, and those that somebody has deleted. The others get the job when they
 // are gone, because they may bring up the same.
-func decideLeaving(s situation) decision {
+func decideLeaving(s Situation) Decision {
 	subs := kin.Leaving(s.Family)
 	if sub, running := kin.Busy(subs, s.Inst.Status.JobID); running {
-		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
+		return Decision{Do: Rest, Wake: job.OnChange("Installation", sub.Name)}
 	}
 	switch {
 	case len(subs) > 0:
 		return failure(job.Wrap(subErrors(subs), "handlePhaseCleanupOrphaned", "AllOrphanedSubinstallationsFailed", "subinstallations that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
 	case hasWritten(s.Inst):
-		return act(handOver)
+		return doing(HandOver)
 	}
-	return decideInputs(s)
+	return ByInputs(s)
 }
 
 // hasWritten reports whether this job has written all children, and what its exports
@@ -36,23 +36,23 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 
 // decideChildren looks at the children of a running job. All of them end before it
 // does.
-func decideChildren(s situation) decision {
+func decideChildren(s Situation) Decision {
 	status := &s.Inst.Status
 	if sub, running := kin.Busy(s.Subs, status.JobID); running {
-		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
+		return Decision{Do: Rest, Wake: job.OnChange("Installation", sub.Name)}
 	}
 	if status.ExecutionReference != nil && (s.Exec == nil || s.Exec.Status.JobIDFinished != status.JobID) {
-		return decision{do: rest, wake: job.OnChange("Execution", s.Inst.Name)}
+		return Decision{Do: Rest, Wake: job.OnChange("Execution", s.Inst.Name)}
 	}
-	if err := childrenError(s); err != nil {
+	if err := ChildrenError(s); err != nil {
 		return failure(err)
 	}
 	return decideCompletion(s)
 }
 
-// childrenError says which children have failed, and why: those that only follow from
+// ChildrenError says which children have failed, and why: those that only follow from
 // the failure of a sibling are named, and no cause. It is nil if all have succeeded.
-func childrenError(s situation) error {
+func ChildrenError(s Situation) error {
 	var said, failed []string
 	var causes []error
 	for _, sub := range s.Subs {
@@ -120,47 +120,47 @@ func shortened(message string) string {
 
 // decideCompletion ends a job whose children are done. What was changed meanwhile
 // would be missing in its results.
-func decideCompletion(s situation) decision {
+func decideCompletion(s Situation) Decision {
 	if s.Inst.Generation != s.Inst.Status.ObservedGeneration {
 		return failure(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
-	return act(complete)
+	return doing(Complete)
 }
 
 // decideRemoval looks at what has to go before a deletion reaches the children.
-func decideRemoval(s situation) decision {
+func decideRemoval(s Situation) Decision {
 	switch {
-	case s.turn == nil && kin.MindsImporters(s.Inst):
-		return act(survey)
-	case s.turn != nil && s.turn.Never != nil:
-		return failure(s.turn.Never)
-	case s.turn != nil && len(s.turn.Waits) > 0:
-		return awaiting(job.OnChange("Installation", s.turn.Waits...), "CheckSuccessorSibling", "SiblingImport",
-			"a sibling still imports some of the exports: waiting until Installations "+kin.Listed(s.turn.Waits)+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
+	case s.Turn == nil && kin.MindsImporters(s.Inst):
+		return doing(Survey)
+	case s.Turn != nil && s.Turn.Never != nil:
+		return failure(s.Turn.Never)
+	case s.Turn != nil && len(s.Turn.Waits) > 0:
+		return awaiting(job.OnChange("Installation", s.Turn.Waits...), "CheckSuccessorSibling", "SiblingImport",
+			"a sibling still imports some of the exports: waiting until Installations "+kin.Listed(s.Turn.Waits)+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
 	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
-		return act(release)
+		return doing(Release)
 	}
-	return act(remove)
+	return doing(Remove)
 }
 
 // decideDeletion looks at what is left of the children. The cache may be behind, so
 // that the API server has the last word on whether the Execution is gone; and it may
 // show the Execution only now, which nobody has deleted then.
-func decideDeletion(s situation) decision {
+func decideDeletion(s Situation) Decision {
 	jobID := s.Inst.Status.JobID
-	if len(kin.Leaving(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.gone || !s.condemned) {
-		return act(remove)
+	if len(kin.Leaving(s.Family)) < len(s.Subs) || s.Exec != nil && s.Exec.DeletionTimestamp == nil && (s.Gone || !s.Condemned) {
+		return doing(Remove)
 	}
 	if sub, running := kin.Busy(s.Subs, jobID); running {
-		return decision{do: rest, wake: job.OnChange("Installation", sub.Name)}
+		return Decision{Do: Rest, Wake: job.OnChange("Installation", sub.Name)}
 	}
 	switch {
-	case s.Exec == nil && s.Inst.Status.ExecutionReference != nil && !s.gone:
-		return act(confirm)
+	case s.Exec == nil && s.Inst.Status.ExecutionReference != nil && !s.Gone:
+		return doing(Confirm)
 	case s.Exec == nil && len(s.Subs) == 0:
-		return act(release)
+		return doing(Release)
 	case s.Exec != nil && s.Exec.Status.JobIDFinished != jobID:
-		return decision{do: rest, wake: job.OnChange("Execution", s.Exec.Name)}
+		return Decision{Do: Rest, Wake: job.OnChange("Execution", s.Exec.Name)}
 	}
 	return failure(job.Wrap(errors.Join(subErrors(s.Subs), execError(s.Exec)), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
 }
@@ -171,4 +171,18 @@ func execError(exec *v1alpha1.Execution) error {
 		return nil
 	}
 	return errors.New(exec.Status.LastError.Message)
+}
+
+// failureOf is the reason of a failure that follows from those of children: an abort is
+// told up to the root.
+func failureOf(s Situation) string {
+	for _, sub := range s.Subs {
+		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {
+			return v1alpha1.AbortedReason
+		}
+	}
+	if s.Exec != nil && s.Exec.Status.LastError != nil && s.Exec.Status.LastError.Reason == v1alpha1.AbortedReason {
+		return v1alpha1.AbortedReason
+	}
+	return "children failed"
 }

@@ -1,0 +1,199 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/installation/repetition"
+	"go.landscaper.dev/internal/job"
+)
+
+// Next chooses the next step.
+func Next(s Situation) Decision {
+	status := &s.Inst.Status
+	operation := v1alpha1.Operation(s.Inst.Annotations[v1alpha1.OperationAnnotation])
+	unfinished := job.Unfinished(status.JobID, status.JobIDFinished)
+	switch {
+	case !unfinished && kin.HandsOver(s.Family):
+		return doing(Adopt)
+	case !unfinished && TakenUp(s):
+		return doing(Admit)
+	case interrupted(s, unfinished):
+		return decideInterruption(s, unfinished)
+	case !s.Orphaned && facts.InVain(s.Inst):
+		return doing(Dismiss)
+	case unfinished && facts.BeingDeleted(s.Inst) && canAbandon(s):
+		return failure(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))
+	case !unfinished && asksForJob(s, operation):
+		return doing(Admit)
+	case !unfinished:
+		return decideAfterwards(s)
+	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
+		return doing(Begin)
+	case needsAcceptance(s):
+		return doing(Accept)
+	}
+	return decidePhase(s)
+}
+
+// decideAfterwards chooses what to do when there is no job.
+func decideAfterwards(s Situation) Decision {
+	due := repetition.Due(s.Inst)
+	switch {
+	case s.Told == nil && facts.HasToTell(s.Inst):
+		return doing(Tell)
+	case !due.IsZero() && !s.Now.Before(due):
+		return doing(Repeat)
+	case s.Current == nil && FollowsImports(s):
+		return doing(Compare)
+	case s.Current != nil && *s.Current != "" && *s.Current != s.Inst.Status.ImportsHash:
+		return doing(Follow)
+	case s.Leftover && s.TidyAt.IsZero():
+		return doing(Tidy)
+	case kin.StaysUntilNext(s.Family) && !kin.Explained(s.Family):
+		return doing(Explain)
+	}
+	return resting(s, due)
+}
+
+// resting says what wakes an Installation that has nothing to do.
+func resting(s Situation, due time.Time) Decision {
+	wake := job.OnChange("Installation", s.Told...).By(s.TellAt).By(due)
+	if s.Leftover {
+		wake = wake.By(s.TidyAt)
+	}
+	if kin.Awaited(s.Family) {
+		wake = wake.And(job.OnChange("Installation", s.Parent.Name))
+	}
+	if !wake.Recorded() {
+		wake = job.Settled()
+	}
+	return Decision{Do: Rest, Wake: wake}
+}
+
+// decideInterruption hands an interruption down. A job that has not reached its
+// children ends with it.
+func decideInterruption(s Situation, unfinished bool) Decision {
+	d := doing(Interrupt)
+	status := &s.Inst.Status
+	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(kin.Leaving(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
+	if unfinished && (waits || canAbandon(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
+		d.Err = job.Terminally(endedBy(s.Inst))
+	}
+	return d
+}
+
+// asksForJob reports whether an Installation is to get a job of its own. What has lost
+// its parent and is being deleted deletes itself.
+func asksForJob(s Situation, operation v1alpha1.Operation) bool {
+	if !s.Orphaned {
+		return facts.WantsJob(s.Inst, operation, s.Triggers)
+	}
+	return facts.BeingDeleted(s.Inst) && facts.HasFinalizer(s.Inst) &&
+		(operation == v1alpha1.ReconcileOperation || !s.Inst.Status.InstallationPhase.Current().IsDeletion())
+}
+
+// interrupted reports whether somebody wants that the job ends. What asks for a job that
+// is about to be stored does not; and what comes before the parent hands a job over is
+// for that job.
+func interrupted(s Situation, unfinished bool) bool {
+	return s.Asked == "" && facts.EndsEarly(s.Inst, unfinished) && (unfinished || !kin.Awaited(s.Family))
+}
+
+// needsAcceptance reports whether the admission of the running job was cut short
+// before the finalizer was set. The children wait for that.
+func needsAcceptance(s Situation) bool {
+	return s.Asked == "" && !facts.BeingDeleted(s.Inst) && !facts.HasFinalizer(s.Inst)
+}
+
+// decidePhase chooses the step of a running job. From a phase that we do not know,
+// the job begins again.
+func decidePhase(s Situation) Decision {
+	phases := v1alpha1.InstallationPhases
+	switch s.Inst.Status.InstallationPhase {
+	case phases.Init, phases.ObjectsCreated:
+		if len(kin.Leaving(s.Family)) > 0 {
+			return doing(Clear)
+		}
+		return ByInputs(s)
+	case phases.CleanupOrphaned:
+		return decideLeaving(s)
+	case phases.Progressing:
+		return decideChildren(s)
+	case phases.Completing:
+		return decideCompletion(s)
+	case phases.InitDelete, phases.TriggerDelete:
+		return decideRemoval(s)
+	case phases.Deleting:
+		return decideDeletion(s)
+	}
+	return doing(Begin)
+}
+
+// ByInputs chooses what to do before anything is rendered.
+func ByInputs(s Situation) Decision {
+	in := s.Inputs
+	switch {
+	case in == nil:
+		return doing(Look)
+	case len(in.Invalid) > 0:
+		return failure(job.Wrap(in.Invalid.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+	case in.Turn.Never != nil:
+		return failure(in.Turn.Never)
+	case len(in.Turn.Waits) > 0:
+		return awaiting(job.OnChange("Installation", in.Turn.Waits...), "init", "AllPredecessorsFinished", "waiting for Installations "+kin.Listed(in.Turn.Waits)+", whose exports are imported")
+	case in.Landscape == nil:
+		return decideWithoutContext(s.Inst)
+	case in.Broken != nil:
+		return failure(job.Wrap(in.Broken, "init", "ImportsSatisfied", ""))
+	case len(in.Missing) > 0:
+		return ByMissing(s.Parent, in.Missing, in.Exporters)
+	case isAsBefore(s) && isConcerned(s.Inst):
+		return doing(CarryOn)
+	case isAsBefore(s):
+		return doing(Pass)
+	}
+	return doing(BringUp)
+}
+
+// decideWithoutContext waits for the default Context, which the server makes. Any
+// other one is up to the user.
+func decideWithoutContext(inst *v1alpha1.Installation) Decision {
+	name := facts.ContextOf(inst)
+	if name != v1alpha1.DefaultContextName {
+		return failure(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
+	}
+	return awaiting(job.OnChange("Context", name), "InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
+}
+
+// canAbandon reports whether a job has not reached any child.
+func canAbandon(s Situation) bool {
+	switch s.Inst.Status.InstallationPhase {
+	case v1alpha1.InstallationPhases.Init:
+		return true
+	case v1alpha1.InstallationPhases.CleanupOrphaned:
+		return len(kin.Leaving(s.Family)) == 0
+	}
+	return false
+}
+
+// TakenUp reports whether the first job of a root has no request any more, and is not
+// stored yet.
+func TakenUp(s Situation) bool { return s.Taken || facts.Admitted(s.Inst) }
+
+// FollowsImports reports whether a root without a job gets one when its imports change.
+// The first one is not started by that.
+func FollowsImports(s Situation) bool {
+	return s.Triggers.OnImportChange && facts.Follows(s.Inst) && s.Inst.Status.JobID != "" && s.Inst.Annotations[v1alpha1.OperationAnnotation] == ""
+}
+
+// endedBy is why a job ends that has not reached its children.
+func endedBy(inst *v1alpha1.Installation) error {
+	if facts.Aborting(inst) {
+		return job.NewError("AbortOperation", v1alpha1.AbortedReason, "operation was aborted")
+	}
+	return job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted")
+}

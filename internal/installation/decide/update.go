@@ -1,0 +1,52 @@
+package decide
+
+import (
+	"slices"
+	"strings"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
+)
+
+// RequestedUpdate is what a job of a root is about; nil if it is about everything.
+func RequestedUpdate(s Situation, trigger v1alpha1.JobTrigger) *v1alpha1.DataUpdate {
+	if trigger != v1alpha1.TriggeredByExports {
+		return nil
+	}
+	named := s.Inst.Annotations[v1alpha1.ChangedExportsAnnotation]
+	return updateOf(s, slices.DeleteFunc(strings.Split(named, ","), func(name string) bool { return name == "" }))
+}
+
+// InheritedUpdate is what the job of the parent is about; nil if it is about everything.
+func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
+	if s.Parent.Status.DataUpdate == nil || facts.BeingDeleted(s.Inst) {
+		return nil
+	}
+	return updateOf(s, s.Parent.Status.DataUpdate.Installations)
+}
+
+// updateOf notes whether the last job has left everything as it should be. It comes before
+// the job begins: what is stored is then still about that.
+func updateOf(s Situation, changed []string) *v1alpha1.DataUpdate {
+	status := &s.Inst.Status
+	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&
+		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family)
+	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
+}
+
+// Unchanged reports whether the running job leaves an Installation as it is.
+func Unchanged(inst *v1alpha1.Installation) bool {
+	return inst.Status.DataUpdate != nil && inst.Status.DataUpdate.Unchanged
+}
+
+// isAsBefore reports whether the last job has deployed what this one would.
+func isAsBefore(s Situation) bool {
+	return Unchanged(s.Inst) && s.Inputs.Hash != "" && s.Inputs.Hash == s.Inst.Status.ImportsHash
+}
+
+// isConcerned reports whether something that an Installation or a part of it has exported
+// has changed.
+func isConcerned(inst *v1alpha1.Installation) bool {
+	return slices.Contains(inst.Status.DataUpdate.Installations, inst.Name)
+}
