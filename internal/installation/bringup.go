@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
@@ -273,15 +274,11 @@ func (r *Reconciler) nameTaken(ctx context.Context, inst *v1alpha1.Installation,
 		return err
 	}
 	live := &v1alpha1.Execution{}
-	if getErr := r.Client.Get(ctx, client.ObjectKeyFromObject(inst), live); getErr != nil || asOwner(inst).Owns(live) {
+	if getErr := r.Client.Get(ctx, client.ObjectKeyFromObject(inst), live); getErr != nil || facts.AsOwner(inst).Owns(live) {
 		return err
 	}
 	if live.DeletionTimestamp != nil || metav1.GetControllerOf(live) != nil {
 		return job.WaitFor(job.OnChange("Execution", live.Name), "handlePhaseInit", "ReconcileExecution", "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
 	}
 	return job.Terminally(fmt.Errorf("there is an Execution %s that does not belong to this Installation: delete it or choose another name", live.Name))
-}
-
-func asOwner(inst *v1alpha1.Installation) job.Owner {
-	return job.Owner{Kind: "Installation", Object: inst}
 }

@@ -12,21 +12,16 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
 
-// copiesByScope is the index of the copies of imports by the scope that they live in.
-const copiesByScope = "scope"
-
-func scopeOf(object client.Object) []string {
-	return []string{object.GetLabels()[v1alpha1.DataObjectContextLabel]}
-}
-
 // storeCopies writes the copies of imports for the children.
 func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies dataflow.Exports) error {
 	own := func(kind string, live client.Object) error {
-		if !asOwner(s.Inst).MayReplace(live) && !s.ownsWriter(live) {
+		if !facts.AsOwner(s.Inst).MayReplace(live) && !s.ownsWriter(live) {
 			return foreign(kind, live)
 		}
 		return nil
@@ -53,7 +48,7 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies datafl
 // ownsWriter reports whether an object was exported by a subinstallation, in an earlier
 // job that did not import it.
 func (s *snapshot) ownsWriter(live client.Object) bool {
-	return slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return asOwner(sub).Owns(live) })
+	return slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return facts.AsOwner(sub).Owns(live) })
 }
 
 func (r *Reconciler) notStored(s *snapshot, object client.Object, reason string, err error) error {
@@ -133,7 +128,7 @@ func foreign(kind string, object client.Object) error {
 func (r *Reconciler) dropCopies(ctx context.Context, inst *v1alpha1.Installation) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
-		err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{copiesByScope: v1alpha1.InstallationScope(inst.Name)})
+		err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)})
 		if err != nil {
 			return job.Wrap(err, "handlePhaseCompleting", "CleanupContext", "list the copies of imports")
 		}

@@ -183,10 +183,6 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// tellsAs is the entry of the index of waiting Installations for those that will ask
-// another one for a job.
-func tellsAs(name string) string { return "tells " + name }
-
 // objectKey names an object of a kind.
 type objectKey struct {
 	target bool

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
@@ -162,7 +163,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 	}
 	name := v1alpha1.InstallationScope(s.Inst.Name)
 	if known := r.remembered.of(s.Inst.UID, s.Inst.Status.JobID); known != nil && known.copies != nil && len(s.Subs) == 0 {
-		err := list(r.Client, client.MatchingFields{copiesByScope: name})
+		err := list(r.Client, client.MatchingFields{index.CopiesByScope: name})
 		if err != nil || known.copies.in(s.Inst.Status.JobID, data, targets) {
 			return data, targets, err
 		}
@@ -247,14 +248,14 @@ func (r *Reconciler) inherits(ctx context.Context, s *snapshot, live client.Obje
 	if err != nil || owner == nil {
 		return err == nil, err // names the object
 	}
-	return owner.UID == s.Parent.UID || asOwner(s.Parent).Owns(owner), nil
+	return owner.UID == s.Parent.UID || facts.AsOwner(s.Parent).Owns(owner), nil
 }
 
 // takeForExport refuses to write an export over what belongs to somebody else: to
 // another Installation, or to a controller that would write it back. What belongs to
 // nobody is taken over.
 func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object) error {
-	if asOwner(inst).MayReplace(live) {
+	if facts.AsOwner(inst).MayReplace(live) {
 		return nil
 	}
 	if err := dataflow.CheckOwner(inst, live.GetName(), live); err != nil {
@@ -266,20 +267,12 @@ func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object)
 	return nil
 }
 
-// exportsBySource is the index of the objects by the Installation that has written
-// them.
-const exportsBySource = "source"
-
-func sourceOf(object client.Object) []string {
-	return []string{object.GetLabels()[v1alpha1.DataObjectSourceLabel]}
-}
-
 // dropExports deletes what earlier jobs have exported and this one has not. It knows
 // what was just written, which the cache may still show as it was before.
 func (r *Reconciler) dropExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
-		err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{exportsBySource: v1alpha1.InstallationScope(inst.Name)})
+		err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)})
 		if err != nil {
 			return job.Wrap(err, "handlePhaseCompleting", "CleanupExports", "list the exports of earlier jobs")
 		}

@@ -8,22 +8,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
-
-// byParent is the index of Installations by the name of their parent.
-const byParent = "parent"
-
-// noParent stands for the parent of roots. No Installation can have this name.
-const noParent = "-"
-
-func parentOf(object client.Object) []string {
-	if owner, ok := job.OwnerOf(object, "Installation"); ok {
-		return []string{owner.Name}
-	}
-	return []string{noParent}
-}
 
 // observeFamily reads the parent of an Installation and its subinstallations. All
 // Installations come by one watch: whoever sees a version of a parent sees the
@@ -41,7 +30,7 @@ func (r *Reconciler) observeFamily(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	for _, child := range children {
-		if asOwner(s.Inst).Owns(child) {
+		if facts.AsOwner(s.Inst).Owns(child) {
 			s.Subs = append(s.Subs, child)
 		}
 	}
@@ -52,7 +41,7 @@ func (r *Reconciler) observeFamily(ctx context.Context, s *snapshot) error {
 // those of an earlier one of its name. They must not be changed.
 func (r *Reconciler) childrenOf(ctx context.Context, namespace, parent string) ([]*v1alpha1.Installation, error) {
 	list := &v1alpha1.InstallationList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{byParent: parent}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.ByParent: parent}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the subinstallations of Installation %s/%s: %w", namespace, parent, err)
 	}
 	children := make([]*v1alpha1.Installation, len(list.Items))
@@ -65,7 +54,7 @@ func (r *Reconciler) childrenOf(ctx context.Context, namespace, parent string) (
 // siblings returns an Installation and its siblings, which must not be changed. The
 // Installation is the one that is given, and not what a cache shows of it.
 func (r *Reconciler) siblings(ctx context.Context, inst *v1alpha1.Installation) ([]*v1alpha1.Installation, error) {
-	children, err := r.childrenOf(ctx, inst.Namespace, parentOf(inst)[0])
+	children, err := r.childrenOf(ctx, inst.Namespace, index.ParentOf(inst)[0])
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
@@ -57,9 +58,9 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	}
 	b.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.Installation{}, &v1alpha1.Execution{}).
-		WithIndex(&v1alpha1.DataObject{}, copiesByScope, scopeOf).WithIndex(&v1alpha1.Target{}, copiesByScope, scopeOf).
-		WithIndex(&v1alpha1.Installation{}, byParent, parentOf).WithIndex(&v1alpha1.Installation{}, waiting, waitsAs).
-		WithIndex(&v1alpha1.DataObject{}, exportsBySource, sourceOf).WithIndex(&v1alpha1.Target{}, exportsBySource, sourceOf).
+		WithIndex(&v1alpha1.DataObject{}, index.CopiesByScope, index.ScopeOf).WithIndex(&v1alpha1.Target{}, index.CopiesByScope, index.ScopeOf).
+		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
+		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				object.SetUID(types.UID("uid-of-" + object.GetName()))

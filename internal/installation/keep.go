@@ -107,7 +107,7 @@ func (r *Reconciler) keep(ctx context.Context, inst *v1alpha1.Installation, secr
 	if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(secret), live); err != nil {
 		return err // the caller tells what is stored
 	}
-	if !asOwner(inst).Owns(live) || live.Type != secret.Type {
+	if !facts.AsOwner(inst).Owns(live) || live.Type != secret.Type {
 		return foreign("Secret", live)
 	}
 	changed, change, err := wanted.PlanSecret(secret, live)
@@ -168,7 +168,7 @@ func (r *Reconciler) dropPlan(ctx context.Context, inst *v1alpha1.Installation) 
 	}
 	for i := range list.Items {
 		found := &list.Items[i]
-		if !asOwner(inst).Owns(found) {
+		if !facts.AsOwner(inst).Owns(found) {
 			continue
 		}
 		// What lists metadata does not tell the kind of each.

@@ -169,7 +169,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 	case err != nil:
 		return false, fmt.Errorf("read Execution %s: %w", request, err)
-	case asOwner(inst).Owns(exec):
+	case facts.AsOwner(inst).Owns(exec):
 		if !r.written.Fresh(exec) {
 			return false, nil
 		}

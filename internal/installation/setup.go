@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
@@ -21,14 +22,14 @@ import (
 // parent, subinstallations and siblings, and the default Context that they may wait for.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
 	for _, kind := range []client.Object{&v1alpha1.DataObject{}, &v1alpha1.Target{}} {
-		if err := manager.GetFieldIndexer().IndexField(ctx, kind, copiesByScope, scopeOf); err != nil {
+		if err := manager.GetFieldIndexer().IndexField(ctx, kind, index.CopiesByScope, index.ScopeOf); err != nil {
 			return fmt.Errorf("index copies of imports: %w", err)
 		}
-		if err := manager.GetFieldIndexer().IndexField(ctx, kind, exportsBySource, sourceOf); err != nil {
+		if err := manager.GetFieldIndexer().IndexField(ctx, kind, index.ExportsBySource, index.SourceOf); err != nil {
 			return fmt.Errorf("index exports: %w", err)
 		}
 	}
-	for field, values := range map[string]client.IndexerFunc{byParent: parentOf, waiting: waitsAs} {
+	for field, values := range map[string]client.IndexerFunc{index.ByParent: index.ParentOf, index.Waiting: index.WaitsAs} {
 		if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, field, values); err != nil {
 			return fmt.Errorf("index Installations by %s: %w", field, err)
 		}

@@ -22,6 +22,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/queue"
 )
 
@@ -61,11 +62,11 @@ func TestSetup(t *testing.T) {
 	}{
 		{"what every server needs", facts.Triggers{OnSpecChange: true}, "", always, ""},
 		{"and who imports something, where jobs follow that", facts.Triggers{OnImportChange: true}, "", append(slices.Clone(always), "Installation by imports"), ""},
-		{"without the copies of imports, none would be deleted", facts.Triggers{}, copiesByScope, nil, "index copies of imports"},
-		{"without the exports, none would be deleted", facts.Triggers{}, exportsBySource, nil, "index exports"},
-		{"without the families, there are no trees", facts.Triggers{}, byParent, nil, "index Installations by parent"},
-		{"without those that wait, nobody is woken", facts.Triggers{}, waiting, nil, "index Installations by waiting"},
-		{"without the importers, nobody follows", facts.Triggers{OnImportChange: true}, importedObjects, nil, "index Installations by what they import"},
+		{"without the copies of imports, none would be deleted", facts.Triggers{}, index.CopiesByScope, nil, "index copies of imports"},
+		{"without the exports, none would be deleted", facts.Triggers{}, index.ExportsBySource, nil, "index exports"},
+		{"without the families, there are no trees", facts.Triggers{}, index.ByParent, nil, "index Installations by parent"},
+		{"without those that wait, nobody is woken", facts.Triggers{}, index.Waiting, nil, "index Installations by waiting"},
+		{"without the importers, nobody follows", facts.Triggers{OnImportChange: true}, index.ByImport, nil, "index Installations by what they import"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			whole, err := ctrl.NewManager(&kube.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
@@ -55,7 +56,7 @@ func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 		secret = nil
 	case err != nil:
 		return nil, &sources.ReadError{Object: "Secret " + name, Cause: err}
-	case metav1.GetControllerOf(secret) != nil && !asOwner(s.inst).MayReplace(secret):
+	case metav1.GetControllerOf(secret) != nil && !facts.AsOwner(s.inst).MayReplace(secret):
 		return nil, foreign("Secret", secret)
 	}
 	s.seen[name] = secret
@@ -65,7 +66,7 @@ func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 // isOwn tells whether a Secret holds a state of this Installation, and not of an
 // earlier one that had the same name.
 func (s *states) isOwn(secret *corev1.Secret) bool {
-	return metav1.GetControllerOf(secret) == nil || asOwner(s.inst).Owns(secret)
+	return metav1.GetControllerOf(secret) == nil || facts.AsOwner(s.inst).Owns(secret)
 }
 
 // write stores states. If somebody else has written one since it was read, that is

@@ -282,7 +282,7 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	exec := &v1alpha1.Execution{}
 	reference := s.Inst.Status.ExecutionReference
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
-	case err == nil && asOwner(s.Inst).Owns(exec):
+	case err == nil && facts.AsOwner(s.Inst).Owns(exec):
 		s.Exec = exec
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Execution %s: %w", reference.Name, err)

@@ -20,6 +20,8 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
@@ -42,9 +44,9 @@ func api(t *testing.T, objects ...client.Object) client.Client {
 		}
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithIndex(&v1alpha1.Installation{}, byParent, parentOf).WithIndex(&v1alpha1.Installation{}, waiting, waitsAs).
-		WithIndex(&v1alpha1.DataObject{}, copiesByScope, scopeOf).WithIndex(&v1alpha1.Target{}, copiesByScope, scopeOf).
-		WithIndex(&v1alpha1.DataObject{}, exportsBySource, sourceOf).WithIndex(&v1alpha1.Target{}, exportsBySource, sourceOf).Build()
+		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
+		WithIndex(&v1alpha1.DataObject{}, index.CopiesByScope, index.ScopeOf).WithIndex(&v1alpha1.Target{}, index.CopiesByScope, index.ScopeOf).
+		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).Build()
 }
 
 func owner(kind, name, uid string) metav1.OwnerReference {
@@ -182,7 +184,7 @@ func TestStoreCopies(t *testing.T) {
 		if err != nil || live.Spec.Type != "example.org/y" || live.Labels[v1alpha1.DataObjectJobIDLabel] != "job-2" || live.Labels[v1alpha1.DataObjectIndexLabel] != "" {
 			t.Errorf("%s: %v, %+v", test.reason, err, live)
 		}
-		if !asOwner(inst).Owns(live) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
+		if !facts.AsOwner(inst).Owns(live) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
 			t.Errorf("%s: %+v", test.reason, live.ObjectMeta)
 		}
 	}

@@ -185,7 +185,7 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 		if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(sub), live); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("read Installation %s: %w", sub.Name, err)
 		}
-		if asOwner(parent).Owns(live) && live.Annotations[v1alpha1.SubinstallationNameAnnotation] == planned.Annotations[v1alpha1.SubinstallationNameAnnotation] {
+		if facts.AsOwner(parent).Owns(live) && live.Annotations[v1alpha1.SubinstallationNameAnnotation] == planned.Annotations[v1alpha1.SubinstallationNameAnnotation] {
 			// What created it may have known an older template.
 			return r.ensureSub(ctx, parent, planned, live)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
@@ -145,7 +146,7 @@ func (r *Reconciler) countTree(ctx context.Context, inst *v1alpha1.Installation,
 func (r *Reconciler) copiesOf(ctx context.Context, inst *v1alpha1.Installation) (dataflow.Exports, error) {
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
-		scope := client.MatchingFields{copiesByScope: v1alpha1.InstallationScope(inst.Name)}
+		scope := client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)}
 		if err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), scope, client.UnsafeDisableDeepCopy); err != nil {
 			return dataflow.Exports{}, &sources.ReadError{Object: "the copies of imports of Installation " + inst.Name, Cause: err}
 		}

@@ -13,7 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/repetition"
 )
 
@@ -40,30 +40,9 @@ func (r *Reconciler) follow(ctx context.Context, s *snapshot) error {
 	return r.start(ctx, s, v1alpha1.TriggeredByImports)
 }
 
-// importedObjects is the index of roots by the objects that they import.
-const importedObjects = "imports"
-
-func importsOfRoot(object client.Object) []string {
-	inst, ok := object.(*v1alpha1.Installation)
-	if !ok || !facts.IsRoot(inst) {
-		return nil
-	}
-	var entries []string
-	for _, reference := range dataflow.References(inst) {
-		for _, imported := range reference.Objects {
-			entries = append(entries, importEntry(imported.Kind, imported.Namespace, imported.Name))
-		}
-	}
-	return entries
-}
-
-func importEntry(kind dataflow.Kind, namespace, name string) string {
-	return fmt.Sprintf("%s %s/%s", kind, namespace, name)
-}
-
 // watchImports wakes roots when something that they import is changed.
 func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, building *builder.Builder) error {
-	if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, importedObjects, importsOfRoot); err != nil {
+	if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Installation{}, index.ByImport, index.ImportsOfRoot); err != nil {
 		return fmt.Errorf("index Installations by what they import: %w", err)
 	}
 	building.
@@ -79,8 +58,8 @@ func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, bui
 func (r *Reconciler) importersOf(kind dataflow.Kind) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		list := &v1alpha1.InstallationList{}
-		entry := importEntry(kind, object.GetNamespace(), object.GetName())
-		if err := r.Client.List(ctx, list, client.MatchingFields{importedObjects: entry}, client.UnsafeDisableDeepCopy); err != nil {
+		entry := index.ImportOf(kind, object.GetNamespace(), object.GetName())
+		if err := r.Client.List(ctx, list, client.MatchingFields{index.ByImport: entry}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil
 		}
 		requests := make([]reconcile.Request, len(list.Items))

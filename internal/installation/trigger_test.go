@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -209,14 +210,14 @@ func TestImportsOfRoot(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(test.imports), &inst.Spec.Imports); err != nil {
 				t.Fatal(err)
 			}
-			got := importsOfRoot(inst)
+			got := index.ImportsOfRoot(inst)
 			slices.Sort(got)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
 	}
-	if got := importsOfRoot(&v1alpha1.Execution{}); got != nil {
+	if got := index.ImportsOfRoot(&v1alpha1.Execution{}); got != nil {
 		t.Errorf("what is no Installation imports %v", got)
 	}
 }
@@ -247,7 +248,7 @@ func TestImportersOf(t *testing.T) {
 	elsewhere.Namespace = "other"
 	child := sibling("child x")
 	objects := []client.Object{root(t, "one", []string{"x"}, nil), root(t, "two", []string{"x", "y"}, nil), root(t, "three", []string{"z"}, nil), elsewhere, child}
-	indexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.Installation{}, importedObjects, importsOfRoot).Build()
+	indexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.Installation{}, index.ByImport, index.ImportsOfRoot).Build()
 	unindexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	data := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "x"}}
 	for _, test := range []struct {

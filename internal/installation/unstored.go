@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 )
 
 // marks are what is remembered of some Installations until a restart.
@@ -50,7 +51,7 @@ func (r *Reconciler) observeUnstored(ctx context.Context, s *snapshot) error {
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Execution %s/%s: %w", s.Inst.Namespace, s.Inst.Name, err)
 	}
-	if err == nil && asOwner(s.Inst).Owns(exec) {
+	if err == nil && facts.AsOwner(s.Inst).Owns(exec) {
 		s.Exec = exec
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -55,7 +56,7 @@ func (r *Reconciler) dropValue(ctx context.Context, inst *v1alpha1.Installation,
 	if err != nil {
 		return err // the caller tells what is deleted
 	}
-	if secret.Type != holder.ValueSecretType || !asOwner(inst).Owns(secret) {
+	if secret.Type != holder.ValueSecretType || !facts.AsOwner(inst).Owns(secret) {
 		return nil
 	}
 	return client.IgnoreNotFound(r.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) // the caller tells what is deleted

@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
@@ -20,35 +21,11 @@ func requestFor(object client.Object) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)}
 }
 
-// waiting is the index of Installations that wait before they reach any child, by
-// their parent and phase; and of those that will ask others for a job, by these.
-const waiting = "waiting"
-
-func waitsAs(object client.Object) []string {
-	inst, ok := object.(*v1alpha1.Installation)
-	if !ok {
-		return nil
-	}
-	var entries []string
-	for _, dependent := range inst.Status.DependentsToTrigger {
-		entries = append(entries, tellsAs(dependent.Name))
-	}
-	switch phase := inst.Status.InstallationPhase; phase {
-	case v1alpha1.InstallationPhases.Init, v1alpha1.InstallationPhases.InitDelete:
-		entries = append(entries, string(phase), waitingBeside(object, phase))
-	}
-	return entries
-}
-
-func waitingBeside(object client.Object, phase v1alpha1.InstallationPhase) string {
-	return parentOf(object)[0] + "/" + string(phase)
-}
-
 // waitingAs returns the Installations that wait under an entry of the index. One that
 // the cache does not show as waiting yet will look again after its own write.
 func (r *Reconciler) waitingAs(ctx context.Context, namespace, entry string) []v1alpha1.Installation {
 	list := &v1alpha1.InstallationList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{waiting: entry}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.Waiting: entry}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	return list.Items
@@ -80,11 +57,11 @@ func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installa
 	} else {
 		last = before
 	}
-	for _, teller := range r.waitingAs(ctx, last.Namespace, tellsAs(last.Name)) {
+	for _, teller := range r.waitingAs(ctx, last.Namespace, index.TellsAs(last.Name)) {
 		requests = append(requests, requestFor(&teller))
 	}
 	requests = append(requests, r.waitingChildren(ctx, last, after == nil)...)
-	if name := parentOf(last)[0]; name != noParent && concernsParent(before, after) {
+	if name := index.ParentOf(last)[0]; name != index.NoParent && concernsParent(before, after) {
 		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: last.Namespace, Name: name}})
 	}
 	return requests
@@ -96,14 +73,14 @@ func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installa
 func (r *Reconciler) waitingSiblings(ctx context.Context, inst *v1alpha1.Installation) []reconcile.Request {
 	var requests []reconcile.Request
 	if len(kin.Exports(inst, r.Triggers)) > 0 {
-		for _, sibling := range r.waitingAs(ctx, inst.Namespace, waitingBeside(inst, v1alpha1.InstallationPhases.Init)) {
+		for _, sibling := range r.waitingAs(ctx, inst.Namespace, index.WaitingBeside(inst, v1alpha1.InstallationPhases.Init)) {
 			if sibling.Name != inst.Name && kin.ImportsFrom(&sibling, inst) {
 				requests = append(requests, requestFor(&sibling))
 			}
 		}
 	}
 	if kin.ImportsAny(inst) {
-		for _, sibling := range r.waitingAs(ctx, inst.Namespace, waitingBeside(inst, v1alpha1.InstallationPhases.InitDelete)) {
+		for _, sibling := range r.waitingAs(ctx, inst.Namespace, index.WaitingBeside(inst, v1alpha1.InstallationPhases.InitDelete)) {
 			if sibling.Name != inst.Name {
 				requests = append(requests, requestFor(&sibling))
 			}

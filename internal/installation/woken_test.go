@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/index"
 )
 
 // TestWaitsAs: under what an Installation is found by those that let it go on.
@@ -31,12 +32,12 @@ func TestWaitsAs(t *testing.T) {
 		{"it has others to ask, and waits again itself", []option{jobs("b", "a", "Init"), tells("x")}, []string{"tells x", "Init", "-/Init"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := waitsAs(situationWith(test.options...).Inst); !slices.Equal(got, test.want) {
+			if got := index.WaitsAs(situationWith(test.options...).Inst); !slices.Equal(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
 	}
-	if got := waitsAs(&v1alpha1.Execution{}); got != nil {
+	if got := index.WaitsAs(&v1alpha1.Execution{}); got != nil {
 		t.Errorf("what is no Installation waits as %v", got)
 	}
 }
