@@ -2,9 +2,7 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
@@ -176,7 +175,7 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 // only what has changed.
 func ofThisJob(s *snapshot, object client.Object) bool {
 	jobID, labelled := object.GetLabels()[v1alpha1.DataObjectJobIDLabel]
-	stays := decide.Unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && s.ownsWriter(object)
+	stays := decide.Unchanged(s.Inst) || s.Inst.Status.DataUpdate != nil && holdings.OwnsWriter(s.Family, object)
 	return jobID == s.Inst.Status.JobID || stays || !labelled && !wanted.Stale(s.Inst, object)
 }
 
@@ -211,86 +210,25 @@ func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exp
 	if err := newStates(r.Client, s.Inst).write(ctx, exports.States); err != nil {
 		return err
 	}
-	take := func(kind string, live client.Object) error {
-		if inherits, err := r.inherits(ctx, s, live); inherits || err != nil {
-			return err
-		}
-		return takeForExport(s.Inst, kind, live)
-	}
-	for _, object := range exports.DataObjects {
-		if err := r.ensureData(ctx, s.Inst, object, take); err != nil {
-			return r.notPublished(s, object, "CreateDataObjects", err)
-		}
-	}
-	for _, target := range exports.Targets {
-		if err := r.ensureTarget(ctx, s.Inst, target, take); err != nil {
-			return r.notPublished(s, target, "CreateTargets", err)
-		}
-	}
-	return nil
+	return r.holdings().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason string, err error) error {
+		message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
+		r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
+		return job.Wrap(err, "handlePhaseCompleting", "CreateOrUpdateExports", message)
+	})
 }
 
-func (r *Reconciler) notPublished(s *snapshot, object client.Object, reason string, err error) error {
-	message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
-	r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
-	return job.Wrap(err, "handlePhaseCompleting", "CreateOrUpdateExports", message)
+// holdings are what Installations hold besides their children.
+func (r *Reconciler) holdings() holdings.Writer {
+	return holdings.Writer{Client: r.Client, Reader: r.Reader}
 }
 
-// inherits reports whether a subinstallation may write over what a sibling or its parent
-// has left: the name was theirs in an earlier job, and in this one it is the only one
-// that exports it.
-func (r *Reconciler) inherits(ctx context.Context, s *snapshot, live client.Object) (bool, error) {
-	reference, ok := job.OwnerOf(live, "Installation")
-	if s.Parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == s.Inst.Status.JobID {
-		return false, nil
-	}
-	owner, err := job.Parent(ctx, r.Client, s.Inst.Namespace, reference)
-	if err != nil || owner == nil {
-		return err == nil, err // names the object
-	}
-	return owner.UID == s.Parent.UID || facts.AsOwner(s.Parent).Owns(owner), nil
-}
-
-// takeForExport refuses to write an export over what belongs to somebody else: to
-// another Installation, or to a controller that would write it back. What belongs to
-// nobody is taken over.
-func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object) error {
-	if facts.AsOwner(inst).MayReplace(live) {
-		return nil
-	}
-	if err := dataflow.CheckOwner(inst, live.GetName(), live); err != nil {
-		return job.Terminally(err)
-	}
-	if owner := metav1.GetControllerOf(live); owner != nil {
-		return job.Terminally(fmt.Errorf("%s %s belongs to %s %s and is not overwritten: choose another name in spec.exports", kind, live.GetName(), owner.Kind, owner.Name))
-	}
-	return nil
-}
-
-// dropExports deletes what earlier jobs have exported and this one has not. It knows
-// what was just written, which the cache may still show as it was before.
-func (r *Reconciler) dropExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
-	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
-	for _, list := range []client.ObjectList{data, targets} {
-		err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)})
-		if err != nil {
-			return job.Wrap(err, "handlePhaseCompleting", "CleanupExports", "list the exports of earlier jobs")
-		}
-	}
-	var errs []error
-	for i := range data.Items {
-		object := &data.Items[i]
-		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.DataObjects, func(o *v1alpha1.DataObject) bool { return o.Name == object.Name }) {
-			errs = append(errs, r.drop(ctx, object, "CleanupExports", "DataObject "+object.Name+", which is no longer exported"))
-		}
-	}
-	for i := range targets.Items {
-		object := &targets.Items[i]
-		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.Targets, func(o *v1alpha1.Target) bool { return o.Name == object.Name }) {
-			errs = append(errs, r.drop(ctx, object, "CleanupExports", "Target "+object.Name+", which is no longer exported"))
-		}
-	}
-	return errors.Join(errs...)
+// storeCopies writes the copies of imports for the children.
+func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies dataflow.Exports) error {
+	return r.holdings().WriteCopies(ctx, s.Family, copies, func(object client.Object, reason string, err error) error {
+		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
+		r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
+		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", message)
+	})
 }
 
 // reach is what work may reach outside of the resource cluster.

@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -190,7 +191,7 @@ func TestTakeForExport(t *testing.T) {
 		{"of a controller that would write it back", []metav1.OwnerReference{owner("Deployment", "web", "9")}, "belongs to Deployment web"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			err := takeForExport(installationOf(t, "{}"), "Target", copyOf("x", "job-1", test.owners...))
+			err := holdings.TakeForExport(installationOf(t, "{}"), "Target", copyOf("x", "job-1", test.owners...))
 			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Terminal) {
 				t.Errorf("got %v", err)
 			}
@@ -212,7 +213,7 @@ func TestDropExports(t *testing.T) {
 	b := newBench(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", owner("Installation", "other", "9")), imported)
 	var written dataflow.Exports
 	written.Targets = []*v1alpha1.Target{export("just-written", "job-2", mine)}
-	if err := b.dropExports(t.Context(), installationOf(t, "{}"), written); err != nil {
+	if err := b.holdings().DropExports(t.Context(), installationOf(t, "{}"), written); err != nil {
 		t.Fatal(err)
 	}
 	list := &v1alpha1.TargetList{}

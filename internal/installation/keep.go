@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/sources"
@@ -108,7 +109,7 @@ func (r *Reconciler) keep(ctx context.Context, inst *v1alpha1.Installation, secr
 		return err // the caller tells what is stored
 	}
 	if !facts.AsOwner(inst).Owns(live) || live.Type != secret.Type {
-		return foreign("Secret", live)
+		return holdings.Foreign("Secret", live)
 	}
 	changed, change, err := wanted.PlanSecret(secret, live)
 	if err != nil || change == wanted.None {

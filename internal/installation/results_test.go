@@ -195,7 +195,7 @@ func TestInherits(t *testing.T) {
 			if !test.root {
 				s.Parent = parent
 			}
-			got, err := b.inherits(t.Context(), s, test.live)
+			got, err := b.holdings().Inherits(t.Context(), s.Family, test.live)
 			if got != test.want || (err != nil) != test.failed {
 				t.Errorf("got %t, %v", got, err)
 			}
@@ -229,7 +229,7 @@ func TestDropExportsFails(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, export("one"), export("two"), data.DeepCopy())
 			b.Client = test.fault.wrap(t, b.api)
-			err := b.dropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{})
+			err := b.holdings().DropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{})
 			if (err != nil) != test.failed || err != nil && job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
 			}
@@ -240,7 +240,7 @@ func TestDropExportsFails(t *testing.T) {
 			if left := len(targets.Items) + len(objects.Items); left != test.left {
 				t.Errorf("%d are left, want %d", left, test.left)
 			}
-			if err := b.dropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{}); err != nil {
+			if err := b.holdings().DropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{}); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
 		})

@@ -172,7 +172,7 @@ func TestChildrenError(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := ""
-			if err := decide.ChildrenError(situationWith(append(test.options, jobs("a", "", "Progressing"))...)); err != nil {
+			if err := decide.Next(situationWith(append(test.options, finalized, jobs("a", "", "Progressing"))...)).Err; err != nil {
 				got = err.Error()
 			}
 			if got != test.want {

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
@@ -57,7 +58,7 @@ func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 	case err != nil:
 		return nil, &sources.ReadError{Object: "Secret " + name, Cause: err}
 	case metav1.GetControllerOf(secret) != nil && !facts.AsOwner(s.inst).MayReplace(secret):
-		return nil, foreign("Secret", secret)
+		return nil, holdings.Foreign("Secret", secret)
 	}
 	s.seen[name] = secret
 	return secret, nil

@@ -334,11 +334,11 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	r.outages.over(s.Inst.UID)
 	if !decide.Unchanged(s.Inst) {
 		// Otherwise they are those of the job that has written them.
-		if err := r.dropCopies(ctx, s.Inst); err != nil {
+		if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {
 			return err
 		}
 	}
-	if err := r.dropExports(ctx, s.Inst, exports.Exports); err != nil {
+	if err := r.holdings().DropExports(ctx, s.Inst, exports.Exports); err != nil {
 		return err
 	}
 	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {

@@ -223,7 +223,7 @@ func TestDropCopies(t *testing.T) {
 		&v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "stale", Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop"}, OwnerReferences: []metav1.OwnerReference{mine}}},
 	)
 	r := &Reconciler{Client: c}
-	if err := r.dropCopies(t.Context(), installationOf(t, "{}")); err != nil {
+	if err := r.holdings().DropCopies(t.Context(), installationOf(t, "{}")); err != nil {
 		t.Fatal(err)
 	}
 	targets, data := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}

@@ -364,7 +364,7 @@ func TestHandedExport(t *testing.T) {
 			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
 			OwnerReferences: []metav1.OwnerReference{owner("Installation", test.owner, test.owner)},
 		}}
-		got, err := r.inherits(t.Context(), &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: self, Parent: parent}}}, live)
+		got, err := r.holdings().Inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
 		if err != nil || got != test.want {
 			t.Errorf("%s: %t, %v", test.reason, got, err)
 		}

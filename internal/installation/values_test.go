@@ -91,12 +91,12 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			object, secret := concealed("password", `"new"`, mine)
 			return r.storeCopies(t.Context(), snapshotOf(installationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
 		}, true},
-		"it is not imported any more": {nil, func(r *Reconciler) error { return r.dropCopies(t.Context(), installationOf(t, "{}")) }, false},
+		"it is not imported any more": {nil, func(r *Reconciler) error { return r.holdings().DropCopies(t.Context(), installationOf(t, "{}")) }, false},
 		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(r *Reconciler) error {
-			return r.dropCopies(t.Context(), installationOf(t, "{}"))
+			return r.holdings().DropCopies(t.Context(), installationOf(t, "{}"))
 		}, true},
 		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(r *Reconciler) error {
-			return r.dropCopies(t.Context(), installationOf(t, "{}"))
+			return r.holdings().DropCopies(t.Context(), installationOf(t, "{}"))
 		}, true},
 	} {
 		object, secret := concealed("password", `"old"`, mine)

@@ -44,15 +44,15 @@ func decideChildren(s Situation) Decision {
 	if status.ExecutionReference != nil && (s.Exec == nil || s.Exec.Status.JobIDFinished != status.JobID) {
 		return Decision{Do: Rest, Wake: job.OnChange("Execution", s.Inst.Name)}
 	}
-	if err := ChildrenError(s); err != nil {
+	if err := childrenError(s); err != nil {
 		return failure(err)
 	}
 	return decideCompletion(s)
 }
 
-// ChildrenError says which children have failed, and why: those that only follow from
+// childrenError says which children have failed, and why: those that only follow from
 // the failure of a sibling are named, and no cause. It is nil if all have succeeded.
-func ChildrenError(s Situation) error {
+func childrenError(s Situation) error {
 	var said, failed []string
 	var causes []error
 	for _, sub := range s.Subs {
