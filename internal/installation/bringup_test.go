@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -131,9 +132,9 @@ func TestNameTaken(t *testing.T) {
 		outcome job.Outcome
 	}{
 		{"something else went wrong", exec(), errors.New("busy"), job.Transient},
-		{"the answer to our own attempt was lost: another look finds it", exec(owner("Installation", "shop", "2")), taken, job.OutcomeOf(taken)},
+		{"the answer to our own attempt was lost: another look finds it", exec(given.Owner("Installation", "shop", "2")), taken, job.OutcomeOf(taken)},
 		{"it has gone meanwhile", nil, taken, job.OutcomeOf(taken)},
-		{"it goes with an earlier Installation of the name", exec(owner("Installation", "shop", "1")), taken, job.Waiting},
+		{"it goes with an earlier Installation of the name", exec(given.Owner("Installation", "shop", "1")), taken, job.Waiting},
 		{"it is somebody's own", exec(), taken, job.Terminal},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestNameTaken(t *testing.T) {
 				}
 				b = newBench(t, test.live)
 			}
-			if got := b.nameTaken(t.Context(), installationOf(t, "{}"), test.err); job.OutcomeOf(got) != test.outcome {
+			if got := b.nameTaken(t.Context(), given.InstallationOf(t, "{}"), test.err); job.OutcomeOf(got) != test.outcome {
 				t.Errorf("outcome %d, want %d: %v", job.OutcomeOf(got), test.outcome, got)
 			}
 		})

@@ -10,27 +10,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 )
-
-var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
-
-func installationOf(t *testing.T, spec string) *v1alpha1.Installation {
-	t.Helper()
-	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "shop", UID: "uid-2"}}
-	if err := yaml.UnmarshalStrict([]byte(spec), &inst.Spec); err != nil {
-		t.Fatal(err)
-	}
-	inst.Status.JobID = "job-2"
-	return inst
-}
 
 // TestPatience: what follows from an error depends on its kind and on the time.
 func TestPatience(t *testing.T) {
@@ -53,15 +41,15 @@ func TestPatience(t *testing.T) {
 		{"a permission can still be given", 100 * patience, &sources.ReadError{Object: "Secret pull", Cause: apierrors.NewForbidden(v1alpha1.Resource("things"), "pull", nil)}, job.Transient},
 		{"what does not exist is a mistake", 0, &sources.NotFoundError{}, job.Terminal},
 	} {
-		now := noon
+		now := given.Noon
 		r := &Reconciler{Now: func() time.Time { return now }}
-		inst := installationOf(t, "{}")
+		inst := given.InstallationOf(t, "{}")
 		// The job waits for something else first, which costs no patience.
-		inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &metav1.Time{Time: noon.Add(-time.Hour)}}
+		inst.Status.TransitionTimes = &v1alpha1.TransitionTimes{InitTime: &metav1.Time{Time: given.Noon.Add(-time.Hour)}}
 		if test.after > 0 {
 			_ = r.final(inst, job.Wrap(refused, "op", "reason", ""))
 		}
-		now = noon.Add(test.after)
+		now = given.Noon.Add(test.after)
 		err := r.final(inst, job.Wrap(test.cause, "op", "reason", "spec.blueprint"))
 		if got := job.OutcomeOf(err); got != test.want {
 			t.Errorf("%s: outcome %d, want %d: %v", test.reason, got, test.want, err)
@@ -69,7 +57,7 @@ func TestPatience(t *testing.T) {
 		if !errors.Is(err, test.cause) {
 			t.Errorf("%s: the cause is lost: %v", test.reason, err)
 		}
-		status := job.StatusError(err, nil, metav1.Time{Time: noon})
+		status := job.StatusError(err, nil, metav1.Time{Time: given.Noon})
 		if given := strings.Contains(status.Message, "given up after 5m0s: spec.blueprint"); given != (test.after == patience) || status.Operation != "op" || status.Reason != "reason" {
 			t.Errorf("%s: the status says %+v", test.reason, status)
 		}
@@ -79,17 +67,17 @@ func TestPatience(t *testing.T) {
 // TestPatienceIsRenewed: an outage that is over does not count for the next one.
 func TestPatienceIsRenewed(t *testing.T) {
 	var o outages
-	if got := o.lasts("a", noon); got != 0 {
+	if got := o.lasts("a", given.Noon); got != 0 {
 		t.Errorf("it begins with %s", got)
 	}
-	if got := o.lasts("a", noon.Add(time.Minute)); got != time.Minute {
+	if got := o.lasts("a", given.Noon.Add(time.Minute)); got != time.Minute {
 		t.Errorf("it lasts %s", got)
 	}
-	if got := o.lasts("b", noon.Add(time.Minute)); got != 0 {
+	if got := o.lasts("b", given.Noon.Add(time.Minute)); got != 0 {
 		t.Errorf("that of another Installation lasts %s", got)
 	}
 	o.over("a")
-	if got := o.lasts("a", noon.Add(time.Hour)); got != 0 {
+	if got := o.lasts("a", given.Noon.Add(time.Hour)); got != 0 {
 		t.Errorf("the next one lasts %s", got)
 	}
 }
@@ -110,7 +98,7 @@ func TestVerificationPolicy(t *testing.T) {
 		{"nothing could be signed", VerifyAlways, "{verification: {signatureName: s}}", "set spec.componentDescriptor"},
 		{"switched off", VerifyNever, neither, ""},
 	} {
-		err := (&Reconciler{Verification: test.policy}).mayGoUnverified(installationOf(t, test.spec))
+		err := (&Reconciler{Verification: test.policy}).mayGoUnverified(given.InstallationOf(t, test.spec))
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.reason, err, test.want)
 		}
@@ -145,9 +133,9 @@ func TestReportOverwrite(t *testing.T) {
 		{"the Context names none: what an earlier job said is gone", "{componentDescriptor: {ref: {componentName: a, version: 1.0.0}}}", &sources.Sources{}, "", nil},
 		{"an inline descriptor is not overwritten", "{componentDescriptor: {inline: {}}}", own, "", nil},
 	} {
-		inst := installationOf(t, test.spec)
+		inst := given.InstallationOf(t, test.spec)
 		inst.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ComponentReferenceOverwriteCondition, Status: "Unknown"}}
-		(&Reconciler{Now: func() time.Time { return noon }}).reportOverwrite(inst, test.from)
+		(&Reconciler{Now: func() time.Time { return given.Noon }}).reportOverwrite(inst, test.from)
 		got := job.GetCondition(inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
 		if test.status == "" {
 			if got != nil {
@@ -171,8 +159,8 @@ func TestReportOverwrite(t *testing.T) {
 func TestOutcomeAtShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &Reconciler{Now: func() time.Time { return noon }}
-	if err := r.final(installationOf(t, "{}"), job.Wrap(ctx.Err(), "op", "reason", "")); !job.IsShutdown(ctx, err) {
+	r := &Reconciler{Now: func() time.Time { return given.Noon }}
+	if err := r.final(given.InstallationOf(t, "{}"), job.Wrap(ctx.Err(), "op", "reason", "")); !job.IsShutdown(ctx, err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
@@ -35,11 +36,11 @@ func TestPlannedElsewhere(t *testing.T) {
 		{"a function breaks down: the job ends, for another attempt would end the same way", `deployItems: {{ reach "panic" }}`, 1, job.Terminal},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inst := installationOf(t, "{}")
+			inst := given.InstallationOf(t, "{}")
 			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
 			var calls atomic.Int64
 			r := &Reconciler{
-				Client: api(t), Now: time.Now, Sources: &sources.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+				Client: given.API(t), Now: time.Now, Sources: &sources.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 				Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
 					return map[string]render.Function{"reach": func(_ context.Context, args []any) (any, error) {
 						calls.Add(1)
@@ -77,9 +78,9 @@ func TestPlannedElsewhere(t *testing.T) {
 // TestPlanOfOneLook: while a plan is made elsewhere, what it was made from is not read
 // from the API server again, nor does what a cache shows count as used.
 func TestPlanOfOneLook(t *testing.T) {
-	inst := installationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
+	inst := given.InstallationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
-	current := api(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	current := given.API(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	counting := fault{reading: true, at: -1}
 	r := &Reconciler{
 		Client: stale{current, dataOf("x", `"old"`)}, Reader: counting.wrap(t, current), Now: time.Now, Sources: &sources.Reader{},

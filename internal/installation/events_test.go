@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 )
 
 // TestTold: which events there are about jobs and requests, besides the ends of jobs.
@@ -36,11 +37,11 @@ func TestTold(t *testing.T) {
 		{"a job because of the schedule", installs, func(t *testing.T, b *bench) {
 			t.Helper()
 			inst := b.installation(t)
-			alter(inst, every("", "1h", 0))
+			given.Alter(inst, given.Every("", "1h", 0))
 			if err := b.api.Update(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}
-			b.Now = func() time.Time { return noon.Add(time.Hour) }
+			b.Now = func() time.Time { return given.Noon.Add(time.Hour) }
 		}, []string{"Normal JobStarted job job-2 begins because it is time for it by spec.automaticReconcile"}},
 		{"a job because of what is imported", installs, func(t *testing.T, b *bench) {
 			t.Helper()
@@ -51,7 +52,7 @@ func TestTold(t *testing.T) {
 		{"a request that has no effect", installs, func(t *testing.T, b *bench) {
 			t.Helper()
 			inst := b.installation(t)
-			inst.OwnerReferences = []metav1.OwnerReference{owner("Installation", "parent", "of-parent")}
+			inst.OwnerReferences = []metav1.OwnerReference{given.Owner("Installation", "parent", "of-parent")}
 			inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "force-reconcile"}
 			if err := b.api.Update(t.Context(), inst); err != nil {
 				t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
@@ -121,7 +122,7 @@ func TestFailedExports(t *testing.T) {
 			b.forgetPlans()
 		}, "x", true, "ConstructExports", "ConstructExports", "start another job"},
 		{"the name belongs to another Installation", func(t *testing.T, b *bench) {
-			other := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "shop-url", OwnerReferences: []metav1.OwnerReference{owner("Installation", "other", "9")}}}
+			other := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "shop-url", OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", "other", "9")}}}
 			if err := b.api.Create(t.Context(), other); err != nil {
 				t.Fatal(err)
 			}
@@ -184,14 +185,14 @@ func TestTakeForExport(t *testing.T) {
 		owners []metav1.OwnerReference
 		want   string
 	}{
-		{"of an earlier job", []metav1.OwnerReference{owner("Installation", "shop", "2")}, ""},
-		{"of an earlier Installation of the name", []metav1.OwnerReference{owner("Installation", "shop", "1")}, ""},
+		{"of an earlier job", []metav1.OwnerReference{given.Owner("Installation", "shop", "2")}, ""},
+		{"of an earlier Installation of the name", []metav1.OwnerReference{given.Owner("Installation", "shop", "1")}, ""},
 		{"of nobody: users move to exports", nil, ""},
-		{"of another Installation", []metav1.OwnerReference{owner("Installation", "other", "9")}, "owned by another installation"},
-		{"of a controller that would write it back", []metav1.OwnerReference{owner("Deployment", "web", "9")}, "belongs to Deployment web"},
+		{"of another Installation", []metav1.OwnerReference{given.Owner("Installation", "other", "9")}, "owned by another installation"},
+		{"of a controller that would write it back", []metav1.OwnerReference{given.Owner("Deployment", "web", "9")}, "belongs to Deployment web"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			err := holdings.TakeForExport(installationOf(t, "{}"), "Target", copyOf("x", "job-1", test.owners...))
+			err := holdings.TakeForExport(given.InstallationOf(t, "{}"), "Target", given.CopyOf("x", "job-1", test.owners...))
 			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Terminal) {
 				t.Errorf("got %v", err)
 			}
@@ -202,18 +203,18 @@ func TestTakeForExport(t *testing.T) {
 // TestDropExports: only exports of ours that this job has not written are deleted,
 // and nothing that it just wrote, however the cache shows it.
 func TestDropExports(t *testing.T) {
-	mine := owner("Installation", "shop", "2")
+	mine := given.Owner("Installation", "shop", "2")
 	export := func(name, jobID string, owners ...metav1.OwnerReference) *v1alpha1.Target {
-		target := copyOf(name, jobID, owners...)
+		target := given.CopyOf(name, jobID, owners...)
 		target.Labels = map[string]string{v1alpha1.DataObjectSourceLabel: "Inst.shop", v1alpha1.DataObjectSourceTypeLabel: "export", v1alpha1.DataObjectJobIDLabel: jobID}
 		return target
 	}
 	imported := export("imported", "job-1", mine)
 	imported.Labels[v1alpha1.DataObjectSourceTypeLabel] = "import"
-	b := newBench(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", owner("Installation", "other", "9")), imported)
+	b := newBench(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", given.Owner("Installation", "other", "9")), imported)
 	var written dataflow.Exports
 	written.Targets = []*v1alpha1.Target{export("just-written", "job-2", mine)}
-	if err := b.holdings().DropExports(t.Context(), installationOf(t, "{}"), written); err != nil {
+	if err := b.holdings().DropExports(t.Context(), given.InstallationOf(t, "{}"), written); err != nil {
 		t.Fatal(err)
 	}
 	list := &v1alpha1.TargetList{}

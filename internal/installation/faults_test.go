@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -251,7 +252,7 @@ func goes(t *testing.T, b *bench) {
 // followed is an Installation with exports, and one that imports them and has none.
 func followed(t *testing.T) []client.Object {
 	t.Helper()
-	follower := installationOf(t, "imports: {data: [{name: url, dataRef: shop-url}]}")
+	follower := given.InstallationOf(t, "imports: {data: [{name: url, dataRef: shop-url}]}")
 	follower.Name, follower.UID, follower.Status = "follower", "uid-follower", v1alpha1.InstallationStatus{}
 	follower.Spec.Context = "default"
 	follower.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{}

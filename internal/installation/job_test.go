@@ -23,6 +23,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/queue"
@@ -45,7 +46,7 @@ var shop = types.NamespacedName{Namespace: "team-a", Name: "shop"}
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{addCore, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{given.AddCore, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		}).Build()
 	ids := 0
 	b.Reconciler = &Reconciler{
-		Client: b.api, Reader: b.api, Events: b.recorder, Order: &queue.Order{}, Now: func() time.Time { return noon },
+		Client: b.api, Reader: b.api, Events: b.recorder, Order: &queue.Order{}, Now: func() time.Time { return given.Noon },
 		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) },
 		Sources:  &sources.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
 		Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
@@ -175,7 +176,7 @@ func installed(t *testing.T, items ...string) []client.Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inst := installationOf(t, string(raw))
+	inst := given.InstallationOf(t, string(raw))
 	inst.Status = v1alpha1.InstallationStatus{}
 	inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "cluster"}, Spec: v1alpha1.TargetSpec{Type: "example.org/cluster"}}
@@ -288,7 +289,7 @@ func TestJobOutcomes(t *testing.T) {
 			}
 		}, "Failed", true, "there is an Execution shop that does not belong to this Installation"},
 		{"the Execution of an earlier Installation is not gone yet", func(t *testing.T, b *bench) {
-			if err := b.api.Create(t.Context(), &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name, OwnerReferences: []metav1.OwnerReference{owner("Installation", "shop", "1")}}}); err != nil {
+			if err := b.api.Create(t.Context(), &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name, OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", "shop", "1")}}}); err != nil {
 				t.Fatal(err)
 			}
 		}, "Init", false, "waiting until Execution shop of an earlier Installation is deleted"},

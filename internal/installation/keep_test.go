@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/sources"
@@ -20,7 +21,7 @@ import (
 // planOf is the Secret with a plan of a job of an Installation, owned by somebody.
 func planOf(t *testing.T, jobID, content string, owners ...metav1.OwnerReference) *corev1.Secret {
 	t.Helper()
-	inst := installationOf(t, "{}")
+	inst := given.InstallationOf(t, "{}")
 	inst.Status.JobID = jobID
 	secrets := parcel.Secrets(inst, []byte(content))
 	if len(secrets) != 1 {
@@ -49,8 +50,8 @@ func TestKeepPlan(t *testing.T) {
 		{"an earlier attempt has worked out something else", planOf(t, "job-2", "old"), "new", ""},
 		{"a job before has left its plan", planOf(t, "job-1", "old"), "new", ""},
 		{"labels of others stay", labelled, "new", ""},
-		{"a Secret of another Installation", planOf(t, "job-2", "old", owner("Installation", "other", "9")), "old", "does not belong to this Installation"},
-		{"a Secret of an earlier Installation of the name: it goes with that one", planOf(t, "job-2", "old", owner("Installation", "shop", "1")), "old", "does not belong to this Installation"},
+		{"a Secret of another Installation", planOf(t, "job-2", "old", given.Owner("Installation", "other", "9")), "old", "does not belong to this Installation"},
+		{"a Secret of an earlier Installation of the name: it goes with that one", planOf(t, "job-2", "old", given.Owner("Installation", "shop", "1")), "old", "does not belong to this Installation"},
 		{"a Secret of another type: the type cannot be changed", typed, "old", "does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -58,7 +59,7 @@ func TestKeepPlan(t *testing.T) {
 			if test.live != nil {
 				b = newBench(t, test.live)
 			}
-			inst := installationOf(t, "{}")
+			inst := given.InstallationOf(t, "{}")
 			err := b.keepPlan(t.Context(), snapshotOf(inst), []byte("new"))
 			if (err == nil) != (test.refused == "") || err != nil && (!strings.Contains(err.Error(), test.refused) || job.OutcomeOf(err) != job.Terminal) {
 				t.Fatalf("got %v", err)
@@ -102,7 +103,7 @@ func TestKeepPlanFails(t *testing.T) {
 			}
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
-			s := snapshotOf(installationOf(t, "{}"))
+			s := snapshotOf(given.InstallationOf(t, "{}"))
 			err := b.keepPlan(t.Context(), s, []byte("new"))
 			if err == nil || !strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
@@ -116,7 +117,7 @@ func TestKeepPlanFails(t *testing.T) {
 		})
 	}
 	b := newBench(t)
-	s := snapshotOf(installationOf(t, "{}"))
+	s := snapshotOf(given.InstallationOf(t, "{}"))
 	if err := b.keepPlan(t.Context(), s, nil); err != nil || len(b.writes) > 0 || b.kept.has(s.Inst.UID) {
 		t.Errorf("without exports nothing is stored: %v, %v", b.writes, err)
 	}
@@ -127,7 +128,7 @@ func TestKeptPlanUnread(t *testing.T) {
 	b := newBench(t, planOf(t, "job-2", "stored"))
 	broken := fault{reading: true, err: errors.New("busy")}
 	b.Reader = broken.wrap(t, b.api)
-	inst := installationOf(t, "{}")
+	inst := given.InstallationOf(t, "{}")
 	var unread *sources.ReadError
 	if _, err := b.keptPlan(t.Context(), inst); !errors.As(err, &unread) || errors.Is(err, parcel.ErrNone) {
 		t.Errorf("got %v", err)
@@ -139,7 +140,7 @@ func TestKeptPlanUnread(t *testing.T) {
 
 // TestTidy: what is deleted of a stored plan, and what follows if it cannot be.
 func TestTidy(t *testing.T) {
-	foreign := planOf(t, "job-2", "theirs", owner("Installation", "other", "9"))
+	foreign := planOf(t, "job-2", "theirs", given.Owner("Installation", "other", "9"))
 	foreign.Name = "theirs"
 	for _, test := range []struct {
 		reason string
@@ -156,7 +157,7 @@ func TestTidy(t *testing.T) {
 			b := newBench(t, planOf(t, "job-2", "ours"), foreign.DeepCopy())
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
-			s := snapshotOf(installationOf(t, "{}"))
+			s := snapshotOf(given.InstallationOf(t, "{}"))
 			s.Leftover = true
 			b.kept.note(s.Inst.UID, true)
 			if err := b.tidy(t.Context(), s); err != nil {
@@ -164,7 +165,7 @@ func TestTidy(t *testing.T) {
 			}
 			at := time.Time{}
 			if test.again {
-				at = noon.Add(tidyPause)
+				at = given.Noon.Add(tidyPause)
 			}
 			if !s.TidyAt.Equal(at) || s.Leftover != test.again || b.kept.has(s.Inst.UID) != test.again {
 				t.Errorf("again at %s, left over: %t, remembered: %t", s.TidyAt, s.Leftover, b.kept.has(s.Inst.UID))
@@ -183,11 +184,11 @@ func TestTidy(t *testing.T) {
 // TestLeftover: whom a process that has just started asks about plans, and how often.
 func TestLeftover(t *testing.T) {
 	exporter := func(id, finished string) *v1alpha1.Installation {
-		inst := installationOf(t, "exports: {data: [{name: x, dataRef: x}]}")
+		inst := given.InstallationOf(t, "exports: {data: [{name: x, dataRef: x}]}")
 		inst.Status.JobID, inst.Status.JobIDFinished = id, finished
 		return inst
 	}
-	plain := installationOf(t, "{}")
+	plain := given.InstallationOf(t, "{}")
 	plain.Status.JobIDFinished = plain.Status.JobID
 	changed := plain.DeepCopy()
 	changed.Generation = 2

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/queue"
 )
@@ -22,7 +23,7 @@ import (
 // watched is an API server that counts what is asked of it.
 func watched(t *testing.T, reads *int, objects ...client.Object) client.Client {
 	t.Helper()
-	c, ok := api(t, objects...).(client.WithWatch)
+	c, ok := given.API(t, objects...).(client.WithWatch)
 	if !ok {
 		t.Fatal("the client cannot be wrapped")
 	}
@@ -47,7 +48,7 @@ func TestPanicEndsJob(t *testing.T) {
 	}}
 	reads := 0
 	c := watched(t, &reads, inst)
-	clock := func() time.Time { return noon }
+	clock := func() time.Time { return given.Noon }
 	made := 0
 	newID := func() string { made++; return "job-" + strconv.Itoa(made) }
 	r := &Reconciler{
@@ -91,9 +92,9 @@ func TestMissingImport(t *testing.T) {
 	exporter := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "db"}}
 	exporter.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "address", DataRef: "db-address"}}
 	exporter.Status.JobID, exporter.Status.InstallationPhase = "a", "Progressing"
-	waits := installationOf(t, "imports: {data: [{name: address, dataRef: db-address}]}")
+	waits := given.InstallationOf(t, "imports: {data: [{name: address, dataRef: db-address}]}")
 	waits.Status.InstallationPhase = "Init"
-	other := installationOf(t, "{}")
+	other := given.InstallationOf(t, "{}")
 	other.Name, other.UID, other.Status.InstallationPhase = "other", "uid-3", "Progressing"
 	reads := 0
 	c := watched(t, &reads, exporter, waits, other)

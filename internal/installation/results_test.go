@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -30,7 +31,7 @@ func TestItemExports(t *testing.T) {
 		return object
 	}
 	foreign := ours(`{"web": 1}`)
-	foreign.OwnerReferences = []metav1.OwnerReference{owner("Installation", "other", "9")}
+	foreign.OwnerReferences = []metav1.OwnerReference{given.Owner("Installation", "other", "9")}
 	for _, test := range []struct {
 		reason string
 		exec   *v1alpha1.Execution
@@ -81,11 +82,11 @@ func TestResults(t *testing.T) {
 	byHand := scoped("by-hand", "4", "", func(o *v1alpha1.DataObject) { delete(o.Labels, v1alpha1.DataObjectJobIDLabel) })
 	left := scoped("left", "5", "", func(o *v1alpha1.DataObject) {
 		delete(o.Labels, v1alpha1.DataObjectJobIDLabel)
-		o.OwnerReferences = []metav1.OwnerReference{owner("Installation", "shop", "2")}
+		o.OwnerReferences = []metav1.OwnerReference{given.Owner("Installation", "shop", "2")}
 	})
-	objects := []client.Object{scoped("now", "1", "job-2", nil), scoped("before", "2", "job-1", nil), elsewhere, byHand, left, copyOf("target", "job-2"), copyOf("old-target", "job-1")}
+	objects := []client.Object{scoped("now", "1", "job-2", nil), scoped("before", "2", "job-1", nil), elsewhere, byHand, left, given.CopyOf("target", "job-2"), given.CopyOf("old-target", "job-1")}
 	b := newBench(t, objects...)
-	s := snapshotOf(installationOf(t, "{}"))
+	s := snapshotOf(given.InstallationOf(t, "{}"))
 	got, err := b.results(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -138,11 +139,11 @@ func TestScope(t *testing.T) {
 		{"it does not have one", all[1:], true, nil, true},
 		{"it does not have the Target", all[:2], true, nil, true},
 		{"it shows one of an earlier job", append([]client.Object{inScope("a", "job-1")}, all[1:]...), true, nil, true},
-		{"a subinstallation may have written more", all, true, []*v1alpha1.Installation{sibling("sub")}, true},
+		{"a subinstallation may have written more", all, true, []*v1alpha1.Installation{given.Sibling("sub")}, true},
 		{"after a restart nobody knows what was written", all, false, nil, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			s := snapshotOf(installationOf(t, "{}"))
+			s := snapshotOf(given.InstallationOf(t, "{}"))
 			s.Inst.Status.JobID, s.Subs = "job-2", test.subs
 			b, counting := newBench(t, test.cached...), fault{reading: true, at: -1}
 			b.Reader = counting.wrap(t, newBench(t, all...).api)
@@ -164,11 +165,11 @@ func TestScope(t *testing.T) {
 // TestInherits: what a subinstallation may write over although it belongs to another
 // Installation: the name has moved within the tree.
 func TestInherits(t *testing.T) {
-	parent := parentWith("job-2", "")
+	parent := given.ParentWith("job-2", "")
 	parent.Namespace, parent.UID = shop.Namespace, "uid-parent"
-	member := sibling("member")
+	member := given.Sibling("member")
 	member.Namespace, member.UID = shop.Namespace, "uid-member"
-	stranger := root(t, "stranger", nil, nil)
+	stranger := given.Root(t, "stranger", nil, nil)
 	stranger.Namespace, stranger.UID = shop.Namespace, "uid-stranger"
 	for _, test := range []struct {
 		reason string
@@ -178,20 +179,20 @@ func TestInherits(t *testing.T) {
 		want   bool
 		failed bool
 	}{
-		{"a sibling has left it", false, copyOf("x", "job-1", owner("Installation", "member", "member")), -1, true, false},
-		{"a sibling has written it in this job: both want the name", false, copyOf("x", "job-2", owner("Installation", "member", "member")), -1, false, false},
-		{"the parent has left it", false, copyOf("x", "job-1", owner("Installation", "parent", "parent")), -1, true, false},
-		{"who has left it is gone", false, copyOf("x", "job-1", owner("Installation", "nobody", "nobody")), -1, true, false},
-		{"a root has it", false, copyOf("x", "job-1", owner("Installation", "stranger", "stranger")), -1, false, false},
-		{"a controller has it", false, copyOf("x", "job-1", owner("Deployment", "web", "9")), -1, false, false},
-		{"a root inherits nothing", true, copyOf("x", "job-1", owner("Installation", "member", "member")), -1, false, false},
-		{"nobody knows whose it is: it is not taken", false, copyOf("x", "job-1", owner("Installation", "member", "member")), 0, false, true},
+		{"a sibling has left it", false, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), -1, true, false},
+		{"a sibling has written it in this job: both want the name", false, given.CopyOf("x", "job-2", given.Owner("Installation", "member", "member")), -1, false, false},
+		{"the parent has left it", false, given.CopyOf("x", "job-1", given.Owner("Installation", "parent", "parent")), -1, true, false},
+		{"who has left it is gone", false, given.CopyOf("x", "job-1", given.Owner("Installation", "nobody", "nobody")), -1, true, false},
+		{"a root has it", false, given.CopyOf("x", "job-1", given.Owner("Installation", "stranger", "stranger")), -1, false, false},
+		{"a controller has it", false, given.CopyOf("x", "job-1", given.Owner("Deployment", "web", "9")), -1, false, false},
+		{"a root inherits nothing", true, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), -1, false, false},
+		{"nobody knows whose it is: it is not taken", false, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), 0, false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, parent, member, stranger)
 			broken := fault{reading: true, at: test.at, err: errors.New("busy")}
 			b.Client = broken.wrap(t, b.api)
-			s := snapshotOf(installationOf(t, "{}"))
+			s := snapshotOf(given.InstallationOf(t, "{}"))
 			if !test.root {
 				s.Parent = parent
 			}
@@ -206,9 +207,9 @@ func TestInherits(t *testing.T) {
 // TestDropExportsFails: an export that cannot be deleted does not keep the others, and
 // what was written meanwhile stays.
 func TestDropExportsFails(t *testing.T) {
-	mine := owner("Installation", "shop", "2")
+	mine := given.Owner("Installation", "shop", "2")
 	export := func(name string) *v1alpha1.Target {
-		target := copyOf(name, "job-1", mine)
+		target := given.CopyOf(name, "job-1", mine)
 		target.Labels = map[string]string{v1alpha1.DataObjectSourceLabel: "Inst.shop", v1alpha1.DataObjectSourceTypeLabel: "export", v1alpha1.DataObjectJobIDLabel: "job-1"}
 		return target
 	}
@@ -229,7 +230,7 @@ func TestDropExportsFails(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, export("one"), export("two"), data.DeepCopy())
 			b.Client = test.fault.wrap(t, b.api)
-			err := b.holdings().DropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{})
+			err := b.holdings().DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{})
 			if (err != nil) != test.failed || err != nil && job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
 			}
@@ -240,7 +241,7 @@ func TestDropExportsFails(t *testing.T) {
 			if left := len(targets.Items) + len(objects.Items); left != test.left {
 				t.Errorf("%d are left, want %d", left, test.left)
 			}
-			if err := b.holdings().DropExports(t.Context(), installationOf(t, "{}"), dataflow.Exports{}); err != nil {
+			if err := b.holdings().DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{}); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
 		})
@@ -263,21 +264,21 @@ func TestRepeat(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
 			b.settle(t)
 			inst := b.installation(t)
-			alter(inst, every("2m", "", 2))
+			given.Alter(inst, given.Every("2m", "", 2))
 			if err := b.api.Update(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}
-			ended(inst, "job-1", "Failed")
+			given.Ended(inst, "job-1", "Failed")
 			if err := b.api.Status().Update(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}
-			at := noon.Add(time.Minute)
+			at := given.Noon.Add(time.Minute)
 			b.Now = func() time.Time { return at }
 			b.settle(t)
 			if s := b.installation(t).Status; s.JobID != "job-1" || s.AutomaticReconcileStatus != nil {
 				t.Fatalf("before the interval is over, there is %s", s.JobID)
 			}
-			at = noon.Add(2 * time.Minute)
+			at = given.Noon.Add(2 * time.Minute)
 			b.Client = test.fault.wrap(t, b.api)
 			b.reports.Client = b.Client
 			_, _ = b.Reconcile(t.Context(), requestFor(inst))

@@ -11,52 +11,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
-
-// addCore adds what we use of Kubernetes to a scheme: the API server in memory is the
-// faster the less it knows.
-func addCore(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.SecretList{}, &corev1.ConfigMap{}, &corev1.ConfigMapList{})
-	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
-	return nil
-}
-
-func api(t *testing.T, objects ...client.Object) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{addCore, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
-		WithIndex(&v1alpha1.DataObject{}, index.CopiesByScope, index.ScopeOf).WithIndex(&v1alpha1.Target{}, index.CopiesByScope, index.ScopeOf).
-		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).Build()
-}
-
-func owner(kind, name, uid string) metav1.OwnerReference {
-	group := v1alpha1.GroupVersion.String()
-	if kind != "Installation" {
-		group = "apps/v1"
-	}
-	controls := true
-	return metav1.OwnerReference{APIVersion: group, Kind: kind, Name: name, UID: types.UID("uid-" + uid), Controller: &controls}
-}
 
 var stateKey = plan.StateKey{Prefix: plan.DeployPrefix, Executor: "deploy"}
 
@@ -67,7 +33,7 @@ func stateSecret(data map[string][]byte, owners ...metav1.OwnerReference) *corev
 // TestStates: what is read, and what follows from writing.
 func TestStates(t *testing.T) {
 	held := map[string][]byte{plan.StateSecretKey: []byte("old")}
-	mine := owner("Installation", "shop", "2")
+	mine := given.Owner("Installation", "shop", "2")
 	for _, test := range []struct {
 		reason    string
 		stored    *corev1.Secret
@@ -78,15 +44,15 @@ func TestStates(t *testing.T) {
 		{"nothing is stored, or somebody has deleted it", nil, "", "", job.None},
 		{"ours", stateSecret(held, mine), "old", "", job.None},
 		{"one that was restored without owner", stateSecret(held), "old", "", job.None},
-		{"one of an earlier Installation is not for us, and is taken over", stateSecret(held, owner("Installation", "shop", "1")), "", "", job.None},
-		{"one of somebody else", stateSecret(held, owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
+		{"one of an earlier Installation is not for us, and is taken over", stateSecret(held, given.Owner("Installation", "shop", "1")), "", "", job.None},
+		{"one of somebody else", stateSecret(held, given.Owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
 		{"one whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `there is no key "config" in Secret`, job.None},
 	} {
-		c := api(t)
+		c := given.API(t)
 		if test.stored != nil {
-			c = api(t, test.stored)
+			c = given.API(t, test.stored)
 		}
-		inst := installationOf(t, "{}")
+		inst := given.InstallationOf(t, "{}")
 		s := newStates(c, inst)
 		got, err := s.Read(t.Context(), stateKey)
 		if string(got) != test.read || (err == nil) != (test.readError == "") || err != nil && !strings.Contains(err.Error(), test.readError) {
@@ -109,12 +75,12 @@ func TestStates(t *testing.T) {
 // TestStatesConflict: a state that another replica has stored meanwhile is not
 // overwritten: children may have seen it. The next attempt works with it.
 func TestStatesConflict(t *testing.T) {
-	for _, before := range []*corev1.Secret{nil, stateSecret(map[string][]byte{plan.StateSecretKey: []byte("old")}, owner("Installation", "shop", "2"))} {
-		c := api(t)
+	for _, before := range []*corev1.Secret{nil, stateSecret(map[string][]byte{plan.StateSecretKey: []byte("old")}, given.Owner("Installation", "shop", "2"))} {
+		c := given.API(t)
 		if before != nil {
-			c = api(t, before)
+			c = given.API(t, before)
 		}
-		inst := installationOf(t, "{}")
+		inst := given.InstallationOf(t, "{}")
 		slow, fast := newStates(c, inst), newStates(c, inst)
 		for _, s := range []*states{slow, fast} {
 			if _, err := s.Read(t.Context(), stateKey); err != nil {
@@ -134,19 +100,10 @@ func TestStatesConflict(t *testing.T) {
 	}
 }
 
-func copyOf(name, jobID string, owners ...metav1.OwnerReference) *v1alpha1.Target {
-	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "team-a", Name: name, OwnerReferences: owners,
-		Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectJobIDLabel: jobID, v1alpha1.DataObjectKeyLabel: name},
-	}}
-	target.Spec.Type = "example.org/x"
-	return target
-}
-
 // TestStoreCopies: who may have the name of a copy, and what stays of the object.
 func TestStoreCopies(t *testing.T) {
-	mine := owner("Installation", "shop", "2")
-	marked := copyOf("cluster", "job-1", mine, owner("Deployment", "web", "9"))
+	mine := given.Owner("Installation", "shop", "2")
+	marked := given.CopyOf("cluster", "job-1", mine, given.Owner("Deployment", "web", "9"))
 	marked.Labels[v1alpha1.DataObjectIndexLabel], marked.Labels["team"] = "3", "a"
 	for _, test := range []struct {
 		reason string
@@ -154,20 +111,20 @@ func TestStoreCopies(t *testing.T) {
 		want   string
 	}{
 		{"the first job", nil, ""},
-		{"a later job", copyOf("cluster", "job-1", mine), ""},
-		{"a later attempt", copyOf("cluster", "job-2", mine), ""},
-		{"an earlier Installation of the name", copyOf("cluster", "job-1", owner("Installation", "shop", "1")), ""},
+		{"a later job", given.CopyOf("cluster", "job-1", mine), ""},
+		{"a later attempt", given.CopyOf("cluster", "job-2", mine), ""},
+		{"an earlier Installation of the name", given.CopyOf("cluster", "job-1", given.Owner("Installation", "shop", "1")), ""},
 		{"a list became a single Target; what others added stays", marked, ""},
-		{"another Installation", copyOf("cluster", "job-1", owner("Installation", "other", "2x")), "Target cluster does not belong to this Installation"},
-		{"a user", copyOf("cluster", "job-1"), "delete it, or choose another name for the Installation"},
+		{"another Installation", given.CopyOf("cluster", "job-1", given.Owner("Installation", "other", "2x")), "Target cluster does not belong to this Installation"},
+		{"a user", given.CopyOf("cluster", "job-1"), "delete it, or choose another name for the Installation"},
 	} {
-		c := api(t)
+		c := given.API(t)
 		if test.live != nil {
-			c = api(t, test.live)
+			c = given.API(t, test.live)
 		}
-		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return noon }}
-		inst := installationOf(t, "{}")
-		wanted := copyOf("cluster", "job-2", mine)
+		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return given.Noon }}
+		inst := given.InstallationOf(t, "{}")
+		wanted := given.CopyOf("cluster", "job-2", mine)
 		wanted.Spec.Type = "example.org/y"
 		err := r.storeCopies(t.Context(), snapshotOf(inst), dataflow.Exports{Targets: []*v1alpha1.Target{wanted}})
 		live := &v1alpha1.Target{}
@@ -200,30 +157,30 @@ func (lagging) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ .
 
 // TestLaggingCache: what was just created counts, although the cache lags behind.
 func TestLaggingCache(t *testing.T) {
-	mine := owner("Installation", "shop", "2")
-	c := api(t, copyOf("cluster", "job-1", mine))
-	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return noon }}
-	inst := installationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
+	mine := given.Owner("Installation", "shop", "2")
+	c := given.API(t, given.CopyOf("cluster", "job-1", mine))
+	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return given.Noon }}
+	inst := given.InstallationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
 	imports, err := dataflow.Read(t.Context(), inst, imported.From(confirming{Reader: r.Client, live: r.Reader}))
 	if err != nil || imports.Targets["cluster"] == nil {
 		t.Errorf("the import is not found: %v", err)
 	}
-	if err := r.storeCopies(t.Context(), snapshotOf(inst), dataflow.Exports{Targets: []*v1alpha1.Target{copyOf("cluster", "job-2", mine)}}); err != nil {
+	if err := r.storeCopies(t.Context(), snapshotOf(inst), dataflow.Exports{Targets: []*v1alpha1.Target{given.CopyOf("cluster", "job-2", mine)}}); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestDropCopies: only copies of ours that this job did not write are deleted.
 func TestDropCopies(t *testing.T) {
-	mine := owner("Installation", "shop", "2")
-	elsewhere := copyOf("elsewhere", "job-1", mine)
+	mine := given.Owner("Installation", "shop", "2")
+	elsewhere := given.CopyOf("elsewhere", "job-1", mine)
 	elsewhere.Labels[v1alpha1.DataObjectContextLabel] = "Inst.other"
-	c := api(t,
-		copyOf("kept", "job-2", mine), copyOf("stale", "job-1", mine), copyOf("of-a-child", "job-1", owner("Installation", "shop-child", "3")), elsewhere,
+	c := given.API(t,
+		given.CopyOf("kept", "job-2", mine), given.CopyOf("stale", "job-1", mine), given.CopyOf("of-a-child", "job-1", given.Owner("Installation", "shop-child", "3")), elsewhere,
 		&v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "stale", Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop"}, OwnerReferences: []metav1.OwnerReference{mine}}},
 	)
 	r := &Reconciler{Client: c}
-	if err := r.holdings().DropCopies(t.Context(), installationOf(t, "{}")); err != nil {
+	if err := r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}")); err != nil {
 		t.Fatal(err)
 	}
 	targets, data := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}
@@ -262,7 +219,7 @@ func (r reads) Get(ctx context.Context, key client.ObjectKey, into client.Object
 // TestKeysOfOneSecret: four hundred imports of one Secret are one read.
 func TestKeysOfOneSecret(t *testing.T) {
 	held := map[string][]byte{}
-	inst := installationOf(t, "{}")
+	inst := given.InstallationOf(t, "{}")
 	for i := range 400 {
 		key, from := fmt.Sprint("k", i), &v1alpha1.ImportSecretReference{}
 		held[key] = []byte(key)
@@ -270,7 +227,7 @@ func TestKeysOfOneSecret(t *testing.T) {
 		inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: key, SecretRef: from})
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: "many", UID: "uid-of-secret"}, Data: held}
-	counted := reads{Client: api(t, secret), count: map[string]int{}}
+	counted := reads{Client: given.API(t, secret), count: map[string]int{}}
 	r := &Reconciler{Client: counted, Reader: counted}
 	imports, err := dataflow.Read(t.Context(), inst, imported.From(confirming{Reader: r.Client, live: r.Reader}))
 	if err != nil || counted.count["many"] != 1 || string(imports.Data["k7"].Value.RawMessage) != `"k7"` || imports.Data["k7"].Salt != "uid-of-secret" {

@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
@@ -140,7 +141,7 @@ func TestSubsGo(t *testing.T) {
 // they go, too, and would not wait for them.
 func TestImportersFirst(t *testing.T) {
 	sub := func(name, exports string, imports ...string) *v1alpha1.Installation {
-		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")}}}
+		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", shop.Name, "2")}}}
 		inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: exports}}
 		for _, from := range imports {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: from, DataRef: from})
@@ -194,7 +195,7 @@ func TestSubsUnwritten(t *testing.T) {
 	describe(t, objects[0], strings.Replace(subinstallations, "- name: b", "- name: c", 1)+"deployExecutions: [{name: e, type: GoTemplate, template: 'deployItems: [{name: i, type: t}]'}]\n")
 	old := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
 		Namespace: shop.Namespace, Name: "old", UID: "uid-old", Annotations: map[string]string{v1alpha1.SubinstallationNameAnnotation: "b"},
-		OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")},
+		OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", shop.Name, "2")},
 	}}
 	b := newBench(t, append(objects, old)...)
 	b.refuse["create Execution"] = errors.New("connection refused")
@@ -294,8 +295,8 @@ func TestSubNames(t *testing.T) {
 
 // TestStaleScope: what the cache shows from an earlier job is read from the API server.
 func TestStaleScope(t *testing.T) {
-	sub := installationOf(t, "imports: {data: [{name: v, dataRef: from-a}], targets: [{name: all, targetListRef: all}]}")
-	sub.OwnerReferences = []metav1.OwnerReference{owner("Installation", "parent", "parent")}
+	sub := given.InstallationOf(t, "imports: {data: [{name: v, dataRef: from-a}], targets: [{name: all, targetListRef: all}]}")
+	sub.OwnerReferences = []metav1.OwnerReference{given.Owner("Installation", "parent", "parent")}
 	sub.Status.JobID = "job-2"
 	value := func(jobID, content string) *v1alpha1.DataObject {
 		return &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
@@ -303,7 +304,7 @@ func TestStaleScope(t *testing.T) {
 			Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.parent", v1alpha1.DataObjectJobIDLabel: jobID},
 		}, Data: v1alpha1.NewAnyJSON([]byte(content))}
 	}
-	element := copyOf("element", "job-2")
+	element := given.CopyOf("element", "job-2")
 	element.Labels = map[string]string{v1alpha1.DataObjectContextLabel: "Inst.parent", v1alpha1.DataObjectJobIDLabel: "job-2", v1alpha1.DataObjectKeyLabel: "all", v1alpha1.DataObjectSourceTypeLabel: "import"}
 	for _, test := range []struct {
 		reason string
@@ -315,7 +316,7 @@ func TestStaleScope(t *testing.T) {
 		{"it shows nothing", nil, "2"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			r := &Reconciler{Client: api(t, test.cached...), Reader: api(t, value("job-2", "2"), element)}
+			r := &Reconciler{Client: given.API(t, test.cached...), Reader: given.API(t, value("job-2", "2"), element)}
 			in := &decide.Inputs{}
 			if err := r.readImports(t.Context(), snapshotOf(sub), in, reading(r.Client, r.Reader, sub)); err != nil || in.Broken != nil || len(in.Missing) > 0 {
 				t.Fatal(err, in.Broken, in.Missing)
@@ -330,8 +331,8 @@ func TestStaleScope(t *testing.T) {
 // TestStaleImport: a root deploys what was written before it was asked, also if the cache
 // does not show that yet.
 func TestStaleImport(t *testing.T) {
-	inst := installationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
-	current := api(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	inst := given.InstallationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
+	current := given.API(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	r := &Reconciler{Client: stale{current, dataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
 	s := snapshotOf(inst)
 	if err := r.look(t.Context(), s); err != nil || s.Inputs.Broken != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {
@@ -345,12 +346,12 @@ func TestStaleImport(t *testing.T) {
 // TestHandedExport: a name that another subinstallation has exported before is taken
 // over; one of the same job is not, nor anybody else's.
 func TestHandedExport(t *testing.T) {
-	parent := parentWith("job-2", "")
-	self, before, stranger := sibling("self => x"), sibling("before"), sibling("stranger")
+	parent := given.ParentWith("job-2", "")
+	self, before, stranger := given.Sibling("self => x"), given.Sibling("before"), given.Sibling("stranger")
 	self.UID, before.UID, stranger.UID = "uid-self", "uid-before", "uid-stranger"
 	stranger.OwnerReferences = nil
 	self.Status.JobID = "job-2"
-	r := &Reconciler{Client: api(t, before, stranger)}
+	r := &Reconciler{Client: given.API(t, before, stranger)}
 	for _, test := range []struct {
 		reason, owner, jobID string
 		want                 bool
@@ -362,7 +363,7 @@ func TestHandedExport(t *testing.T) {
 	} {
 		live := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
 			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
-			OwnerReferences: []metav1.OwnerReference{owner("Installation", test.owner, test.owner)},
+			OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", test.owner, test.owner)},
 		}}
 		got, err := r.holdings().Inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
 		if err != nil || got != test.want {
@@ -394,7 +395,7 @@ func TestAlone(t *testing.T) {
 	left := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
 		Namespace: shop.Namespace, Name: "left", UID: "uid-left", Finalizers: []string{v1alpha1.Finalizer},
 		Annotations:     map[string]string{v1alpha1.SubinstallationNameAnnotation: "left"},
-		OwnerReferences: []metav1.OwnerReference{owner("Installation", shop.Name, "2")},
+		OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", shop.Name, "2")},
 	}}
 	b = newBench(t, append(alone("7"), left)...)
 	wantWrites(t, "something goes first", b.reconcile(t), "patch Installation, create *v1.Secret, status Installation, delete Installation, status Installation")

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -29,11 +30,11 @@ func dataOf(name, value string) *v1alpha1.DataObject {
 // importer is a root that imports the DataObject "x", after a job.
 func importer(t *testing.T, name string, change func(*v1alpha1.Installation)) *v1alpha1.Installation {
 	t.Helper()
-	inst := root(t, name, []string{"x"}, nil)
+	inst := given.Root(t, name, []string{"x"}, nil)
 	inst.Namespace, inst.UID = shop.Namespace, types.UID("uid-"+name)
 	inst.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{}
 	describe(t, inst, "{}")
-	ended(inst, "a", "Succeeded")
+	given.Ended(inst, "a", "Succeeded")
 	if change != nil {
 		change(inst)
 	}
@@ -43,7 +44,7 @@ func importer(t *testing.T, name string, change func(*v1alpha1.Installation)) *v
 // hashed notes the imports of an Installation as those of its last job.
 func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object) {
 	t.Helper()
-	imports, err := dataflow.Read(t.Context(), inst, imported.From(api(t, objects...)))
+	imports, err := dataflow.Read(t.Context(), inst, imported.From(given.API(t, objects...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestAsk(t *testing.T) {
 			}
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
-			by := root(t, "shop", nil, []string{"x"})
+			by := given.Root(t, "shop", nil, []string{"x"})
 			by.Namespace = key.Namespace
 			done, err := b.ask(t.Context(), by, key.Name, b.publishing(objectsOf(by)))
 			if done != test.done || (err != nil) != test.failed {
@@ -124,7 +125,7 @@ func TestAskReads(t *testing.T) {
 		{"nobody knows what the job has exported", dataOf("x", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"new"`), dataOf("other", `"new"`)}, 1, 2, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			by, importing := root(t, "shop", nil, []string{"x"}), importer(t, "dep", alsoOther)
+			by, importing := given.Root(t, "shop", nil, []string{"x"}), importer(t, "dep", alsoOther)
 			by.Namespace, by.Generation = shop.Namespace, test.generation
 			hashed(t, importing, test.used[0], test.used[1])
 			b := newBench(t, dataOf("x", `"new"`), dataOf("other", `"new"`), importing)
@@ -168,10 +169,10 @@ func TestTell(t *testing.T) {
 		{"the Installation is gone", nil, fault{at: 2, err: gone}, nil, []string{}, false, job.ErrGone.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			self := root(t, "shop", nil, []string{"x"})
+			self := given.Root(t, "shop", nil, []string{"x"})
 			self.Namespace = shop.Namespace
-			ended(self, "a", "Succeeded")
-			alter(self, tells("one", "two"))
+			given.Ended(self, "a", "Succeeded")
+			given.Alter(self, given.Tells("one", "two"))
 			b := newBench(t, self, dataOf("x", "1"), importer(t, "one", nil), importer(t, "two", test.second))
 			broken := test.fault.wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
@@ -195,10 +196,10 @@ func TestTell(t *testing.T) {
 
 // TestTellNobody: as long as nobody can be asked, nothing is written.
 func TestTellNobody(t *testing.T) {
-	self := root(t, "shop", nil, []string{"x"})
+	self := given.Root(t, "shop", nil, []string{"x"})
 	self.Namespace = shop.Namespace
-	ended(self, "a", "Succeeded")
-	alter(self, tells("one"))
+	given.Ended(self, "a", "Succeeded")
+	given.Alter(self, given.Tells("one"))
 	b := newBench(t, self, importer(t, "one", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }))
 	wantWrites(t, "it works", b.reconcile(t), "")
 	wantWrites(t, "it still does", b.reconcile(t), "")
@@ -226,7 +227,7 @@ func importCopy(of, value, jobID string) *v1alpha1.DataObject {
 
 // TestConcernsWhoNeverRan: of who has used nothing yet, nothing is read.
 func TestConcernsWhoNeverRan(t *testing.T) {
-	exporter, waiting := root(t, "shop", nil, []string{"x"}), importer(t, "dep", nil)
+	exporter, waiting := given.Root(t, "shop", nil, []string{"x"}), importer(t, "dep", nil)
 	b, counting := newBench(t, dataOf("x", `"new"`)), fault{reading: true, at: -1}
 	if !b.concerns(t.Context(), exporter, waiting, counting.wrap(t, b.api)) || len(counting.calls) > 0 {
 		t.Errorf("read were %v", counting.calls)
@@ -236,10 +237,10 @@ func TestConcernsWhoNeverRan(t *testing.T) {
 // TestDeletionWaits: the job of a root that others import from begins with the write that
 // says what it waits for.
 func TestDeletionWaits(t *testing.T) {
-	self := root(t, "shop", nil, []string{"x"})
+	self := given.Root(t, "shop", nil, []string{"x"})
 	self.Namespace, self.UID = shop.Namespace, "uid-shop"
-	ended(self, "a", "Succeeded")
-	alter(self, deleting)
+	given.Ended(self, "a", "Succeeded")
+	given.Alter(self, given.Deleting)
 	self.Finalizers = []string{v1alpha1.Finalizer}
 	b := newBench(t, self, importer(t, "dep", nil))
 	wantWrites(t, "it waits", b.reconcile(t), "status Installation")
@@ -296,7 +297,7 @@ func TestNoteDependents(t *testing.T) {
 	used := func(inst *v1alpha1.Installation) { hashed(t, inst, x) }
 	for _, test := range []struct {
 		reason  string
-		options []option
+		options []given.Option
 		others  []*v1alpha1.Installation
 		want    []string
 	}{
@@ -308,15 +309,15 @@ func TestNoteDependents(t *testing.T) {
 		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{importer(t, "lacks", func(inst *v1alpha1.Installation) {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
 		})}, []string{"lacks"}},
-		{"the hint that nobody imports it", []option{func(s *decide.Situation) {
+		{"the hint that nobody imports it", []given.Option{func(s *decide.Situation) {
 			s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
 		}}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"a subinstallation: its parent hands the job to all", []option{func(s *decide.Situation) { s.Parent = parentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"nothing is exported any more", []option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"those of the job before are forgotten if they have the value now", []option{tells("new")}, []*v1alpha1.Installation{importer(t, "new", used)}, nil},
+		{"a subinstallation: its parent hands the job to all", []given.Option{func(s *decide.Situation) { s.Parent = given.ParentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"nothing is exported any more", []given.Option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, given.Tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
+		{"those of the job before are forgotten if they have the value now", []given.Option{given.Tells("new")}, []*v1alpha1.Installation{importer(t, "new", used)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			self := root(t, "shop", nil, []string{"x"})
+			self := given.Root(t, "shop", nil, []string{"x"})
 			self.Namespace = shop.Namespace
 			s := snapshotOf(self)
 			for _, option := range test.options {
@@ -349,7 +350,7 @@ func TestMissingIsNews(t *testing.T) {
 	b.reconcile(t)
 	b.finish(t, "Succeeded", nil)
 	b.reconcile(t)
-	exporter := root(t, "infra", nil, nil)
+	exporter := given.Root(t, "infra", nil, nil)
 	exporter.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "cluster", Target: "cluster"}}
 	if b.concerns(t.Context(), exporter, b.installation(t), b.api) {
 		t.Error("it has used what is there")
@@ -393,7 +394,7 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 // TestPublished: what the job has just written is read from the API server, once; all
 // else from the cache.
 func TestPublished(t *testing.T) {
-	c := api(t, dataOf("x", "2"), dataOf("y", "2"), targetOf("x", "example.org/new"))
+	c := given.API(t, dataOf("x", "2"), dataOf("y", "2"), targetOf("x", "example.org/new"))
 	counting := fault{reading: true, at: 0, err: errors.New("busy")}
 	p := &published{
 		cached: stale{c, dataOf("x", "1")}, live: counting.wrap(t, c), read: map[objectKey]client.Object{},

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -46,7 +47,7 @@ func TestTrees(t *testing.T) {
 
 // TestUseOfTree: after a start, what is there counts.
 func TestUseOfTree(t *testing.T) {
-	root := installationOf(t, "{}")
+	root := given.InstallationOf(t, "{}")
 	child := func(name string, parent *v1alpha1.Installation) *v1alpha1.Installation {
 		return &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
 			Namespace: parent.Namespace, Name: name, UID: types.UID("uid-of-" + name),
@@ -55,9 +56,9 @@ func TestUseOfTree(t *testing.T) {
 	}
 	a := child("a", root)
 	b := child("b", a)
-	copied := copyOf("copy", "job-1")
+	copied := given.CopyOf("copy", "job-1")
 	copied.Labels[v1alpha1.DataObjectContextLabel] = "Inst.a"
-	r := &Reconciler{Client: api(t, root, a, b, copied)}
+	r := &Reconciler{Client: given.API(t, root, a, b, copied)}
 	for _, test := range []struct {
 		inst                         *v1alpha1.Installation
 		depth, installations, copies int

@@ -14,77 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/decide"
-	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 )
-
-// TestRequests: what the operations of users mean for a running job, and for whom.
-func TestRequests(t *testing.T) {
-	running := jobs("b", "a", "Progressing")
-	for _, test := range []struct {
-		reason                 string
-		options                []option
-		forced, early, nothing bool
-	}{
-		{"nobody asks for anything", []option{running}, false, false, false},
-		{"a job that follows the running one lets it end", []option{running, requested("reconcile")}, false, false, false},
-		{"a job at once ends the running one", []option{running, requested("force-reconcile")}, true, true, false},
-		{"a job at once, and none is running", []option{jobs("a", "a", "Failed"), requested("force-reconcile")}, true, false, false},
-		{"an interruption", []option{running, requested("interrupt")}, false, true, false},
-		{"an abort", []option{running, requested("abort")}, false, true, false},
-		{"a subinstallation is interrupted like a root", []option{sub, running, requested("interrupt")}, false, true, false},
-		{"a subinstallation gets no job of its own", []option{sub, requested("reconcile")}, false, false, true},
-		{"nor at once", []option{sub, running, requested("force-reconcile")}, false, false, true},
-		{"an Installation of another system is no parent", []option{strange, requested("force-reconcile"), running}, true, true, false},
-		{"what nobody knows", []option{running, requested("dance")}, false, false, false},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			s := situationWith(test.options...)
-			unfinished := s.Inst.Status.JobID != s.Inst.Status.JobIDFinished
-			if got := facts.Forced(s.Inst); got != test.forced {
-				t.Errorf("a job at once: %t", got)
-			}
-			if got := facts.EndsEarly(s.Inst, unfinished); got != test.early {
-				t.Errorf("the running job ends early: %t", got)
-			}
-			if got := facts.InVain(s.Inst); got != test.nothing {
-				t.Errorf("the request has no effect: %t", got)
-			}
-		})
-	}
-}
-
-// TestFollowsImports: who gets a job when what it imports has changed.
-func TestFollowsImports(t *testing.T) {
-	on, done := triggered(facts.Triggers{OnImportChange: true}), jobs("a", "a", "Succeeded")
-	for _, test := range []struct {
-		reason  string
-		options []option
-		want    bool
-	}{
-		{"a root that has run", []option{on, done}, true},
-		{"a root that has failed: perhaps because of what it imported", []option{on, jobs("a", "a", "Failed")}, true},
-		{"the administrator has not switched it on", []option{done}, false},
-		{"the first job is somebody's wish", []option{on}, false},
-		{"a request comes first", []option{on, done, requested("reconcile")}, false},
-		{"a request that nobody knows is left to its author", []option{on, done, requested("dance")}, false},
-		{"the user has switched automatic jobs off", []option{on, done, annotated(v1alpha1.SkipAnnotation, "true")}, false},
-		{"it is being deleted", []option{on, done, deleting}, false},
-		{"a subinstallation follows its parent", []option{on, done, sub}, false},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			if got := decide.FollowsImports(situationWith(test.options...)); got != test.want {
-				t.Errorf("got %t", got)
-			}
-		})
-	}
-}
 
 // TestForcedJob: who wants a job at once ends the running one; the new one follows, and
 // the request is met once.
@@ -192,36 +128,6 @@ func retarget(t *testing.T, b *bench) {
 	}
 }
 
-// TestImportsOfRoot: what the index of imports knows of an Installation.
-func TestImportsOfRoot(t *testing.T) {
-	for _, test := range []struct {
-		reason, imports string
-		options         []option
-		want            []string
-	}{
-		{"nothing", `{}`, nil, nil},
-		{"data of each kind", `{data: [{name: a, dataRef: x}, {name: b, secretRef: {name: s, key: k}}, {name: c, configMapRef: {name: m, key: k}}]}`, nil, []string{"ConfigMap n/m", "DataObject n/x", "Secret n/s"}},
-		{"Targets, a list of them, and a map", `{targets: [{name: a, target: t}, {name: b, targets: [u, v]}, {name: c, targetMap: {k: w}}]}`, nil, []string{"Target n/t", "Target n/u", "Target n/v", "Target n/w"}},
-		{"a subinstallation follows its parent, not what it imports", `{data: [{name: a, dataRef: x}]}`, []option{sub}, nil},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			inst := situationWith(test.options...).Inst
-			inst.Namespace, inst.Name = "n", "self"
-			if err := yaml.Unmarshal([]byte(test.imports), &inst.Spec.Imports); err != nil {
-				t.Fatal(err)
-			}
-			got := index.ImportsOfRoot(inst)
-			slices.Sort(got)
-			if !slices.Equal(got, test.want) {
-				t.Errorf("%q, want %q", got, test.want)
-			}
-		})
-	}
-	if got := index.ImportsOfRoot(&v1alpha1.Execution{}); got != nil {
-		t.Errorf("what is no Installation imports %v", got)
-	}
-}
-
 // queued lets a handler see an event and returns who is woken.
 func queued(t *testing.T, see func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request])) []string {
 	t.Helper()
@@ -241,13 +147,13 @@ func queued(t *testing.T, see func(context.Context, workqueue.TypedRateLimitingI
 // TestImportersOf: a change wakes the roots that import the object, and those only.
 func TestImportersOf(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(addCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(given.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := root(t, "elsewhere", []string{"x"}, nil)
+	elsewhere := given.Root(t, "elsewhere", []string{"x"}, nil)
 	elsewhere.Namespace = "other"
-	child := sibling("child x")
-	objects := []client.Object{root(t, "one", []string{"x"}, nil), root(t, "two", []string{"x", "y"}, nil), root(t, "three", []string{"z"}, nil), elsewhere, child}
+	child := given.Sibling("child x")
+	objects := []client.Object{given.Root(t, "one", []string{"x"}, nil), given.Root(t, "two", []string{"x", "y"}, nil), given.Root(t, "three", []string{"z"}, nil), elsewhere, child}
 	indexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.Installation{}, index.ByImport, index.ImportsOfRoot).Build()
 	unindexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	data := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "x"}}

@@ -8,87 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/installation/given"
 )
-
-// updating is a job that hands on what has changed below some Installations.
-func updating(unchanged bool, installations ...string) option {
-	return func(s *decide.Situation) {
-		s.Inst.Status.DataUpdate = &v1alpha1.DataUpdate{Installations: installations, Unchanged: unchanged}
-	}
-}
-
-// hashed are the imports of the last job and those of now.
-func importsHashed(before, now string) option {
-	return func(s *decide.Situation) {
-		s.Inst.Status.ImportsHash = before
-		looked(func(in *decide.Inputs) { in.Hash = now })(s)
-	}
-}
-
-func TestDecideUpdate(t *testing.T) {
-	running := func(options ...option) []option {
-		return append([]option{finalized, jobs("b", "a", "Init")}, options...)
-	}
-	tests := []struct {
-		reason  string
-		options []option
-		want    decide.Step
-	}{
-		{"a deployer asks a root for it", []option{requested("data-update"), finalized, jobs("a", "a", "Succeeded")}, decide.Admit},
-		{"it waits for the running job", []option{requested("data-update"), finalized, awaitingExecution, jobs("a", "", "Progressing")}, decide.Rest},
-		{"a subinstallation has none of its own", []option{sub, requested("data-update"), jobs("a", "a", "Succeeded")}, decide.Dismiss},
-		{"what could not be deleted is not tried again by it", []option{deleting, finalized, requested("data-update"), jobs("a", "a", "DeleteFailed")}, decide.Dismiss},
-		{"first it is looked what is imported", running(updating(true, "x")), decide.Look},
-		{"something that the Installation exports may have changed", running(updating(true, "y", "x"), importsHashed("h", "h")), decide.CarryOn},
-		{"nothing of it has changed", running(updating(true, "y"), importsHashed("h", "h")), decide.Pass},
-		{"it imports another value", running(updating(true, "x"), importsHashed("h", "i")), decide.BringUp},
-		{"its last job has not left it as it should be", running(updating(false, "x"), importsHashed("h", "h")), decide.BringUp},
-		{"nobody knows what it imports", running(updating(true, "x"), importsHashed("", "")), decide.BringUp},
-		{"a job about everything", running(importsHashed("h", "h")), decide.BringUp},
-		{"an import is missing", running(updating(true, "y"), importsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Missing = missing("db") }), decide.Fail},
-		{"siblings come first", running(updating(true, "y"), below("b", "a", "Progressing"), importsHashed("h", "h"), func(s *decide.Situation) { s.Inputs.Turn.Waits = []string{"c"} }), decide.Await},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			s := situationWith(test.options...)
-			if got := decide.Next(s); got.Do != test.want || !got.Wake.Recorded() {
-				t.Errorf("%s by %s (%v), want %s", got.Do, got.Wake, got.Err, test.want)
-			}
-		})
-	}
-}
-
-// TestUpdateOf: when the last job has left an Installation as it should be.
-func TestUpdateOf(t *testing.T) {
-	tests := []struct {
-		reason  string
-		options []option
-		want    bool
-	}{
-		{"it has succeeded", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), withExecution("a", "a", "Succeeded")}, true},
-		{"it has failed", []option{jobs("a", "a", "Failed")}, false},
-		{"there was none", nil, false},
-		{"the specification has changed", []option{jobs("a", "a", "Succeeded"), generations(2, 1)}, false},
-		{"a subinstallation is gone", []option{jobs("a", "a", "Succeeded"), written("s")}, false},
-		{"a subinstallation is to go", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("(s)", "a", "a", "Succeeded")}, false},
-		{"the Execution is gone", []option{jobs("a", "a", "Succeeded"), awaitingExecution}, false},
-		{"an attempt that was lost has changed the Execution", []option{jobs("a", "a", "Succeeded"), withExecution("a", "a", "Succeeded"), func(s *decide.Situation) { s.Exec.Generation++ }}, false},
-		{"or a subinstallation", []option{jobs("a", "a", "Succeeded"), written("s"), withSub("s", "a", "a", "Succeeded"), func(s *decide.Situation) { s.Subs[0].Generation++ }}, false},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			s := situationWith(append(test.options, annotated(v1alpha1.ChangedExportsAnnotation, "s,x"))...)
-			got := decide.RequestedUpdate(s, v1alpha1.TriggeredByExports)
-			if got.Unchanged != test.want || strings.Join(got.Installations, " ") != "s x" {
-				t.Errorf("%+v", got)
-			}
-			if decide.RequestedUpdate(s, v1alpha1.TriggeredByReconcile) != nil {
-				t.Error("a request for a job about everything is narrowed")
-			}
-		})
-	}
-}
 
 // askForUpdate asks the Installation for a data update.
 func (b *bench) askForUpdate(t *testing.T, concerned ...string) {
@@ -215,7 +136,7 @@ func TestUpdateOfTree(t *testing.T) {
 
 // TestScopeOfUpdate: what of earlier jobs counts in the scope of an Installation.
 func TestScopeOfUpdate(t *testing.T) {
-	mine, ofSub, ofOther := owner("Installation", "shop", "2"), owner("Installation", "s", "s"), owner("Installation", "gone", "9")
+	mine, ofSub, ofOther := given.Owner("Installation", "shop", "2"), given.Owner("Installation", "s", "s"), given.Owner("Installation", "gone", "9")
 	tests := []struct {
 		reason string
 		update *v1alpha1.DataUpdate
@@ -233,11 +154,11 @@ func TestScopeOfUpdate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			s := snapshotOf(installationOf(t, "{}"))
+			s := snapshotOf(given.InstallationOf(t, "{}"))
 			s.Inst.Status.JobID, s.Inst.Status.DataUpdate = "job-2", test.update
 			part := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: s.Inst.Namespace, UID: "uid-s"}}
 			s.Subs = []*v1alpha1.Installation{part}
-			object := copyOf("x", test.jobID, test.owner)
+			object := given.CopyOf("x", test.jobID, test.owner)
 			object.Labels = map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID}
 			if got := ofThisJob(s, object); got != test.want {
 				t.Errorf("%t, want %t", got, test.want)

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -27,7 +28,7 @@ func concealed(name, value string, owners ...metav1.OwnerReference) (*v1alpha1.D
 
 // TestStoreValues: who may have the name of a Secret with a value.
 func TestStoreValues(t *testing.T) {
-	mine := owner("Installation", "shop", "2")
+	mine := given.Owner("Installation", "shop", "2")
 	of := func(kind corev1.SecretType, owners ...metav1.OwnerReference) *corev1.Secret {
 		_, secret := concealed("password", `"old"`, owners...)
 		secret.Type = kind
@@ -40,18 +41,18 @@ func TestStoreValues(t *testing.T) {
 	}{
 		{"the first job", nil, ""},
 		{"a later job", of(holder.ValueSecretType, mine), ""},
-		{"an earlier Installation of the name", of(holder.ValueSecretType, owner("Installation", "shop", "1")), ""},
-		{"another Installation", of(holder.ValueSecretType, owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
+		{"an earlier Installation of the name", of(holder.ValueSecretType, given.Owner("Installation", "shop", "1")), ""},
+		{"another Installation", of(holder.ValueSecretType, given.Owner("Installation", "other", "3")), "Secret password does not belong to this Installation"},
 		{"a user", of(holder.ValueSecretType), "Secret password does not belong to this Installation"},
 		{"a Secret of ours for something else", of(corev1.SecretTypeOpaque, mine), "Secret password does not belong to this Installation"},
 	} {
-		c := api(t)
+		c := given.API(t)
 		if test.live != nil {
-			c = api(t, test.live)
+			c = given.API(t, test.live)
 		}
-		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return noon }}
+		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return given.Noon }}
 		object, secret := concealed("password", `"new"`, mine)
-		err := r.storeCopies(t.Context(), snapshotOf(installationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
+		err := r.storeCopies(t.Context(), snapshotOf(given.InstallationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
 		live := &corev1.Secret{}
 		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
 			t.Fatal(getErr)
@@ -76,7 +77,7 @@ func TestStoreValues(t *testing.T) {
 // TestNoLongerFromSecrets: a value that does not come from a Secret any more, or that is
 // not imported any more, leaves no Secret.
 func TestNoLongerFromSecrets(t *testing.T) {
-	mine := owner("Installation", "shop", "2")
+	mine := given.Owner("Installation", "shop", "2")
 	for reason, test := range map[string]struct {
 		secret func(*corev1.Secret)
 		act    func(*Reconciler) error
@@ -85,18 +86,18 @@ func TestNoLongerFromSecrets(t *testing.T) {
 		"now it comes from somewhere else": {nil, func(r *Reconciler) error {
 			object, _ := concealed("password", "", mine)
 			object.Annotations = nil
-			return r.storeCopies(t.Context(), snapshotOf(installationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}})
+			return r.storeCopies(t.Context(), snapshotOf(given.InstallationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}})
 		}, false},
 		"it still comes from a Secret": {nil, func(r *Reconciler) error {
 			object, secret := concealed("password", `"new"`, mine)
-			return r.storeCopies(t.Context(), snapshotOf(installationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
+			return r.storeCopies(t.Context(), snapshotOf(given.InstallationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
 		}, true},
-		"it is not imported any more": {nil, func(r *Reconciler) error { return r.holdings().DropCopies(t.Context(), installationOf(t, "{}")) }, false},
+		"it is not imported any more": {nil, func(r *Reconciler) error { return r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}")) }, false},
 		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(r *Reconciler) error {
-			return r.holdings().DropCopies(t.Context(), installationOf(t, "{}"))
+			return r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}"))
 		}, true},
 		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(r *Reconciler) error {
-			return r.holdings().DropCopies(t.Context(), installationOf(t, "{}"))
+			return r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}"))
 		}, true},
 	} {
 		object, secret := concealed("password", `"old"`, mine)
@@ -104,8 +105,8 @@ func TestNoLongerFromSecrets(t *testing.T) {
 		if test.secret != nil {
 			test.secret(secret)
 		}
-		c := api(t, object, secret)
-		if err := test.act(&Reconciler{Client: c, Reader: c, Now: func() time.Time { return noon }}); err != nil {
+		c := given.API(t, object, secret)
+		if err := test.act(&Reconciler{Client: c, Reader: c, Now: func() time.Time { return given.Noon }}); err != nil {
 			t.Errorf("%s: %v", reason, err)
 		}
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), &corev1.Secret{})

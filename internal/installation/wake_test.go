@@ -6,25 +6,26 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 )
 
 // TestWoken: a change wakes those that may go on by it, and nobody else.
 func TestWoken(t *testing.T) {
-	parent := parentWith("a", "")
+	parent := given.ParentWith("a", "")
 	parent.Namespace, parent.Status.InstallationPhase = "n", "Progressing"
-	waits, works, other, goes := sibling("waits x"), sibling("works x"), sibling("other y"), sibling("(goes) => z")
+	waits, works, other, goes := given.Sibling("waits x"), given.Sibling("works x"), given.Sibling("other y"), given.Sibling("(goes) => z")
 	for inst, phase := range map[*v1alpha1.Installation]v1alpha1.InstallationPhase{waits: "Init", works: "Progressing", other: "Init", goes: "InitDelete"} {
 		inst.Status.InstallationPhase = phase
 	}
 	goes.Finalizers = []string{v1alpha1.Finalizer}
-	fresh := sibling("fresh")
+	fresh := given.Sibling("fresh")
 	fresh.Status.JobID = ""
-	held := ended(sibling("held"), "z", "Succeeded")
+	held := given.Ended(given.Sibling("held"), "z", "Succeeded")
 	held.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
-	r := &Reconciler{Client: api(t, parent, waits, works, other, goes, fresh, held)}
-	exporter := sibling("self => x")
-	done := ended(exporter.DeepCopy(), "a", "Succeeded")
-	importer := sibling("(self) z")
+	r := &Reconciler{Client: given.API(t, parent, waits, works, other, goes, fresh, held)}
+	exporter := given.Sibling("self => x")
+	done := given.Ended(exporter.DeepCopy(), "a", "Succeeded")
+	importer := given.Sibling("(self) z")
 	ready := parent.DeepCopy()
 	ready.Status.InstallationPhase = "Init"
 	for _, test := range []struct {
@@ -39,7 +40,7 @@ func TestWoken(t *testing.T) {
 		{"a parent is ready", ready, parent, "fresh held"},
 		{"a parent is gone before its job has ended", ready, nil, "goes"},
 		{"a parent is not ready", nil, ready, ""},
-		{"a job of the parent has ended before that of its children", parent, ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
+		{"a job of the parent has ended before that of its children", parent, given.Ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
 	} {
 		var got []string
 		for _, request := range r.Woken(t.Context(), test.before, test.after) {
@@ -56,15 +57,15 @@ func TestWoken(t *testing.T) {
 
 // TestAtWork: all of a tree work for its root, also those that are about to get its job.
 func TestAtWork(t *testing.T) {
-	root := parentWith("a", "")
+	root := given.ParentWith("a", "")
 	root.Namespace = "n"
-	works, fresh, done := sibling("works"), sibling("fresh"), ended(sibling("done"), "a", "Succeeded")
+	works, fresh, done := given.Sibling("works"), given.Sibling("fresh"), given.Ended(given.Sibling("done"), "a", "Succeeded")
 	works.UID, fresh.Status.JobID = "uid-works", ""
-	below := sibling("below")
+	below := given.Sibling("below")
 	below.OwnerReferences[0].Name, below.OwnerReferences[0].UID = "works", "uid-works"
-	lost := sibling("lost")
+	lost := given.Sibling("lost")
 	lost.OwnerReferences[0].UID = "uid-of-an-earlier-one"
-	r := &Reconciler{Client: api(t, root, works, fresh, done, below, lost)}
+	r := &Reconciler{Client: given.API(t, root, works, fresh, done, below, lost)}
 	for _, test := range []struct {
 		reason string
 		inst   *v1alpha1.Installation

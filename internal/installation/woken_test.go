@@ -13,53 +13,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/installation/given"
 )
-
-// TestWaitsAs: under what an Installation is found by those that let it go on.
-func TestWaitsAs(t *testing.T) {
-	for _, test := range []struct {
-		reason  string
-		options []option
-		want    []string
-	}{
-		{"it has never run", nil, nil},
-		{"a root that waits for its imports", []option{jobs("b", "a", "Init")}, []string{"Init", "-/Init"}},
-		{"a subinstallation that does", []option{sub, jobs("b", "a", "Init")}, []string{"Init", "parent/Init"}},
-		{"one that waits until others are gone", []option{sub, jobs("b", "a", "InitDelete")}, []string{"InitDelete", "parent/InitDelete"}},
-		{"its children work: what siblings do is nothing to it", []option{jobs("b", "a", "Progressing")}, nil},
-		{"it has others to ask", []option{jobs("a", "a", "Succeeded"), tells("x", "y")}, []string{"tells x", "tells y"}},
-		{"it has others to ask, and waits again itself", []option{jobs("b", "a", "Init"), tells("x")}, []string{"tells x", "Init", "-/Init"}},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			if got := index.WaitsAs(situationWith(test.options...).Inst); !slices.Equal(got, test.want) {
-				t.Errorf("%q, want %q", got, test.want)
-			}
-		})
-	}
-	if got := index.WaitsAs(&v1alpha1.Execution{}); got != nil {
-		t.Errorf("what is no Installation waits as %v", got)
-	}
-}
 
 // TestTellersWoken: who could not ask another one for a job hears when that one has
 // changed, also when it is gone: then nobody is left to ask.
 func TestTellersWoken(t *testing.T) {
-	teller, busy := root(t, "teller", nil, []string{"x"}), root(t, "busy", []string{"x"}, nil)
-	ended(teller, "a", "Succeeded")
-	alter(teller, tells("busy"))
+	teller, busy := given.Root(t, "teller", nil, []string{"x"}), given.Root(t, "busy", []string{"x"}, nil)
+	given.Ended(teller, "a", "Succeeded")
+	given.Alter(teller, given.Tells("busy"))
 	elsewhere := teller.DeepCopy()
 	elsewhere.Namespace = "other"
-	r := &Reconciler{Client: api(t, teller, elsewhere)}
+	r := &Reconciler{Client: given.API(t, teller, elsewhere)}
 	for _, test := range []struct {
 		reason        string
 		before, after *v1alpha1.Installation
 		want          []string
 	}{
-		{"it has ended its job", busy, ended(busy.DeepCopy(), "b", "Failed"), []string{"teller"}},
+		{"it has ended its job", busy, given.Ended(busy.DeepCopy(), "b", "Failed"), []string{"teller"}},
 		{"it is gone", busy, nil, []string{"teller"}},
 		{"it is there again", nil, busy, []string{"teller"}},
-		{"another one has ended its job", nil, root(t, "third", []string{"x"}, nil), []string{}},
+		{"another one has ended its job", nil, given.Root(t, "third", []string{"x"}, nil), []string{}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			names := []string{}
@@ -78,8 +52,8 @@ func TestTellersWoken(t *testing.T) {
 
 // TestConcernsParent: what becomes of a subinstallation that its parent has to know.
 func TestConcernsParent(t *testing.T) {
-	works, done, going := sibling("s"), ended(sibling("s"), "a", "Failed"), sibling("(s)")
-	phase := sibling("s")
+	works, done, going := given.Sibling("s"), given.Ended(given.Sibling("s"), "a", "Failed"), given.Sibling("(s)")
+	phase := given.Sibling("s")
 	phase.Status.InstallationPhase = "Progressing"
 	for _, test := range []struct {
 		reason        string
@@ -104,10 +78,10 @@ func TestConcernsParent(t *testing.T) {
 // TestFamily: each kind of event wakes who may go on by it, and what is no
 // Installation nobody.
 func TestFamily(t *testing.T) {
-	waits := sibling("waits x")
+	waits := given.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
-	exporter, done := sibling("self => x"), ended(sibling("self => x"), "a", "Succeeded")
-	r := &Reconciler{Client: api(t, waits)}
+	exporter, done := given.Sibling("self => x"), given.Ended(given.Sibling("self => x"), "a", "Succeeded")
+	r := &Reconciler{Client: given.API(t, waits)}
 	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	for _, test := range []struct {
 		reason string
@@ -138,13 +112,13 @@ func TestFamily(t *testing.T) {
 // TestWakeUnread: who cannot be found now is not woken by this event, and nothing else
 // goes wrong.
 func TestWakeUnread(t *testing.T) {
-	waits := sibling("waits x")
+	waits := given.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
 	for at, want := range [][]string{{"parent"}, {"parent", "waits"}, {"parent", "waits"}} {
 		broken := fault{reading: true, at: at, err: errors.New("busy")}
-		r := &Reconciler{Client: broken.wrap(t, api(t, waits))}
+		r := &Reconciler{Client: broken.wrap(t, given.API(t, waits))}
 		var got []string
-		for _, request := range r.Woken(t.Context(), sibling("self => x"), nil) {
+		for _, request := range r.Woken(t.Context(), given.Sibling("self => x"), nil) {
 			got = append(got, request.Name)
 		}
 		slices.Sort(got)
@@ -156,12 +130,12 @@ func TestWakeUnread(t *testing.T) {
 
 // TestSiblingsOf: who counts as a sibling, and which version of the Installation itself.
 func TestSiblingsOf(t *testing.T) {
-	earlier := sibling("earlier")
+	earlier := given.Sibling("earlier")
 	earlier.OwnerReferences[0].UID = "uid-of-an-earlier-parent"
-	self := sibling("self x")
+	self := given.Sibling("self x")
 	own := self.DeepCopy()
 	own.Status.InstallationPhase = "Progressing"
-	b := newBench(t, self, sibling("one"), earlier, root(t, "root", nil, nil))
+	b := newBench(t, self, given.Sibling("one"), earlier, given.Root(t, "root", nil, nil))
 	found, err := b.siblings(t.Context(), own)
 	if err != nil {
 		t.Fatal(err)
@@ -186,13 +160,13 @@ func TestSiblingsOf(t *testing.T) {
 // TestObserveFamily: a parent that cannot be read is not one that is gone, and children
 // of an earlier Installation of the name are not ours.
 func TestObserveFamily(t *testing.T) {
-	parent := parentWith("a", "")
+	parent := given.ParentWith("a", "")
 	parent.Namespace = "n"
-	lost := sibling("self")
+	lost := given.Sibling("self")
 	lost.OwnerReferences[0].UID = "uid-of-an-earlier-parent"
-	ours, theirs := sibling("ours"), sibling("theirs")
+	ours, theirs := given.Sibling("ours"), given.Sibling("theirs")
 	for child, uid := range map[*v1alpha1.Installation]string{ours: "self", theirs: "earlier"} {
-		child.OwnerReferences = []metav1.OwnerReference{owner("Installation", "self", uid)}
+		child.OwnerReferences = []metav1.OwnerReference{given.Owner("Installation", "self", uid)}
 	}
 	for _, test := range []struct {
 		reason   string
@@ -203,12 +177,12 @@ func TestObserveFamily(t *testing.T) {
 		parent   bool
 		orphaned bool
 	}{
-		{"a subinstallation with its parent", sibling("self"), []client.Object{parent, ours, theirs}, -1, false, true, false},
-		{"its parent is gone", sibling("self"), []client.Object{ours, theirs}, -1, false, false, true},
+		{"a subinstallation with its parent", given.Sibling("self"), []client.Object{parent, ours, theirs}, -1, false, true, false},
+		{"its parent is gone", given.Sibling("self"), []client.Object{ours, theirs}, -1, false, false, true},
 		{"its parent was made anew: the new one knows nothing of it", lost, []client.Object{parent, ours, theirs}, -1, false, false, true},
-		{"its parent cannot be read", sibling("self"), []client.Object{parent}, 0, true, false, false},
-		{"its children cannot be read", sibling("self"), []client.Object{parent, ours}, 1, true, true, false},
-		{"a root", root(t, "self", nil, nil), []client.Object{ours, theirs}, -1, false, false, false},
+		{"its parent cannot be read", given.Sibling("self"), []client.Object{parent}, 0, true, false, false},
+		{"its children cannot be read", given.Sibling("self"), []client.Object{parent, ours}, 1, true, true, false},
+		{"a root", given.Root(t, "self", nil, nil), []client.Object{ours, theirs}, -1, false, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, test.objects...)

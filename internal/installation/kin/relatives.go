@@ -35,36 +35,36 @@ func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *rel
 	return &relatives{Graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}
 }
 
-// MostRelations is how many families of siblings are remembered.
-const MostRelations = 16
+// mostRelations is how many families of siblings are remembered.
+const mostRelations = 16
 
 // Relations remembers the relatives of the families that were asked for last: all
 // members of a wide tree ask the same, and nothing of it changes while they do.
 type Relations struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
-	Recent []relation
+	recent []relation
 }
 
 // Of returns the relatives of an Installation, who is one of the siblings.
 func (r *Relations) Of(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.Recent == nil {
+	if r.recent == nil {
 		r.seed = maphash.MakeSeed()
 	}
 	family := maphash.String(r.seed, self.Namespace+"/"+dataflow.Scope(self))
 	said := r.said(siblings)
-	at := slices.IndexFunc(r.Recent, func(known relation) bool { return known.family == family })
-	if at >= 0 && r.Recent[at].said == said {
-		return r.Recent[at].among
+	at := slices.IndexFunc(r.recent, func(known relation) bool { return known.family == family })
+	if at >= 0 && r.recent[at].said == said {
+		return r.recent[at].among
 	}
 	if at >= 0 {
-		r.Recent = slices.Delete(r.Recent, at, at+1)
+		r.recent = slices.Delete(r.recent, at, at+1)
 	}
 	among := Relate(self, lean(siblings))
-	r.Recent = append(r.Recent, relation{family, said, among})
-	r.Recent = r.Recent[max(0, len(r.Recent)-MostRelations):]
+	r.recent = append(r.recent, relation{family, said, among})
+	r.recent = r.recent[max(0, len(r.recent)-mostRelations):]
 	return among
 }
 
