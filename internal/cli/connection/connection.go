@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -222,6 +223,14 @@ func (c *Connection) Tree(ctx context.Context, name string) (*inspect.Node, insp
 		return nil, snapshot, c.Missing(name)
 	}
 	return tree, snapshot, nil
+}
+
+// WarnUnreadable says what a snapshot lacks, and so what is shown of it, in the API
+// server's words.
+func WarnUnreadable(out io.Writer, what string, snapshot inspect.Snapshot) {
+	for _, unreadable := range snapshot.Unreadable {
+		fmt.Fprintf(out, "Warning: %s: %s\n", what, terminal.OneLine(unreadable.Error()))
+	}
 }
 
 // NeedsName demands the name of an Installation as an argument.

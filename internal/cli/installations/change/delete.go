@@ -62,9 +62,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	if err != nil {
 		return err
 	}
-	for _, unreadable := range snapshot.Unreadable {
-		fmt.Fprintf(streams.Err, "Warning: the preview is not complete: %v\n", unreadable)
-	}
+	connection.WarnUnreadable(streams.Err, "the preview is not complete", snapshot)
 	if parent := inspect.Parent(tree.Installation); parent != "" {
 		fmt.Fprintf(streams.Err, "Warning: %s is a part of %s, whose next job brings it back\n", name, parent)
 	}

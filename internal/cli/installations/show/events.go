@@ -91,9 +91,7 @@ func (f *storyFlags) run(ctx context.Context, streams terminal.Streams, on *conn
 		if err != nil {
 			return on.Explain(err)
 		}
-		for _, unreadable := range snapshot.Unreadable {
-			fmt.Fprintf(streams.Err, "Warning: something is missing here: %v\n", unreadable)
-		}
+		connection.WarnUnreadable(streams.Err, "something is missing here", snapshot)
 		_, err = f.print(streams, on, snapshot, name, told)
 		return err
 	}

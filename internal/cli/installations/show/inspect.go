@@ -112,9 +112,7 @@ func (f *inspectFlags) run(ctx context.Context, streams terminal.Streams, name s
 	if len(trees) == 0 && !f.failed {
 		f.sayNothingFound(streams, on)
 	}
-	for _, unreadable := range snapshot.Unreadable {
-		fmt.Fprintf(streams.Err, "Warning: the tree is not complete: %v\n", unreadable)
-	}
+	connection.WarnUnreadable(streams.Err, "the tree is not complete", snapshot)
 	if err := f.print(streams, trees); err != nil {
 		return err
 	}

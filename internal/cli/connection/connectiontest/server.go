@@ -1,0 +1,243 @@
+// Package connectiontest is for tests of commands that reach a cluster. What a real API
+// server does is tested with one, in test/integration; this one refuses, lies and counts.
+package connectiontest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+)
+
+// Server holds objects by the paths of the API.
+type Server struct {
+	// Refusals are answers by method and path, as in "GET /api/v1/namespaces/n/secrets".
+	Refusals map[string]metav1.Status
+
+	url     string
+	mutex   sync.Mutex
+	objects map[string]map[string]any
+	writes  []string
+	version int
+}
+
+// New starts a server with objects, each written in YAML, until the test ends.
+func New(t *testing.T, manifests ...string) *Server {
+	t.Helper()
+	s := &Server{objects: map[string]map[string]any{}, Refusals: map[string]metav1.Status{}}
+	for _, manifest := range manifests {
+		object := map[string]any{}
+		if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
+			t.Fatal(err)
+		}
+		s.store(pathOf(object), object)
+	}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// Run runs a command line in the namespace default of the server, and returns its exit
+// code and what it has printed.
+func (s *Server) Run(t *testing.T, c *terminaltest.Console, command func(terminal.Streams) *cobra.Command, args ...string) int {
+	t.Helper()
+	t.Setenv("KUBECONFIG", "/dev/null")
+	streams := c.Streams()
+	return terminal.Run(t.Context(), command(streams), streams, append(args, "--server", s.url))
+}
+
+// Writes are the requests that were to change something, in order: method and path, and
+// what follows the question mark where something does not happen in earnest.
+func (s *Server) Writes() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Clone(s.writes)
+}
+
+// Object returns an object by its path as JSON; empty if there is none.
+func (s *Server) Object(path string) string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.objects[path] == nil {
+		return ""
+	}
+	text, err := json.Marshal(s.objects[path])
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Refuse lets requests fail: with 403, say, and the reason Forbidden.
+func (s *Server) Refuse(request string, code int, reason metav1.StatusReason, message string) {
+	s.Refusals[request] = metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	path := request.URL.Path
+	if refusal, refused := s.Refusals[request.Method+" "+path]; refused {
+		answer(out, int(refusal.Code), refusal)
+		return
+	}
+	if request.Method == http.MethodGet {
+		s.read(out, path)
+		return
+	}
+	s.writes = append(s.writes, request.Method+" "+path)
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		http.Error(out, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.write(out, request, body)
+}
+
+func (s *Server) read(out http.ResponseWriter, path string) {
+	if object, found := s.objects[path]; found {
+		answer(out, http.StatusOK, object)
+		return
+	}
+	at := strings.LastIndex(path, "/")
+	if kind, isList := kinds[path[at+1:]]; isList {
+		list := map[string]any{"apiVersion": kind.version, "kind": kind.name + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": s.below(path)}
+		answer(out, http.StatusOK, list)
+		return
+	}
+	notFound(out, path)
+}
+
+func (s *Server) below(path string) []any {
+	items := []any{}
+	var names []string
+	for name := range s.objects {
+		if strings.HasPrefix(name, path+"/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		items = append(items, s.objects[name])
+	}
+	return items
+}
+
+func (s *Server) write(out http.ResponseWriter, request *http.Request, body []byte) {
+	path := request.URL.Path
+	object, found := s.objects[path]
+	applies := request.Header.Get("Content-Type") == string(types.ApplyPatchType)
+	switch {
+	case !found && !applies:
+		notFound(out, path)
+		return
+	case request.Method == http.MethodDelete:
+		delete(s.objects, path)
+		answer(out, http.StatusOK, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Success"})
+		return
+	}
+	change := map[string]any{}
+	if err := yaml.Unmarshal(body, &change); err != nil {
+		http.Error(out, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if !found {
+		object = map[string]any{}
+	}
+	if before, _ := json.Marshal(object); merge(object, change) || string(before) == "{}" {
+		s.store(path, object)
+	}
+	answer(out, http.StatusOK, object)
+}
+
+// store keeps an object under the next version.
+func (s *Server) store(path string, object map[string]any) {
+	s.version++
+	metadata, _ := object["metadata"].(map[string]any)
+	metadata["resourceVersion"] = fmt.Sprint(s.version)
+	if metadata["uid"] == nil {
+		metadata["uid"] = "uid-" + fmt.Sprint(metadata["name"])
+	}
+	s.objects[path] = object
+}
+
+// merge is a merge patch; it tells whether something has changed.
+func merge(object, change map[string]any) (changed bool) {
+	for name, value := range change {
+		below, isMap := value.(map[string]any)
+		there, wasMap := object[name].(map[string]any)
+		switch {
+		case name == "resourceVersion":
+		case value == nil:
+			changed = changed || object[name] != nil
+			delete(object, name)
+		case isMap && wasMap:
+			changed = merge(there, below) || changed
+		default:
+			before, _ := json.Marshal(object[name])
+			after, _ := json.Marshal(value)
+			changed = changed || string(before) != string(after)
+			object[name] = value
+		}
+	}
+	return changed
+}
+
+type kind struct{ version, name string }
+
+const ours = "landscaper.gardener.cloud/v1alpha1"
+
+var kinds = map[string]kind{
+	"installations": {ours, "Installation"}, "executions": {ours, "Execution"}, "deployitems": {ours, "DeployItem"},
+	"targets": {ours, "Target"}, "dataobjects": {ours, "DataObject"}, "contexts": {ours, "Context"},
+	"secrets": {"v1", "Secret"}, "configmaps": {"v1", "ConfigMap"}, "namespaces": {"v1", "Namespace"}, "events": {"v1", "Event"},
+}
+
+// pathOf is where an object is in the API.
+func pathOf(object map[string]any) string {
+	version := fmt.Sprint(object["apiVersion"])
+	root := "/apis/" + version
+	if version == "v1" {
+		root = "/api/v1"
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	if metadata["namespace"] == nil && object["kind"] != "Namespace" {
+		metadata["namespace"] = "default"
+	}
+	if namespace := metadata["namespace"]; namespace != nil {
+		root += fmt.Sprintf("/namespaces/%s", namespace)
+	}
+	return fmt.Sprintf("%s/%ss/%s", root, strings.ToLower(fmt.Sprint(object["kind"])), metadata["name"])
+}
+
+func answer(out http.ResponseWriter, code int, body any) {
+	out.Header().Set("Content-Type", "application/json")
+	out.WriteHeader(code)
+	_ = json.NewEncoder(out).Encode(body)
+}
+
+func notFound(out http.ResponseWriter, path string) {
+	answer(out, http.StatusNotFound, metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: path + " not found",
+		Details: &metav1.StatusDetails{},
+	})
+}
