@@ -139,14 +139,14 @@ func importValues(pairs []string) ([]importValue, error) {
 	var values []importValue
 	for _, pair := range pairs {
 		at := strings.IndexAny(pair, "=@")
-		if at <= 0 {
+		if at <= 0 || pair[:at] == ":" {
 			return nil, fmt.Errorf("%q: write KEY=VALUE, KEY:=VALUE or KEY@FILE", pair)
 		}
 		key, text, anything := pair[:at], pair[at+1:], pair[at] == '@'
 		if anything {
 			content, err := os.ReadFile(text)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("import %s: %w", key, err)
 			}
 			text = string(content)
 		} else if strings.HasSuffix(key, ":") {
@@ -164,15 +164,44 @@ func importValues(pairs []string) ([]importValue, error) {
 // valueOf reads a value: anything, or else a number or a text.
 func valueOf(text string, anything bool) (v1alpha1.AnyJSON, error) {
 	if anything {
-		raw, err := yamltext.ToJSON([]byte(text), yamltext.Lenient())
+		document, err := onlyDocument([]byte(text))
+		if document == nil {
+			return v1alpha1.NewAnyJSON([]byte("null")), err
+		}
+		raw, err := document.JSON()
 		return v1alpha1.NewAnyJSON(raw), err
 	}
-	var number json.Number
-	if json.Unmarshal([]byte(text), &number) == nil && !strings.HasPrefix(text, `"`) {
+	if isNumber(text) {
 		return v1alpha1.NewAnyJSON([]byte(text)), nil
 	}
 	raw, err := json.Marshal(text)
 	return v1alpha1.NewAnyJSON(raw), err
+}
+
+// onlyDocument returns the document of a text, or nil if it has none. A second one would
+// be lost without a word.
+func onlyDocument(text []byte) (*yamltext.Document, error) {
+	documents, err := yamltext.Documents(text, yamltext.Lenient())
+	switch {
+	case err != nil:
+		return nil, err
+	case len(documents) > 1:
+		return nil, fmt.Errorf("line %d: a second document begins here: leave one", documents[1].Line())
+	case len(documents) == 0:
+		return nil, nil
+	}
+	return documents[0], nil
+}
+
+// isNumber tells that a text is a number, as JSON writes it, and none that is too large
+// for anybody.
+func isNumber(text string) bool {
+	var number any
+	if json.Unmarshal([]byte(text), &number) != nil {
+		return false
+	}
+	_, is := number.(float64)
+	return is && strings.TrimSpace(text) == text
 }
 
 // setImports replaces imports by values. It also replaces values that were set before.

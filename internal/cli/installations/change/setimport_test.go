@@ -17,22 +17,44 @@ func TestImportValues(t *testing.T) {
 	terminaltest.WriteFiles(t, map[string]string{"f.yaml": "a: [1]\n", "bad.yaml": "a: ["})
 	for _, test := range []struct{ reason, pair, key, want string }{
 		{"a number", "n=1.5", "n", "1.5"},
+		{"a number of more digits than a float has", "n=12345678901234567890", "n", "12345678901234567890"},
+		{"a number that is too large for anybody is a text", "n=1e999", "n", `"1e999"`},
+		{"a number in the notation of people", "n=007", "n", `"007"`},
+		{"a number with a blank is a text", "n= 1", "n", `" 1"`},
 		{"a text", "t=a=b", "t", `"a=b"`},
 		{"true is a text, as it always was", "t=true", "t", `"true"`},
+		{"null is a text as well", "t=null", "t", `"null"`},
+		{"a list is a text without a colon", "t=[1]", "t", `"[1]"`},
 		{"a text in quotes keeps them", `t="1"`, "t", `"\"1\""`},
 		{"an empty text", "t=", "t", `""`},
+		{"a text that is no UTF-8 is still one", "t=\xff", "t", `"\ufffd"`},
 		{"any value", "l:=[a, 1, true]", "l", `["a",1,true]`},
+		{"null where any value is meant", "l:=null", "l", "null"},
+		{"no value at all is null as well, as in YAML", "l:=", "l", "null"},
+		{"a text with the sign of a file behind the equals sign", "t=a@b", "t", `"a@b"`},
 		{"from a file", "f@f.yaml", "f", `{"a":[1]}`},
 	} {
-		values, err := importValues([]string{test.pair})
-		if err != nil || values[0].key != test.key || string(values[0].value.RawMessage) != test.want {
-			t.Errorf("%s: %+v %v", test.reason, values, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			values, err := importValues([]string{test.pair})
+			if err != nil || values[0].key != test.key || string(values[0].value.RawMessage) != test.want {
+				t.Errorf("%+v %v", values, err)
+			}
+		})
 	}
-	for _, wrong := range []string{"x", "=1", "f@none", "f@bad.yaml", "l:=["} {
-		if _, err := importValues([]string{wrong}); err == nil {
-			t.Errorf("%s is wrong", wrong)
-		}
+	for _, test := range []struct{ reason, pair, want string }{
+		{"no value", "x", `"x": write KEY=VALUE, KEY:=VALUE or KEY@FILE`},
+		{"no name", "=1", `"=1": write KEY=VALUE`},
+		{"only a colon is no name", ":=1", `":=1": write KEY=VALUE`},
+		{"a file that is not there", "f@none", "import f: open none: no such file or directory"},
+		{"a file that is no YAML", "f@bad.yaml", "import f: "},
+		{"a value that is no YAML", "l:=[", "import l: "},
+		{"two documents are no value", "l:=a\n---\nb", "import l: "},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if values, err := importValues([]string{test.pair}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%+v %v", values, err)
+			}
+		})
 	}
 }
 
