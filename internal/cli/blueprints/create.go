@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +91,7 @@ func (f *createFlags) write(streams terminal.Streams, s *source) error {
 		_, err := fmt.Fprint(streams.Out, text)
 		return err
 	}
-	if err := os.WriteFile(f.output, []byte(text), 0o644); err != nil {
+	if err := terminal.WriteFile(f.output, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write the Installation: %w", err)
 	}
 	fmt.Fprintf(streams.Out, "Wrote the Installation to %s\n", f.output)

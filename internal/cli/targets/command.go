@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -95,7 +94,7 @@ func (f *manifestFlags) write(ctx context.Context, out io.Writer, documents ...m
 		_, err := fmt.Fprintln(out, text.String())
 		return err
 	}
-	if err := os.WriteFile(f.output, text.Bytes(), 0o600); err != nil {
+	if err := terminal.WriteFile(f.output, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("write target: %w", err)
 	}
 	fmt.Fprintf(out, "Wrote target to %s\n", f.output)

@@ -101,7 +101,7 @@ file is written again, without its comments.`,
 			if err != nil {
 				return err
 			}
-			if err := os.WriteFile(output, written, 0o644); err != nil {
+			if err := terminal.WriteFile(output, written, 0o644); err != nil {
 				return fmt.Errorf("write the Installation: %w", err)
 			}
 			fmt.Fprintf(streams.Out, "Wrote the Installation to %s\n", output)
