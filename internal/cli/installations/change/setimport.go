@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -83,13 +83,9 @@ file is written again, without its comments.`,
 			if err != nil {
 				return terminal.Usage(err)
 			}
-			text, err := os.ReadFile(args[0])
+			installation, err := readInstallation(args[0])
 			if err != nil {
-				return fmt.Errorf("read the Installation: %w", err)
-			}
-			installation := &v1alpha1.Installation{}
-			if err := yamltext.Unmarshal(text, yamltext.Lenient(), installation); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return err
 			}
 			if err := setImports(installation, values); err != nil {
 				return err
@@ -118,15 +114,38 @@ func manifest(installation *v1alpha1.Installation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
+	// All digits of numbers stay.
+	value, err := plain.Literal(raw)
+	fields, ok := value.(map[string]any)
+	if err != nil || !ok {
 		return nil, err
 	}
 	delete(fields, "status")
 	if metadata, ok := fields["metadata"].(map[string]any); ok && metadata["creationTimestamp"] == nil {
 		delete(metadata, "creationTimestamp")
 	}
-	return yaml.Marshal(fields)
+	text, err := yamltext.Encode(fields)
+	return []byte(text), err
+}
+
+// readInstallation reads a file that holds an Installation and nothing else, since it is
+// written again.
+func readInstallation(path string) (*v1alpha1.Installation, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the Installation: %w", err)
+	}
+	installation := &v1alpha1.Installation{}
+	if _, err = onlyDocument(text); err == nil {
+		err = yamltext.Unmarshal(text, yamltext.Lenient(), installation)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if installation.Kind != "Installation" {
+		return nil, fmt.Errorf("%s: kind %q: name the manifest of an Installation", path, installation.Kind)
+	}
+	return installation, nil
 }
 
 // importValue is a value for an import.

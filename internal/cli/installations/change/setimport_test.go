@@ -108,6 +108,55 @@ spec:
 	}
 }
 
+// TestWrongManifests: a file that is to be written again is not touched if something of it
+// would be lost.
+func TestWrongManifests(t *testing.T) {
+	for _, test := range []struct{ reason, manifest, args, want string }{
+		{"no file", "", "none.yaml size=3", "Error: read the Installation: open none.yaml: no such file or directory\n"},
+		{"a file without anything", "# nothing\n", "f.yaml size=3", "Error: f.yaml: kind \"\": name the manifest of an Installation\n"},
+		{"an object of another kind", "kind: Target\nspec: {}\n", "f.yaml size=3", "Error: f.yaml: kind \"Target\": name the manifest of an Installation\n"},
+		{"a list", "- kind: Installation\n", "f.yaml size=3", "Error: f.yaml: "},
+		{"a second document would be lost", shopManifest + "---\nkind: Target\n", "f.yaml size=3", "Error: f.yaml: line 12: a second document begins here: leave one\n"},
+		{"an import that there is not", shopManifest, "f.yaml size=3 weight=1", "Error: import parameter 'weight' not found in the installation\n"},
+		{"all that there are not", shopManifest, "f.yaml a=1 b=2", "Error: import parameter 'a' not found in the installation\nimport parameter 'b' not found in the installation\n"},
+		{"no YAML", "a: [", "f.yaml size=3", "Error: f.yaml: "},
+		{"a value of another type", strings.Replace(shopManifest, "name: shop #", "name: [] #", 1), "f.yaml size=3", "Error: f.yaml: "},
+		{"no value", shopManifest, "f.yaml", "Error: requires at least 2 arg(s), only received 1\n"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, map[string]string{"f.yaml": test.manifest})
+			c := &terminaltest.Console{}
+			code := terminal.Run(t.Context(), NewSetImportParametersCommand(c.Streams()), c.Streams(), terminaltest.Fields(test.args))
+			if code != 1 || !strings.HasPrefix(c.Err.String(), test.want) {
+				t.Errorf("code %d: %s", code, c.Err.String())
+			}
+			if got, err := os.ReadFile("f.yaml"); err != nil || string(got) != test.manifest {
+				t.Errorf("written: %q %v", got, err)
+			}
+		})
+	}
+}
+
+// TestDigitsStay: what people give and what was there before stays as it is.
+func TestDigitsStay(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{"f.yaml": strings.Replace(shopManifest, "  imports:", "  importDataMappings: {account: 123456789012345678901, rate: 1.10}\n  imports:", 1)})
+	c := &terminaltest.Console{}
+	if code := terminal.Run(t.Context(), NewSetImportParametersCommand(c.Streams()), c.Streams(), []string{"f.yaml", "size=9007199254740993", "domain=007"}); code != 0 {
+		t.Fatal(c.Err.String())
+	}
+	text, err := os.ReadFile("f.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"account: 123456789012345678901\n", "size: 9007199254740993\n", "domain: \"007\"\n"} {
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s", text)
+			}
+		})
+	}
+}
+
 func TestSetImportsKeepsOthers(t *testing.T) {
 	inst := &v1alpha1.Installation{}
 	inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "a", DataRef: "a"}, {Name: "b", DataRef: "b"}}
