@@ -57,11 +57,10 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identi
 	if err != nil {
 		return nil, err
 	}
-	trust, err := trustOf(ctx, from)
+	session, trust, err := l.open(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	session := component.NewSession(l.options.Components, from.Options)
 	defer session.Close() //nolint:errcheck // nothing is written
 	version, err := open(ctx, session)
 	if errors.Is(err, component.ErrNoRepository) {

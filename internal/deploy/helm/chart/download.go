@@ -84,11 +84,10 @@ func (l *Loader) repository(ctx context.Context, item *v1alpha1.DeployItem, sour
 	if err != nil {
 		return nil, err
 	}
-	trust, err := trustOf(ctx, from)
+	session, trust, err := l.open(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	session := component.NewSession(l.options.Components, from.Options)
 	defer session.Close() //nolint:errcheck // nothing is written
 	typed, err := descriptor.NewTyped(map[string]any{
 		"type": "helm", "helmRepository": strings.TrimSpace(wanted.HelmChartRepoURL), "helmChart": wanted.HelmChartName, "version": wanted.HelmChartVersion,

@@ -2,14 +2,10 @@ package chart
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
-	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 // How errors about charts are named, also by the public system.
@@ -18,30 +14,15 @@ const (
 	reason    = "GetHelmChart"
 )
 
-// explain says what follows from an error. What is wrong stays wrong; but the API
-// server, or whoever has the chart, may answer soon.
+// explain says what follows from an error about a chart.
 func explain(ctx context.Context, from kind, err error) error {
-	var known *job.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	var codes []v1alpha1.ErrorCode
-	if errors.Is(err, registry.ErrDenied) {
-		codes = append(codes, v1alpha1.ErrorUnauthorized)
-		err = fmt.Errorf("%w (%s)", err, from.credentials)
-	}
-	wrapped := job.Wrap(err, operation, reason, from.field, codes...)
-	var unread *sources.ReadError
-	if ctx.Err() != nil || errors.As(err, &unread) || component.IsTemporary(err) {
-		return wrapped
-	}
-	return job.Terminally(wrapped)
+	return origin.Explain(ctx, err, origin.Errand{Operation: operation, Reason: reason, Field: from.field, Credentials: from.credentials})
 }
 
 // unusable says that what was found is no chart that we can use. Another attempt
 // would find the same, also where it looks as if something was cut off.
-func unusable(ctx context.Context, field, origin string, err error) error {
-	wrapped := job.Wrap(fmt.Errorf("the chart from %s cannot be used: %w", origin, err), operation, reason, field)
+func unusable(ctx context.Context, field, where string, err error) error {
+	wrapped := job.Wrap(fmt.Errorf("the chart from %s cannot be used: %w", where, err), operation, reason, field)
 	if ctx.Err() != nil {
 		return wrapped
 	}

@@ -11,6 +11,7 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/deploy/origin"
@@ -52,6 +53,16 @@ func (l *Loader) repositorySources(ctx context.Context, item *v1alpha1.DeployIte
 		}
 	}
 	return from, nil
+}
+
+// open opens what a Context leads to, and says whose signatures count there. The session
+// is to be closed.
+func (l *Loader) open(ctx context.Context, from *sources.Sources) (*component.Session, *trust, error) {
+	trust, err := trustOf(ctx, from)
+	if err != nil {
+		return nil, nil, err
+	}
+	return component.NewSession(l.options.Components, from.Options), trust, nil
 }
 
 // withCode marks an error about what the Context says; that the API server does not

@@ -13,9 +13,9 @@ import (
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/oci"
+	"go.landscaper.dev/internal/deploy/origin"
 )
 
 // Media types of charts in registries.
@@ -36,18 +36,12 @@ func (l *Loader) registry(ctx context.Context, item *v1alpha1.DeployItem, source
 	if err != nil {
 		return nil, err
 	}
-	trust, err := trustOf(ctx, from)
+	session, trust, err := l.open(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	session := component.NewSession(l.options.Components, from.Options)
 	defer session.Close() //nolint:errcheck // nothing is written
-	store := session.Reader().Registry(reference.Scheme, reference.Host)
-	name := reference.Tag
-	if reference.Digest != "" {
-		name = reference.Digest.String()
-	}
-	at, err := store.Resolve(ctx, reference.Repository, name)
+	store, at, err := origin.Artifact(ctx, session, reference)
 	if err != nil {
 		return nil, err // tells what it did
 	}

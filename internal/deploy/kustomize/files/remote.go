@@ -92,12 +92,7 @@ func (l *Loader) oci(ctx context.Context, item *v1alpha1.DeployItem, source *api
 		return nil, err
 	}
 	defer session.Close() //nolint:errcheck // nothing is written
-	store := session.Reader().Registry(reference.Scheme, reference.Host)
-	name := reference.Tag
-	if reference.Digest != "" {
-		name = reference.Digest.String()
-	}
-	at, err := store.Resolve(ctx, reference.Repository, name)
+	store, at, err := origin.Artifact(ctx, session, reference)
 	if err != nil {
 		return nil, err // tells what it did
 	}

@@ -15,13 +15,9 @@ import (
 	api "go.landscaper.dev/api/kustomize/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
-	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/archive"
-	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/filetree"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/sources"
 )
 
 const (
@@ -91,29 +87,11 @@ func (l *Loader) Load(ctx context.Context, item *v1alpha1.DeployItem, source *ap
 	}
 	found, err := kind.load(l, ctx, item, source)
 	if err != nil {
-		return nil, explain(ctx, kind.field, err)
+		return nil, origin.Explain(ctx, err, origin.Errand{
+			Operation: operation, Reason: reason, Field: kind.field, Credentials: "credentials come from registryPullSecrets of the Context",
+		})
 	}
 	return found, nil
-}
-
-// explain says what follows from an error. What is wrong stays wrong; but the API
-// server, or whoever has the source, may answer soon.
-func explain(ctx context.Context, field string, err error) error {
-	var known *job.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	var codes []v1alpha1.ErrorCode
-	if errors.Is(err, registry.ErrDenied) {
-		codes = append(codes, v1alpha1.ErrorUnauthorized)
-		err = fmt.Errorf("%w (credentials come from registryPullSecrets of the Context)", err)
-	}
-	wrapped := job.Wrap(err, operation, reason, field, codes...)
-	var unread *sources.ReadError
-	if ctx.Err() != nil || errors.As(err, &unread) || component.IsTemporary(err) {
-		return wrapped
-	}
-	return job.Terminally(wrapped)
 }
 
 // inline returns the files that are in the item.

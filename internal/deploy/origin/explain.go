@@ -1,0 +1,42 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
+)
+
+// Errand is what was to be fetched, as errors name it.
+type Errand struct {
+	Operation, Reason string
+	// Field is where the item says what to fetch.
+	Field string
+	// Credentials says where those come from that were not accepted.
+	Credentials string
+}
+
+// Explain says what follows from an error about what an item names. What is wrong stays
+// wrong; but the API server, or whoever has the content, may answer soon.
+func Explain(ctx context.Context, err error, on Errand) error {
+	var known *job.Error
+	if errors.As(err, &known) {
+		return err // its own name says more
+	}
+	var codes []v1alpha1.ErrorCode
+	if errors.Is(err, registry.ErrDenied) {
+		codes = append(codes, v1alpha1.ErrorUnauthorized)
+		err = fmt.Errorf("%w (%s)", err, on.Credentials)
+	}
+	wrapped := job.Wrap(err, on.Operation, on.Reason, on.Field, codes...)
+	var unread *sources.ReadError
+	if ctx.Err() != nil || errors.As(err, &unread) || component.IsTemporary(err) {
+		return wrapped
+	}
+	return job.Terminally(wrapped)
+}

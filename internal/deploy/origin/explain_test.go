@@ -1,0 +1,50 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component/registry"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
+)
+
+// TestExplain: who is wrong hears it at once; who only does not answer is asked again.
+func TestExplain(t *testing.T) {
+	errand := Errand{Operation: "Fetch", Reason: "GetFiles", Field: "spec.config.source", Credentials: "they come from the Context"}
+	known := job.NewError("Other", "Known", "it says more")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	tests := []struct {
+		reason  string
+		ctx     context.Context
+		err     error
+		outcome job.Outcome
+		want    string
+	}{
+		{"what is wrong stays wrong", t.Context(), errors.New("no such file"), job.Terminal, "spec.config.source: no such file"},
+		{"who says no, says where to look", t.Context(), fmt.Errorf("read it: %w", registry.ErrDenied), job.Terminal, "(they come from the Context)"},
+		{"an error that names itself", t.Context(), fmt.Errorf("while reading: %w", known), job.Transient, "it says more"},
+		{"the process ends, which says nothing about the source", ended, errors.New("no such file"), job.Transient, "no such file"},
+		{"the API server could not be asked for the Context", t.Context(), &sources.ReadError{Object: "Context a/b", Cause: errors.New("it does not answer")}, job.Transient, "Context a/b"},
+		{"the registry does not answer", t.Context(), registry.ErrStalled, job.Transient, "spec.config.source"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			err := Explain(test.ctx, test.err, errand)
+			if job.OutcomeOf(err) != test.outcome || !strings.Contains(err.Error(), test.want) || !errors.Is(err, test.err) {
+				t.Errorf("outcome %v: %v", job.OutcomeOf(err), err)
+			}
+		})
+	}
+	t.Run("a credential that was not accepted has a code", func(t *testing.T) {
+		var shown *job.Error
+		if !errors.As(Explain(t.Context(), registry.ErrDenied, errand), &shown) || len(shown.Codes) != 1 || shown.Codes[0] != v1alpha1.ErrorUnauthorized {
+			t.Errorf("got %+v", shown)
+		}
+	})
+}
