@@ -102,7 +102,7 @@ func (t *ResourceType) UnmarshalJSON(data []byte) error {
 	var alias struct {
 		Namespace json.RawMessage `json:"namespace"`
 	}
-	if err := json.Unmarshal(data, &alias); err != nil || len(alias.Namespace) == 0 {
+	if err := json.Unmarshal(data, &alias); err != nil || len(alias.Namespace) == 0 || string(alias.Namespace) == "null" {
 		return err
 	}
 	var one string
