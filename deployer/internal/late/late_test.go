@@ -14,6 +14,13 @@ func TestChangedValues(t *testing.T) {
 		{"the keys of a value are a part of it", `{"users":{"a":"1"}}`, `{"users":{"a":"1","hunter2":"1"}}`, "users"},
 		{"a value that is new and one that is gone", `{"a":"1"}`, `{"b":"1"}`, "a b"},
 		{"a map becomes a text", `{"a":{"b":"1"}}`, `{"a":"1"}`, "a"},
+		{"large numbers that differ in the last digit", `{"id":9007199254740993}`, `{"id":9007199254740992}`, "id"},
+		{"large numbers deep in a value", `{"a":[{"id":9223372036854775807}]}`, `{"a":[{"id":9223372036854775806}]}`, "a"},
+		{"a number becomes a text", `{"a":1}`, `{"a":"1"}`, "a"},
+		{"nothing and an empty map are two values", `{"a":null}`, `{"a":{}}`, "a"},
+		{"what was stored is no map", `["a"]`, `{"a":"1"}`, "a"},
+		{"what was stored is broken", `{"a":`, `{"a":"1"}`, "a"},
+		{"nothing is left", `{"b":"1","a":"1"}`, `{}`, "a b"},
 		{"nothing was stored", ``, `{"a":"1"}`, "a"},
 		{"only a few are named", `{}`, `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, "a b c d e …"},
 	}

@@ -1,6 +1,7 @@
 package late
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -17,10 +18,8 @@ const maxNamed = 5
 // the values. Names with dots are maps here, like values that are maps: nobody can tell
 // them apart, so that a name ends at its first dot.
 func News(before, now []byte) []string {
-	var old, new map[string]any
 	// What cannot be read is as good as nothing: then everything is new.
-	_ = json.Unmarshal(before, &old)
-	_ = json.Unmarshal(now, &new)
+	old, new := valuesOf(before), valuesOf(now)
 	var names []string
 	for name, value := range new {
 		if before, there := old[name]; !there || !reflect.DeepEqual(before, value) {
@@ -33,6 +32,17 @@ func News(before, now []byte) []string {
 		}
 	}
 	return Named(names)
+}
+
+// valuesOf reads exports. Numbers stay as they are written: as floats, two large ones
+// that differ would look the same.
+func valuesOf(content []byte) (values map[string]any) {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	if decoder.Decode(&values) != nil {
+		return nil
+	}
+	return values
 }
 
 // Named are names for a note: each once, and not too many.

@@ -161,9 +161,16 @@ func SameJSON(a, b *runtime.RawExtension) bool {
 	if bytes.Equal(a.Raw, b.Raw) {
 		return true
 	}
-	var first, second any
-	if json.Unmarshal(a.Raw, &first) != nil || json.Unmarshal(b.Raw, &second) != nil {
-		return false
-	}
-	return apiequality.Semantic.DeepEqual(first, second)
+	first, err := decoded(a.Raw)
+	second, err2 := decoded(b.Raw)
+	return err == nil && err2 == nil && apiequality.Semantic.DeepEqual(first, second)
+}
+
+// decoded reads JSON with numbers as they are written: as floats, two large ones that
+// differ would look the same.
+func decoded(raw []byte) (value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err
 }

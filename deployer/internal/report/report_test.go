@@ -66,6 +66,10 @@ func TestSameStatus(t *testing.T) {
 		want   bool
 	}{
 		{"the API server orders fields its own way", status(`{"a":1,"b":[2]}`), status(`{"b": [2], "a": 1}`), true},
+		{"a large number that differs in the last digit", status(`{"id":9007199254740993}`), status(`{"id":9007199254740992}`), false},
+		{"what cannot be read is not the same", status(`{"a":`), status(`{"a": `), false},
+		{"what cannot be read is the same as itself", status(`{"a":`), status(`{"a":`), true},
+		{"a number and a text", status(`{"a":1}`), status(`{"a":"1"}`), false},
 		{"another value", status(`{"a":1}`), status(`{"a":2}`), false},
 		{"no status yet", &v1alpha1.DeployItem{}, status(`{}`), false},
 		{"another phase", &v1alpha1.DeployItem{}, &v1alpha1.DeployItem{Status: v1alpha1.DeployItemStatus{Phase: "Init"}}, false},
