@@ -58,6 +58,9 @@ func Named(names []string) []string {
 // maxRestPause is the longest pause between two changes that are handed on.
 const maxRestPause = time.Hour
 
+// maxStreak is more than it takes to reach it.
+const maxStreak = 64
+
 // Restlessness is how often a value has changed again shortly after it was handed on: that
 // is what a circle does that leads through programs of others.
 type Restlessness struct {
@@ -81,7 +84,7 @@ func (r Restlessness) After(now time.Time) Restlessness {
 	if r.last.IsZero() || now.Sub(r.last) > 2*r.Pause() {
 		return Restlessness{last: now}
 	}
-	return Restlessness{last: now, streak: r.streak + 1}
+	return Restlessness{last: now, streak: min(r.streak+1, maxStreak)}
 }
 
 // Left returns how long the next change has to wait.
@@ -89,7 +92,8 @@ func (r Restlessness) Left(now time.Time) time.Duration {
 	if r.last.IsZero() {
 		return 0
 	}
-	return max(0, r.last.Add(r.Pause()).Sub(now))
+	// A clock that was wrong once may have noted a time to come.
+	return min(max(0, r.last.Add(r.Pause()).Sub(now)), r.Pause())
 }
 
 // String is how it is stored: when a change was handed on last, and how many have
@@ -106,5 +110,5 @@ func ParseRestlessness(text string) Restlessness {
 	if err != nil || countErr != nil {
 		return Restlessness{}
 	}
-	return Restlessness{last: last, streak: max(0, count)}
+	return Restlessness{last: last, streak: min(max(0, count), maxStreak)}
 }
