@@ -102,7 +102,8 @@ func ReadShoot(object *unstructured.Unstructured, selects func(string) bool) Ite
 		Creating:    text("status", "lastOperation", "type") == "Create" && text("status", "lastOperation", "state") != "Succeeded",
 		authorities: strings.Trim(text(append(rotation, "phase")...)+" "+done, " "),
 	}
-	read.Shoot.authorities = read.Shoot.authorities[:min(len(read.Shoot.authorities), maxAuthorities)]
+	// What is stored must be what is compared: a letter that was cut in two would not be.
+	read.Shoot.authorities = strings.ToValidUTF8(read.Shoot.authorities[:min(len(read.Shoot.authorities), maxAuthorities)], "")
 	read.Shoot.authoritiesDone, _ = time.Parse(time.RFC3339, done)
 	addresses, _, _ := unstructured.NestedSlice(object.Object, "status", "advertisedAddresses")
 	for _, address := range addresses {
