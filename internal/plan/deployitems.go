@@ -50,10 +50,8 @@ var itemFields = map[string]bool{
 // effect. They are a frequent mistake: configuration instead of config.
 func unknownFields(execution string, output *render.Output) []string {
 	var warnings []string
-	list, _ := output.Field("deployItems").([]any)
-	for i, element := range list {
-		item, _ := element.(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(item)) {
+	for i, names := range output.FieldsOf("deployItems") {
+		for _, name := range names {
 			if !itemFields[strings.ToLower(name)] {
 				warnings = append(warnings, fmt.Sprintf("deploy execution %q: deployItems[%d] has an unknown field %q, which has no effect", execution, i, output.Show(name)))
 			}

@@ -21,8 +21,9 @@ type Output struct {
 	source source
 	// rendered is what a Go template printed, with what is known about it.
 	rendered *gotemplate.Result
-	// fields are the root of the document.
-	fields map[string]json.RawMessage
+	// document is the JSON of the document, and fields are those of its root.
+	document []byte
+	fields   map[string]json.RawMessage
 	// broken tells why the output is not a document.
 	broken error
 	state  []byte
@@ -34,6 +35,7 @@ func (o *Output) State() []byte { return o.state }
 // take keeps a document. An empty one is a map without fields.
 func (o *Output) take(raw []byte) error {
 	raw = bytes.TrimSpace(raw)
+	o.document = raw
 	if bytes.Equal(raw, []byte("null")) {
 		return nil
 	}
@@ -49,15 +51,42 @@ func (o *Output) take(raw []byte) error {
 // Field returns a field of the root as a plain value; nil if it does not exist.
 // Its name matches in any case.
 func (o *Output) Field(name string) any {
+	value, err := plain.FromJSON(o.field(name))
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+// field returns the JSON of a field of the root, null if it does not exist.
+func (o *Output) field(name string) json.RawMessage {
+	null := json.RawMessage("null")
 	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
-		if !strings.EqualFold(key, name) {
-			continue
-		}
-		if value, err := plain.FromJSON(o.fields[key]); err == nil && value != nil {
-			return value
+		if strings.EqualFold(key, name) && !bytes.Equal(o.fields[key], null) {
+			return o.fields[key]
 		}
 	}
-	return nil
+	return null
+}
+
+// ignored is a value that nobody looks at.
+type ignored struct{}
+
+// UnmarshalJSON keeps nothing.
+func (ignored) UnmarshalJSON([]byte) error { return nil }
+
+// FieldsOf returns the names of the fields of each element of a list at the root, in
+// order; nil if it is no list of maps.
+func (o *Output) FieldsOf(list string) [][]string {
+	var elements []map[string]ignored
+	if json.Unmarshal(o.field(list), &elements) != nil {
+		return nil
+	}
+	names := make([][]string, len(elements))
+	for i, element := range elements {
+		names[i] = slices.Sorted(maps.Keys(element))
+	}
+	return names
 }
 
 // Says reports whether the template has a text literally, as a word of its own. Such
@@ -89,14 +118,10 @@ func (o *Output) Decode(into any) error {
 	if err := o.checkSpellings(target); err != nil {
 		return o.explain(err, nil)
 	}
-	raw, err := json.Marshal(o.fields)
-	if err != nil {
-		return o.explain(errors.New("the output is not a document"), nil)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder := json.NewDecoder(bytes.NewReader(o.document))
 	decoder.UseNumber()
 	if err := decoder.Decode(into); err != nil {
-		document, parseErr := plain.FromJSON(raw)
+		document, parseErr := plain.FromJSON(o.document)
 		if parseErr != nil {
 			return o.explain(errors.New("the output is not a document"), nil)
 		}

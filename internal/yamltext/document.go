@@ -44,11 +44,7 @@ func (d *Document) JSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(canonical(value))
-	if err != nil {
-		return nil, &Error{Reason: "the text holds a value that JSON does not know"}
-	}
-	return raw, nil
+	return appendJSON(nil, value)
 }
 
 // Line returns the line of the value at a path of keys and indexes, or of the last

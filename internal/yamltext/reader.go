@@ -82,13 +82,9 @@ func (r *reader) sequence(n *yaml.Node) (any, error) {
 
 func (r *reader) mapping(n *yaml.Node) (any, error) {
 	result := make(map[string]any, len(n.Content)/2)
-	lines := make(map[string]int, len(n.Content)/2)
 	merged := map[string]any{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if key.Kind == yaml.AliasNode {
-			key = key.Alias
-		}
+		key := resolved(n.Content[i])
 		if key.Kind != yaml.ScalarNode {
 			return nil, at(key, "a map or a list is used as a key")
 		}
@@ -102,11 +98,11 @@ func (r *reader) mapping(n *yaml.Node) (any, error) {
 			}
 			continue
 		}
-		if first, exists := lines[key.Value]; exists && !r.limits.LastWins {
-			return nil, at(n.Content[i], fmt.Sprintf("the key is there twice, first in line %d", first))
+		if _, exists := result[key.Value]; exists && !r.limits.LastWins {
+			return nil, at(n.Content[i], fmt.Sprintf("the key is there twice, first in line %d", lineOfKey(n, key.Value)))
 		}
 		r.bytes += len(key.Value)
-		result[key.Value], lines[key.Value] = value, n.Content[i].Line
+		result[key.Value] = value
 	}
 	for key, value := range merged {
 		if _, exists := result[key]; !exists {
@@ -114,6 +110,16 @@ func (r *reader) mapping(n *yaml.Node) (any, error) {
 		}
 	}
 	return result, nil
+}
+
+// lineOfKey returns the first line in which a map has a key.
+func lineOfKey(n *yaml.Node, name string) int {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := resolved(n.Content[i]); key.Value == name && key.ShortTag() != "!!merge" {
+			return n.Content[i].Line
+		}
+	}
+	return n.Line
 }
 
 // merge adds what is behind the key "<<": a map or a list of them, of which

@@ -4,9 +4,7 @@
 package yamltext
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // Decode returns the value of the first document of a YAML or JSON text: nil,
@@ -32,33 +30,7 @@ func ToJSON(text []byte, limits Limits) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(canonical(value))
-	if err != nil {
-		return nil, &Error{Reason: "the text holds a value that JSON does not know"}
-	}
-	return raw, nil
-}
-
-// canonical writes fractions of a decoded value as Go writes them.
-func canonical(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		if !strings.ContainsAny(value.String(), ".eE") {
-			return value
-		}
-		if f, err := value.Float64(); err == nil {
-			return f
-		}
-	case []any:
-		for i, element := range value {
-			value[i] = canonical(element)
-		}
-	case map[string]any:
-		for key, field := range value {
-			value[key] = canonical(field)
-		}
-	}
-	return value
+	return appendJSON(make([]byte, 0, len(text)), value)
 }
 
 // Error says what is wrong with a text, and where if that is known.

@@ -1,6 +1,7 @@
 package yamltext
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,6 +148,9 @@ func TestToJSON(t *testing.T) {
 		{"a fraction is a float", "[1.10, .5, 1e30]", "[1.1,0.5,1e+30]"},
 		{"aliases are resolved", "{b: &x {n: 1.0}, c: *x}", `{"b":{"n":1},"c":{"n":1}}`},
 		{"nothing", "", "null"},
+		{"keys are sorted as bytes", "{b: 1, B: 2, é: 3, a.b: 4, a: 5}", `{"B":2,"a":5,"a.b":4,"b":1,"é":3}`},
+		{"what HTML would take for its own is escaped, as ever", `["<a href='x'>&", "say \"hi\"\n", "tab\t\u2028\x7f", "süß"]`, `["\u003ca href='x'\u003e\u0026","say \"hi\"\n","tab\t\u2028` + "\x7f" + `","süß"]`},
+		{"all that is no text", "[true, no, ~, {}, [], -0, 1e999999]", `[true,false,null,{},[],0,"1e999999"]`},
 	} {
 		if got, err := ToJSON([]byte(test.text), DefaultLimits()); err != nil || string(got) != test.want {
 			t.Errorf("%s: got %s, %v, want %s", test.reason, got, err, test.want)
@@ -257,9 +261,40 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// asEncodingJSON checks that a value is written as encoding/json does.
+func asEncodingJSON(t *testing.T, value any) {
+	t.Helper()
+	raw, err := appendJSON(nil, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := json.Marshal(asGo(value)); err != nil || !bytes.Equal(raw, want) {
+		t.Fatalf("%v: %s, want %s", err, raw, want)
+	}
+}
+
+// asGo makes fractions numbers of Go.
+func asGo(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		if f, err := value.Float64(); err == nil && strings.ContainsAny(value.String(), ".eE") {
+			return f
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = asGo(element)
+		}
+	case map[string]any:
+		for key, field := range value {
+			value[key] = asGo(field)
+		}
+	}
+	return value
+}
+
 // FuzzDecode reads texts; what was read can be written, and reads the same again.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{"{a: &a [1, 0x1f, 08, .5], b: *a, <<: {c: yes}}", "|\n text", "!!binary aGVsbG8=", "? [a]\n: b", "123456789012345678901234567890", "'yes': \"5\"", "-0."} {
+	for _, seed := range []string{"{a: &a [1, 0x1f, 08, .5], b: *a, <<: {c: yes}}", "|\n text", "!!binary aGVsbG8=", "? [a]\n: b", "123456789012345678901234567890", "'yes': \"5\"", "-0.", "{<a>: [\"\\u2028&\\\"\", 1.10, 1e30]}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -278,5 +313,6 @@ func FuzzDecode(f *testing.F) {
 		if diff := cmp.Diff(value, again); diff != "" || err != nil {
 			t.Fatalf("%v\n%s\n%s", err, encoded, diff)
 		}
+		asEncodingJSON(t, value)
 	})
 }

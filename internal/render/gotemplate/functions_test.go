@@ -126,3 +126,26 @@ func TestHostFunctions(t *testing.T) {
 		t.Errorf("an argument that is no plain value: %v", err)
 	}
 }
+
+// TestMentioned: only the functions that a text may call are copied.
+func TestMentioned(t *testing.T) {
+	r := &renderer{functions: map[string]any{"quote": nil, "b64enc": nil, "my_own": nil, "ö": nil, "add": nil, "int": nil}}
+	for _, test := range []struct {
+		reason, text string
+		want         []string
+	}{
+		{"a call in an action", `a: {{ .x|quote }}`, []string{"quote"}},
+		{"digits and underlines belong to a name", `{{b64enc my_own 1}}`, []string{"b64enc", "my_own"}},
+		{"a part of a word is none", `{{ quoted | xadd | int64 }}`, nil},
+		{"digits before a name do not", `{{ 1add }}`, []string{"add"}},
+		{"a letter beyond ASCII", `{{ö}}`, []string{"ö"}},
+		{"what is no text", "\xffquote\xff", []string{"quote"}},
+		{"nothing", "", nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := slices.Sorted(maps.Keys(r.mentioned(test.text))); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

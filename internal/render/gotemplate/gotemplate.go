@@ -11,9 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
+	"strings"
 	"text/template"
 	"text/template/parse"
+	"unicode"
 
 	"go.landscaper.dev/internal/render/gotemplate/budget"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
@@ -200,13 +201,16 @@ func (r *renderer) own() map[string]any {
 	}
 }
 
-var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+// betweenWords tells characters that belong to no name of a function.
+func betweenWords(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
 // mentioned returns the functions whose names are in a text. A template copies all
 // that it is given, which is much for the short ones that "tpl" makes.
 func (r *renderer) mentioned(text string) template.FuncMap {
 	functions := template.FuncMap{}
-	for _, name := range word.FindAllString(text, -1) {
+	for name := range strings.FieldsFuncSeq(text, betweenWords) {
+		// A name begins with a letter.
+		name = strings.TrimLeftFunc(name, unicode.IsNumber)
 		if function, known := r.functions[name]; known {
 			functions[name] = function
 		}
