@@ -161,6 +161,13 @@ func (c *Call) SpendWriting(values ...value.Value) error {
 	return c.Spend(size, 0)
 }
 
+// SpendComparing books the work of comparing a value with n others, which may differ in
+// their last node only.
+func (c *Call) SpendComparing(v value.Value, n int) error {
+	size := min(value.ShapeOf(v).Size, 1<<32)
+	return c.Spend(max(int64(n)/8, int64(n)*size/32), 0)
+}
+
 // Because passes on a reason from outside, which may name arguments.
 func (c *Call) Because(err error) error {
 	if c.Settings().Sensitive {

@@ -92,7 +92,7 @@ func checkValueSet(c *call.Call, v value.Value, args []value.Value) (verdict, er
 	if !ok {
 		return verdict{}, fmt.Errorf("valueset needs a list, not %s", value.A(args[0]))
 	}
-	if err := c.Spend(int64(len(set.Items)/8), 0); err != nil {
+	if err := c.SpendComparing(v, len(set.Items)); err != nil {
 		return verdict{}, err
 	}
 	for _, n := range set.Items {

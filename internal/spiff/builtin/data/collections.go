@@ -248,7 +248,7 @@ func (s *set) has(v value.Value) bool {
 	if s.err != nil {
 		return false
 	}
-	if s.err = s.call.Spend(int64(len(s.values)/8), 0); s.err != nil {
+	if s.err = s.call.SpendComparing(v, len(s.values)); s.err != nil {
 		return false
 	}
 	for _, other := range s.values {
