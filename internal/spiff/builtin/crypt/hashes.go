@@ -143,6 +143,9 @@ func randomText(c *call.Call, set string) (value.Value, error) {
 	}
 	ranges := parsed.Rune
 	if parsed.Op == syntax.OpLiteral {
+		if len(parsed.Rune) != 1 { // several sets behind each other
+			return nil, c.Failf("%s is no character set", c.Quote(set))
+		}
 		ranges = []rune{parsed.Rune[0], parsed.Rune[0]}
 	}
 	ranges, total := validRunes(ranges)
