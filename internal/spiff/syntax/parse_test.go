@@ -35,22 +35,24 @@ func TestCanonicalText(t *testing.T) {
 		{"addresses", `10.0.0.1 + 1`, `10.0.0.1 + 1`},
 		{"names with reserved beginnings", `merged autoscale nil-x 1abc`, `merged autoscale nil-x 1abc`},
 		{"a group is no call", `f (x)`, `f ( x )`},
+		{"a float that is integral stays a float", `2.0 1e21`, `2.0 1e21`},
 	}
-	for _, tt := range tests {
-		expr, err := syntax.Parse(tt.src)
-		if tt.want == "" {
-			if err == nil {
-				t.Errorf("%s: %q is accepted", tt.reason, tt.src)
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			expr, err := syntax.Parse(test.src)
+			if test.want == "" {
+				if err == nil {
+					t.Errorf("%q is accepted", test.src)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", tt.reason, err)
-			continue
-		}
-		if got := syntax.String(expr); got != tt.want {
-			t.Errorf("%s: %q prints %q", tt.reason, tt.src, got)
-		}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := syntax.String(expr); got != test.want {
+				t.Errorf("%q prints %q", test.src, got)
+			}
+		})
 	}
 }
 
@@ -63,10 +65,12 @@ func TestRefused(t *testing.T) {
 		{"parameters after defaults", `|a=1,b|->a`}, {"open brackets", `f(1`}, {"integers beyond 64 bit", `9223372036854775808`},
 		{"numbers that end in a point", `1.`}, {"nothing", ` `},
 	}
-	for _, tt := range tests {
-		if expr, err := syntax.Parse(tt.src); err == nil {
-			t.Errorf("%s: %q gives %s", tt.reason, tt.src, syntax.String(expr))
-		}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if expr, err := syntax.Parse(test.src); err == nil {
+				t.Errorf("%q gives %s", test.src, syntax.String(expr))
+			}
+		})
 	}
 }
 

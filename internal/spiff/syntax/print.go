@@ -35,7 +35,7 @@ func (p *printer) expr(e Expr) {
 	case Int:
 		p.add(strconv.FormatInt(e.Value, 10))
 	case Float:
-		p.add(strconv.FormatFloat(e.Value, 'g', -1, 64))
+		p.add(FloatText(e.Value))
 	case Text:
 		p.text(e)
 	case Auto:
@@ -136,6 +136,16 @@ func Quote(s string) string {
 		return strconv.Quote(s)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// FloatText writes a float so that it is read as one: with a fraction or an exponent, and
+// that without the sign that the language does not know.
+func FloatText(f float64) string {
+	text := strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e+", "e", 1)
+	if strings.Trim(text, "-0123456789") == "" {
+		text += ".0"
+	}
+	return text
 }
 
 func (p *printer) ref(r *Ref) {

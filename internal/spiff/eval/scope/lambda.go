@@ -1,7 +1,6 @@
 package scope
 
 import (
-	"strconv"
 	"strings"
 
 	"go.landscaper.dev/internal/spiff/syntax"
@@ -87,7 +86,7 @@ func ValueText(v value.Value) string {
 	case value.String:
 		return syntax.Quote(v.Text)
 	case value.Float:
-		return strconv.FormatFloat(float64(v), 'g', -1, 64)
+		return syntax.FloatText(float64(v))
 	case *Lambda:
 		return v.text()
 	case *value.List:
