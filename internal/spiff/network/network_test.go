@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"go.landscaper.dev/internal/spiff/network"
@@ -29,33 +30,46 @@ func TestShift(t *testing.T) {
 		{"an address is no network", "*", "10.0.0.1", 2, "", network.ErrNoRange},
 		{"text is no address", "+", "lol", 2, "", network.ErrNoAddress},
 		{"IPv6 addresses", "+", "fe80::ffff", 1, "fe80::1:0", nil},
+		{"the smallest number", "+", "10.0.0.0", math.MinInt64, "", network.ErrOutside},
+		{"taking away the smallest number", "-", "::", math.MinInt64, "::8000:0:0:0", nil},
+		{"networks backwards", "*", "10.0.1.0/24", -1, "10.0.0.0/24", nil},
+		{"networks behind the last one", "*", "255.255.255.0/24", 1, "", network.ErrOutside},
+		{"a huge number of networks", "*", "10.0.0.0/8", math.MaxInt64, "", network.ErrOutside},
+		{"a huge number of parts", "/", "::/0", math.MaxInt64, "::/63", nil},
+		{"a negative number of parts", "/", "10.0.0.0/8", -1, "", network.ErrDivisor},
+		{"parts of an address", "/", "10.0.0.0/32", 1, "10.0.0.0/32", nil},
 		{"IPv6 networks", "/", "2001:db8::/64", 2, "2001:db8::/65", nil},
 	}
-	for _, tt := range tests {
-		got, err := network.Shift(tt.op, tt.text, tt.n)
-		if got != tt.want || !errors.Is(err, tt.err) {
-			t.Errorf("%s: %s %s %d gives %q, %v", tt.reason, tt.text, tt.op, tt.n, got, err)
-		}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := network.Shift(test.op, test.text, test.n)
+			if got != test.want || !errors.Is(err, test.err) {
+				t.Errorf("%s %s %d gives %q, %v", test.text, test.op, test.n, got, err)
+			}
+		})
 	}
 }
 
 func TestDistance(t *testing.T) {
 	tests := []struct {
-		a, b string
-		want int64
-		err  error
+		reason, a, b string
+		want         int64
+		err          error
 	}{
-		{"10.0.1.0", "10.0.0.0", 256, nil},
-		{"10.0.0.0/8", "10.0.0.9/16", -9, nil},
-		{"::1:0", "::", 65536, nil},
-		{"10.0.0.0", "::", 0, network.ErrFamily},
-		{"ffff::", "::", 0, network.ErrNumber},
-		{"x", "10.0.0.1", 0, network.ErrNoAddress},
+		{"over a byte", "10.0.1.0", "10.0.0.0", 256, nil},
+		{"backwards, between networks", "10.0.0.0/8", "10.0.0.9/16", -9, nil},
+		{"the sixth version", "::1:0", "::", 65536, nil},
+		{"two families", "10.0.0.0", "::", 0, network.ErrFamily},
+		{"beyond 64 bit", "ffff::", "::", 0, network.ErrNumber},
+		{"no address on the left", "x", "10.0.0.1", 0, network.ErrNoAddress},
+		{"no address on the right", "10.0.0.1", "", 0, network.ErrNoAddress},
 	}
-	for _, tt := range tests {
-		if got, err := network.Distance(tt.a, tt.b); got != tt.want || !errors.Is(err, tt.err) {
-			t.Errorf("%s - %s gives %d, %v", tt.a, tt.b, got, err)
-		}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got, err := network.Distance(test.a, test.b); got != test.want || !errors.Is(err, test.err) {
+				t.Errorf("%s - %s gives %d, %v", test.a, test.b, got, err)
+			}
+		})
 	}
 }
 

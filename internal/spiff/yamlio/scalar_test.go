@@ -36,10 +36,12 @@ func TestPlain(t *testing.T) {
 		{"base 60 is text", "12:30:45", value.Text("12:30:45")},
 		{"a minus is text", "-", value.Text("-")},
 	}
-	for _, tt := range tests {
-		if got := yamlio.Plain(tt.text); got != tt.want {
-			t.Errorf("%s: %q is %#v", tt.reason, tt.text, got)
-		}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := yamlio.Plain(test.text); got != test.want {
+				t.Errorf("%q is %#v", test.text, got)
+			}
+		})
 	}
 }
 
@@ -54,15 +56,16 @@ func TestRead(t *testing.T) {
 		{"binary content", "a: !!binary aGk=\n", `{"a":"aGk="}`},
 		{"aliases are values", "a: &x [1]\nb: *x\n", `{"a":[1],"b":[1]}`},
 	}
-	for _, tt := range tests {
-		n, err := yamlio.ReadOne([]byte(tt.text), "text", false)
-		if err != nil {
-			t.Errorf("%s: %v", tt.reason, err)
-			continue
-		}
-		if got, err := yamlio.JSON(n.Value); got != tt.want || err != nil {
-			t.Errorf("%s: %s, %v", tt.reason, got, err)
-		}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			n, err := yamlio.ReadOne([]byte(test.text), "text", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := yamlio.JSON(n.Value); got != test.want || err != nil {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -73,9 +76,11 @@ func TestReadFailures(t *testing.T) {
 		{"a stub is one document", "a: 1\n---\nb: 2\n", "2 documents"},
 		{"the line of a broken expression", "x: 1\na: (( b ? c : d ))\n", "line 2 has an unquoted expression"},
 	}
-	for _, tt := range tests {
-		if _, err := yamlio.ReadOne([]byte(tt.text), "text", false); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v", tt.reason, err)
-		}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := yamlio.ReadOne([]byte(test.text), "text", false); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Error(err)
+			}
+		})
 	}
 }
