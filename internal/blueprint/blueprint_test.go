@@ -50,12 +50,14 @@ func TestLoad(t *testing.T) {
 			}},
 		{"the default dialect", `{}`, func(b *v1alpha1.Blueprint) bool { return b.JSONSchemaVersion == v1alpha1.DefaultJSONSchemaVersion }},
 	} {
-		loaded, err := load(t, test.description)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		} else if !test.want(loaded.Info) || len(loaded.Warnings) > 0 {
-			t.Errorf("%s: got %+v, warnings %q", test.reason, loaded.Info, loaded.Warnings)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			loaded, err := load(t, test.description)
+			if err != nil {
+				t.Error(err)
+			} else if !test.want(loaded.Info) || len(loaded.Warnings) > 0 {
+				t.Errorf("got %+v, warnings %q", loaded.Info, loaded.Warnings)
+			}
+		})
 	}
 }
 
@@ -81,9 +83,11 @@ func TestLoadErrors(t *testing.T) {
 		{"a map to be merged that is none", `{<<: x}`, "only maps can be merged"},
 		{"a key that is a list", `{[a]: b}`, "a map or a list is used as a key"},
 	} {
-		if _, err := load(t, test.description); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %.300v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := load(t, test.description); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %.300v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -93,13 +97,15 @@ func TestMissingDescriptionTellsWhatIsThere(t *testing.T) {
 		{"nothing at all", `{}`, "found: nothing"},
 		{"a lot", `{a: "", b: "", c: "", d: "", e: "", f: "", g: "", h: "", i: "", j: "", k: "", l: ""}`, `"j", 2 more`},
 	} {
-		files, err := inline(t, test.filesystem)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Load(files); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			files, err := inline(t, test.filesystem)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Load(files); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 	files, err := inline(t, `{blueprint.yaml: {a: b}}`)
 	if err != nil {
@@ -131,12 +137,14 @@ subinstallations: [{name: a, blueprint: {filesystem: {z: {q: ""}}}, importDataMa
 		{"a dialect that is none", `jsonSchema: {}`, []string{"jsonSchema is not the name of a dialect, it is ignored: write for example jsonSchemaVersion: " + v1alpha1.DefaultJSONSchemaVersion}},
 		{"two dialects", `{jsonSchema: a, jsonSchemaVersion: b}`, []string{"jsonSchema is ignored, since jsonSchemaVersion is given, too"}},
 	} {
-		loaded, err := load(t, test.description)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		} else if !slices.Equal(loaded.Warnings, test.want) {
-			t.Errorf("%s: got %q, want %q", test.reason, loaded.Warnings, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			loaded, err := load(t, test.description)
+			if err != nil {
+				t.Error(err)
+			} else if !slices.Equal(loaded.Warnings, test.want) {
+				t.Errorf("got %q, want %q", loaded.Warnings, test.want)
+			}
+		})
 	}
 	many := "{"
 	for i := range 2 * maxWarnings {

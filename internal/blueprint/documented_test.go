@@ -29,9 +29,11 @@ func TestReferencePage(t *testing.T) {
 	for path, want := range map[string]string{
 		"templates/items.yaml": "deployItems: []\n", "schemas/size.json": `{"type":"integer"}`, "replicas": "3", "logo.png": "hello",
 	} {
-		if got, err := fs.ReadFile(files, path); err != nil || string(got) != want {
-			t.Errorf("%s holds %q, %v, want %q", path, got, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got, err := fs.ReadFile(files, path); err != nil || string(got) != want {
+				t.Errorf("%s holds %q, %v, want %q", path, got, err, want)
+			}
+		})
 	}
 }
 

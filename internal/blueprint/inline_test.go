@@ -61,14 +61,16 @@ func TestInline(t *testing.T) {
 		{"a link upwards, but inside", `{dir: {a: {$type: symlink, value: ../b}}, b: x}`, "dir/a", "x"},
 		{"a link to a directory", `{a: {$type: symlink, value: dir}, dir: {b: x}}`, "a/b", "x"},
 	} {
-		files, err := inline(t, test.filesystem)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if got, err := fs.ReadFile(files, test.path); err != nil || string(got) != test.want {
-			t.Errorf("%s: %s holds %q (%v), want %q", test.reason, test.path, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			files, err := inline(t, test.filesystem)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, err := fs.ReadFile(files, test.path); err != nil || string(got) != test.want {
+				t.Errorf("%s holds %q (%v), want %q", test.path, got, err, test.want)
+			}
+		})
 	}
 }
 
@@ -113,9 +115,11 @@ func TestInlineErrors(t *testing.T) {
 		{"a text with a key that is there twice", `"a: x\na: y"`, "line 2, column 1: the key is there twice"},
 		{"a text with an infinite number", `"a: .inf"`, "line 1, column 4: a number is infinite"},
 	} {
-		if _, err := inline(t, test.filesystem); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "inline file system") {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := inline(t, test.filesystem); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "inline file system") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -162,8 +166,10 @@ func TestInlineLimits(t *testing.T) {
 		{"a text that contains itself", `"a: &a {b: *a}"`, `an anchor contains itself`},
 		{"a text that is very deep", `"` + strings.Repeat("[", yamltext.DefaultLimits().Depth+1) + strings.Repeat("]", yamltext.DefaultLimits().Depth+1) + `"`, "levels deep"},
 	} {
-		if _, err := Inline(v1alpha1.NewAnyJSON([]byte(test.filesystem))); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %.300v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := Inline(v1alpha1.NewAnyJSON([]byte(test.filesystem))); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %.300v, want %q", err, test.want)
+			}
+		})
 	}
 }

@@ -197,9 +197,11 @@ func TestResourceTypes(t *testing.T) {
 		{"a blob that is not there", "type: blueprint, access: {type: localBlob, localReference: other}", `read resource "blueprint" of component version`},
 		{"a wrong digest", "type: blueprint, access: {type: localFilesystemBlob, fileName: tree}, digest: {hashAlgorithm: SHA-256, normalisationAlgorithm: genericBlobDigest/v1, value: abc}", "mismatches existing digest"},
 	} {
-		if _, err := local(t, tree, test.resource); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := local(t, tree, test.resource); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -238,13 +240,15 @@ func TestHostileContents(t *testing.T) {
 		{"a cut archive", tarOf(t, description(), sized("a", 5000))[:2500], "unexpected EOF"},
 		{"no archive", bytes.Repeat([]byte("hello "), 200), "unpack the content of media type"},
 	} {
-		loaded, err := blob(t, test.content, "application/x-tar")
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), `resource "blueprint" of component version example.org/shop/web:1.0.0`) {
-			t.Errorf("%s: got %v, %.200v, want %q", test.reason, loaded, err, test.want)
-		}
-		if isRefused(err) && errors.Is(err, ErrNoBlueprint) {
-			t.Errorf("%s: what is hostile is not just something else: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			loaded, err := blob(t, test.content, "application/x-tar")
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), `resource "blueprint" of component version example.org/shop/web:1.0.0`) {
+				t.Errorf("got %v, %.200v, want %q", loaded, err, test.want)
+			}
+			if isRefused(err) && errors.Is(err, ErrNoBlueprint) {
+				t.Errorf("what is hostile is not just something else: %v", err)
+			}
+		})
 	}
 }
 
@@ -261,10 +265,12 @@ func TestContentsThatAreSomethingElse(t *testing.T) {
 		{"a tar of another kind", tarOf(t, file("Chart.yaml")), "application/vnd.cncf.helm.chart.content.v1.tar+gzip", `found: "Chart.yaml"`, false},
 		{"a tar of no kind", tarOf(t, file("Chart.yaml")), "application/octet-stream", `the content has media type "application/octet-stream": there is no blueprint.yaml`, true},
 	} {
-		_, err := blob(t, test.content, test.mediaType)
-		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrNoBlueprint) != test.noMatch {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := blob(t, test.content, test.mediaType)
+			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrNoBlueprint) != test.noMatch {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -342,16 +348,18 @@ func TestArtifacts(t *testing.T) {
 		{"a layer that is about the blueprint", mediaTypeConfig, 0, []layer{{mediaTypeLayer, tree}, {"text/markdown", []byte("# Read me")}}, nil},
 		{"an index of one", mediaTypeConfig, 1, []layer{{mediaTypeLayer, tree}}, nil},
 	} {
-		loaded, err := artifact(t, test.config, test.index, test.layers...)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		for name, size := range test.want {
-			if content, err := fs.ReadFile(loaded.Files, name); err != nil || len(content) != size {
-				t.Errorf("%s: %s has %d bytes (%v), want %d", test.reason, name, len(content), err, size)
+		t.Run(test.reason, func(t *testing.T) {
+			loaded, err := artifact(t, test.config, test.index, test.layers...)
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		}
+			for name, size := range test.want {
+				if content, err := fs.ReadFile(loaded.Files, name); err != nil || len(content) != size {
+					t.Errorf("%s has %d bytes (%v), want %d", name, len(content), err, size)
+				}
+			}
+		})
 	}
 }
 
@@ -379,13 +387,15 @@ func TestArtifactsThatAreRefused(t *testing.T) {
 		{"too many layers", mediaTypeConfig, 0, slices.Repeat([]layer{{mediaTypeLayer, tree}}, maxLayers+1), "the number of layers", false},
 		{"too many bytes in all layers together", mediaTypeConfig, 0, slices.Repeat([]layer{{mediaTypeLayer, tarOf(t, description(), sized("a", 9<<20))}}, 8), "the number of bytes is more than", false},
 	} {
-		_, err := artifact(t, test.config, test.index, test.layers...)
-		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrNoBlueprint) != test.noMatch {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
-		if test.noMatch && !strings.Contains(err.Error(), "artifact does not match blueprint downloader (check config media type)") {
-			t.Errorf("%s: the message that users know is missing: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := artifact(t, test.config, test.index, test.layers...)
+			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrNoBlueprint) != test.noMatch {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if test.noMatch && !strings.Contains(err.Error(), "artifact does not match blueprint downloader (check config media type)") {
+				t.Errorf("the message that users know is missing: %v", err)
+			}
+		})
 	}
 }
 
@@ -407,16 +417,18 @@ func TestArchiveOfAnArtifactIsToldByItsContent(t *testing.T) {
 		"artifact-descriptor.json": oci.BlobPath,
 		"index.json":               func(d digest.Digest) string { return "blobs/sha256/" + d.Encoded() },
 	} {
-		var set bytes.Buffer
-		err := archive.Pack(&set, archive.File{Path: name, Data: index}, archive.File{Path: path(digest.FromBytes(manifest)), Data: manifest},
-			archive.File{Path: path(digest.FromBytes(config)), Data: config}, archive.File{Path: path(digest.FromBytes(data)), Data: data})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, mediaType := range []string{"application/vnd.oci.image.manifest.v1+json+tar+gzip", "application/vnd.oci.image.manifest.v1+json", "application/octet-stream"} {
-			if _, err := blob(t, gzipped(t, set.Bytes()), mediaType); err != nil {
-				t.Errorf("%s of media type %s: %v", name, mediaType, err)
+		t.Run(name, func(t *testing.T) {
+			var set bytes.Buffer
+			err := archive.Pack(&set, archive.File{Path: name, Data: index}, archive.File{Path: path(digest.FromBytes(manifest)), Data: manifest},
+				archive.File{Path: path(digest.FromBytes(config)), Data: config}, archive.File{Path: path(digest.FromBytes(data)), Data: data})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			for _, mediaType := range []string{"application/vnd.oci.image.manifest.v1+json+tar+gzip", "application/vnd.oci.image.manifest.v1+json", "application/octet-stream"} {
+				if _, err := blob(t, gzipped(t, set.Bytes()), mediaType); err != nil {
+					t.Errorf("%s of media type %s: %v", name, mediaType, err)
+				}
+			}
+		})
 	}
 }

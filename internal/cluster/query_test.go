@@ -132,9 +132,11 @@ func TestListFails(t *testing.T) {
 			return connection.ListMetadata(t.Context(), configMaps, "a")
 		},
 	} {
-		if objects, err := list(); objects != nil || !apierrors.IsResourceExpired(err) {
-			t.Errorf("%s: %v, error %v", what, objects, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if objects, err := list(); objects != nil || !apierrors.IsResourceExpired(err) {
+				t.Errorf("%v, error %v", objects, err)
+			}
+		})
 	}
 }
 
@@ -258,12 +260,14 @@ func TestClient(t *testing.T) {
 // TestNamespaceMissing tells a missing namespace from a missing object.
 func TestNamespaceMissing(t *testing.T) {
 	for details, want := range map[string]bool{`{"kind":"namespaces","name":"a"}`: true, `{"kind":"configmaps","name":"b"}`: false, `null`: false} {
-		connection, _ := connected(t, 0, func(out http.ResponseWriter, _ *http.Request) {
-			write(out, http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"details":`+details+`}`)
+		t.Run(details, func(t *testing.T) {
+			connection, _ := connected(t, 0, func(out http.ResponseWriter, _ *http.Request) {
+				write(out, http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"details":`+details+`}`)
+			})
+			if _, err := connection.Create(t.Context(), configMaps, newConfigMap(), "me"); failure.IsNamespaceMissing(err) != want {
+				t.Error(err)
+			}
 		})
-		if _, err := connection.Create(t.Context(), configMaps, newConfigMap(), "me"); failure.IsNamespaceMissing(err) != want {
-			t.Errorf("%s: %v", details, err)
-		}
 	}
 	if failure.IsNamespaceMissing(nil) || failure.IsNamespaceMissing(&meta.NoKindMatchError{}) {
 		t.Error("what is no answer says nothing about a namespace")

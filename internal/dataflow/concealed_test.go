@@ -85,10 +85,12 @@ func TestForeignValues(t *testing.T) {
 		{"no JSON", func(s *corev1.Secret) { s.Data["value"] = []byte(hidden) }, "which was not written for it"},
 		{"no value", func(s *corev1.Secret) { s.Data = nil }, "which was not written for it"},
 	} {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "copy", UID: "s", OwnerReferences: owner("Installation", "u")}, Type: holder.ValueSecretType, Data: map[string][]byte{"value": []byte("1")}}
-		test.change(secret)
-		_, err := FromDataObject(object, secret)
-		wantError(t, test.reason, err, test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "copy", UID: "s", OwnerReferences: owner("Installation", "u")}, Type: holder.ValueSecretType, Data: map[string][]byte{"value": []byte("1")}}
+			test.change(secret)
+			_, err := FromDataObject(object, secret)
+			wantError(t, test.reason, err, test.want)
+		})
 	}
 	_, err := FromDataObject(object, nil)
 	wantError(t, "none", err, "DataObject copy has its value in Secret copy, which is missing: start another job")
@@ -118,35 +120,37 @@ func TestWhatComesFromSecrets(t *testing.T) {
 		{"what an import execution makes", "", map[string]any{"made": "x"}, true},
 		{"what an import execution leaves as it is", "(( color ))", map[string]any{"made": "blue"}, false},
 	} {
-		imports := Imports{Data: map[string]DataImport{"password": secretData(`"hunter2"`, "uid-of-secret"), "color": data(`"blue"`), "passwords": data(`"1"`), "made": data(`"before"`)}}
-		inst.Spec.ImportDataMappings = nil
-		if test.mapping != "" {
-			inst.Spec.ImportDataMappings = decode[map[string]v1alpha1.AnyJSON](t, "{made: "+test.mapping+"}")
-		}
-		list := definitions(t, "[{name: made, schema: {}}, {name: password, schema: {}}]")
-		blue := func(context.Context, string, v1alpha1.AnyJSON, map[string]any) (any, error) { return "blue", nil }
-		mapped, _, err := ApplyImportMappings(t.Context(), inst, list, imports, blue)
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, err := Construct(t.Context(), "inst", list, imports, mapped, compileType)
-		if err == nil {
-			err = values.Bind(test.bindings)
-		}
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		made, err := DataCopies(inst, values)
-		if err != nil || len(made.DataObjects) != 2 {
-			t.Errorf("%s: %d copies, %v", test.reason, len(made.DataObjects), err)
-			continue
-		}
-		if got := holder.SecretOf(made.DataObjects[0]) != ""; got != test.want {
-			t.Errorf("%s: in a Secret: %v, want %v", test.reason, got, test.want)
-		}
-		if holder.SecretOf(made.DataObjects[1]) == "" {
-			t.Errorf("%s: the import itself is not in a Secret", test.reason)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			imports := Imports{Data: map[string]DataImport{"password": secretData(`"hunter2"`, "uid-of-secret"), "color": data(`"blue"`), "passwords": data(`"1"`), "made": data(`"before"`)}}
+			inst.Spec.ImportDataMappings = nil
+			if test.mapping != "" {
+				inst.Spec.ImportDataMappings = decode[map[string]v1alpha1.AnyJSON](t, "{made: "+test.mapping+"}")
+			}
+			list := definitions(t, "[{name: made, schema: {}}, {name: password, schema: {}}]")
+			blue := func(context.Context, string, v1alpha1.AnyJSON, map[string]any) (any, error) { return "blue", nil }
+			mapped, _, err := ApplyImportMappings(t.Context(), inst, list, imports, blue)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, err := Construct(t.Context(), "inst", list, imports, mapped, compileType)
+			if err == nil {
+				err = values.Bind(test.bindings)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			made, err := DataCopies(inst, values)
+			if err != nil || len(made.DataObjects) != 2 {
+				t.Errorf("%d copies, %v", len(made.DataObjects), err)
+				return
+			}
+			if got := holder.SecretOf(made.DataObjects[0]) != ""; got != test.want {
+				t.Errorf("in a Secret: %v, want %v", got, test.want)
+			}
+			if holder.SecretOf(made.DataObjects[1]) == "" {
+				t.Error("the import itself is not in a Secret")
+			}
+		})
 	}
 }

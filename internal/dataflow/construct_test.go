@@ -61,23 +61,25 @@ func TestConstruct(t *testing.T) {
 		{"null makes conditional imports effective", "[{name: nothing, schema: {}, required: false, imports: [{name: flag, schema: {}}]}]", nil, map[string]string{"nothing": "null", "flag": "true"}},
 	}
 	for _, test := range tests {
-		values, err := Construct(t.Context(), "inst", definitions(t, test.definitions), fleet(), Mapped{Values: test.mapped}, compileType)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		got := values.Map()
-		for name, want := range test.want {
-			if shown := short(t, got[name]); want != "-" && shown != want {
-				t.Errorf("%s: %s is %s, want %s", test.reason, name, shown, want)
+		t.Run(test.reason, func(t *testing.T) {
+			values, err := Construct(t.Context(), "inst", definitions(t, test.definitions), fleet(), Mapped{Values: test.mapped}, compileType)
+			if err != nil {
+				t.Error(err)
+				return
 			}
-			if !values.Satisfied(name) {
-				t.Errorf("%s: %s is satisfied", test.reason, name)
+			got := values.Map()
+			for name, want := range test.want {
+				if shown := short(t, got[name]); want != "-" && shown != want {
+					t.Errorf("%s is %s, want %s", name, shown, want)
+				}
+				if !values.Satisfied(name) {
+					t.Errorf("%s is satisfied", name)
+				}
 			}
-		}
-		if len(got) != len(test.want) {
-			t.Errorf("%s: values %v, want %v", test.reason, got, test.want)
-		}
+			if len(got) != len(test.want) {
+				t.Errorf("values %v, want %v", got, test.want)
+			}
+		})
 	}
 }
 
@@ -155,16 +157,18 @@ func TestConstructErrors(t *testing.T) {
 		{"a conditional import below a Target that is missing", "[{name: cluster, targetType: kubernetes-cluster, required: false, imports: [{name: deep, schema: {}}]}]", nil, ImportNotFound, "inst.cluster.deep: "},
 	}
 	for _, test := range tests {
-		list := definitions(t, test.definitions)
-		if test.kind == InvalidDefaultValue {
-			list[0].Default.Value = v1alpha1.NewAnyJSON([]byte(`{"` + hidden))
-		}
-		_, err := Construct(t.Context(), "inst", list, fleet(), Mapped{Values: test.mapped}, compileType)
-		wantError(t, test.reason, err, test.want)
-		var explained *Error
-		if !errors.As(err, &explained) || explained.Reason != test.kind || !strings.HasPrefix(explained.Path, "inst.") {
-			t.Errorf("%s: reason %+v, want %s", test.reason, explained, test.kind)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			list := definitions(t, test.definitions)
+			if test.kind == InvalidDefaultValue {
+				list[0].Default.Value = v1alpha1.NewAnyJSON([]byte(`{"` + hidden))
+			}
+			_, err := Construct(t.Context(), "inst", list, fleet(), Mapped{Values: test.mapped}, compileType)
+			wantError(t, test.reason, err, test.want)
+			var explained *Error
+			if !errors.As(err, &explained) || explained.Reason != test.kind || !strings.HasPrefix(explained.Path, "inst.") {
+				t.Errorf("reason %+v, want %s", explained, test.kind)
+			}
+		})
 	}
 }
 

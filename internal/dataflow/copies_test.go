@@ -66,19 +66,21 @@ func TestDataCopiesOfValues(t *testing.T) {
 		{"Targets are no data", "[{name: cluster, targetType: kubernetes-cluster}]", nil, nil, ""},
 	}
 	for _, test := range tests {
-		values := constructed(t, test.definitions, fleet(), test.mapped)
-		if err := values.Bind(test.bindings); err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		}
-		made, err := DataCopies(inst, values)
-		copies := made.DataObjects
-		got := ""
-		if len(copies) > 0 {
-			got = string(copies[0].Data.RawMessage)
-		}
-		if err != nil || got != test.want || len(copies) > 1 {
-			t.Errorf("%s: %s, %v, want %s", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			values := constructed(t, test.definitions, fleet(), test.mapped)
+			if err := values.Bind(test.bindings); err != nil {
+				t.Error(err)
+			}
+			made, err := DataCopies(inst, values)
+			copies := made.DataObjects
+			got := ""
+			if len(copies) > 0 {
+				got = string(copies[0].Data.RawMessage)
+			}
+			if err != nil || got != test.want || len(copies) > 1 {
+				t.Errorf("%s, %v, want %s", got, err, test.want)
+			}
+		})
 	}
 	imports := Imports{Data: map[string]DataImport{"not a label!": data("1")}}
 	_, err := DataCopies(inst, constructed(t, "[{name: not a label!, schema: {}}]", imports, nil))
@@ -197,20 +199,22 @@ func TestBindTargets(t *testing.T) {
 		{"a value that JSON cannot say", map[string]any{"cluster": make(chan int)}, "", `binding "cluster" replaces an import of type target: encode as JSON`},
 	}
 	for _, test := range tests {
-		values := constructed(t, list, fleet(), nil)
-		err := values.Bind(test.bindings)
-		wantError(t, test.reason, err, test.wantError)
-		if err != nil {
-			continue
-		}
-		copies, err := TargetCopies(installation(t, "", "blueprint: {}"), values)
-		got := ""
-		for _, made := range copies {
-			got += string(made.Spec.Configuration.RawMessage) + " "
-		}
-		if err != nil || got != test.want {
-			t.Errorf("%s: %s, %v, want %s", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			values := constructed(t, list, fleet(), nil)
+			err := values.Bind(test.bindings)
+			wantError(t, test.reason, err, test.wantError)
+			if err != nil {
+				return
+			}
+			copies, err := TargetCopies(installation(t, "", "blueprint: {}"), values)
+			got := ""
+			for _, made := range copies {
+				got += string(made.Spec.Configuration.RawMessage) + " "
+			}
+			if err != nil || got != test.want {
+				t.Errorf("%s, %v, want %s", got, err, test.want)
+			}
+		})
 	}
 }
 

@@ -63,9 +63,11 @@ func TestReference(t *testing.T) {
 		}
 	}
 	for kind, atLeast := range map[string]int{"blueprint": 5, "installation": 8, "imports": 4, "published": 2, "messages": 3} {
-		if seen[kind] < atLeast {
-			t.Errorf("only %d blocks of %s were found", seen[kind], kind)
-		}
+		t.Run(kind, func(t *testing.T) {
+			if seen[kind] < atLeast {
+				t.Errorf("only %d blocks of %s were found", seen[kind], kind)
+			}
+		})
 	}
 	if all := strings.Count(string(page), "\n```yaml"); all != len(regexp.MustCompile("(?m)^```yaml \\S+$").FindAllString(string(page), -1)) {
 		t.Error("an example says not what it is, so that nothing checks it")

@@ -26,16 +26,18 @@ func TestMergeExports(t *testing.T) {
 		{"an executor without exports", `{a: 1}`, `{}`, `{"a":1}`},
 	}
 	for _, test := range tests {
-		merged, second := map[string]any{}, decode[map[string]any](t, test.second)
-		MergeExports(merged, decode[map[string]any](t, test.first))
-		MergeExports(merged, second)
-		if got := asJSON(t, merged); got != test.want {
-			t.Errorf("%s: %s, want %s", test.reason, got, test.want)
-		}
-		MergeExports(merged, map[string]any{"a": map[string]any{"x": map[string]any{"later": true}}})
-		if got := asJSON(t, second); strings.Contains(got, "later") {
-			t.Errorf("%s: a later merge changed an earlier result: %s", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			merged, second := map[string]any{}, decode[map[string]any](t, test.second)
+			MergeExports(merged, decode[map[string]any](t, test.first))
+			MergeExports(merged, second)
+			if got := asJSON(t, merged); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			MergeExports(merged, map[string]any{"a": map[string]any{"x": map[string]any{"later": true}}})
+			if got := asJSON(t, second); strings.Contains(got, "later") {
+				t.Errorf("a later merge changed an earlier result: %s", got)
+			}
+		})
 	}
 }
 
@@ -59,16 +61,18 @@ func TestCheckExports(t *testing.T) {
 		{"no type that could be derived", "{name: e}", hidden, "(inst: shop).internalExports.e: unknown export type ''"},
 	}
 	for _, test := range tests {
-		value := decode[map[string]any](t, "e: "+test.value)
-		checked, warnings, err := CheckExports(t.Context(), "shop", exportDefinitions(t, "["+test.definition+"]"), value, compileType)
-		wantError(t, test.reason, err, test.want)
-		var explained *Error
-		if err != nil && (!errors.As(err, &explained) || explained.Reason != SchemaValidationFailed) {
-			t.Errorf("%s: reason %+v", test.reason, explained)
-		}
-		if len(warnings) != 0 || len(checked) != 1 {
-			t.Errorf("%s: %v, warnings %v", test.reason, checked, warnings)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			value := decode[map[string]any](t, "e: "+test.value)
+			checked, warnings, err := CheckExports(t.Context(), "shop", exportDefinitions(t, "["+test.definition+"]"), value, compileType)
+			wantError(t, test.reason, err, test.want)
+			var explained *Error
+			if err != nil && (!errors.As(err, &explained) || explained.Reason != SchemaValidationFailed) {
+				t.Errorf("reason %+v", explained)
+			}
+			if len(warnings) != 0 || len(checked) != 1 {
+				t.Errorf("%v, warnings %v", checked, warnings)
+			}
+		})
 	}
 
 	list := exportDefinitions(t, "[{name: endpoint, schema: {}}, {name: region, schema: {}}, {name: zone, schema: {type: integer}}, {name: size, schema: {type: integer}}]")
@@ -110,11 +114,13 @@ func TestDecodeTargetTemplate(t *testing.T) {
 		{"nothing", "null", "", "it must be a map"},
 	}
 	for _, test := range tests {
-		template, err := holder.DecodeTargetTemplate(decode[any](t, test.value))
-		wantError(t, test.reason, err, test.wantError)
-		if err == nil && asJSON(t, template) != test.want {
-			t.Errorf("%s: %s, want %s", test.reason, asJSON(t, template), test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			template, err := holder.DecodeTargetTemplate(decode[any](t, test.value))
+			wantError(t, test.reason, err, test.wantError)
+			if err == nil && asJSON(t, template) != test.want {
+				t.Errorf("%s, want %s", asJSON(t, template), test.want)
+			}
+		})
 	}
 }
 
@@ -248,12 +254,14 @@ func TestMakeExportsErrors(t *testing.T) {
 		{"two Targets of one name", "targets: [{name: cluster, target: a}, {name: cluster, target: a}]", InvalidExport, `exports.targets.cluster: another export has the name "a", too`},
 	}
 	for _, test := range tests {
-		made, err := MakeExports(installation(t, "", "blueprint: {}\nexports: {"+test.exports+"}"), decode[map[string]any](t, values))
-		wantError(t, test.reason, err, test.want)
-		var explained *Error
-		if !errors.As(err, &explained) || explained.Reason != test.kind || len(made.DataObjects)+len(made.Targets) != 0 {
-			t.Errorf("%s: %+v, %+v", test.reason, explained, made)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			made, err := MakeExports(installation(t, "", "blueprint: {}\nexports: {"+test.exports+"}"), decode[map[string]any](t, values))
+			wantError(t, test.reason, err, test.want)
+			var explained *Error
+			if !errors.As(err, &explained) || explained.Reason != test.kind || len(made.DataObjects)+len(made.Targets) != 0 {
+				t.Errorf("%+v, %+v", explained, made)
+			}
+		})
 	}
 	_, err := MakeExports(installation(t, "", "blueprint: {}\nexports: {data: [{name: x, dataRef: a}, {name: nothing, dataRef: b}], targets: [{name: w, target: c}]}"), decode[map[string]any](t, values))
 	for _, want := range []string{"data.x: ", "data.nothing: ", "targets.w: "} {
@@ -285,6 +293,8 @@ func TestCheckOwner(t *testing.T) {
 			"target object 'space/url' for export 'key' conflicts with existing target owned by another installation: other"},
 	}
 	for _, test := range tests {
-		wantError(t, test.reason, CheckOwner(inst, "key", test.existing), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			wantError(t, test.reason, CheckOwner(inst, "key", test.existing), test.want)
+		})
 	}
 }

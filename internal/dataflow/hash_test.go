@@ -71,11 +71,13 @@ func TestImportsHash(t *testing.T) {
 		{"an empty list is something else than none", Imports{}, Imports{TargetLists: map[string][]*v1alpha1.Target{"a": {}}}, false},
 	}
 	for _, test := range tests {
-		before, errBefore := ImportsHash(test.before)
-		after, errAfter := ImportsHash(test.after)
-		if errBefore != nil || errAfter != nil || (before == after) != test.same {
-			t.Errorf("%s: %s and %s, %v, %v", test.reason, before, after, errBefore, errAfter)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			before, errBefore := ImportsHash(test.before)
+			after, errAfter := ImportsHash(test.after)
+			if errBefore != nil || errAfter != nil || (before == after) != test.same {
+				t.Errorf("%s and %s, %v, %v", before, after, errBefore, errAfter)
+			}
+		})
 	}
 }
 
@@ -122,16 +124,18 @@ func TestDeepValues(t *testing.T) {
 		{"objects", strings.Repeat(`{"a":`, 9_000) + "1" + strings.Repeat("}", 9_000), "nested too deeply"},
 		{"brackets in a text", `"` + strings.Repeat(`[\"`, 100_000) + `"`, ""},
 	} {
-		raw, err := holder.EncodeJSON([]byte(test.text))
-		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %d bytes, %v", test.reason, len(raw), err)
-		}
-		if err == nil {
-			value, _ := plain.Literal([]byte(test.text))
-			if want, _ := json.MarshalIndent(value, "", "  "); string(raw) != string(want) {
-				t.Errorf("%s: the form has changed", test.reason)
+		t.Run(test.reason, func(t *testing.T) {
+			raw, err := holder.EncodeJSON([]byte(test.text))
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%d bytes, %v", len(raw), err)
 			}
-		}
+			if err == nil {
+				value, _ := plain.Literal([]byte(test.text))
+				if want, _ := json.MarshalIndent(value, "", "  "); string(raw) != string(want) {
+					t.Error("the form has changed")
+				}
+			}
+		})
 	}
 	deep := Imports{Data: map[string]DataImport{"a": data(nested(9_999, ""))}}
 	if _, err := ImportsHash(deep); !errors.Is(err, holder.ErrTooDeep) {

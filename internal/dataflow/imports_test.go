@@ -39,19 +39,21 @@ func TestSecretAndConfigMapValues(t *testing.T) {
 		{"binary data by key", map[string]string{"a": "text"}, map[string]string{"b": "5"}, "b", `5`, ""},
 	}
 	for _, test := range tests {
-		got, err := FromConfigMap(test.data, bytes(test.bin), test.key)
-		wantError(t, test.reason, err, test.wantError)
-		if err == nil && asJSON(t, got.Value) != test.want {
-			t.Errorf("%s: %s, want %s", test.reason, asJSON(t, got.Value), test.want)
-		}
-		if test.bin != nil {
-			continue
-		}
-		got, err = FromSecret(bytes(test.data), test.key)
-		wantError(t, test.reason, err, test.wantError)
-		if err == nil && asJSON(t, got.Value) != test.want {
-			t.Errorf("of a Secret: %s: %s, want %s", test.reason, asJSON(t, got.Value), test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := FromConfigMap(test.data, bytes(test.bin), test.key)
+			wantError(t, test.reason, err, test.wantError)
+			if err == nil && asJSON(t, got.Value) != test.want {
+				t.Errorf("%s, want %s", asJSON(t, got.Value), test.want)
+			}
+			if test.bin != nil {
+				return
+			}
+			got, err = FromSecret(bytes(test.data), test.key)
+			wantError(t, test.reason, err, test.wantError)
+			if err == nil && asJSON(t, got.Value) != test.want {
+				t.Errorf("of a Secret: %s: %s, want %s", test.reason, asJSON(t, got.Value), test.want)
+			}
+		})
 	}
 }
 

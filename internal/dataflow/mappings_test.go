@@ -46,10 +46,12 @@ func TestImportMappings(t *testing.T) {
 		{"a field that hides an import can reach around it", "{site: (( ___.site.domain ))}", `{"site":"north.example"}`},
 	}
 	for _, test := range tests {
-		results, warnings, err := importMappings(t, "[{name: made, schema: {}}]", strings.Replace(imported, "{", "{made: before, ", 1), "made: "+test.mapping)
-		if err != nil || len(warnings) != 0 || asJSON(t, results.Values["made"]) != test.want || len(results.Values) != 1 {
-			t.Errorf("%s: %s, %v, %v", test.reason, asJSON(t, results.Values), warnings, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			results, warnings, err := importMappings(t, "[{name: made, schema: {}}]", strings.Replace(imported, "{", "{made: before, ", 1), "made: "+test.mapping)
+			if err != nil || len(warnings) != 0 || asJSON(t, results.Values["made"]) != test.want || len(results.Values) != 1 {
+				t.Errorf("%s, %v, %v", asJSON(t, results.Values), warnings, err)
+			}
+		})
 	}
 }
 
@@ -169,18 +171,20 @@ func TestImportMappingProblems(t *testing.T) {
 		{"a conditional import is known", "zone: 5", "", ""},
 	}
 	for _, test := range tests {
-		results, warnings, err := importMappings(t, list, "{site: {domain: hunter2}, password: hunter2}", test.mappings)
-		wantError(t, test.reason, err, test.wantError)
-		if err != nil {
-			continue
-		}
-		var want []string
-		if test.warning != "" {
-			want = []string{test.warning}
-		}
-		if !slices.Equal(warnings, want) || (test.warning != "") != (len(results.Values) == 0) {
-			t.Errorf("%s: %v, warnings %v, want %v", test.reason, results.Values, warnings, want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			results, warnings, err := importMappings(t, list, "{site: {domain: hunter2}, password: hunter2}", test.mappings)
+			wantError(t, test.reason, err, test.wantError)
+			if err != nil {
+				return
+			}
+			var want []string
+			if test.warning != "" {
+				want = []string{test.warning}
+			}
+			if !slices.Equal(warnings, want) || (test.warning != "") != (len(results.Values) == 0) {
+				t.Errorf("%v, warnings %v, want %v", results.Values, warnings, want)
+			}
+		})
 	}
 	results, warnings, err := importMappings(t, list, "{}", "{}")
 	if err != nil || len(results.Values) != 0 || len(warnings) != 0 {
@@ -272,20 +276,22 @@ func TestExportMappings(t *testing.T) {
 		{"nobody publishes the result", "summry: 5", "", "", "spec.exportDataMappings: summry has no effect: spec.exports does not list it: did you mean summary?"},
 	}
 	for _, test := range tests {
-		inst := installation(t, "", "blueprint: {}\nexports: {data: [{name: summary, dataRef: a}, {name: endpoint, dataRef: b}], targets: [{name: cluster, target: c}]}\nexportDataMappings:\n  "+test.mapping)
-		values := decode[map[string]any](t, exports)
-		warnings, err := ApplyExportMappings(t.Context(), inst, values, evaluateSpiff)
-		wantError(t, test.reason, err, test.wantError)
-		key, _, _ := strings.Cut(test.mapping, ":")
-		if test.want != "" && asJSON(t, values[key]) != test.want {
-			t.Errorf("%s: %s, want %s", test.reason, asJSON(t, values[key]), test.want)
-		}
-		if strings.Join(warnings, "") != test.warning {
-			t.Errorf("%s: warnings %v", test.reason, warnings)
-		}
-		if err != nil && asJSON(t, values) != asJSON(t, decode[map[string]any](t, exports)) {
-			t.Errorf("%s: exports are not changed after an error: %v", test.reason, values)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			inst := installation(t, "", "blueprint: {}\nexports: {data: [{name: summary, dataRef: a}, {name: endpoint, dataRef: b}], targets: [{name: cluster, target: c}]}\nexportDataMappings:\n  "+test.mapping)
+			values := decode[map[string]any](t, exports)
+			warnings, err := ApplyExportMappings(t.Context(), inst, values, evaluateSpiff)
+			wantError(t, test.reason, err, test.wantError)
+			key, _, _ := strings.Cut(test.mapping, ":")
+			if test.want != "" && asJSON(t, values[key]) != test.want {
+				t.Errorf("%s, want %s", asJSON(t, values[key]), test.want)
+			}
+			if strings.Join(warnings, "") != test.warning {
+				t.Errorf("warnings %v", warnings)
+			}
+			if err != nil && asJSON(t, values) != asJSON(t, decode[map[string]any](t, exports)) {
+				t.Errorf("exports are not changed after an error: %v", values)
+			}
+		})
 	}
 	if got := asJSON(t, ExportBindings(nil)); got != `{"exports":{}}` {
 		t.Errorf("without exports: %s", got)
@@ -300,9 +306,11 @@ func TestDidYouMean(t *testing.T) {
 		{"nothing like it", "password", ""},
 	}
 	for _, test := range tests {
-		if got := suggest.DidYouMean(test.name, []string{"zone-of-it", "region"}); got != test.want {
-			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := suggest.DidYouMean(test.name, []string{"zone-of-it", "region"}); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 	if got := suggest.Enumerate(strings.Split(strings.Repeat("a ", 30), " ")); strings.Count(got, "a") != 20 || !strings.HasSuffix(got, "…") {
 		t.Errorf("a long list is cut: %s", got)

@@ -69,11 +69,13 @@ func TestReferences(t *testing.T) {
 			Reference{Path: "spec.imports.targets[0].targetMap", Type: "targetMap"}},
 	}
 	for _, test := range tests {
-		inst := installation(t, test.parent, "blueprint: {}\nimports: {"+test.imports+"}")
-		test.want.Import = "a"
-		if got := References(inst); len(got) != 1 || !reflect.DeepEqual(got[0], test.want) {
-			t.Errorf("%s:\n%+v, want\n%+v", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			inst := installation(t, test.parent, "blueprint: {}\nimports: {"+test.imports+"}")
+			test.want.Import = "a"
+			if got := References(inst); len(got) != 1 || !reflect.DeepEqual(got[0], test.want) {
+				t.Errorf("%+v, want\n%+v", got, test.want)
+			}
+		})
 	}
 	if got := References(installation(t, "", "blueprint: {}\nimports: {data: [{name: a}], targets: [{name: b}]}")); len(got) != 0 {
 		t.Errorf("an entry that refers to nothing is a matter of validation: %+v", got)
@@ -106,10 +108,12 @@ func TestHandedOnReferences(t *testing.T) {
 		{"a root does not look into scopes", "", "targetListRef: fleet", copied(nil), false},
 	}
 	for _, test := range tests {
-		got := References(installation(t, test.parent, "blueprint: {}\nimports: {targets: [{name: a, "+test.imports+"}]}"))
-		if len(got) != 1 || got[0].Selector == nil || got[0].Selector.Matches(test.labels) != test.want {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := References(installation(t, test.parent, "blueprint: {}\nimports: {targets: [{name: a, "+test.imports+"}]}"))
+			if len(got) != 1 || got[0].Selector == nil || got[0].Selector.Matches(test.labels) != test.want {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 

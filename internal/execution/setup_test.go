@@ -56,14 +56,16 @@ func TestAtWork(t *testing.T) {
 		{"a tool has handed a job over", "", "b", "a", "exec", true},
 		{"its Installation is gone", "ghost", "b", "a", "exec", true},
 	} {
-		exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "exec"}}
-		if test.owner != "" {
-			exec.OwnerReferences = installation("", test.owner, "").OwnerReferences
-		}
-		exec.Status.JobID, exec.Status.JobIDFinished = test.jobID, test.finished
-		if key, works := b.atWork(exec); key.Name != test.name || works != test.works {
-			t.Errorf("%s: %s, %t", test.reason, key, works)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "exec"}}
+			if test.owner != "" {
+				exec.OwnerReferences = installation("", test.owner, "").OwnerReferences
+			}
+			exec.Status.JobID, exec.Status.JobIDFinished = test.jobID, test.finished
+			if key, works := b.atWork(exec); key.Name != test.name || works != test.works {
+				t.Errorf("%s, %t", key, works)
+			}
+		})
 	}
 }
 

@@ -61,10 +61,12 @@ func TestLinks(t *testing.T) {
 		{"below a file", "file-as-directory", "", errNoDirectory},
 		{"no clean path", "../blueprint.yaml", "", fs.ErrInvalid},
 	} {
-		got, err := fs.ReadFile(tree, test.path)
-		if !errors.Is(err, test.err) || string(got) != test.want {
-			t.Errorf("%s: got %q, %v", test.reason, got, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := fs.ReadFile(tree, test.path)
+			if !errors.Is(err, test.err) || string(got) != test.want {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
 	}
 	if target, err := tree.ReadLink("directory/up"); err != nil || target != "../blueprint.yaml" {
 		t.Errorf("the last link is not followed to read it: %q, %v", target, err)
@@ -102,13 +104,15 @@ func TestBuilderRefuses(t *testing.T) {
 			return b.File("1/2/3/4", "")
 		}, "the number of files is more than the limit of 12"},
 	} {
-		b := &Builder{}
-		if err := sample(b); err != nil {
-			t.Fatal(err)
-		}
-		if err := test.add(b); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			b := &Builder{}
+			if err := sample(b); err != nil {
+				t.Fatal(err)
+			}
+			if err := test.add(b); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -158,8 +162,10 @@ func TestClean(t *testing.T) {
 	for name, want := range map[string]string{
 		"a/b": "a/b", "/a/b/": "a/b", "./a//b": "a/b", "../../a": "a", "a/../../b": "b", "": ".", "/": ".", "..": ".",
 	} {
-		if got := Clean(name); got != want || !fs.ValidPath(got) {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := Clean(name); got != want || !fs.ValidPath(got) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -41,9 +41,11 @@ func TestCondition(t *testing.T) {
 		"succeeded is not one":   "",
 		"jsonpath={{range}}}=10": "jsonpath",
 	} {
-		condition, err := ParseCondition(text)
-		if condition != nil || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v", text, condition, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			condition, err := ParseCondition(text)
+			if condition != nil || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, %v", condition, err)
+			}
+		})
 	}
 }

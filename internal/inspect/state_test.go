@@ -76,10 +76,12 @@ func TestState(t *testing.T) {
 		{"a new job makes up for what was stalled", object("Failed", running, says(condition(stalled, "True", "Failed", ""))), Waiting, "the job has not begun yet"},
 	}
 	for _, test := range tests {
-		node := Tree(Snapshot{Installations: []*v1alpha1.Installation{test.given}}, "ns", "a")
-		if node.State != test.state || node.Why() != test.why || node.Ready != (test.state == Ready) {
-			t.Errorf("%s: %s (ready %t) because %q, want %s because %q", test.reason, node.State, node.Ready, node.Why(), test.state, test.why)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			node := Tree(Snapshot{Installations: []*v1alpha1.Installation{test.given}}, "ns", "a")
+			if node.State != test.state || node.Why() != test.why || node.Ready != (test.state == Ready) {
+				t.Errorf("%s (ready %t) because %q, want %s because %q", node.State, node.Ready, node.Why(), test.state, test.why)
+			}
+		})
 	}
 }
 
@@ -147,9 +149,11 @@ func TestJudge(t *testing.T) {
 		{"a failed deletion that is tried again", object("DeleteFailed", deleting, asked("reconcile")), deleted, none, Pending},
 	}
 	for _, test := range tests {
-		if got := Judge(test.given, test.goal, test.start); got.Result != test.want {
-			t.Errorf("%s: %s (%s), want %s", test.reason, got.Result, got.Reason, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := Judge(test.given, test.goal, test.start); got.Result != test.want {
+				t.Errorf("%s (%s), want %s", got.Result, got.Reason, test.want)
+			}
+		})
 	}
 }
 
@@ -167,9 +171,11 @@ func TestJudgeTellsWhatToDo(t *testing.T) {
 		{"while the job runs, the tree knows more", object("Progressing", running), GoalFinished, ""},
 	}
 	for _, test := range tests {
-		if got := Judge(test.given, test.goal, Start{}); got.Reason != test.want {
-			t.Errorf("%s: %q, want %q", test.reason, got.Reason, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := Judge(test.given, test.goal, Start{}); got.Reason != test.want {
+				t.Errorf("%q, want %q", got.Reason, test.want)
+			}
+		})
 	}
 }
 

@@ -110,9 +110,11 @@ func TestForest(t *testing.T) {
 			Snapshot{Installations: []*v1alpha1.Installation{named("a"), named("b", partOf("a"), func(i *v1alpha1.Installation) { i.Namespace = "other" })}}, "a b!"},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, outline(Forest(test.given))); diff != "" {
-			t.Errorf("%s: %s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, outline(Forest(test.given))); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
@@ -247,9 +249,11 @@ func TestBlockers(t *testing.T) {
 			}, "a-old"},
 	}
 	for _, test := range tests {
-		if got := outline(leaves(Blockers(Tree(test.given, "ns", "a")))); got != test.want {
-			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := outline(leaves(Blockers(Tree(test.given, "ns", "a")))); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -139,9 +139,11 @@ func TestTurnsEnd(t *testing.T) {
 	kept := queue("Deleting", "x!")
 	kept.DeployItems[0].Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] = "true"
 	for reason, given := range map[string]Snapshot{"it has ended": ended, "it is aborted": aborted, "what stays installed needs no deployer": kept} {
-		if got := Tree(given, "ns", "a").Children[0].Children[0]; got.Reason != "" {
-			t.Errorf("%s: %s", reason, got.Message)
-		}
+		t.Run(reason, func(t *testing.T) {
+			if got := Tree(given, "ns", "a").Children[0].Children[0]; got.Reason != "" {
+				t.Error(got.Message)
+			}
+		})
 	}
 	// A job that was written and that nobody has begun is told in the same words.
 	written := queue("Progressing", "x=new")

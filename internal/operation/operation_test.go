@@ -25,16 +25,18 @@ func TestRemarks(t *testing.T) {
 		{"something to interrupt", "", true, "interrupt", ""},
 	}
 	for _, test := range tests {
-		before := &v1alpha1.Installation{}
-		if test.pending != "" {
-			before.Annotations = map[string]string{v1alpha1.OperationAnnotation: test.pending}
-		}
-		if test.running {
-			before.Status.JobID = "j"
-		}
-		if got := strings.Join(Remarks(before, test.operation), "\n"); got != test.want {
-			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			before := &v1alpha1.Installation{}
+			if test.pending != "" {
+				before.Annotations = map[string]string{v1alpha1.OperationAnnotation: test.pending}
+			}
+			if test.running {
+				before.Status.JobID = "j"
+			}
+			if got := strings.Join(Remarks(before, test.operation), "\n"); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
@@ -59,8 +61,10 @@ func TestArrived(t *testing.T) {
 		{"the annotation was there before, so nothing is known", state("reconcile", "1"), state("reconcile", "1"), false},
 	}
 	for _, test := range tests {
-		if got := arrived(test.before, test.present, v1alpha1.ReconcileOperation); got != test.want {
-			t.Errorf("%s: %t", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := arrived(test.before, test.present, v1alpha1.ReconcileOperation); got != test.want {
+				t.Errorf("%t", got)
+			}
+		})
 	}
 }

@@ -24,9 +24,11 @@ func TestFromYAML(t *testing.T) {
 		{"anchors are followed", "a: &x {b: 1}\nc: *x", map[string]any{"a": map[string]any{"b": int64(1)}, "c": map[string]any{"b": int64(1)}}},
 	}
 	for _, test := range tests {
-		if got, err := FromYAML([]byte(test.text)); err != nil || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: got %#v, %v; want %#v", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got, err := FromYAML([]byte(test.text)); err != nil || !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %#v, %v; want %#v", got, err, test.want)
+			}
+		})
 	}
 }
 

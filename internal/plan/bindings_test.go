@@ -51,8 +51,10 @@ exportExecutions: [{name: a, type: GoTemplate, file: export.yaml}]
 		"deploy executions":                                    {string(children.DeployItems[0].Configuration.Raw), always + "imports state 1.0.0"},
 		"export executions: the reference as it is written":    {exports.Values["seen"].(string), always + "dataobjects deployitems imports state targets values 0.5.0 dataobjects,deployitems,targets"},
 	} {
-		if !strings.Contains(test.got, test.want) {
-			t.Errorf("%s see %s, want %s", phase, test.got, test.want)
-		}
+		t.Run(phase, func(t *testing.T) {
+			if !strings.Contains(test.got, test.want) {
+				t.Errorf("%s see %s, want %s", phase, test.got, test.want)
+			}
+		})
 	}
 }

@@ -145,17 +145,19 @@ func TestOpenErrors(t *testing.T) {
 		{"nothing given", &v1alpha1.ComponentDescriptorDefinition{}, named("own"), "neither ref nor inline is given"},
 	}
 	for _, test := range tests {
-		var opened *Component
-		var err error
-		if test.definition != nil {
-			opened, err = OpenComponent(t.Context(), session(t), test.definition)
-		}
-		if err == nil {
-			_, err = OpenBlueprint(t.Context(), nil, opened, &test.blueprint)
-		}
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var opened *Component
+			var err error
+			if test.definition != nil {
+				opened, err = OpenComponent(t.Context(), session(t), test.definition)
+			}
+			if err == nil {
+				_, err = OpenBlueprint(t.Context(), nil, opened, &test.blueprint)
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 

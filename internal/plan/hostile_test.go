@@ -24,18 +24,20 @@ func TestHostileNames(t *testing.T) {
 		{"nothing", "", "give a name"},
 		{"as long as a label", strings.Repeat("a", 63), ""},
 	} {
-		quoted := fmt.Sprintf("deployItems: [{name: %q, type: x}]", test.name)
-		template, err := yaml.Marshal(quoted)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = children(t, input(t, imports+"deployExecutions: [{name: d, type: GoTemplate, template: "+string(template)+"}]"))
-		switch {
-		case test.want == "" && err != nil:
-			t.Errorf("%s: %v", test.reason, err)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000):
-			t.Errorf("%s: got %.1000v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			quoted := fmt.Sprintf("deployItems: [{name: %q, type: x}]", test.name)
+			template, err := yaml.Marshal(quoted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = children(t, input(t, imports+"deployExecutions: [{name: d, type: GoTemplate, template: "+string(template)+"}]"))
+			switch {
+			case test.want == "" && err != nil:
+				t.Error(err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000):
+				t.Errorf("got %.1000v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -69,15 +71,17 @@ subinstallationExecutions:
 		{"twice", 1000, `"a" "b"`, "nested more than 32 levels deep"},
 		{"many times, but never deep", 3, names(100), "more than 5000 subinstallations"},
 	} {
-		description := fmt.Sprintf(itself, test.deep, test.names)
-		open := func(_ context.Context, _ Input, inst *v1alpha1.Installation) (Input, error) {
-			loaded, err := OpenBlueprint(t.Context(), nil, nil, &inst.Spec.Blueprint)
-			return Input{Blueprint: loaded}, err
-		}
-		_, err := (&Tree{Open: open}).Grow(t.Context(), input(t, description, "depth", ""))
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %.500v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			description := fmt.Sprintf(itself, test.deep, test.names)
+			open := func(_ context.Context, _ Input, inst *v1alpha1.Installation) (Input, error) {
+				loaded, err := OpenBlueprint(t.Context(), nil, nil, &inst.Spec.Blueprint)
+				return Input{Blueprint: loaded}, err
+			}
+			_, err := (&Tree{Open: open}).Grow(t.Context(), input(t, description, "depth", ""))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %.500v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
@@ -96,9 +100,11 @@ func TestHostileTemplateFiles(t *testing.T) {
 		{"a long text", "a: " + strings.Repeat("x", 9<<20), "longer than 8388608 bytes"},
 		{"deep", strings.Repeat("[", 100_000), "max depth"},
 	} {
-		_, err := children(t, input(t, imports+"subinstallations: [{file: sub.yaml}]", "sub.yaml", test.content))
-		if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
-			t.Errorf("%s: got %.1000v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := children(t, input(t, imports+"subinstallations: [{file: sub.yaml}]", "sub.yaml", test.content))
+			if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
+				t.Errorf("got %.1000v, want %q", err, test.want)
+			}
+		})
 	}
 }

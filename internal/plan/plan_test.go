@@ -154,13 +154,15 @@ func TestDeployItemErrors(t *testing.T) {
 		{"a misspelt name of a value", template(`deployItems: [{name: x, type: t, config: {a: {{ .imports.ghost }}}}]`), `"no value"`},
 	}
 	for _, test := range tests {
-		_, err := children(t, input(t, imports+"deployExecutions:\n"+test.executions))
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
-		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: the message shows a value: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := children(t, input(t, imports+"deployExecutions:\n"+test.executions))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the message shows a value: %v", err)
+			}
+		})
 	}
 }
 
@@ -210,13 +212,15 @@ importExecutions:
 		{"a template fails", `importExecutions: [{name: a, type: GoTemplate, template: "{{ fail \"no luck\" }}"}]`, "unable to template executions"},
 	}
 	for _, test := range tests {
-		_, err := New(t.Context(), input(t, test.blueprint))
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
-		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: the message shows a value: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := New(t.Context(), input(t, test.blueprint))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the message shows a value: %v", err)
+			}
+		})
 	}
 }
 
@@ -292,7 +296,7 @@ subinstallationExecutions:
 func TestSecretName(t *testing.T) {
 	// Lower-case base32 of the SHA-1 of shop/deploydefault.
 	if got := (StateKey{DeployPrefix, "default"}).SecretName("shop"); got != "3khtaqollckfx7vikdeaiytmltiekqvm" {
-		t.Errorf("%s", got)
+		t.Error(got)
 	}
 }
 

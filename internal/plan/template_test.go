@@ -19,13 +19,15 @@ func TestReadTemplate(t *testing.T) {
 		{"another kind", "sub.yaml", "kind: Installation", "kind is"},
 		{"no file", "other.yaml", "", "Not found"},
 	} {
-		files := fstest.MapFS{"sub.yaml": {Data: []byte(test.text)}}
-		template, err := ReadTemplate(files, test.file, field.NewPath("file"))
-		switch {
-		case test.want == "" && (err != nil || template.Name != "a"):
-			t.Errorf("%s: got %+v, %v", test.reason, template, err)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			files := fstest.MapFS{"sub.yaml": {Data: []byte(test.text)}}
+			template, err := ReadTemplate(files, test.file, field.NewPath("file"))
+			switch {
+			case test.want == "" && (err != nil || template.Name != "a"):
+				t.Errorf("got %+v, %v", template, err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }

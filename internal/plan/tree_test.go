@@ -190,13 +190,15 @@ subinstallations:
 - {name: b, blueprint: {filesystem: {a: x}}, imports: {data: [{name: x, dataRef: a}]}, exports: {data: [{name: x, dataRef: b}]}}`, "a -> b -> a"},
 	}
 	for _, test := range tests {
-		open := func(context.Context, Input, *v1alpha1.Installation) (Input, error) {
-			return Input{Blueprint: load(t, itself)}, nil
-		}
-		_, err := (&Tree{Open: open}).Grow(t.Context(), input(t, test.blueprint, "pod.yaml", "kind: Pod\nname: a\n"))
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			open := func(context.Context, Input, *v1alpha1.Installation) (Input, error) {
+				return Input{Blueprint: load(t, itself)}, nil
+			}
+			_, err := (&Tree{Open: open}).Grow(t.Context(), input(t, test.blueprint, "pod.yaml", "kind: Pod\nname: a\n"))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 

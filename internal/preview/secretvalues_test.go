@@ -40,8 +40,10 @@ func TestSecretImports(t *testing.T) {
 		"https://other.example.org": false, "deployer": false, "?key=abcdefghij": true, "only-some-text": true,
 		"exported-token": true, "web.shop.svc": false, "older-token": true, "a-given-value": false,
 	} {
-		if got := known.repeats(text); got != secret {
-			t.Errorf("%s is secret: %t", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := known.repeats(text); got != secret {
+				t.Errorf("%s is secret: %t", text, got)
+			}
+		})
 	}
 }

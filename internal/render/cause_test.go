@@ -30,16 +30,18 @@ func TestCauses(t *testing.T) {
 		{"a spiff template", v1alpha1.SpiffTemplateType, `{"a": "(( fetch(imports.password) ))"}`, func(context.Context, []any) (any, error) { return nil, outage }},
 	}
 	for _, test := range tests {
-		functions := map[string]Function{"fetch": test.function}
-		engine := &Engine{Functions: Functions{GoTemplate: functions, Spiff: functions}, Timeout: 50 * time.Millisecond}
-		executor := &v1alpha1.TemplateExecutor{Name: "a", Type: test.kind, Template: v1alpha1.NewAnyJSON([]byte(test.template))}
-		bindings := map[string]any{"imports": map[string]any{"password": "hunter2hunter2"}}
-		_, err := engine.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor, Bindings: bindings})
-		if !errors.Is(err, outage) {
-			t.Errorf("%s: the cause is lost: %v", test.reason, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: the message shows a value: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			functions := map[string]Function{"fetch": test.function}
+			engine := &Engine{Functions: Functions{GoTemplate: functions, Spiff: functions}, Timeout: 50 * time.Millisecond}
+			executor := &v1alpha1.TemplateExecutor{Name: "a", Type: test.kind, Template: v1alpha1.NewAnyJSON([]byte(test.template))}
+			bindings := map[string]any{"imports": map[string]any{"password": "hunter2hunter2"}}
+			_, err := engine.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor, Bindings: bindings})
+			if !errors.Is(err, outage) {
+				t.Errorf("the cause is lost: %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the message shows a value: %v", err)
+			}
+		})
 	}
 }

@@ -73,10 +73,12 @@ func TestGoTemplate(t *testing.T) {
 		{"and and or stop early", `x: {{ and false (fail "no") }}{{ or true (fail "no") }}`, "falsetrue"},
 	}
 	for _, test := range tests {
-		got, err := evaluate(t, e, test.template, bindings)
-		if err != nil || got != test.want {
-			t.Errorf("%s: got %#v, %v; want %#v", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := evaluate(t, e, test.template, bindings)
+			if err != nil || got != test.want {
+				t.Errorf("got %#v, %v; want %#v", got, err, test.want)
+			}
+		})
 	}
 }
 

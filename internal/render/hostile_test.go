@@ -159,9 +159,11 @@ func TestDeadline(t *testing.T) {
 		GoTemplate: map[string]Function{"wait": wait}, Spiff: map[string]Function{"wait": wait},
 	}}
 	for reason, template := range templates {
-		if _, err := rendered(t, e, template, nil); err == nil || !strings.Contains(err.Error(), "takes longer than 50ms") {
-			t.Errorf("%s: %v", reason, err)
-		}
+		t.Run(reason, func(t *testing.T) {
+			if _, err := rendered(t, e, template, nil); err == nil || !strings.Contains(err.Error(), "takes longer than 50ms") {
+				t.Error(err)
+			}
+		})
 	}
 	for _, template := range []string{"x: (( wait() ))", "f: (( |x|->x < 2 ? x :_(x - 1) + _(x - 2) ))\nx: (( .f(60) ))"} {
 		_, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, template)})
@@ -191,10 +193,12 @@ func TestHostileSpiff(t *testing.T) {
 	}
 	e := &Engine{Files: fileTree(map[string]string{"a": "b"})}
 	for _, test := range tests {
-		_, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, test.template)})
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, test.template)})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Error(err)
+			}
+		})
 	}
 }
 

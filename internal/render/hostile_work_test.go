@@ -87,12 +87,14 @@ func TestComputedExpressions(t *testing.T) {
 		`x: (( eval("misspelt") ))`:           "'misspelt' not found",
 		`x: (( eval(imports.s) || "else" ))`:  "",
 	} {
-		_, err := (&Engine{}).Execute(t.Context(), Input{Phase: DeployExecution, Bindings: bindings, Executor: executor(t, v1alpha1.SpiffTemplateType, template)})
-		switch {
-		case want == "" && err != nil:
-			t.Errorf("%s: %v", template, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Tr0ubador")):
-			t.Errorf("%s: got %v, want %q", template, err, want)
-		}
+		t.Run(template, func(t *testing.T) {
+			_, err := (&Engine{}).Execute(t.Context(), Input{Phase: DeployExecution, Bindings: bindings, Executor: executor(t, v1alpha1.SpiffTemplateType, template)})
+			switch {
+			case want == "" && err != nil:
+				t.Error(err)
+			case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Tr0ubador")):
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
 	}
 }

@@ -45,10 +45,12 @@ func TestMapping(t *testing.T) {
 		return nil, errors.New("a text is needed")
 	}}
 	for _, test := range tests {
-		got, err := Mapping(t.Context(), "import mapping template shop.x", v1alpha1.NewAnyJSON([]byte(test.document)), bindings, functions)
-		if err != nil || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: got %#v, %v; want %#v", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := Mapping(t.Context(), "import mapping template shop.x", v1alpha1.NewAnyJSON([]byte(test.document)), bindings, functions)
+			if err != nil || !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %#v, %v; want %#v", got, err, test.want)
+			}
+		})
 	}
 	failing := []struct{ reason, document, want string }{
 		{"a name that does not exist", `{"a":["(( nope ))"]}`, "unable to template import mapping template shop.x: unresolved nodes:\n\t(( nope ))\tin template\ta.[0]\t()\t*'nope' not found\ntemplate input:\n\ta.b: string\n\tcount: number\n\tedge: map of 2\n\texports: map of 1\n\tsite: map of 3"},
@@ -60,10 +62,12 @@ func TestMapping(t *testing.T) {
 		{"a function that fails", `"(( repo(1) ))"`, "failed functions:\n\trepo: a text is needed\n"},
 	}
 	for _, test := range failing {
-		got, err := Mapping(t.Context(), "import mapping template shop.x", v1alpha1.NewAnyJSON([]byte(test.document)), bindings, functions)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, %v; want %q", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := Mapping(t.Context(), "import mapping template shop.x", v1alpha1.NewAnyJSON([]byte(test.document)), bindings, functions)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, %v; want %q", got, err, test.want)
+			}
+		})
 	}
 }
 
@@ -94,14 +98,16 @@ func TestSpiffScopes(t *testing.T) {
 		Functions: Functions{Spiff: map[string]Function{"added": constant(map[string]any{"v": int64(7)})}},
 	}
 	for _, test := range tests {
-		out, err := e.Execute(t.Context(), Input{Phase: ExportExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, test.template), Bindings: bindings})
-		var result struct{ X any }
-		if err == nil {
-			err = out.Decode(&result)
-		}
-		if err != nil || !reflect.DeepEqual(result.X, test.want) {
-			t.Errorf("%s: got %#v, %v; want %#v", test.reason, result.X, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			out, err := e.Execute(t.Context(), Input{Phase: ExportExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, test.template), Bindings: bindings})
+			var result struct{ X any }
+			if err == nil {
+				err = out.Decode(&result)
+			}
+			if err != nil || !reflect.DeepEqual(result.X, test.want) {
+				t.Errorf("got %#v, %v; want %#v", result.X, err, test.want)
+			}
+		})
 	}
 	collision := &Engine{Functions: Functions{Spiff: map[string]Function{"join": constant(1)}}}
 	if _, err := collision.Execute(t.Context(), Input{Executor: executor(t, v1alpha1.SpiffTemplateType, "x: 1")}); err == nil || !strings.Contains(err.Error(), "join is builtin") {

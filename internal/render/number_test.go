@@ -78,10 +78,12 @@ func TestFloatWorkarounds(t *testing.T) {
 		{"dig", `{{ dig "n" 0 .map }} {{ dig "m" 5 .map }}`, "2 5"},
 	}
 	for _, test := range tests {
-		got, err := rendered(t, &Engine{}, test.template, numbers)
-		if err != nil || got != test.want {
-			t.Errorf("%s: got %q, %v; want %q", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := rendered(t, &Engine{}, test.template, numbers)
+			if err != nil || got != test.want {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
 	}
 }
 
@@ -107,10 +109,12 @@ func TestIntegers(t *testing.T) {
 		{"toPrettyJson and toRawJson", `{{ toRawJson (dict "a" "<&>" "n" .large) }} {{ toJson "<" }} {{ toPrettyJson .list | replace "\n" "" }}`, `{"a":"<&>","n":9007199254740993} "\u003c" [  10,  20,  30]`},
 	}
 	for _, test := range tests {
-		got, err := rendered(t, &Engine{}, test.template, numbers)
-		if err != nil || got != test.want {
-			t.Errorf("%s: got %q, %v; want %q", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := rendered(t, &Engine{}, test.template, numbers)
+			if err != nil || got != test.want {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
 	}
 }
 
@@ -127,9 +131,11 @@ func TestComparison(t *testing.T) {
 		{"nothing to compare with", `{{ eq 1 }}`, "missing argument for comparison"},
 	}
 	for _, test := range tests {
-		got, err := rendered(t, &Engine{}, test.template, numbers)
-		if err != nil && !strings.Contains(err.Error(), test.want) || err == nil && got != test.want {
-			t.Errorf("%s: got %q, %v; want %q", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := rendered(t, &Engine{}, test.template, numbers)
+			if err != nil && !strings.Contains(err.Error(), test.want) || err == nil && got != test.want {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
 	}
 }

@@ -46,11 +46,13 @@ func TestDecode(t *testing.T) {
 		{"spiff takes escapes out", "Spiff", map[string]any{"any": "((! x ))"}, result{Any: "(( x ))"}},
 	}
 	for _, test := range tests {
-		var got result
-		err := execute(t, DeployExecution, test.engine, test.template, map[string]any{"v": "value", "l": int64(9007199254740993)}, &got)
-		if err != nil || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: got %#v, %v; want %#v", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var got result
+			err := execute(t, DeployExecution, test.engine, test.template, map[string]any{"v": "value", "l": int64(9007199254740993)}, &got)
+			if err != nil || !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %#v, %v; want %#v", got, err, test.want)
+			}
+		})
 	}
 }
 
@@ -103,21 +105,23 @@ func TestErrors(t *testing.T) {
 		{"spiff: a value of the wrong type", DeployExecution, "Spiff", map[string]any{"deployItems": []any{map[string]any{"number": "(( imports.name ))"}}}, []string{`template execution "default": error while decoding templated execution: deployItems[0].number: expected an integer, got a text`}},
 	}
 	for _, test := range tests {
-		err := execute(t, test.phase, test.engine, test.template, bindings, &struct {
-			DeployItems []item `json:"deployItems"`
-		}{})
-		if err == nil {
-			t.Errorf("%s: no error", test.reason)
-			continue
-		}
-		for _, want := range test.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q is not in\n%s", test.reason, want, err)
+		t.Run(test.reason, func(t *testing.T) {
+			err := execute(t, test.phase, test.engine, test.template, bindings, &struct {
+				DeployItems []item `json:"deployItems"`
+			}{})
+			if err == nil {
+				t.Error("no error")
+				return
 			}
-		}
-		if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: the message shows a value:\n%s", test.reason, err)
-		}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in\n%s", want, err)
+				}
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the message shows a value:\n%s", err)
+			}
+		})
 	}
 }
 
@@ -146,10 +150,12 @@ func TestNoValue(t *testing.T) {
 		{"an import execution", ImportExecution, "x: {{ .none }}", false},
 	}
 	for _, test := range tests {
-		err := execute(t, test.phase, "GoTemplate", test.template, bindings, &struct{}{})
-		if failed := err != nil; failed != test.fails {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			err := execute(t, test.phase, "GoTemplate", test.template, bindings, &struct{}{})
+			if failed := err != nil; failed != test.fails {
+				t.Error(err)
+			}
+		})
 	}
 }
 

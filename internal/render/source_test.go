@@ -33,15 +33,17 @@ func TestSource(t *testing.T) {
 		{"a file outside", v1alpha1.TemplateExecutor{Type: "GoTemplate", File: "../x"}, "../x"},
 	}
 	for _, test := range tests {
-		test.executor.Name = "default"
-		out, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: &test.executor, Bindings: map[string]any{"v": "value"}})
-		var result struct{ X string }
-		if err == nil {
-			err = out.Decode(&result)
-		}
-		if err != nil && !strings.Contains(err.Error(), test.want) || err == nil && result.X != test.want {
-			t.Errorf("%s: got %q, %v; want %q", test.reason, result.X, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			test.executor.Name = "default"
+			out, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: &test.executor, Bindings: map[string]any{"v": "value"}})
+			var result struct{ X string }
+			if err == nil {
+				err = out.Decode(&result)
+			}
+			if err != nil && !strings.Contains(err.Error(), test.want) || err == nil && result.X != test.want {
+				t.Errorf("got %q, %v; want %q", result.X, err, test.want)
+			}
+		})
 	}
 	noFiles := &v1alpha1.TemplateExecutor{Name: "default", Type: "Spiff", File: "a"}
 	if _, err := (&Engine{}).Execute(t.Context(), Input{Executor: noFiles}); err == nil || !strings.Contains(err.Error(), "the blueprint has no files") {
@@ -65,14 +67,16 @@ func TestCheck(t *testing.T) {
 		{"a text that is no YAML", "Spiff", "a: 1\nb: [", []string{"template source:", "b: ["}},
 	}
 	for _, test := range tests {
-		err := Check(executor(t, test.engine, test.template), nil, functions)
-		if len(test.want) == 0 && err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		}
-		for _, want := range test.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q is not in\n%v", test.reason, want, err)
+		t.Run(test.reason, func(t *testing.T) {
+			err := Check(executor(t, test.engine, test.template), nil, functions)
+			if len(test.want) == 0 && err != nil {
+				t.Error(err)
 			}
-		}
+			for _, want := range test.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in\n%v", want, err)
+				}
+			}
+		})
 	}
 }

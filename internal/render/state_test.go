@@ -40,19 +40,21 @@ func TestState(t *testing.T) {
 		{"spiff import executions have none", "Spiff", ImportExecution, "x: (( .n ))\nn: (( &state ( 1 ) ))", "n: 5\n", "", int64(1)},
 	}
 	for _, test := range tests {
-		var stored []byte
-		if test.stored != "" {
-			stored = []byte(test.stored)
-		}
-		out, err := (&Engine{}).Execute(t.Context(), Input{Phase: test.phase, Executor: executor(t, test.engine, test.template), State: stored, Bindings: map[string]any{"imports": map[string]any{}}})
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		var result struct{ X any }
-		if err := out.Decode(&result); err != nil || result.X != test.x || string(out.State()) != test.want {
-			t.Errorf("%s: got x = %#v, state %q, %v; want %#v, %q", test.reason, result.X, out.State(), err, test.x, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var stored []byte
+			if test.stored != "" {
+				stored = []byte(test.stored)
+			}
+			out, err := (&Engine{}).Execute(t.Context(), Input{Phase: test.phase, Executor: executor(t, test.engine, test.template), State: stored, Bindings: map[string]any{"imports": map[string]any{}}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var result struct{ X any }
+			if err := out.Decode(&result); err != nil || result.X != test.x || string(out.State()) != test.want {
+				t.Errorf("got x = %#v, state %q, %v; want %#v, %q", result.X, out.State(), err, test.x, test.want)
+			}
+		})
 	}
 }
 

@@ -17,11 +17,13 @@ import (
 
 func TestTraceEndpoint(t *testing.T) {
 	for endpoint, want := range map[string]bool{"": true, "http://127.0.0.1:4318": true, "https://collector.example.org/base": true, "collector:4318": false, "unix:///socket": false, "http://": false} {
-		config := Default()
-		config.TraceEndpoint = endpoint
-		if err := config.Validate(); (err == nil) != want {
-			t.Errorf("%q: %v", endpoint, err)
-		}
+		t.Run(endpoint, func(t *testing.T) {
+			config := Default()
+			config.TraceEndpoint = endpoint
+			if err := config.Validate(); (err == nil) != want {
+				t.Error(err)
+			}
+		})
 	}
 }
 

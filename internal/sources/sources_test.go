@@ -92,9 +92,11 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for host, want := range map[string]string{"r.example.org": "second", "own.example.org": "administrator", "other.example.org": ""} {
-		if user := got.Options.Registry.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: "https", Host: host})[credential.Username]; user != want {
-			t.Errorf("%s is asked as %q, want %q: the later Secret wins, the administrator's files are for all", host, user, want)
-		}
+		t.Run(host, func(t *testing.T) {
+			if user := got.Options.Registry.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: "https", Host: host})[credential.Username]; user != want {
+				t.Errorf("%s is asked as %q, want %q: the later Secret wins, the administrator's files are for all", host, user, want)
+			}
+		})
 	}
 	if r.Base.Registry.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: "https", Host: "r.example.org"}) != nil {
 		t.Error("the credentials of one namespace are now those of all")
@@ -114,10 +116,12 @@ func TestReadLittle(t *testing.T) {
 		{"its own goes first", "repositoryContext: {type: ociRegistry, baseUrl: own.example.org}", "own.example.org"},
 		{"an empty OCM configuration says nothing", "ocmConfig: {name: blank}", "default.example.org"},
 	} {
-		got, err := reader(t, interceptor.Funcs{}, configMap("blank", "")).Read(t.Context(), landscape(t, test.context))
-		if err != nil || !strings.Contains(got.Options.Default.String(), test.repository) || got.Overwritten || len(got.Warnings) > 0 {
-			t.Errorf("%s: %+v, %v", test.reason, got, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := reader(t, interceptor.Funcs{}, configMap("blank", "")).Read(t.Context(), landscape(t, test.context))
+			if err != nil || !strings.Contains(got.Options.Default.String(), test.repository) || got.Overwritten || len(got.Warnings) > 0 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -136,20 +140,22 @@ func TestReadErrors(t *testing.T) {
 		{"an OCM configuration without a type", "ocmConfig: {name: typeless}", []string{"invalid ocm config", "has no type"}},
 		{"overwrites that do not exist", "componentVersionOverwrites: ghost", []string{"componentVersionOverwrites", "ComponentVersionOverwrites ghost"}},
 	} {
-		r := reader(t, interceptor.Funcs{},
-			secret("team-a", "good", docker("r.example.org", "a")),
-			secret("keys", "foreign", docker("r.example.org", "a")),
-			secret("team-a", "broken", map[string]string{credential.DockerConfigKey: `{"auths": "` + password}),
-			secret("team-a", "type", map[string]string{credential.OCMConfigKey: "type: other\npassword: " + password}),
-			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "keyless"}},
-			configMap("garbage", "{"+password), configMap("typeless", "password: "+password),
-		)
-		_, err := r.Read(t.Context(), landscape(t, test.context))
-		check(t, test.reason, err, test.wants)
-		var unread *ReadError
-		if errors.As(err, &unread) {
-			t.Errorf("%s: another attempt would end the same way", test.reason)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			r := reader(t, interceptor.Funcs{},
+				secret("team-a", "good", docker("r.example.org", "a")),
+				secret("keys", "foreign", docker("r.example.org", "a")),
+				secret("team-a", "broken", map[string]string{credential.DockerConfigKey: `{"auths": "` + password}),
+				secret("team-a", "type", map[string]string{credential.OCMConfigKey: "type: other\npassword: " + password}),
+				&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "keyless"}},
+				configMap("garbage", "{"+password), configMap("typeless", "password: "+password),
+			)
+			_, err := r.Read(t.Context(), landscape(t, test.context))
+			check(t, test.reason, err, test.wants)
+			var unread *ReadError
+			if errors.As(err, &unread) {
+				t.Error("another attempt would end the same way")
+			}
+		})
 	}
 }
 
@@ -182,22 +188,24 @@ func TestAPIServer(t *testing.T) {
 		{"a permission that is missing names who can help", apierrors.NewForbidden(resource, "x", nil), "the administrator has to give this permission"},
 		{"no answer", errors.New("connection refused"), "connection refused"},
 	} {
-		fails := interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-			return test.cause
-		}}
-		for _, context := range []string{"registryPullSecrets: [{name: a}]", "ocmConfig: {name: a}", "componentVersionOverwrites: a"} {
-			_, err := reader(t, fails).Read(t.Context(), landscape(t, context))
-			var unread *ReadError
-			if !errors.As(err, &unread) || !errors.Is(err, test.cause) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s, %s: %v", test.reason, context, err)
+		t.Run(test.reason, func(t *testing.T) {
+			fails := interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return test.cause
+			}}
+			for _, context := range []string{"registryPullSecrets: [{name: a}]", "ocmConfig: {name: a}", "componentVersionOverwrites: a"} {
+				_, err := reader(t, fails).Read(t.Context(), landscape(t, context))
+				var unread *ReadError
+				if !errors.As(err, &unread) || !errors.Is(err, test.cause) || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%s, %s: %v", test.reason, context, err)
+				}
 			}
-		}
-		s := &Sources{Context: landscape(t, "verificationSignatures: {s: {publicKeySecretReference: {name: a, key: k}}}"), reader: reader(t, fails)}
-		_, err := s.Trust(t.Context(), "s")
-		var unread *ReadError
-		if !errors.As(err, &unread) {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+			s := &Sources{Context: landscape(t, "verificationSignatures: {s: {publicKeySecretReference: {name: a, key: k}}}"), reader: reader(t, fails)}
+			_, err := s.Trust(t.Context(), "s")
+			var unread *ReadError
+			if !errors.As(err, &unread) {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -217,23 +225,25 @@ func TestTrust(t *testing.T) {
 		{"a key that does not exist", "{s: {caCertificateSecretReference: {name: key, key: ghost}}}", []string{"verificationSignatures.s.caCertificateSecretReference", `Secret key has no key "ghost"`}},
 		{"a namespace that nobody has permitted", "{s: {caCertificateSecretReference: {name: theirs, namespace: team-b, key: k}}}", []string{"caCertificateSecretReference", "is in namespace team-b", "importNamespaces"}},
 	} {
-		r := reader(t, interceptor.Funcs{},
-			secret("team-a", "key", map[string]string{"k": "the key", "blank": " \n"}),
-			secret("keys", "shared", map[string]string{"k": "the key"}),
-			secret("team-b", "theirs", map[string]string{"k": password}),
-		)
-		s, err := r.Read(t.Context(), landscape(t, "verificationSignatures: "+test.signatures))
-		if err != nil {
-			t.Fatal(err)
-		}
-		trust, err := s.Trust(t.Context(), "s")
-		if test.wants != nil {
-			check(t, test.reason, err, test.wants)
-			continue
-		}
-		if err != nil || (len(trust.PublicKey) > 0) != strings.Contains(test.signatures, "name") {
-			t.Errorf("%s: %+v, %v", test.reason, trust, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			r := reader(t, interceptor.Funcs{},
+				secret("team-a", "key", map[string]string{"k": "the key", "blank": " \n"}),
+				secret("keys", "shared", map[string]string{"k": "the key"}),
+				secret("team-b", "theirs", map[string]string{"k": password}),
+			)
+			s, err := r.Read(t.Context(), landscape(t, "verificationSignatures: "+test.signatures))
+			if err != nil {
+				t.Fatal(err)
+			}
+			trust, err := s.Trust(t.Context(), "s")
+			if test.wants != nil {
+				check(t, test.reason, err, test.wants)
+				return
+			}
+			if err != nil || (len(trust.PublicKey) > 0) != strings.Contains(test.signatures, "name") {
+				t.Errorf("%+v, %v", trust, err)
+			}
+		})
 	}
 }
 

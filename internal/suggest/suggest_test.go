@@ -18,8 +18,10 @@ func TestName(t *testing.T) {
 		{"a long name is not compared", strings.Repeat("x", longest+1), ""},
 		{"nor with a long one", strings.Repeat("x", longest), ""},
 	} {
-		if got := Name(test.name, known); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := Name(test.name, known); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }

@@ -65,10 +65,12 @@ func TestDecode(t *testing.T) {
 		{"bytes", "!!binary aGVsbG8=", "hello"},
 		{"only the first document", "a\n---\nb\n", "a"},
 	} {
-		got, err := Decode([]byte(test.text), DefaultLimits())
-		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v %s", test.reason, err, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := Decode([]byte(test.text), DefaultLimits())
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Errorf("%v %s", err, diff)
+			}
+		})
 	}
 }
 
@@ -105,18 +107,20 @@ func TestErrors(t *testing.T) {
 		{"very deep through aliases", "[&a [[[[[1]]]]], [[[[[*a]]]]]]", 1, 0, "more than 10 levels deep"},
 		{"aliases of aliases", bomb(), 0, 0, "with its aliases the text is longer than 2000 bytes"},
 	} {
-		value, err := Decode([]byte(test.text), small)
-		var problem *Error
-		if !errors.As(err, &problem) {
-			t.Errorf("%s: got %v, %v", test.reason, value, err)
-			continue
-		}
-		if test.line > 0 && problem.Line != test.line || test.column > 0 && problem.Column != test.column || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v; want line %d, column %d: %s", test.reason, err, test.line, test.column, test.want)
-		}
-		if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: the message repeats the text: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			value, err := Decode([]byte(test.text), small)
+			var problem *Error
+			if !errors.As(err, &problem) {
+				t.Errorf("got %v, %v", value, err)
+				return
+			}
+			if test.line > 0 && problem.Line != test.line || test.column > 0 && problem.Column != test.column || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v; want line %d, column %d: %s", err, test.line, test.column, test.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the message repeats the text: %v", err)
+			}
+		})
 	}
 }
 
@@ -135,9 +139,11 @@ func TestErrorText(t *testing.T) {
 		"line 2: x":           {Line: 2, Reason: "x"},
 		"line 2, column 3: x": {Line: 2, Column: 3, Reason: "x"},
 	} {
-		if err.Error() != want {
-			t.Errorf("got %q, want %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if err.Error() != want {
+				t.Errorf("got %q, want %q", err, want)
+			}
+		})
 	}
 }
 
@@ -152,9 +158,11 @@ func TestToJSON(t *testing.T) {
 		{"what HTML would take for its own is escaped, as ever", `["<a href='x'>&", "say \"hi\"\n", "tab\t\u2028\x7f", "süß"]`, `["\u003ca href='x'\u003e\u0026","say \"hi\"\n","tab\t\u2028` + "\x7f" + `","süß"]`},
 		{"all that is no text", "[true, no, ~, {}, [], -0, 1e999999]", `[true,false,null,{},[],0,"1e999999"]`},
 	} {
-		if got, err := ToJSON([]byte(test.text), DefaultLimits()); err != nil || string(got) != test.want {
-			t.Errorf("%s: got %s, %v, want %s", test.reason, got, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got, err := ToJSON([]byte(test.text), DefaultLimits()); err != nil || string(got) != test.want {
+				t.Errorf("got %s, %v, want %s", got, err, test.want)
+			}
+		})
 	}
 	if got, err := ToJSON([]byte("a: 1\na: 2"), DefaultLimits()); err == nil {
 		t.Errorf("got %s", got)
@@ -190,18 +198,20 @@ func TestUnmarshal(t *testing.T) {
 		{"a field twice where all must be known", "on: yes\non: no", "line 2, column 1: the key is there twice, first in line 1", true},
 		{"what fits where all must be known", "{on: yes, map: {x: 'y'}}", "", true},
 	} {
-		read := Unmarshal
-		if test.strict {
-			read = UnmarshalStrict
-		}
-		var into document
-		err := read([]byte(test.text), DefaultLimits(), &into)
-		switch {
-		case test.want == "" && (err != nil || !into.On || into.Map["x"] != "y"):
-			t.Errorf("%s: got %+v, %v", test.reason, into, err)
-		case test.want != "" && (err == nil || !strings.HasSuffix(err.Error(), test.want)):
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			read := Unmarshal
+			if test.strict {
+				read = UnmarshalStrict
+			}
+			var into document
+			err := read([]byte(test.text), DefaultLimits(), &into)
+			switch {
+			case test.want == "" && (err != nil || !into.On || into.Map["x"] != "y"):
+				t.Errorf("got %+v, %v", into, err)
+			case test.want != "" && (err == nil || !strings.HasSuffix(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 

@@ -22,11 +22,13 @@ func TestCompare(t *testing.T) {
 		{"but not an empty one", map[string]any{"e": "x"}, map[string]any{"e": ""}, []string{"e"}, false},
 	}
 	for _, tt := range tests {
-		c := &comparison{messages: tt.messages}
-		c.compare("", tt.want, tt.got)
-		if (c.difference == "") != tt.same {
-			t.Errorf("%s: difference %q", tt.reason, c.difference)
-		}
+		t.Run(tt.reason, func(t *testing.T) {
+			c := &comparison{messages: tt.messages}
+			c.compare("", tt.want, tt.got)
+			if (c.difference == "") != tt.same {
+				t.Errorf("difference %q", c.difference)
+			}
+		})
 	}
 }
 
@@ -50,10 +52,12 @@ func TestCheckError(t *testing.T) {
 		{"no error", nil, false, "a: 1", false, false},
 	}
 	for _, tt := range tests {
-		c := testCase{Error: &expectedError{Nodes: tt.nodes}}
-		o := c.checkError(tt.failed, tt.stdout, report)
-		if o.ok != tt.basic || o.strict != tt.strict {
-			t.Errorf("%s: basic %v, strict %v: %s", tt.reason, o.ok, o.strict, o.detail)
-		}
+		t.Run(tt.reason, func(t *testing.T) {
+			c := testCase{Error: &expectedError{Nodes: tt.nodes}}
+			o := c.checkError(tt.failed, tt.stdout, report)
+			if o.ok != tt.basic || o.strict != tt.strict {
+				t.Errorf("basic %v, strict %v: %s", o.ok, o.strict, o.detail)
+			}
+		})
 	}
 }

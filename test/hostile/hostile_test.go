@@ -35,16 +35,18 @@ func world(t *testing.T) (*World, *http.Client) {
 // TestNames shows that each way can be named, and be told from the others.
 func TestNames(t *testing.T) {
 	for of, ways := range map[string][]Way{"targets": Targets(), "registries": Registries()} {
-		seen := map[string]bool{}
-		for _, way := range ways {
-			if seen[way.Name] || way.Reason == "" || len(way.Name) > 40 || strings.ToLower(way.Name) != way.Name {
-				t.Errorf("%s: %q: %q", of, way.Name, way.Reason)
+		t.Run(of, func(t *testing.T) {
+			seen := map[string]bool{}
+			for _, way := range ways {
+				if seen[way.Name] || way.Reason == "" || len(way.Name) > 40 || strings.ToLower(way.Name) != way.Name {
+					t.Errorf("%q: %q", way.Name, way.Reason)
+				}
+				seen[way.Name] = true
+				if (way.Serve == nil) == (way.Connection == nil) {
+					t.Errorf("%q has none or two behaviours", way.Name)
+				}
 			}
-			seen[way.Name] = true
-			if (way.Serve == nil) == (way.Connection == nil) {
-				t.Errorf("%s: %q has none or two behaviours", of, way.Name)
-			}
-		}
+		})
 	}
 }
 

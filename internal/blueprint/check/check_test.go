@@ -72,16 +72,18 @@ func TestBlueprint(t *testing.T) {
 			`blueprint.yaml:4: error: subinstallationExecutions[0]: template execution "a"`,
 		}},
 	} {
-		got := check(t, map[string]string{"blueprint.yaml": header + test.blueprint})
-		if len(got) != len(test.want) {
-			t.Errorf("%s: got %q", test.reason, got)
-			continue
-		}
-		for i, want := range test.want {
-			if !strings.HasPrefix(got[i], want) {
-				t.Errorf("%s: got %q, want %q", test.reason, got[i], want)
+		t.Run(test.reason, func(t *testing.T) {
+			got := check(t, map[string]string{"blueprint.yaml": header + test.blueprint})
+			if len(got) != len(test.want) {
+				t.Errorf("got %q", got)
+				return
 			}
-		}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("got %q, want %q", got[i], want)
+				}
+			}
+		})
 	}
 }
 
@@ -105,10 +107,12 @@ func TestSubinstallations(t *testing.T) {
 		{"a nested blueprint, written as a map", nested + "      deployExecutions:\n      - {name: a, type: GoTemplate, file: x}", "sub.yaml:10: error: blueprint.filesystem[blueprint.yaml].deployExecutions[0]: "},
 		{"a nested blueprint, written as a text", template + "blueprint:\n  filesystem:\n    blueprint.yaml: |\n      import: []", "sub.yaml:6: warning: blueprint.filesystem[blueprint.yaml].import: unknown field"},
 	} {
-		got := check(t, map[string]string{"blueprint.yaml": header + "subinstallations:\n- file: /sub.yaml\n", "sub.yaml": test.file})
-		if (test.want == "") != (len(got) == 0) || len(got) > 1 || (len(got) == 1 && !strings.HasPrefix(got[0], test.want)) {
-			t.Errorf("%s: got %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := check(t, map[string]string{"blueprint.yaml": header + "subinstallations:\n- file: /sub.yaml\n", "sub.yaml": test.file})
+			if (test.want == "") != (len(got) == 0) || len(got) > 1 || (len(got) == 1 && !strings.HasPrefix(got[0], test.want)) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 	got := check(t, map[string]string{"blueprint.yaml": header + "subinstallations:\n- file: none.yaml\n"})
 	if len(got) != 1 || got[0] != `blueprint.yaml:4: error: subinstallations[0].file: Not found: "none.yaml"` {

@@ -169,7 +169,9 @@ func TestComponentReferences(t *testing.T) {
 		{"a component that is not there", `{$ref: "cd://componentReferences/gone/resources/x"}`, "1", `component gone cannot be found: unable to resolve component reference gone`},
 		{"a component instead of a resource", `{$ref: "cd://componentReferences/base"}`, "1", "seems to target a component base but a resource is requested"},
 	} {
-		expect(t, test.reason, check(t, c, test.schema, test.value), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			expect(t, test.reason, check(t, c, test.schema, test.value), test.want)
+		})
 	}
 	without := *c
 	without.Reader = nil

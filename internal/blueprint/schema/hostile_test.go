@@ -33,8 +33,10 @@ func TestEndlessReferences(t *testing.T) {
 		"dep":  "cyclic references detected",
 		"deep": "cyclic references detected: local://self",
 	} {
-		_, err := blueprint(types, nil).Compile(t.Context(), []byte(`{"$ref": "local://`+reason+`"}`))
-		expect(t, reason, err, want)
+		t.Run(reason, func(t *testing.T) {
+			_, err := blueprint(types, nil).Compile(t.Context(), []byte(`{"$ref": "local://`+reason+`"}`))
+			expect(t, reason, err, want)
+		})
 	}
 	// Nobody applies the definitions here.
 	_, err := (&Compiler{}).Compile(t.Context(), []byte(`{definitions: {a: {$ref: "#/definitions/b"}, b: {$ref: "#/definitions/a"}}}`))
@@ -85,8 +87,10 @@ func TestLimits(t *testing.T) {
 		{"a long pattern", nil, `{"pattern": "` + strings.Repeat("x", 10_000) + `"}`, "is longer than 8192 bytes"},
 		{"many patterns of many steps", nil, `{"anyOf": [` + strings.Join(patterns, ",") + `]}`, "the patterns of the schema are too complex in all"},
 	} {
-		_, err := blueprint(test.types, nil).Compile(t.Context(), []byte(test.schema))
-		expect(t, test.reason, err, test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := blueprint(test.types, nil).Compile(t.Context(), []byte(test.schema))
+			expect(t, test.reason, err, test.want)
+		})
 	}
 }
 
@@ -130,16 +134,18 @@ func TestExplosions(t *testing.T) {
 		{"a number that takes long", `{"properties": {"a": {"minimum": 1}}}`, `{"a": [1, 1e999999]}`, "a.1: The number has more than 1000 digits"},
 		{"an integer that takes long", `{"multipleOf": 3}`, strings.Repeat("9", 100_000), "(root): The number has more than 1000 digits"},
 	} {
-		compiled, err := (&Compiler{}).Compile(t.Context(), []byte(test.schema))
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		v, err := plain.FromJSON([]byte(test.value))
-		if err != nil {
-			t.Fatal(err)
-		}
-		expect(t, test.reason, compiled.Validate(v), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			compiled, err := (&Compiler{}).Compile(t.Context(), []byte(test.schema))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			v, err := plain.FromJSON([]byte(test.value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, test.reason, compiled.Validate(v), test.want)
+		})
 	}
 }
 

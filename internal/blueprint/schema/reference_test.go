@@ -62,7 +62,9 @@ func TestReferences(t *testing.T) {
 		{"an id beside a reference is none", `{$id: "https://example.org/x.json", $ref: "#/definitions/s", definitions: {s: {type: string}}}`, "1", "Expected: string"},
 		{"the published schema of schemas needs no network", `{$ref: "http://json-schema.org/draft-07/schema#"}`, `{type: text}`, "type: Must validate at least one schema"},
 	} {
-		expect(t, test.reason, check(t, blueprint(types, files), test.schema, test.value), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			expect(t, test.reason, check(t, blueprint(types, files), test.schema, test.value), test.want)
+		})
 	}
 }
 
@@ -111,8 +113,10 @@ func TestReferenceErrors(t *testing.T) {
 		{"a file without a schema", `{$ref: "blueprint://list.json"}`, "blueprint://list.json: (root): a schema is an object, true or false, not an array"},
 		{"a component where there is none", `{$ref: "cd://resources/a"}`, "no component descriptor defined to resolve the ref: set spec.componentDescriptor"},
 	} {
-		_, err := blueprint(types, files).Compile(t.Context(), []byte(test.schema))
-		expect(t, test.reason, err, test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := blueprint(types, files).Compile(t.Context(), []byte(test.schema))
+			expect(t, test.reason, err, test.want)
+		})
 	}
 	_, err := (&Compiler{}).Compile(t.Context(), []byte(`{$ref: "blueprint://a.json"}`))
 	expect(t, "without files", err, "no filesystem defined to read a local schema")

@@ -85,7 +85,9 @@ func TestDialects(t *testing.T) {
 		{"a dialect that is no text", `{$schema: 7}`, "2", "$schema must be a string, not an integer"},
 		{"a dialect inside has no effect", `{properties: {a: {` + draft4 + `, const: 1}}}`, "{a: 2}", "Must be 1"},
 	} {
-		expect(t, test.reason, check(t, &Compiler{}, test.schema, test.value), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			expect(t, test.reason, check(t, &Compiler{}, test.schema, test.value), test.want)
+		})
 	}
 }
 
@@ -96,7 +98,9 @@ func TestDefaultDialect(t *testing.T) {
 		{"draft 4 counts", "http://json-schema.org/draft-04/schema#", `{const: 1}`, "2", ""},
 		{"the schema's own word comes first", "http://json-schema.org/draft-04/schema#", `{` + draft7 + `, const: 1}`, "2", "Must be 1"},
 	} {
-		expect(t, test.reason, check(t, &Compiler{Default: test.version}, test.schema, test.value), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			expect(t, test.reason, check(t, &Compiler{Default: test.version}, test.schema, test.value), test.want)
+		})
 	}
 }
 
@@ -123,7 +127,9 @@ additionalProperties: false
 		{"the rule of $ref", `{id: a, $ref: 1}`, "$ref: Invalid type. Expected: string, given: integer"},
 		{"the rule of exclusiveMinimum", `{id: a, exclusiveMinimum: 1}`, "exclusiveMinimum: Invalid type. Expected: boolean, given: integer"},
 	} {
-		expect(t, test.reason, check(t, &Compiler{}, schema, test.value), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			expect(t, test.reason, check(t, &Compiler{}, schema, test.value), test.want)
+		})
 	}
 }
 
@@ -181,16 +187,18 @@ func TestNumbersAreExact(t *testing.T) {
 		{"an integer is a number", `{type: number}`, `1`, ""},
 		{"2 and 2.0 are equal", `{enum: [2]}`, `2.0`, ""},
 	} {
-		v, err := plain.FromJSON([]byte(test.value))
-		if err != nil {
-			t.Fatal(err)
-		}
-		compiled, err := (&Compiler{}).Compile(t.Context(), []byte(test.schema))
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		expect(t, test.reason, compiled.Validate(v), test.want)
+		t.Run(test.reason, func(t *testing.T) {
+			v, err := plain.FromJSON([]byte(test.value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			compiled, err := (&Compiler{}).Compile(t.Context(), []byte(test.schema))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			expect(t, test.reason, compiled.Validate(v), test.want)
+		})
 	}
 }
 
@@ -293,9 +301,11 @@ func TestSchemaErrors(t *testing.T) {
 		{"a look-behind in the name of properties", `{patternProperties: {"(?<!a)b": {}}}`, `patternProperties: the pattern "(?<!a)b" cannot be used`},
 		{"a number that takes long", `{"const": 1e100000}`, "const: The number has more than 1000 digits"},
 	} {
-		_, err := (&Compiler{}).Compile(t.Context(), []byte(test.schema))
-		expect(t, test.reason, err, test.want)
-		expect(t, test.reason, err, "error compiling jsonschema: ")
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := (&Compiler{}).Compile(t.Context(), []byte(test.schema))
+			expect(t, test.reason, err, test.want)
+			expect(t, test.reason, err, "error compiling jsonschema: ")
+		})
 	}
 }
 
@@ -308,19 +318,21 @@ func TestPatterns(t *testing.T) {
 		{"a pattern is searched for anywhere", `b`, "abc", "ac"},
 		{"a named group", `^(?<x>a)$`, "a", "b"},
 	} {
-		schema, err := yaml.Marshal(map[string]any{"pattern": test.pattern})
-		if err != nil {
-			t.Fatal(err)
-		}
-		compiled, err := (&Compiler{}).Compile(t.Context(), schema)
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		if err := compiled.Validate(test.good); err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		}
-		expect(t, test.reason, compiled.Validate(test.bad), "Must match the pattern "+test.pattern)
+		t.Run(test.reason, func(t *testing.T) {
+			schema, err := yaml.Marshal(map[string]any{"pattern": test.pattern})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compiled, err := (&Compiler{}).Compile(t.Context(), schema)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := compiled.Validate(test.good); err != nil {
+				t.Error(err)
+			}
+			expect(t, test.reason, compiled.Validate(test.bad), "Must match the pattern "+test.pattern)
+		})
 	}
 }
 

@@ -44,13 +44,15 @@ func TestResultOf(t *testing.T) {
 
 func TestVerbOf(t *testing.T) {
 	for target, want := range map[string]string{"GET /a": "read", "GET /a?watch=true": "watch", "GET /a?x=watch=": "read", "POST /a": "create", "HEAD /a": "other"} {
-		method, path, _ := strings.Cut(target, " ")
-		request, err := http.NewRequestWithContext(t.Context(), method, "https://host"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := verbOf(request); got != want {
-			t.Errorf("%s: %s, want %s", target, got, want)
-		}
+		t.Run(target, func(t *testing.T) {
+			method, path, _ := strings.Cut(target, " ")
+			request, err := http.NewRequestWithContext(t.Context(), method, "https://host"+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := verbOf(request); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
 	}
 }

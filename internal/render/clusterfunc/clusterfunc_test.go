@@ -134,14 +134,16 @@ func TestArgumentErrors(t *testing.T) {
 		{"a map in itself", shoot, []any{"a", "b", int64(1), cyclic}, "it cannot be encoded"},
 	}
 	for _, test := range tests {
-		clusters := &recorded{}
-		_, err := Functions(Options{Clusters: clusters})[test.name](t.Context(), test.args)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: got %v, want %q", test.reason, err, test.want)
-		}
-		if len(clusters.calls) > 0 {
-			t.Errorf("%s: the cluster was asked: %v", test.reason, clusters.calls)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			clusters := &recorded{}
+			_, err := Functions(Options{Clusters: clusters})[test.name](t.Context(), test.args)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if len(clusters.calls) > 0 {
+				t.Errorf("the cluster was asked: %v", clusters.calls)
+			}
+		})
 	}
 }
 
@@ -181,13 +183,15 @@ func TestNoAccess(t *testing.T) {
 			"switched off": {Options{Clusters: &recorded{}, Disabled: map[string]bool{name: true}}, "templating function " + name + ": the administrator has switched this function off"},
 			"a failure":    {Options{Clusters: &recorded{err: failure}, Log: func(string, string, time.Time) { logged++ }}, "templating function " + name + ": shoots \"blue\" not found"},
 		} {
-			got, err := Functions(test.options)[name](t.Context(), args)
-			if err == nil || !strings.HasPrefix(err.Error(), test.want) || got != nil {
-				t.Errorf("%s: %s: got %v, %v", name, reason, got, err)
-			}
-			if reason == "a failure" && !errors.Is(err, failure) {
-				t.Errorf("%s: the cause is lost", name)
-			}
+			t.Run(reason, func(t *testing.T) {
+				got, err := Functions(test.options)[name](t.Context(), args)
+				if err == nil || !strings.HasPrefix(err.Error(), test.want) || got != nil {
+					t.Errorf("%s: %s: got %v, %v", name, reason, got, err)
+				}
+				if reason == "a failure" && !errors.Is(err, failure) {
+					t.Errorf("%s: the cause is lost", name)
+				}
+			})
 		}
 	}
 	if logged > 0 {

@@ -77,35 +77,37 @@ func TestBindings(t *testing.T) {
 		{"v3alpha1 is asked for", "web", "1.4.2", "ocm.software/v3alpha1", []any{"metadata", "name"}, nil},
 	}
 	for _, test := range tests {
-		c := open(t, test.component, test.version, test.schema)
-		own, err := c.Descriptor()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := at(t, own, test.name...); got != "example.org/shop/"+test.component {
-			t.Errorf("%s: cd is of %v", test.reason, got)
-		}
-		all, err := c.Components(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		list, _ := at(t, all, test.list...).([]any)
-		for _, each := range list {
-			names = append(names, strings.TrimPrefix(fmt.Sprint(at(t, each, test.name...)), "example.org/shop/"))
-		}
-		want := []string{test.component}
-		for _, name := range []string{"base", "cache", "db", "web"} {
-			if name != test.component {
-				want = append(want, name)
+		t.Run(test.reason, func(t *testing.T) {
+			c := open(t, test.component, test.version, test.schema)
+			own, err := c.Descriptor()
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if diff := cmp.Diff(want, names); diff != "" {
-			t.Errorf("%s: the own component is first, the others by name:\n%s", test.reason, diff)
-		}
-		if test.list != nil && at(t, all, "meta", "schemaVersion") != "v2" {
-			t.Errorf("%s: components have meta.schemaVersion %v", test.reason, at(t, all, "meta"))
-		}
+			if got := at(t, own, test.name...); got != "example.org/shop/"+test.component {
+				t.Errorf("cd is of %v", got)
+			}
+			all, err := c.Components(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			list, _ := at(t, all, test.list...).([]any)
+			for _, each := range list {
+				names = append(names, strings.TrimPrefix(fmt.Sprint(at(t, each, test.name...)), "example.org/shop/"))
+			}
+			want := []string{test.component}
+			for _, name := range []string{"base", "cache", "db", "web"} {
+				if name != test.component {
+					want = append(want, name)
+				}
+			}
+			if diff := cmp.Diff(want, names); diff != "" {
+				t.Errorf("the own component is first, the others by name:\n%s", diff)
+			}
+			if test.list != nil && at(t, all, "meta", "schemaVersion") != "v2" {
+				t.Errorf("components have meta.schemaVersion %v", at(t, all, "meta"))
+			}
+		})
 	}
 }
 
@@ -188,13 +190,15 @@ func TestFunctionNames(t *testing.T) {
 		"Spiff":      {c.Spiff(), []string{"getComponent", "getResource", "getResourceContent", "getResourceKey", "ociRefRepo", "ociRefVersion", "parseOCIRef"}},
 		"mappings":   {Pure(), []string{"ociRefRepo", "ociRefVersion", "parseOCIRef"}},
 	} {
-		var names []string
-		for name := range test.functions {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		if diff := cmp.Diff(test.want, names); diff != "" {
-			t.Errorf("%s:\n%s", engine, diff)
-		}
+		t.Run(engine, func(t *testing.T) {
+			var names []string
+			for name := range test.functions {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			if diff := cmp.Diff(test.want, names); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

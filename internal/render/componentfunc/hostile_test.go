@@ -49,30 +49,32 @@ func odd(t testing.TB) []any {
 func TestOddArguments(t *testing.T) {
 	arguments := odd(t)
 	for reason, c := range map[string]*Component{"a component": open(t, "web", "1.4.2", ""), "no component": open(t, "", "", ""), "nothing at all": {}} {
-		for engine, functions := range map[string]map[string]Function{"GoTemplate": c.GoTemplate(), "Spiff": c.Spiff()} {
-			for _, name := range slices.Sorted(maps.Keys(functions)) {
-				call := func(args ...any) {
-					defer func() {
-						if problem := recover(); problem != nil {
-							t.Errorf("%s, %s: %s panics: %v", reason, engine, name, problem)
+		t.Run(reason, func(t *testing.T) {
+			for engine, functions := range map[string]map[string]Function{"GoTemplate": c.GoTemplate(), "Spiff": c.Spiff()} {
+				for _, name := range slices.Sorted(maps.Keys(functions)) {
+					call := func(args ...any) {
+						defer func() {
+							if problem := recover(); problem != nil {
+								t.Errorf("%s, %s: %s panics: %v", reason, engine, name, problem)
+							}
+						}()
+						_, err := functions[name](t.Context(), args)
+						// Types of accesses and attributes of identities may be shown.
+						if err != nil && strings.Contains(err.Error(), secret) && name != "resolve" && !strings.Contains(err.Error(), "NotFound") {
+							t.Errorf("%s, %s: %s shows an argument: %v", reason, engine, name, err)
 						}
-					}()
-					_, err := functions[name](t.Context(), args)
-					// Types of accesses and attributes of identities may be shown.
-					if err != nil && strings.Contains(err.Error(), secret) && name != "resolve" && !strings.Contains(err.Error(), "NotFound") {
-						t.Errorf("%s, %s: %s shows an argument: %v", reason, engine, name, err)
 					}
-				}
-				call()
-				for _, first := range arguments {
-					call(first)
-					for _, second := range arguments {
-						call(first, second)
-						call(first, "name", second)
+					call()
+					for _, first := range arguments {
+						call(first)
+						for _, second := range arguments {
+							call(first, second)
+							call(first, "name", second)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -55,22 +55,26 @@ func TestGetResourceKey(t *testing.T) {
 		{"a number", web, int64(1), "", "unable to assert the first argument as string: it is a number"},
 	}
 	for _, test := range tests {
-		got, err := test.in.GoTemplate()["getResourceKey"](t.Context(), []any{test.arg})
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "top-secret-word") {
-				t.Errorf("%s: got %v, %v, want %q", test.reason, got, err, test.err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := test.in.GoTemplate()["getResourceKey"](t.Context(), []any{test.arg})
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "top-secret-word") {
+					t.Errorf("got %v, %v, want %q", got, err, test.err)
+				}
+				return
 			}
-			continue
-		}
-		if want := base64.StdEncoding.EncodeToString([]byte(test.want)); err != nil || got != want {
-			t.Errorf("%s: got %v, %v, want %v", test.reason, got, err, want)
-		}
+			if want := base64.StdEncoding.EncodeToString([]byte(test.want)); err != nil || got != want {
+				t.Errorf("got %v, %v, want %v", got, err, want)
+			}
+		})
 	}
 	for name, arg := range map[string]any{"map": relative, "URI": "cd://componentReferences/db/resources/db-config"} {
-		got, err := web.Spiff()["getResourceKey"](t.Context(), []any{arg})
-		if want := base64.StdEncoding.EncodeToString([]byte(tests[1].want)); err != nil || got != want {
-			t.Errorf("spiff, %s: got %v, %v", name, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := web.Spiff()["getResourceKey"](t.Context(), []any{arg})
+			if want := base64.StdEncoding.EncodeToString([]byte(tests[1].want)); err != nil || got != want {
+				t.Errorf("spiff, %s: got %v, %v", name, got, err)
+			}
+		})
 	}
 	for reason, test := range map[string]struct {
 		args []any
@@ -79,11 +83,13 @@ func TestGetResourceKey(t *testing.T) {
 		"none": {nil, "unable to provide key for empty relative artifact reference"},
 		"two":  {[]any{"a", "b"}, "this function requires 1 argument, but 2 were provided"},
 	} {
-		for name, function := range map[string]Function{"GoTemplate": web.GoTemplate()["getResourceKey"], "Spiff": web.Spiff()["getResourceContent"]} {
-			if _, err := function(t.Context(), test.args); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("%s: %s: got %v", name, reason, err)
+		t.Run(reason, func(t *testing.T) {
+			for name, function := range map[string]Function{"GoTemplate": web.GoTemplate()["getResourceKey"], "Spiff": web.Spiff()["getResourceContent"]} {
+				if _, err := function(t.Context(), test.args); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+					t.Errorf("%s: %s: got %v", name, reason, err)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -107,16 +113,18 @@ func TestGetResourceContent(t *testing.T) {
 		{"no content", "GoTemplate", web.GoTemplate()["getResourceContent"], "resource: {name: twin, version: 1.0.0}", nil, "has no content"},
 	}
 	for _, test := range tests {
-		got, err := test.function(t.Context(), []any{test.arg})
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s, %s: got %v, %v", test.reason, test.engine, got, err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := test.function(t.Context(), []any{test.arg})
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("%s, %s: got %v, %v", test.reason, test.engine, got, err)
+				}
+				return
 			}
-			continue
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-			t.Errorf("%s, %s: %v\n%s", test.reason, test.engine, err, diff)
-		}
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Errorf("%s, %s: %v\n%s", test.reason, test.engine, err, diff)
+			}
+		})
 	}
 }
 
@@ -142,16 +150,18 @@ func TestResolve(t *testing.T) {
 		{"two arguments", web, []any{file, file}, "", "this function requires 1 argument, but 2 were provided"},
 	}
 	for _, test := range tests {
-		got, err := test.in.GoTemplate()["resolve"](t.Context(), test.args)
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "top-secret-word") {
-				t.Errorf("%s: got %v, %v", test.reason, got, err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := test.in.GoTemplate()["resolve"](t.Context(), test.args)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "top-secret-word") {
+					t.Errorf("got %v, %v", got, err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || got != test.want {
-			t.Errorf("%s: got %v, %v", test.reason, got, err)
-		}
+			if err != nil || got != test.want {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -187,8 +197,10 @@ func TestContentsAreBounded(t *testing.T) {
 		t.Errorf("the longest content: %v", err)
 	}
 	for name, arg := range map[string]any{"getResourceContent": "cd://resources/longer", "resolve": map[string]any{"type": "localFilesystemBlob", "fileName": "longer"}} {
-		if _, err := functions[name](t.Context(), []any{arg}); err == nil || !strings.Contains(err.Error(), "more than the limit of 8388608") {
-			t.Errorf("%s: got %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := functions[name](t.Context(), []any{arg}); err == nil || !strings.Contains(err.Error(), "more than the limit of 8388608") {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }

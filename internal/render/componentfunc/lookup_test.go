@@ -60,16 +60,18 @@ func TestGetResource(t *testing.T) {
 		{"a descriptor with a wrong element", web, []any{map[string]any{"apiVersion": "ocm.software/v3alpha1", "spec": map[string]any{"resources": []any{int64(1)}}}, "name", "web"}, nil, "", "spec.resources[0] is a number, expected a map"},
 	}
 	for _, test := range tests {
-		got, err := test.in.getResource(t.Context(), test.args)
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: got %v, want %q", test.reason, err, test.err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := test.in.getResource(t.Context(), test.args)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, want %q", err, test.err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || at(t, got, test.path...) != test.want {
-			t.Errorf("%s: got %v, %v", test.reason, got, err)
-		}
+			if err != nil || at(t, got, test.path...) != test.want {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -134,16 +136,18 @@ func TestGetComponent(t *testing.T) {
 		{"an unknown schema, without a component", open(t, "", "", "v4"), []any{own(t, web), "name", "db"}, nil, "", "unknown schema version"},
 	}
 	for _, test := range tests {
-		got, err := test.in.getComponent(t.Context(), test.args)
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: got %v, want %q", test.reason, err, test.err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := test.in.getComponent(t.Context(), test.args)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, want %q", err, test.err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || at(t, got, test.path...) != test.want {
-			t.Errorf("%s: got %v, %v", test.reason, got, err)
-		}
+			if err != nil || at(t, got, test.path...) != test.want {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
 	}
 	// The text before the cause is a known one.
 	if _, err := none.getComponent(t.Context(), tests[9].args); !strings.HasPrefix(err.Error(), "unable to resolve component x:1.0.0: ") {
@@ -178,16 +182,18 @@ func TestGetRepositoryContext(t *testing.T) {
 	}
 	want := map[string]any{"type": "OCIRegistry", "baseUrl": "registry.example.org", "subPath": "delivery"}
 	for _, test := range tests {
-		got, err := web.getRepositoryContext(t.Context(), test.args)
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: got %v, want %q", test.reason, err, test.err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := web.getRepositoryContext(t.Context(), test.args)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, want %q", err, test.err)
+				}
+				return
 			}
-			continue
-		}
-		if diff := cmp.Diff(any(want), got); diff != "" || err != nil {
-			t.Errorf("%s: %v\n%s", test.reason, err, diff)
-		}
+			if diff := cmp.Diff(any(want), got); diff != "" || err != nil {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
 	}
 }
 

@@ -34,21 +34,23 @@ func TestParseOCIRef(t *testing.T) {
 	}
 	functions := Pure()
 	for _, test := range tests {
-		got, err := functions["parseOCIRef"](t.Context(), []any{test.text})
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "Secret-Word") {
-				t.Errorf("%s: got %v, %v", test.reason, got, err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := functions["parseOCIRef"](t.Context(), []any{test.text})
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "Secret-Word") {
+					t.Errorf("got %v, %v", got, err)
+				}
+				return
 			}
-			continue
-		}
-		if diff := cmp.Diff(any([]any{test.repository, test.version}), got); diff != "" || err != nil {
-			t.Errorf("%s: %v\n%s", test.reason, err, diff)
-		}
-		for name, want := range map[string]string{"ociRefRepo": test.repository, "ociRefVersion": test.version} {
-			if got, err := functions[name](t.Context(), []any{test.text}); got != want || err != nil {
-				t.Errorf("%s: %s returns %v, %v", test.reason, name, got, err)
+			if diff := cmp.Diff(any([]any{test.repository, test.version}), got); diff != "" || err != nil {
+				t.Errorf("%v\n%s", err, diff)
 			}
-		}
+			for name, want := range map[string]string{"ociRefRepo": test.repository, "ociRefVersion": test.version} {
+				if got, err := functions[name](t.Context(), []any{test.text}); got != want || err != nil {
+					t.Errorf("%s returns %v, %v", name, got, err)
+				}
+			}
+		})
 	}
 }
 
@@ -63,10 +65,12 @@ func TestOCIArguments(t *testing.T) {
 		{"no text", []any{int64(7)}, "Invalid argument: string expected"},
 	}
 	for _, test := range tests {
-		for name, function := range Pure() {
-			if _, err := function(t.Context(), test.args); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("%s: %s: got %v", test.reason, name, err)
+		t.Run(test.reason, func(t *testing.T) {
+			for name, function := range Pure() {
+				if _, err := function(t.Context(), test.args); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+					t.Errorf("%s: got %v", name, err)
+				}
 			}
-		}
+		})
 	}
 }

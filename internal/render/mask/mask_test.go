@@ -25,9 +25,11 @@ func TestHide(t *testing.T) {
 	}
 	m := New(bindings)
 	for _, test := range tests {
-		if got := m.Hide(test.text); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := m.Hide(test.text); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
@@ -48,9 +50,11 @@ func TestShow(t *testing.T) {
 	}
 	m := New(bindings)
 	for _, test := range tests {
-		if got := m.Show(test.text, pieces); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := m.Show(test.text, pieces); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
@@ -70,8 +74,10 @@ func TestReason(t *testing.T) {
 	}
 	m := New(bindings)
 	for _, test := range tests {
-		if got := m.Reason(errors.New(test.message), test.args, known); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := m.Reason(errors.New(test.message), test.args, known); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }

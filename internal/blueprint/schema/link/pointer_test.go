@@ -23,14 +23,16 @@ func TestFind(t *testing.T) {
 		{"an index in a long form", "/a~1b/+1", nil, `doesn't have a field "+1"`},
 		{"below a text", "/a~1b/0/c", nil, `element at "/a~1b/0" is no object`},
 	} {
-		at, err := parsePointer(test.fragment)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := find(root, at)
-		if got != test.want || (err == nil) != (test.message == "") || (err != nil && !strings.Contains(err.Error(), test.message)) {
-			t.Errorf("%s: got %v, %v", test.reason, got, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			at, err := parsePointer(test.fragment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := find(root, at)
+			if got != test.want || (err == nil) != (test.message == "") || (err != nil && !strings.Contains(err.Error(), test.message)) {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -55,8 +57,10 @@ func TestPath(t *testing.T) {
 		{"a name with marks that turn the text around", []string{"a\u202eb"}, `"a\u202eb"`},
 		{"a long name", []string{strings.Repeat("ä", 60)}, `"` + strings.Repeat("ä", 50) + `..."`},
 	} {
-		if got := Path(test.names); got != test.want {
-			t.Errorf("%s: got %s", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := Path(test.names); got != test.want {
+				t.Errorf("got %s", got)
+			}
+		})
 	}
 }
