@@ -4,6 +4,11 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
+# Tests and tools are built as the programs are: without C. With it, every package that
+# can reach the network would be compiled once more, and what links kustomize is linked by
+# the C compiler, with all methods of all types.
+export CGO_ENABLED := 0
+
 BIN := $(CURDIR)/bin
 TOOLS := $(CURDIR)/tools
 
@@ -25,7 +30,7 @@ build: $(BIN)/landscaper $(BIN)/landscaper-cli $(BIN)/gardener-extension-shoot-f
 
 $(BIN)/landscaper $(BIN)/landscaper-cli $(BIN)/gardener-extension-shoot-flux: $(SOURCES)
 	@echo "building $(@F) ..."
-	@CGO_ENABLED=0 go build -trimpath -o $@ ./cmd/$(@F)
+	@go build -trimpath -o $@ ./cmd/$(@F)
 
 .PHONY: lab
 lab: ## Build the lab: control planes, Flux, KWOK and a registry (first time: 15 minutes).
@@ -140,7 +145,7 @@ lint: $(BIN)/golangci-lint ## Check the house rules (first time: 2 minutes for t
 
 $(BIN)/%: $(TOOLS)/%/go.mod
 	@echo "building $(@F) (1 to 2 minutes) ..."
-	@cd $(<D) && CGO_ENABLED=0 go build -trimpath -o $@ $$(sed -n 's/^tool //p' go.mod | head -n 1)
+	@cd $(<D) && go build -trimpath -o $@ $$(sed -n 's/^tool //p' go.mod | head -n 1)
 
 FIGURES ?=
 
