@@ -117,8 +117,21 @@ func (b *bench) count(ctx context.Context) (*landscape.Count, error) {
 		landscape.Caller{Cluster: b.lab.Clusters["target"], User: deployerUser})
 }
 
-// idle counts the requests of a server that has nothing to do.
+// idle counts the requests in a minute of a server that has nothing to do. What it still
+// sends when everybody has been seen to wait, such as an event, is not counted.
 func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, error) {
+	const calm, patience = time.Second, 30
+	for range patience {
+		if requests, err := b.during(ctx, calm); err != nil || requests == 0 {
+			break
+		}
+	}
+	requests, err := b.during(ctx, duration)
+	return float64(requests) / duration.Minutes(), err
+}
+
+// during counts the requests in a time.
+func (b *bench) during(ctx context.Context, duration time.Duration) (int, error) {
 	counted, err := b.count(ctx)
 	if err != nil {
 		return 0, err
@@ -129,7 +142,7 @@ func (b *bench) idle(ctx context.Context, duration time.Duration) (float64, erro
 	case <-time.After(duration):
 	}
 	requests, err := counted.Requests(ctx)
-	return float64(len(requests)) / duration.Minutes(), err
+	return len(requests), err
 }
 
 // namespace makes a namespace on both clusters with a Target.

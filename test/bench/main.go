@@ -15,6 +15,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // options are the flags.
@@ -34,6 +37,7 @@ func main() {
 	flag.StringVar(&o.program, "server", "", "the server program, instead of bin/landscaper")
 	flag.StringVar(&o.record, "profiles", "", "write CPU profiles of the part \"rates\" to this directory; needs a server that was built with -tags profile")
 	flag.Parse()
+	log.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := o.run(ctx); err != nil {

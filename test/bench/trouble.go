@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,6 +163,7 @@ func (b *bench) beside(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
+	// The others still tell now and then what they wait for.
 	beside, err := b.comeAlone(ctx)
 	if err != nil {
 		return err
@@ -178,5 +180,7 @@ func (b *bench) comeAlone(ctx context.Context) (phase, error) {
 	if err != nil {
 		return phase{}, err
 	}
-	return crowd.come(ctx, crowd.succeeded())
+	came, err := crowd.come(ctx, crowd.succeeded())
+	came.requests = slices.DeleteFunc(came.requests, crowd.foreign)
+	return came, err
 }
