@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
@@ -32,7 +33,7 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	if err := made.states.write(ctx, made.children.States); err != nil {
+	if err := made.states.Write(ctx, made.children.States); err != nil {
 		return err
 	}
 	if err := r.storeCopies(ctx, s, made.copies); err != nil {
@@ -41,10 +42,10 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if made.exports != nil && s.isAlone() {
 		return r.finish(ctx, s, made)
 	}
-	if err := r.keepPlan(ctx, s, made.stored); err != nil {
+	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
 		return err
 	}
-	r.remembered.wrote(s.Inst.UID, made.copies)
+	r.plansKept.Wrote(s.Inst.UID, made.copies)
 	if s.Asked != "" {
 		// If somebody was faster, the next attempt has to know of these children.
 		r.unstored.note(s.Inst.UID, true)
@@ -150,7 +151,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 	if err != nil {
 		return nil, err
 	}
-	states := newStates(r.Client, s.Inst)
+	states := keep.NewStates(r.Client, s.Inst)
 	planned, err := plan.New(ctx, plan.Input{
 		Installation: s.Inst, Blueprint: from.blueprint, Component: from.component, Imports: s.Inputs.Imports,
 		Functions: functions, States: states, Tree: use,
@@ -168,7 +169,7 @@ type made struct {
 	hash     string
 	copies   dataflow.Exports
 	children *plan.Children
-	states   *states
+	states   *keep.States
 	// stored is what the exports need when the job ends; nil if there are none.
 	stored []byte
 	// exports are known at once if there are no children.
@@ -176,7 +177,7 @@ type made struct {
 }
 
 // made works out what the job writes.
-func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, states *states) (*made, error) {
+func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, states *keep.States) (*made, error) {
 	children, err := planned.Children(ctx)
 	if err != nil {
 		return nil, r.unrendered(s, err)

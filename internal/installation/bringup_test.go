@@ -81,13 +81,13 @@ func TestAbortHandedDown(t *testing.T) {
 	const at = "2030-01-02T11:00:00Z"
 	for _, test := range []struct {
 		reason, given, want string
-		fault               fault
+		fault               given.Fault
 	}{
-		{"nobody says when: from now on", "", "2030-01-02T12:00:00Z", fault{at: -1}},
-		{"the parent says when", at, at, fault{at: -1}},
-		{"the first answer is lost", at, at, fault{lost: true, err: errors.New("timeout")}},
-		{"the moment is noted, the request is refused", at, at, fault{at: 1, err: errors.New("busy")}},
-		{"the child is gone", at, at, fault{lost: true, err: apierrors.NewNotFound(v1alpha1.Resource("executions"), "shop")}},
+		{"nobody says when: from now on", "", "2030-01-02T12:00:00Z", given.Fault{At: -1}},
+		{"the parent says when", at, at, given.Fault{At: -1}},
+		{"the first answer is lost", at, at, given.Fault{Lost: true, Err: errors.New("timeout")}},
+		{"the moment is noted, the request is refused", at, at, given.Fault{At: 1, Err: errors.New("busy")}},
+		{"the child is gone", at, at, given.Fault{Lost: true, Err: apierrors.NewNotFound(v1alpha1.Resource("executions"), "shop")}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
@@ -100,7 +100,7 @@ func TestAbortHandedDown(t *testing.T) {
 			if err := b.api.Update(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}
-			b.Client = test.fault.wrap(t, b.api)
+			b.Client = test.fault.Wrap(t, b.api)
 			for range 3 {
 				_, _ = b.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop})
 			}

@@ -81,9 +81,9 @@ func TestPlanOfOneLook(t *testing.T) {
 	inst := given.InstallationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
 	current := given.API(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
-	counting := fault{reading: true, at: -1}
+	counting := given.Fault{Reading: true, At: -1}
 	r := &Reconciler{
-		Client: stale{current, dataOf("x", `"old"`)}, Reader: counting.wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
+		Client: stale{current, dataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
 		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
 			return map[string]render.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
@@ -103,13 +103,13 @@ func TestPlanOfOneLook(t *testing.T) {
 	if err := attempt(); !errors.Is(err, offload.ErrPending) {
 		t.Fatal(err)
 	}
-	used, reads := inst.Status.ImportsHash, len(counting.calls)
+	used, reads := inst.Status.ImportsHash, len(counting.Calls)
 	<-woken
 	if err := attempt(); err == nil || errors.Is(err, offload.ErrPending) {
 		t.Fatalf("the plan has become %v", err)
 	}
-	if reads != 1 || len(counting.calls) != reads {
-		t.Errorf("read were %v", counting.calls)
+	if reads != 1 || len(counting.Calls) != reads {
+		t.Errorf("read were %v", counting.Calls)
 	}
 	if inst.Status.ImportsHash != used {
 		t.Error("the job says that it has used what a cache has shown")

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
@@ -55,7 +56,7 @@ func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, 
 func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*plan.Exports, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestPlan)
 	defer cancel()
-	content, err := r.keptPlan(ctx, s.Inst)
+	content, err := r.keeper().Content(ctx, s.Inst)
 	if err != nil {
 		return nil, r.notExported(s, err)
 	}
@@ -66,7 +67,7 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*pla
 		}
 	}()
 	reopened, err := plan.Reopen(ctx, s.Inst, content, plan.Surroundings{
-		Functions: reach.functions, States: newStates(r.Client, s.Inst),
+		Functions: reach.functions, States: keep.NewStates(r.Client, s.Inst),
 		Open: func(ctx context.Context, definition *v1alpha1.ComponentDescriptorDefinition) (opened *plan.Component, err error) {
 			if reach.needs() {
 				return nil, errOutside
@@ -161,9 +162,9 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 		return nil
 	}
 	name := v1alpha1.InstallationScope(s.Inst.Name)
-	if known := r.remembered.of(s.Inst.UID, s.Inst.Status.JobID); known != nil && known.copies != nil && len(s.Subs) == 0 {
+	if wrote := r.plansKept.CopiesOf(s.Inst.UID, s.Inst.Status.JobID); wrote != nil && len(s.Subs) == 0 {
 		err := list(r.Client, client.MatchingFields{index.CopiesByScope: name})
-		if err != nil || known.copies.in(s.Inst.Status.JobID, data, targets) {
+		if err != nil || wrote.AreIn(s.Inst.Status.JobID, data, targets) {
 			return data, targets, err
 		}
 	}
@@ -207,7 +208,7 @@ func (r *Reconciler) itemExports(ctx context.Context, exec *v1alpha1.Execution) 
 
 // publish writes what the Installation exports.
 func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exports) error {
-	if err := newStates(r.Client, s.Inst).write(ctx, exports.States); err != nil {
+	if err := keep.NewStates(r.Client, s.Inst).Write(ctx, exports.States); err != nil {
 		return err
 	}
 	return r.holdings().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason string, err error) error {

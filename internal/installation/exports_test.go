@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/holdings"
+	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -69,7 +70,7 @@ func (b *bench) export(t *testing.T) *v1alpha1.DataObject {
 }
 
 // forgetPlans is what a restart does.
-func (b *bench) forgetPlans() { b.kept.by, b.kept.listed, b.remembered.by = nil, nil, nil }
+func (b *bench) forgetPlans() { b.plansKept = keep.Memory{} }
 
 // TestExportingJob: what a job with exports writes, also over a restart, and that
 // nothing of its plan is left.
@@ -211,14 +212,15 @@ func TestDropExports(t *testing.T) {
 	}
 	imported := export("imported", "job-1", mine)
 	imported.Labels[v1alpha1.DataObjectSourceTypeLabel] = "import"
-	b := newBench(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", given.Owner("Installation", "other", "9")), imported)
+	c := given.API(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", given.Owner("Installation", "other", "9")), imported)
+	w := holdings.Writer{Client: c}
 	var written dataflow.Exports
 	written.Targets = []*v1alpha1.Target{export("just-written", "job-2", mine)}
-	if err := b.holdings().DropExports(t.Context(), given.InstallationOf(t, "{}"), written); err != nil {
+	if err := w.DropExports(t.Context(), given.InstallationOf(t, "{}"), written); err != nil {
 		t.Fatal(err)
 	}
 	list := &v1alpha1.TargetList{}
-	if err := b.api.List(t.Context(), list); err != nil {
+	if err := c.List(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

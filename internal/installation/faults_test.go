@@ -1,7 +1,6 @@
 package installation
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,85 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/wanted"
 )
-
-// fault lets one call of a reconciler to the API server go wrong.
-type fault struct {
-	// reading says that reads are counted, and not writes.
-	reading bool
-	// at is which call goes wrong; none if it is negative.
-	at int
-	// lost says that only the answer is lost: the call has its effect.
-	lost bool
-	err  error
-	// restarts says that the process dies by it, with all that it remembers.
-	restarts bool
-	then     func()
-
-	calls []string
-	fired bool
-	// beginning is how many calls there were before the first step of the scene.
-	beginning int
-}
-
-// do makes a call, unless it is its turn to go wrong.
-func (f *fault) do(reads bool, what string, object any, call func() error) error {
-	if reads != f.reading {
-		return call()
-	}
-	number := len(f.calls)
-	f.calls = append(f.calls, strings.ReplaceAll(fmt.Sprintf("%s %T", what, object), "*v1alpha1.", ""))
-	if number != f.at {
-		return call()
-	}
-	f.fired = true
-	if f.then != nil {
-		f.then()
-	}
-	if f.lost {
-		if err := call(); err != nil {
-			return err
-		}
-	}
-	return f.err
-}
-
-// wrap returns a client with the fault.
-func (f *fault) wrap(t *testing.T, to client.Client) client.Client {
-	t.Helper()
-	whole, ok := to.(client.WithWatch)
-	if !ok {
-		t.Fatal("the client cannot be wrapped")
-	}
-	return interceptor.NewClient(whole, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			return f.do(true, "get", object, func() error { return c.Get(ctx, key, object, options...) })
-		},
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			return f.do(true, "list", list, func() error { return c.List(ctx, list, options...) })
-		},
-		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			return f.do(false, "create", object, func() error { return c.Create(ctx, object, options...) })
-		},
-		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-			return f.do(false, "update", object, func() error { return c.Update(ctx, object, options...) })
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			return f.do(false, "patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			return f.do(false, "delete", object, func() error { return c.Delete(ctx, object, options...) })
-		},
-		SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
-			return f.do(false, "status", object, func() error { return c.SubResource(subresource).Update(ctx, object, options...) })
-		},
-	})
-}
 
 // settle looks at all Installations, and plays the part of who carries out Executions,
 // until nothing is written any more. What goes wrong is tried again.
@@ -281,16 +206,16 @@ var scenes = []scene{
 }
 
 // run plays a scene with a fault and returns what there is in the end.
-func (s scene) run(t *testing.T, f *fault) string {
+func (s scene) run(t *testing.T, f *given.Fault) string {
 	t.Helper()
 	b := newBench(t, s.objects(t)...)
-	broken := f.wrap(t, b.api)
+	broken := f.Wrap(t, b.api)
 	b.Client, b.Reader, b.Sources.Client = broken, broken, broken
-	if f.restarts {
-		f.then = b.restart
+	if f.Restarts {
+		f.Then = b.restart
 	}
 	b.settle(t)
-	f.beginning = len(f.calls)
+	f.Beginning = len(f.Calls)
 	for _, step := range s.steps {
 		step(t, b)
 		b.settle(t)
@@ -306,35 +231,35 @@ const readsBetween = 13
 // done twice, and nothing is lost.
 func TestEveryCallFails(t *testing.T) {
 	resource := v1alpha1.Resource("things")
-	ways := []fault{
-		{err: errors.New("busy")},
-		{lost: true, err: errors.New("timeout")},
-		{lost: true, restarts: true, err: errors.New("timeout")},
-		{err: apierrors.NewConflict(resource, "x", errors.New("newer"))},
-		{reading: true, err: errors.New("busy")},
+	ways := []given.Fault{
+		{Err: errors.New("busy")},
+		{Lost: true, Err: errors.New("timeout")},
+		{Lost: true, Restarts: true, Err: errors.New("timeout")},
+		{Err: apierrors.NewConflict(resource, "x", errors.New("newer"))},
+		{Reading: true, Err: errors.New("busy")},
 	}
 	for _, scene := range scenes {
 		t.Run(scene.reason, func(t *testing.T) {
 			for _, way := range ways {
 				smooth := way
-				smooth.at = -1
+				smooth.At = -1
 				want := scene.run(t, &smooth)
 				for _, part := range scene.want {
 					if !strings.Contains(want, part) {
 						t.Fatalf("without a fault there is\n%s\nand not %s", want, part)
 					}
 				}
-				for at, call := range smooth.calls {
-					if scene.known && at < smooth.beginning || way.reading && at%readsBetween != 0 {
+				for at, call := range smooth.Calls {
+					if scene.known && at < smooth.Beginning || way.Reading && at%readsBetween != 0 {
 						continue
 					}
-					if apierrors.IsConflict(way.err) && strings.HasPrefix(call, "create ") {
+					if apierrors.IsConflict(way.Err) && strings.HasPrefix(call, "create ") {
 						continue // nothing that is new is newer than what was read
 					}
 					broken := way
-					broken.at = at
-					if got := scene.run(t, &broken); got != want || !broken.fired {
-						t.Errorf("call %d, %s, ends with %v (lost: %t, restarts: %t, reached: %t): there is\n%s\nwant\n%s", at, call, way.err, way.lost, way.restarts, broken.fired, got, want)
+					broken.At = at
+					if got := scene.run(t, &broken); got != want || !broken.Fired {
+						t.Errorf("call %d, %s, ends with %v (lost: %t, restarts: %t, reached: %t): there is\n%s\nwant\n%s", at, call, way.Err, way.Lost, way.Restarts, broken.Fired, got, want)
 					}
 				}
 			}

@@ -20,7 +20,7 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if facts.BroughtUpByUs(s.Inst) {
 		return nil
 	}
-	if _, err := r.keptPlan(ctx, s.Inst); !errors.Is(err, parcel.ErrNone) {
+	if _, err := r.keeper().Content(ctx, s.Inst); !errors.Is(err, parcel.ErrNone) {
 		// What else is wrong with it is told by those who need it.
 		return nil
 	}
@@ -34,7 +34,7 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	if err := r.keepPlan(ctx, s, made.stored); err != nil {
+	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
 		return err
 	}
 	if r.plans != nil {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/given"
 )
 
 // TestReadOnce: a root reads each import once from the API server, also what no cache has.
@@ -41,8 +42,8 @@ func TestReadOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cached, live := fault{reading: true, at: -1}, fault{reading: true, at: -1}
-			b.Client, b.Reader = cached.wrap(t, b.api), live.wrap(t, b.api)
+			cached, live := given.Fault{Reading: true, At: -1}, given.Fault{Reading: true, At: -1}
+			b.Client, b.Reader = cached.Wrap(t, b.api), live.Wrap(t, b.api)
 			b.Sources.Client = b.api
 			for range test.looks {
 				b.reconcile(t)
@@ -50,7 +51,7 @@ func TestReadOnce(t *testing.T) {
 			for what, calls := range map[string]struct {
 				got  []string
 				want string
-			}{"the caches": {cached.calls, test.cached}, "the API server": {live.calls, test.live}} {
+			}{"the caches": {cached.Calls, test.cached}, "the API server": {live.Calls, test.live}} {
 				var imports []string
 				for _, call := range calls.got {
 					if call = strings.ReplaceAll(call, "*v1.", ""); call == "get Secret" || call == "get Target" {

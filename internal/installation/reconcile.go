@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
@@ -61,19 +62,18 @@ type Reconciler struct {
 
 	written  job.Written
 	outages  outages
-	kept     kept
 	unstored marks
 	// taken are those whose first job was taken up and is not stored yet.
 	taken   marks
 	leaving marks
 	// condemned are those whose Execution was deleted.
 	condemned marks
-	// remembered are the stored plans of running jobs.
-	remembered remembered
-	trees      trees
-	relations  kin.Relations
-	once       sync.Once
-	reports    *job.Reporter
+	// plansKept is what is known of stored plans.
+	plansKept keep.Memory
+	trees     trees
+	relations kin.Relations
+	once      sync.Once
+	reports   *job.Reporter
 	// plans are made away from the workers; nil means that they make them.
 	plans *plans
 }
@@ -181,7 +181,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, err
 	}
 	var err error
-	s.Leftover, err = r.leftover(ctx, inst)
+	s.Leftover, err = r.keeper().Leftover(ctx, inst)
 	return err == nil, err
 }
 

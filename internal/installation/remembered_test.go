@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
+	"go.landscaper.dev/internal/installation/given"
 )
 
 // TestPlanIsReadOnce: the plan of a job is not read by the process that has stored it, and
@@ -23,8 +23,8 @@ func TestPlanIsReadOnce(t *testing.T) {
 			b := newBench(t, publishing(t)...)
 			b.reconcile(t)
 			test.between(b)
-			counted := &fault{reading: true, at: -1}
-			b.Reader = counted.wrap(t, b.api)
+			counted := &given.Fault{Reading: true, At: -1}
+			b.Reader = counted.Wrap(t, b.api)
 			b.finishWith(t, "https://shop")
 			b.refuse["create DataObject"] = errors.New("busy")
 			for range 3 {
@@ -37,41 +37,14 @@ func TestPlanIsReadOnce(t *testing.T) {
 				t.Fatalf("%s, %+v", s.InstallationPhase, s.LastError)
 			}
 			reads := 0
-			for _, call := range counted.calls {
+			for _, call := range counted.Calls {
 				if call == "list *v1.SecretList" || call == "list *v1.PartialObjectMetadataList" {
 					reads++
 				}
 			}
-			if reads != test.reads || len(b.remembered.by) != 0 || b.kept.has(b.installation(t).UID) {
-				t.Errorf("%d reads of %v, want %d; %d plans are remembered", reads, counted.calls, test.reads, len(b.remembered.by))
+			if reads != test.reads || b.plansKept.Has(b.installation(t).UID) {
+				t.Errorf("%d reads of %v, want %d", reads, counted.Calls, test.reads)
 			}
 		})
-	}
-}
-
-// TestRemembered: a plan is of one job, and the oldest go when there are too many.
-func TestRemembered(t *testing.T) {
-	r := &remembered{}
-	large := func(job string) *storedPlan { return &storedPlan{job: job, content: make([]byte, mostRemembered/3)} }
-	for _, uid := range []types.UID{"a", "b", "a", "c", "d"} {
-		r.note(uid, large("job-1"))
-	}
-	for uid, want := range map[types.UID]bool{"a": true, "b": false, "c": true, "d": true} {
-		if got := r.of(uid, "job-1") != nil; got != want {
-			t.Errorf("the plan of %s is remembered: %t", uid, got)
-		}
-	}
-	if r.of("c", "job-2") != nil {
-		t.Error("a plan of another job is used")
-	}
-	for _, uid := range []types.UID{"a", "c", "d", "e"} {
-		r.forget(uid)
-	}
-	if r.bytes != 0 || len(r.order) != 0 {
-		t.Errorf("%d bytes and %d plans are left", r.bytes, len(r.order))
-	}
-	r.note("e", &storedPlan{content: make([]byte, mostRemembered+1)})
-	if r.of("e", "") != nil || r.bytes != 0 {
-		t.Error("what is larger than all together is remembered")
 	}
 }

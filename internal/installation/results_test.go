@@ -14,6 +14,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/holdings"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -36,27 +38,27 @@ func TestItemExports(t *testing.T) {
 		reason string
 		exec   *v1alpha1.Execution
 		object *v1alpha1.DataObject
-		fault  fault
+		fault  given.Fault
 		items  []string
 		want   string
 	}{
-		{"no Execution, no exports", nil, nil, fault{at: -1}, nil, ""},
-		{"some items export", exec, ours(`{"web": {"a": 1}, "db": 2}`), fault{at: -1}, []string{"db", "web"}, ""},
-		{"none does", exec, ours(`{}`), fault{at: -1}, nil, ""},
-		{"the public system stores null for that, which an API server drops", exec, ours(``), fault{at: -1}, nil, ""},
-		{"or keeps", exec, ours(`null`), fault{at: -1}, nil, ""},
-		{"somebody has deleted it", exec, nil, fault{at: -1}, nil, "is missing: start another job"},
-		{"the object of the name is not of this Execution", exec, foreign, fault{at: -1}, nil, "is missing: start another job"},
-		{"somebody has written a list", exec, ours(`["hunter2"]`), fault{at: -1}, nil, "does not hold the exports of deploy items"},
-		{"somebody has written a text", exec, ours(`"hunter2"`), fault{at: -1}, nil, "does not hold the exports of deploy items"},
-		{"it cannot be read", exec, ours(`{}`), fault{reading: true, err: errors.New("busy")}, nil, "busy"},
+		{"no Execution, no exports", nil, nil, given.Fault{At: -1}, nil, ""},
+		{"some items export", exec, ours(`{"web": {"a": 1}, "db": 2}`), given.Fault{At: -1}, []string{"db", "web"}, ""},
+		{"none does", exec, ours(`{}`), given.Fault{At: -1}, nil, ""},
+		{"the public system stores null for that, which an API server drops", exec, ours(``), given.Fault{At: -1}, nil, ""},
+		{"or keeps", exec, ours(`null`), given.Fault{At: -1}, nil, ""},
+		{"somebody has deleted it", exec, nil, given.Fault{At: -1}, nil, "is missing: start another job"},
+		{"the object of the name is not of this Execution", exec, foreign, given.Fault{At: -1}, nil, "is missing: start another job"},
+		{"somebody has written a list", exec, ours(`["hunter2"]`), given.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
+		{"somebody has written a text", exec, ours(`"hunter2"`), given.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
+		{"it cannot be read", exec, ours(`{}`), given.Fault{Reading: true, Err: errors.New("busy")}, nil, "busy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t)
 			if test.object != nil {
 				b = newBench(t, test.object)
 			}
-			b.Reader = test.fault.wrap(t, b.api)
+			b.Reader = test.fault.Wrap(t, b.api)
 			items, err := b.itemExports(t.Context(), test.exec)
 			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2")) {
 				t.Errorf("got %v", err)
@@ -98,8 +100,8 @@ func TestResults(t *testing.T) {
 		t.Errorf("Targets %v", names)
 	}
 	for at := range 2 {
-		broken := fault{reading: true, at: at, err: errors.New("busy")}
-		b.Reader = broken.wrap(t, b.api)
+		broken := given.Fault{Reading: true, At: at, Err: errors.New("busy")}
+		b.Reader = broken.Wrap(t, b.api)
 		if _, err := b.results(t.Context(), s); err == nil || job.OutcomeOf(err) != job.Transient {
 			t.Errorf("when read %d fails: %v", at, err)
 		}
@@ -109,9 +111,9 @@ func TestResults(t *testing.T) {
 	hidden, _ := concealed("conceals", "hunter2")
 	referring.Annotations, referring.Data = hidden.Annotations, hidden.Data
 	b = newBench(t, referring, secret)
-	broken := fault{reading: true, at: 2, err: errors.New("busy")}
-	b.Reader = broken.wrap(t, b.api)
-	if _, err := b.results(t.Context(), s); err == nil || !broken.fired {
+	broken := given.Fault{Reading: true, At: 2, Err: errors.New("busy")}
+	b.Reader = broken.Wrap(t, b.api)
+	if _, err := b.results(t.Context(), s); err == nil || !broken.Fired {
 		t.Errorf("a value that cannot be read is not left out: %v", err)
 	}
 }
@@ -145,18 +147,20 @@ func TestScope(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			s := snapshotOf(given.InstallationOf(t, "{}"))
 			s.Inst.Status.JobID, s.Subs = "job-2", test.subs
-			b, counting := newBench(t, test.cached...), fault{reading: true, at: -1}
-			b.Reader = counting.wrap(t, newBench(t, all...).api)
+			b, counting := newBench(t, test.cached...), given.Fault{Reading: true, At: -1}
+			b.Reader = counting.Wrap(t, newBench(t, all...).api)
 			if test.knows {
-				b.remembered.note(s.Inst.UID, &storedPlan{job: "job-2"})
-				b.remembered.wrote(s.Inst.UID, wrote)
+				if err := b.keeper().Store(t.Context(), s.Inst, []byte("plan")); err != nil {
+					t.Fatal(err)
+				}
+				b.plansKept.Wrote(s.Inst.UID, wrote)
 			}
 			data, targets, err := b.scope(t.Context(), s)
 			if err != nil || len(data.Items) != 2 || len(targets.Items) != 1 {
 				t.Fatal(len(data.Items), len(targets.Items), err)
 			}
-			if asked := len(counting.calls) > 0; asked != test.asked {
-				t.Errorf("asked: %v", counting.calls)
+			if asked := len(counting.Calls) > 0; asked != test.asked {
+				t.Errorf("asked: %v", counting.Calls)
 			}
 		})
 	}
@@ -189,14 +193,14 @@ func TestInherits(t *testing.T) {
 		{"nobody knows whose it is: it is not taken", false, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), 0, false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			b := newBench(t, parent, member, stranger)
-			broken := fault{reading: true, at: test.at, err: errors.New("busy")}
-			b.Client = broken.wrap(t, b.api)
-			s := snapshotOf(given.InstallationOf(t, "{}"))
+			c := given.API(t, parent, member, stranger)
+			broken := given.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
+			w := holdings.Writer{Client: broken.Wrap(t, c)}
+			f := kin.Family{Inst: given.InstallationOf(t, "{}")}
 			if !test.root {
-				s.Parent = parent
+				f.Parent = parent
 			}
-			got, err := b.holdings().Inherits(t.Context(), s.Family, test.live)
+			got, err := w.Inherits(t.Context(), f, test.live)
 			if got != test.want || (err != nil) != test.failed {
 				t.Errorf("got %t, %v", got, err)
 			}
@@ -217,31 +221,31 @@ func TestDropExportsFails(t *testing.T) {
 	data.Labels, data.OwnerReferences = export("x").Labels, export("x").OwnerReferences
 	for _, test := range []struct {
 		reason string
-		fault  fault
+		fault  given.Fault
 		left   int
 		failed bool
 	}{
-		{"all go", fault{at: -1}, 0, false},
-		{"one is refused, the others go", fault{err: errors.New("busy")}, 1, true},
-		{"the answer is lost: it is gone", fault{lost: true, err: errors.New("timeout")}, 0, true},
-		{"they cannot be listed: none goes", fault{reading: true, err: errors.New("busy")}, 3, true},
-		{"one of the lists cannot be read: none goes", fault{reading: true, at: 1, err: errors.New("busy")}, 3, true},
+		{"all go", given.Fault{At: -1}, 0, false},
+		{"one is refused, the others go", given.Fault{Err: errors.New("busy")}, 1, true},
+		{"the answer is lost: it is gone", given.Fault{Lost: true, Err: errors.New("timeout")}, 0, true},
+		{"they cannot be listed: none goes", given.Fault{Reading: true, Err: errors.New("busy")}, 3, true},
+		{"one of the lists cannot be read: none goes", given.Fault{Reading: true, At: 1, Err: errors.New("busy")}, 3, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			b := newBench(t, export("one"), export("two"), data.DeepCopy())
-			b.Client = test.fault.wrap(t, b.api)
-			err := b.holdings().DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{})
+			c := given.API(t, export("one"), export("two"), data.DeepCopy())
+			w := holdings.Writer{Client: test.fault.Wrap(t, c)}
+			err := w.DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{})
 			if (err != nil) != test.failed || err != nil && job.OutcomeOf(err) != job.Transient {
 				t.Errorf("got %v", err)
 			}
 			targets, objects := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}
-			if err := errors.Join(b.api.List(t.Context(), targets), b.api.List(t.Context(), objects)); err != nil {
+			if err := errors.Join(c.List(t.Context(), targets), c.List(t.Context(), objects)); err != nil {
 				t.Fatal(err)
 			}
 			if left := len(targets.Items) + len(objects.Items); left != test.left {
 				t.Errorf("%d are left, want %d", left, test.left)
 			}
-			if err := b.holdings().DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{}); err != nil {
+			if err := w.DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{}); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
 		})
@@ -253,12 +257,12 @@ func TestDropExportsFails(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		fault  fault
+		fault  given.Fault
 	}{
-		{"all goes well", fault{at: -1}},
-		{"the write that starts it is refused", fault{err: errors.New("busy")}},
-		{"its answer is lost", fault{lost: true, err: errors.New("timeout")}},
-		{"the write that accepts it is refused", fault{at: 1, err: errors.New("busy")}},
+		{"all goes well", given.Fault{At: -1}},
+		{"the write that starts it is refused", given.Fault{Err: errors.New("busy")}},
+		{"its answer is lost", given.Fault{Lost: true, Err: errors.New("timeout")}},
+		{"the write that accepts it is refused", given.Fault{At: 1, Err: errors.New("busy")}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)
@@ -279,7 +283,7 @@ func TestRepeat(t *testing.T) {
 				t.Fatalf("before the interval is over, there is %s", s.JobID)
 			}
 			at = given.Noon.Add(2 * time.Minute)
-			b.Client = test.fault.wrap(t, b.api)
+			b.Client = test.fault.Wrap(t, b.api)
 			b.reports.Client = b.Client
 			_, _ = b.Reconcile(t.Context(), requestFor(inst))
 			_, _ = b.Reconcile(t.Context(), requestFor(inst))

@@ -11,10 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
@@ -300,12 +302,11 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	r.written.Forget(s.Inst.UID)
-	r.kept.note(s.Inst.UID, false)
+	r.plansKept.Forget(s.Inst.UID)
 	r.unstored.note(s.Inst.UID, false)
 	r.taken.note(s.Inst.UID, false)
 	r.leaving.note(s.Inst.UID, false)
 	r.condemned.note(s.Inst.UID, false)
-	r.remembered.forget(s.Inst.UID)
 	r.trees.forget(s.Inst.UID)
 	return job.ErrGone
 }
@@ -344,7 +345,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.noteDependents(ctx, s, exports.Exports); err != nil {
 		return err
 	}
-	s.Leftover = r.kept.has(s.Inst.UID)
+	s.Leftover = r.plansKept.Has(s.Inst.UID)
 	s.subject.Status.True(v1alpha1.CreateExportsCondition, "DataObjectsCreated", "DataObjects successfully created", metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
@@ -392,5 +393,25 @@ func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, val
 	if err := r.Client.Patch(ctx, changed, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("annotate %T %s/%s: %w", child, child.GetNamespace(), child.GetName(), err)
 	}
+	return nil
+}
+
+// keeper keeps the plans of jobs.
+func (r *Reconciler) keeper() keep.Plans {
+	return keep.Plans{Client: r.Client, Reader: r.Reader, Memory: &r.plansKept}
+}
+
+// tidyPause is the time after which a plan that could not be deleted is tried again.
+const tidyPause = 30 * time.Second
+
+// tidy deletes the stored plan of a job that has ended. The job has ended well or
+// not already, so that a failure here is nothing but a reason to try again.
+func (r *Reconciler) tidy(ctx context.Context, s *snapshot) error {
+	if err := r.keeper().Drop(ctx, s.Inst); err != nil {
+		log.FromContext(ctx).Info("the stored plan of a job that has ended is still there", "cause", err.Error())
+		s.TidyAt = r.Now().Add(tidyPause)
+		return nil
+	}
+	s.Leftover = false
 	return nil
 }

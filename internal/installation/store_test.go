@@ -19,86 +19,10 @@ import (
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/plan"
 )
-
-var stateKey = plan.StateKey{Prefix: plan.DeployPrefix, Executor: "deploy"}
-
-func stateSecret(data map[string][]byte, owners ...metav1.OwnerReference) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: stateKey.SecretName("shop"), OwnerReferences: owners}, Data: data}
-}
-
-// TestStates: what is read, and what follows from writing.
-func TestStates(t *testing.T) {
-	held := map[string][]byte{plan.StateSecretKey: []byte("old")}
-	mine := given.Owner("Installation", "shop", "2")
-	for _, test := range []struct {
-		reason    string
-		stored    *corev1.Secret
-		read      string
-		readError string
-		outcome   job.Outcome
-	}{
-		{"nothing is stored, or somebody has deleted it", nil, "", "", job.None},
-		{"ours", stateSecret(held, mine), "old", "", job.None},
-		{"one that was restored without owner", stateSecret(held), "old", "", job.None},
-		{"one of an earlier Installation is not for us, and is taken over", stateSecret(held, given.Owner("Installation", "shop", "1")), "", "", job.None},
-		{"one of somebody else", stateSecret(held, given.Owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
-		{"one whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `there is no key "config" in Secret`, job.None},
-	} {
-		c := given.API(t)
-		if test.stored != nil {
-			c = given.API(t, test.stored)
-		}
-		inst := given.InstallationOf(t, "{}")
-		s := newStates(c, inst)
-		got, err := s.Read(t.Context(), stateKey)
-		if string(got) != test.read || (err == nil) != (test.readError == "") || err != nil && !strings.Contains(err.Error(), test.readError) {
-			t.Errorf("%s: read %q, %v", test.reason, got, err)
-		}
-		err = s.write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("new")}})
-		if outcome := job.OutcomeOf(err); outcome != test.outcome {
-			t.Errorf("%s: outcome %d: %v", test.reason, outcome, err)
-		}
-		if err != nil {
-			continue
-		}
-		live := stateSecret(nil)
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil || string(live.Data[plan.StateSecretKey]) != "new" || metav1.GetControllerOf(live).UID != inst.UID {
-			t.Errorf("%s: stored %+v, %v", test.reason, live, err)
-		}
-	}
-}
-
-// TestStatesConflict: a state that another replica has stored meanwhile is not
-// overwritten: children may have seen it. The next attempt works with it.
-func TestStatesConflict(t *testing.T) {
-	for _, before := range []*corev1.Secret{nil, stateSecret(map[string][]byte{plan.StateSecretKey: []byte("old")}, given.Owner("Installation", "shop", "2"))} {
-		c := given.API(t)
-		if before != nil {
-			c = given.API(t, before)
-		}
-		inst := given.InstallationOf(t, "{}")
-		slow, fast := newStates(c, inst), newStates(c, inst)
-		for _, s := range []*states{slow, fast} {
-			if _, err := s.Read(t.Context(), stateKey); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := fast.write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("fast")}}); err != nil {
-			t.Fatal(err)
-		}
-		err := slow.write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("slow")}})
-		if job.OutcomeOf(err) != job.Conflict {
-			t.Errorf("got %v", err)
-		}
-		if got, err := newStates(c, inst).Read(t.Context(), stateKey); string(got) != "fast" || err != nil {
-			t.Errorf("the next attempt reads %q, %v", got, err)
-		}
-	}
-}
 
 // TestStoreCopies: who may have the name of a copy, and what stays of the object.
 func TestStoreCopies(t *testing.T) {
@@ -122,19 +46,22 @@ func TestStoreCopies(t *testing.T) {
 		if test.live != nil {
 			c = given.API(t, test.live)
 		}
-		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return given.Noon }}
+		w := (holdings.Writer{Client: c, Reader: c})
 		inst := given.InstallationOf(t, "{}")
 		wanted := given.CopyOf("cluster", "job-2", mine)
 		wanted.Spec.Type = "example.org/y"
-		err := r.storeCopies(t.Context(), snapshotOf(inst), dataflow.Exports{Targets: []*v1alpha1.Target{wanted}})
+		blamed := ""
+		err := w.WriteCopies(t.Context(), kin.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, func(_ client.Object, reason string, err error) error {
+			blamed = reason
+			return err
+		})
 		live := &v1alpha1.Target{}
 		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(wanted), live); getErr != nil {
 			t.Fatal(getErr)
 		}
 		if test.want != "" {
-			condition := job.GetCondition(inst.Status.Conditions, v1alpha1.CreateImportsCondition)
-			if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || live.Spec.Type != "example.org/x" || condition == nil || condition.Reason != "CreateTargets" {
-				t.Errorf("%s: %v, %+v, %+v", test.reason, err, live, condition)
+			if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || live.Spec.Type != "example.org/x" || blamed != "CreateTargets" {
+				t.Errorf("%s: %v, %+v, %s", test.reason, err, live, blamed)
 			}
 			continue
 		}
@@ -179,8 +106,8 @@ func TestDropCopies(t *testing.T) {
 		given.CopyOf("kept", "job-2", mine), given.CopyOf("stale", "job-1", mine), given.CopyOf("of-a-child", "job-1", given.Owner("Installation", "shop-child", "3")), elsewhere,
 		&v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "stale", Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop"}, OwnerReferences: []metav1.OwnerReference{mine}}},
 	)
-	r := &Reconciler{Client: c}
-	if err := r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}")); err != nil {
+	w := holdings.Writer{Client: c}
+	if err := w.DropCopies(t.Context(), given.InstallationOf(t, "{}")); err != nil {
 		t.Fatal(err)
 	}
 	targets, data := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}
@@ -232,5 +159,16 @@ func TestKeysOfOneSecret(t *testing.T) {
 	imports, err := dataflow.Read(t.Context(), inst, imported.From(confirming{Reader: r.Client, live: r.Reader}))
 	if err != nil || counted.count["many"] != 1 || string(imports.Data["k7"].Value.RawMessage) != `"k7"` || imports.Data["k7"].Salt != "uid-of-secret" {
 		t.Errorf("%d reads, %s, %v", counted.count["many"], imports.Data["k7"].Value.RawMessage, err)
+	}
+}
+
+// TestNotStored: the condition tells which kind of import could not be written.
+func TestNotStored(t *testing.T) {
+	b := newBench(t, given.CopyOf("cluster", "job-1"))
+	s := snapshotOf(given.InstallationOf(t, "{}"))
+	err := b.storeCopies(t.Context(), s, dataflow.Exports{Targets: []*v1alpha1.Target{given.CopyOf("cluster", "job-2", given.Owner("Installation", "shop", "2"))}})
+	condition := job.GetCondition(s.Inst.Status.Conditions, v1alpha1.CreateImportsCondition)
+	if job.OutcomeOf(err) != job.Terminal || condition == nil || condition.Reason != "CreateTargets" {
+		t.Errorf("%v, %+v", err, condition)
 	}
 }

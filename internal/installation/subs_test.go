@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
@@ -351,7 +352,7 @@ func TestHandedExport(t *testing.T) {
 	self.UID, before.UID, stranger.UID = "uid-self", "uid-before", "uid-stranger"
 	stranger.OwnerReferences = nil
 	self.Status.JobID = "job-2"
-	r := &Reconciler{Client: given.API(t, before, stranger)}
+	w := holdings.Writer{Client: given.API(t, before, stranger)}
 	for _, test := range []struct {
 		reason, owner, jobID string
 		want                 bool
@@ -365,7 +366,7 @@ func TestHandedExport(t *testing.T) {
 			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
 			OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", test.owner, test.owner)},
 		}}
-		got, err := r.holdings().Inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
+		got, err := w.Inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
 		if err != nil || got != test.want {
 			t.Errorf("%s: %t, %v", test.reason, got, err)
 		}

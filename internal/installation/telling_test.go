@@ -62,25 +62,25 @@ func TestAsk(t *testing.T) {
 		reason string
 		change func(*v1alpha1.Installation)
 		there  bool
-		fault  fault
+		fault  given.Fault
 		done   bool
 		failed bool
 		asked  bool
 	}{
-		{"it has used another value", nil, true, fault{at: -1}, true, false, true},
-		{"it has used this one", func(inst *v1alpha1.Installation) { hashed(t, inst, x) }, true, fault{at: -1}, true, false, false},
-		{"it is gone", nil, false, fault{at: -1}, true, false, false},
-		{"it is not valid: its job says what is wrong", func(inst *v1alpha1.Installation) { inst.Spec.Imports.Data[0].Name = "" }, true, fault{at: -1}, true, false, true},
-		{"it works: perhaps with the old value", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }, true, fault{at: -1}, false, false, false},
+		{"it has used another value", nil, true, given.Fault{At: -1}, true, false, true},
+		{"it has used this one", func(inst *v1alpha1.Installation) { hashed(t, inst, x) }, true, given.Fault{At: -1}, true, false, false},
+		{"it is gone", nil, false, given.Fault{At: -1}, true, false, false},
+		{"it is not valid: its job says what is wrong", func(inst *v1alpha1.Installation) { inst.Spec.Imports.Data[0].Name = "" }, true, given.Fault{At: -1}, true, false, true},
+		{"it works: perhaps with the old value", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }, true, given.Fault{At: -1}, false, false, false},
 		{"it is switched off", func(inst *v1alpha1.Installation) {
 			inst.Annotations = map[string]string{v1alpha1.IgnoreAnnotation: "true"}
-		}, true, fault{at: -1}, true, false, false},
-		{"it cannot be read", nil, true, fault{reading: true, err: errors.New("busy")}, false, true, false},
-		{"its import cannot be read: it is rather asked once too often", nil, true, fault{reading: true, at: 1, err: errors.New("busy")}, true, false, true},
-		{"the request is refused", nil, true, fault{err: errors.New("busy")}, true, true, false},
-		{"somebody was faster: its change is waited for", nil, true, fault{err: newer}, false, false, false},
-		{"it has gone meanwhile", nil, true, fault{err: gone}, true, false, false},
-		{"the answer is lost: it is asked, and will be met with the request", nil, true, fault{lost: true, err: errors.New("timeout")}, true, true, true},
+		}, true, given.Fault{At: -1}, true, false, false},
+		{"it cannot be read", nil, true, given.Fault{Reading: true, Err: errors.New("busy")}, false, true, false},
+		{"its import cannot be read: it is rather asked once too often", nil, true, given.Fault{Reading: true, At: 1, Err: errors.New("busy")}, true, false, true},
+		{"the request is refused", nil, true, given.Fault{Err: errors.New("busy")}, true, true, false},
+		{"somebody was faster: its change is waited for", nil, true, given.Fault{Err: newer}, false, false, false},
+		{"it has gone meanwhile", nil, true, given.Fault{Err: gone}, true, false, false},
+		{"the answer is lost: it is asked, and will be met with the request", nil, true, given.Fault{Lost: true, Err: errors.New("timeout")}, true, true, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, x.DeepCopy())
@@ -88,7 +88,7 @@ func TestAsk(t *testing.T) {
 			if test.there {
 				b = newBench(t, x.DeepCopy(), importer(t, "dep", test.change))
 			}
-			broken := test.fault.wrap(t, b.api)
+			broken := test.fault.Wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
 			by := given.Root(t, "shop", nil, []string{"x"})
 			by.Namespace = key.Namespace
@@ -129,8 +129,8 @@ func TestAskReads(t *testing.T) {
 			by.Namespace, by.Generation = shop.Namespace, test.generation
 			hashed(t, importing, test.used[0], test.used[1])
 			b := newBench(t, dataOf("x", `"new"`), dataOf("other", `"new"`), importing)
-			counting := fault{reading: true, at: -1}
-			b.Client, b.Reader = stale{b.api, test.cached}, counting.wrap(t, b.api)
+			counting := given.Fault{Reading: true, At: -1}
+			b.Client, b.Reader = stale{b.api, test.cached}, counting.Wrap(t, b.api)
 			if done, err := b.ask(t.Context(), by, "dep", b.publishing(objectsOf(by))); !done || err != nil {
 				t.Fatal(done, err)
 			}
@@ -138,8 +138,8 @@ func TestAskReads(t *testing.T) {
 			if err := b.api.Get(t.Context(), client.ObjectKeyFromObject(importing), live); err != nil {
 				t.Fatal(err)
 			}
-			if asked := live.Annotations[v1alpha1.OperationAnnotation] != ""; asked != test.asked || len(counting.calls) != test.reads {
-				t.Errorf("asked: %t, after %v", asked, counting.calls)
+			if asked := live.Annotations[v1alpha1.OperationAnnotation] != ""; asked != test.asked || len(counting.Calls) != test.reads {
+				t.Errorf("asked: %t, after %v", asked, counting.Calls)
 			}
 		})
 	}
@@ -154,19 +154,19 @@ func TestTell(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		second  func(*v1alpha1.Installation)
-		fault   fault
+		fault   given.Fault
 		left    []string
 		told    []string
 		again   bool
 		outcome string
 	}{
-		{"both are asked", nil, fault{at: -1}, nil, []string{}, false, ""},
-		{"one works: its end wakes us", working, fault{at: -1}, []string{"two"}, []string{"two"}, false, ""},
-		{"the first cannot be asked: the other is, all the same", nil, fault{err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
-		{"the first is changed meanwhile", nil, fault{err: newer}, []string{"one"}, []string{"one"}, false, ""},
-		{"what is left cannot be stored: they are asked again, which costs nothing", nil, fault{at: 2, err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
-		{"somebody has changed the Installation: it is read anew", nil, fault{at: 2, err: newer}, nil, []string{}, false, "newer"},
-		{"the Installation is gone", nil, fault{at: 2, err: gone}, nil, []string{}, false, job.ErrGone.Error()},
+		{"both are asked", nil, given.Fault{At: -1}, nil, []string{}, false, ""},
+		{"one works: its end wakes us", working, given.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
+		{"the first cannot be asked: the other is, all the same", nil, given.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
+		{"the first is changed meanwhile", nil, given.Fault{Err: newer}, []string{"one"}, []string{"one"}, false, ""},
+		{"what is left cannot be stored: they are asked again, which costs nothing", nil, given.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
+		{"somebody has changed the Installation: it is read anew", nil, given.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
+		{"the Installation is gone", nil, given.Fault{At: 2, Err: gone}, nil, []string{}, false, job.ErrGone.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := given.Root(t, "shop", nil, []string{"x"})
@@ -174,7 +174,7 @@ func TestTell(t *testing.T) {
 			given.Ended(self, "a", "Succeeded")
 			given.Alter(self, given.Tells("one", "two"))
 			b := newBench(t, self, dataOf("x", "1"), importer(t, "one", nil), importer(t, "two", test.second))
-			broken := test.fault.wrap(t, b.api)
+			broken := test.fault.Wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
 			s := snapshotOf(b.installation(t))
 			err := b.tell(t.Context(), s)
@@ -228,9 +228,9 @@ func importCopy(of, value, jobID string) *v1alpha1.DataObject {
 // TestConcernsWhoNeverRan: of who has used nothing yet, nothing is read.
 func TestConcernsWhoNeverRan(t *testing.T) {
 	exporter, waiting := given.Root(t, "shop", nil, []string{"x"}), importer(t, "dep", nil)
-	b, counting := newBench(t, dataOf("x", `"new"`)), fault{reading: true, at: -1}
-	if !b.concerns(t.Context(), exporter, waiting, counting.wrap(t, b.api)) || len(counting.calls) > 0 {
-		t.Errorf("read were %v", counting.calls)
+	b, counting := newBench(t, dataOf("x", `"new"`)), given.Fault{Reading: true, At: -1}
+	if !b.concerns(t.Context(), exporter, waiting, counting.Wrap(t, b.api)) || len(counting.Calls) > 0 {
+		t.Errorf("read were %v", counting.Calls)
 	}
 }
 
@@ -395,9 +395,9 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 // else from the cache.
 func TestPublished(t *testing.T) {
 	c := given.API(t, dataOf("x", "2"), dataOf("y", "2"), targetOf("x", "example.org/new"))
-	counting := fault{reading: true, at: 0, err: errors.New("busy")}
+	counting := given.Fault{Reading: true, At: 0, Err: errors.New("busy")}
 	p := &published{
-		cached: stale{c, dataOf("x", "1")}, live: counting.wrap(t, c), read: map[objectKey]client.Object{},
+		cached: stale{c, dataOf("x", "1")}, live: counting.Wrap(t, c), read: map[objectKey]client.Object{},
 		written: namesOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{dataOf("x", "2")}, Targets: []*v1alpha1.Target{targetOf("x", "example.org/new")}}),
 	}
 	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: shop.Namespace, Name: name} }
@@ -415,8 +415,8 @@ func TestPublished(t *testing.T) {
 		// Whoever changes what was read changes only its own.
 		data.Data, target.Spec.Type = v1alpha1.AnyJSON{}, ""
 	}
-	if len(counting.calls) != 3 {
-		t.Errorf("the API server is asked by %v", counting.calls)
+	if len(counting.Calls) != 3 {
+		t.Errorf("the API server is asked by %v", counting.Calls)
 	}
 	list := &v1alpha1.TargetList{}
 	if err := p.List(t.Context(), list); err != nil || len(list.Items) != 1 {

@@ -33,7 +33,7 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 		if err != nil {
 			return err
 		}
-		if err := r.keepPlan(ctx, s, made.stored); err != nil {
+		if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
 			return err
 		}
 		exporting = made.stored != nil

@@ -3,7 +3,6 @@ package installation
 import (
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +14,8 @@ import (
 	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/holdings"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -25,6 +26,9 @@ func concealed(name, value string, owners ...metav1.OwnerReference) (*v1alpha1.D
 	object.Annotations = map[string]string{v1alpha1.DataObjectSecretAnnotation: name}
 	return object, &corev1.Secret{ObjectMeta: meta, Type: holder.ValueSecretType, Data: map[string][]byte{"value": []byte(value)}}
 }
+
+// told blames nothing but the error.
+func told(_ client.Object, _ string, err error) error { return err }
 
 // TestStoreValues: who may have the name of a Secret with a value.
 func TestStoreValues(t *testing.T) {
@@ -50,9 +54,9 @@ func TestStoreValues(t *testing.T) {
 		if test.live != nil {
 			c = given.API(t, test.live)
 		}
-		r := &Reconciler{Client: c, Reader: c, Now: func() time.Time { return given.Noon }}
+		w := (holdings.Writer{Client: c, Reader: c})
 		object, secret := concealed("password", `"new"`, mine)
-		err := r.storeCopies(t.Context(), snapshotOf(given.InstallationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
+		err := w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 		live := &corev1.Secret{}
 		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
 			t.Fatal(getErr)
@@ -80,24 +84,24 @@ func TestNoLongerFromSecrets(t *testing.T) {
 	mine := given.Owner("Installation", "shop", "2")
 	for reason, test := range map[string]struct {
 		secret func(*corev1.Secret)
-		act    func(*Reconciler) error
+		act    func(holdings.Writer) error
 		stays  bool
 	}{
-		"now it comes from somewhere else": {nil, func(r *Reconciler) error {
+		"now it comes from somewhere else": {nil, func(w holdings.Writer) error {
 			object, _ := concealed("password", "", mine)
 			object.Annotations = nil
-			return r.storeCopies(t.Context(), snapshotOf(given.InstallationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}})
+			return w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, told)
 		}, false},
-		"it still comes from a Secret": {nil, func(r *Reconciler) error {
+		"it still comes from a Secret": {nil, func(w holdings.Writer) error {
 			object, secret := concealed("password", `"new"`, mine)
-			return r.storeCopies(t.Context(), snapshotOf(given.InstallationOf(t, "{}")), dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}})
+			return w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 		}, true},
-		"it is not imported any more": {nil, func(r *Reconciler) error { return r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}")) }, false},
-		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(r *Reconciler) error {
-			return r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}"))
+		"it is not imported any more": {nil, func(w holdings.Writer) error { return w.DropCopies(t.Context(), given.InstallationOf(t, "{}")) }, false},
+		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w holdings.Writer) error {
+			return w.DropCopies(t.Context(), given.InstallationOf(t, "{}"))
 		}, true},
-		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(r *Reconciler) error {
-			return r.holdings().DropCopies(t.Context(), given.InstallationOf(t, "{}"))
+		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(w holdings.Writer) error {
+			return w.DropCopies(t.Context(), given.InstallationOf(t, "{}"))
 		}, true},
 	} {
 		object, secret := concealed("password", `"old"`, mine)
@@ -106,7 +110,7 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			test.secret(secret)
 		}
 		c := given.API(t, object, secret)
-		if err := test.act(&Reconciler{Client: c, Reader: c, Now: func() time.Time { return given.Noon }}); err != nil {
+		if err := test.act((holdings.Writer{Client: c, Reader: c})); err != nil {
 			t.Errorf("%s: %v", reason, err)
 		}
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), &corev1.Secret{})

@@ -115,14 +115,14 @@ func TestWakeUnread(t *testing.T) {
 	waits := given.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
 	for at, want := range [][]string{{"parent"}, {"parent", "waits"}, {"parent", "waits"}} {
-		broken := fault{reading: true, at: at, err: errors.New("busy")}
-		r := &Reconciler{Client: broken.wrap(t, given.API(t, waits))}
+		broken := given.Fault{Reading: true, At: at, Err: errors.New("busy")}
+		r := &Reconciler{Client: broken.Wrap(t, given.API(t, waits))}
 		var got []string
 		for _, request := range r.Woken(t.Context(), given.Sibling("self => x"), nil) {
 			got = append(got, request.Name)
 		}
 		slices.Sort(got)
-		if !slices.Equal(got, want) || !broken.fired {
+		if !slices.Equal(got, want) || !broken.Fired {
 			t.Errorf("when read %d fails, %v are woken, want %v", at, got, want)
 		}
 	}
@@ -150,8 +150,8 @@ func TestSiblingsOf(t *testing.T) {
 	if slices.Sort(names); !slices.Equal(names, []string{"one", "self"}) {
 		t.Errorf("siblings are %v: those of an earlier parent and roots are none", names)
 	}
-	broken := fault{reading: true, err: errors.New("busy")}
-	b.Client = broken.wrap(t, b.api)
+	broken := given.Fault{Reading: true, Err: errors.New("busy")}
+	b.Client = broken.Wrap(t, b.api)
 	if _, err := b.siblings(t.Context(), own); err == nil {
 		t.Error("siblings that cannot be read are none")
 	}
@@ -186,8 +186,8 @@ func TestObserveFamily(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, test.objects...)
-			broken := fault{reading: true, at: test.at, err: errors.New("busy")}
-			b.Client = broken.wrap(t, b.api)
+			broken := given.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
+			b.Client = broken.Wrap(t, b.api)
 			s := snapshotOf(test.inst.DeepCopy())
 			s.Inst.UID = "uid-self"
 			if err := b.observeFamily(t.Context(), s); (err != nil) != test.failed {

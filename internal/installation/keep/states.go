@@ -1,4 +1,4 @@
-package installation
+package keep
 
 import (
 	"context"
@@ -17,22 +17,18 @@ import (
 	"go.landscaper.dev/internal/sources"
 )
 
-// states keeps what executors store: one Secret for each, which goes with the
+// States keeps what executors store: one Secret for each, which goes with the
 // Installation. It is for one rendering: a state is only written over the one that
 // the rendering has seen, so that no state gets lost that children may depend on.
-type states struct {
+type States struct {
 	client client.Client
 	inst   *v1alpha1.Installation
 	// seen are the Secrets that were read, by their names; nil if there was none.
 	seen map[string]*corev1.Secret
 }
 
-func newStates(c client.Client, inst *v1alpha1.Installation) *states {
-	return &states{client: c, inst: inst, seen: map[string]*corev1.Secret{}}
-}
-
 // Read implements plan.States.
-func (s *states) Read(ctx context.Context, key plan.StateKey) ([]byte, error) {
+func (s *States) Read(ctx context.Context, key plan.StateKey) ([]byte, error) {
 	secret, err := s.read(ctx, key)
 	if err != nil || secret == nil || !s.isOwn(secret) {
 		return nil, err
@@ -45,7 +41,7 @@ func (s *states) Read(ctx context.Context, key plan.StateKey) ([]byte, error) {
 }
 
 // read returns the Secret with a state, or nil.
-func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, error) {
+func (s *States) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, error) {
 	name := key.SecretName(s.inst.Name)
 	if secret, known := s.seen[name]; known {
 		return secret, nil
@@ -66,13 +62,13 @@ func (s *states) read(ctx context.Context, key plan.StateKey) (*corev1.Secret, e
 
 // isOwn tells whether a Secret holds a state of this Installation, and not of an
 // earlier one that had the same name.
-func (s *states) isOwn(secret *corev1.Secret) bool {
+func (s *States) isOwn(secret *corev1.Secret) bool {
 	return metav1.GetControllerOf(secret) == nil || facts.AsOwner(s.inst).Owns(secret)
 }
 
-// write stores states. If somebody else has written one since it was read, that is
+// Write stores states. If somebody else has written one since it was read, that is
 // a conflict: the templates have to be rendered again, with the newer state.
-func (s *states) write(ctx context.Context, all []plan.State) error {
+func (s *States) Write(ctx context.Context, all []plan.State) error {
 	for _, state := range all {
 		if err := s.writeOne(ctx, state); err != nil {
 			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", fmt.Sprintf("ReconcileExecution: store the state of execution %q", state.Key.Executor))
@@ -81,7 +77,7 @@ func (s *states) write(ctx context.Context, all []plan.State) error {
 	return nil
 }
 
-func (s *states) writeOne(ctx context.Context, state plan.State) error {
+func (s *States) writeOne(ctx context.Context, state plan.State) error {
 	seen, err := s.read(ctx, state.Key)
 	if err != nil {
 		return err
@@ -96,4 +92,9 @@ func (s *states) writeOne(ctx context.Context, state plan.State) error {
 		return s.client.Create(ctx, secret) // the caller tells what is stored
 	}
 	return s.client.Update(ctx, secret) // the caller tells what is stored
+}
+
+// NewStates are the states of an Installation.
+func NewStates(c client.Client, inst *v1alpha1.Installation) *States {
+	return &States{client: c, inst: inst, seen: map[string]*corev1.Secret{}}
 }

@@ -1,11 +1,10 @@
-package installation
+package keep
 
 import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 )
 
@@ -19,48 +18,6 @@ type remembered struct {
 	by    map[types.UID]*storedPlan
 	order []types.UID
 	bytes int
-}
-
-// storedPlan is a plan as a job has stored it.
-type storedPlan struct {
-	job     string
-	content []byte
-	// copies are what the job has written into its scope; nil if nobody knows.
-	copies *copied
-	// secrets are the UIDs of the Secrets that hold it, by their names; nil if there may
-	// be others.
-	secrets map[string]types.UID
-}
-
-// copied are the names of the copies of imports that a job has written.
-type copied struct{ data, targets map[string]bool }
-
-// namesOfCopies returns the names of what a job has written.
-func namesOfCopies(copies dataflow.Exports) *copied {
-	names := &copied{map[string]bool{}, map[string]bool{}}
-	for _, object := range copies.DataObjects {
-		names.data[object.Name] = true
-	}
-	for _, target := range copies.Targets {
-		names.targets[target.Name] = true
-	}
-	return names
-}
-
-// in reports whether lists have all of them, as the job has written them.
-func (c *copied) in(jobID string, data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) bool {
-	count := 0
-	for i := range data.Items {
-		if object := &data.Items[i]; c.data[object.Name] && object.Labels[v1alpha1.DataObjectJobIDLabel] == jobID {
-			count++
-		}
-	}
-	for i := range targets.Items {
-		if object := &targets.Items[i]; c.targets[object.Name] && object.Labels[v1alpha1.DataObjectJobIDLabel] == jobID {
-			count++
-		}
-	}
-	return count == len(c.data)+len(c.targets)
 }
 
 // note remembers a plan, instead of that of an earlier job.
@@ -116,4 +73,27 @@ func (r *remembered) drop(uid types.UID) {
 			return
 		}
 	}
+}
+
+// storedPlan is a plan as a job has stored it.
+type storedPlan struct {
+	job     string
+	content []byte
+	// copies are what the job has written into its scope; nil if nobody knows.
+	copies *Written
+	// secrets are the UIDs of the Secrets that hold it, by their names; nil if there may
+	// be others.
+	secrets map[string]types.UID
+}
+
+// namesOfCopies returns the names of what a job has written.
+func namesOfCopies(copies dataflow.Exports) *Written {
+	names := &Written{map[string]bool{}, map[string]bool{}}
+	for _, object := range copies.DataObjects {
+		names.data[object.Name] = true
+	}
+	for _, target := range copies.Targets {
+		names.targets[target.Name] = true
+	}
+	return names
 }
