@@ -80,10 +80,10 @@ func TestPlannedElsewhere(t *testing.T) {
 func TestPlanOfOneLook(t *testing.T) {
 	inst := given.InstallationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
-	current := given.API(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	current := given.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	counting := given.Fault{Reading: true, At: -1}
 	r := &Reconciler{
-		Client: stale{current, dataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
+		Client: stale{current, given.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
 		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 		Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
 			return map[string]render.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}

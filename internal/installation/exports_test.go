@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,9 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
@@ -176,59 +173,5 @@ func TestLeftPlan(t *testing.T) {
 	}
 	if got := b.reconcile(t); got != "" {
 		t.Errorf("and then: %q", got)
-	}
-}
-
-// TestTakeForExport: what an export may be written over.
-func TestTakeForExport(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		owners []metav1.OwnerReference
-		want   string
-	}{
-		{"of an earlier job", []metav1.OwnerReference{given.Owner("Installation", "shop", "2")}, ""},
-		{"of an earlier Installation of the name", []metav1.OwnerReference{given.Owner("Installation", "shop", "1")}, ""},
-		{"of nobody: users move to exports", nil, ""},
-		{"of another Installation", []metav1.OwnerReference{given.Owner("Installation", "other", "9")}, "owned by another installation"},
-		{"of a controller that would write it back", []metav1.OwnerReference{given.Owner("Deployment", "web", "9")}, "belongs to Deployment web"},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			err := holdings.TakeForExport(given.InstallationOf(t, "{}"), "Target", given.CopyOf("x", "job-1", test.owners...))
-			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || job.OutcomeOf(err) != job.Terminal) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
-// TestDropExports: only exports of ours that this job has not written are deleted,
-// and nothing that it just wrote, however the cache shows it.
-func TestDropExports(t *testing.T) {
-	mine := given.Owner("Installation", "shop", "2")
-	export := func(name, jobID string, owners ...metav1.OwnerReference) *v1alpha1.Target {
-		target := given.CopyOf(name, jobID, owners...)
-		target.Labels = map[string]string{v1alpha1.DataObjectSourceLabel: "Inst.shop", v1alpha1.DataObjectSourceTypeLabel: "export", v1alpha1.DataObjectJobIDLabel: jobID}
-		return target
-	}
-	imported := export("imported", "job-1", mine)
-	imported.Labels[v1alpha1.DataObjectSourceTypeLabel] = "import"
-	c := given.API(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", given.Owner("Installation", "other", "9")), imported)
-	w := holdings.Writer{Client: c}
-	var written dataflow.Exports
-	written.Targets = []*v1alpha1.Target{export("just-written", "job-2", mine)}
-	if err := w.DropExports(t.Context(), given.InstallationOf(t, "{}"), written); err != nil {
-		t.Fatal(err)
-	}
-	list := &v1alpha1.TargetList{}
-	if err := c.List(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	slices.Sort(names)
-	if want := []string{"imported", "just-written", "kept", "theirs"}; !slices.Equal(names, want) {
-		t.Errorf("left %v, want %v", names, want)
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/holdings"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -73,7 +71,7 @@ func TestItemExports(t *testing.T) {
 // TestResults: what in the scope of an Installation is a result of this job.
 func TestResults(t *testing.T) {
 	scoped := func(name, value, jobID string, change func(*v1alpha1.DataObject)) *v1alpha1.DataObject {
-		object := dataOf(name, value)
+		object := given.DataOf(name, value)
 		object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectKeyLabel: name, v1alpha1.DataObjectJobIDLabel: jobID}
 		if change != nil {
 			change(object)
@@ -106,9 +104,9 @@ func TestResults(t *testing.T) {
 			t.Errorf("when read %d fails: %v", at, err)
 		}
 	}
-	_, secret := concealed("conceals", "hunter2")
+	_, secret := given.Concealed("conceals", "hunter2")
 	referring := scoped("conceals", "", "job-2", nil)
-	hidden, _ := concealed("conceals", "hunter2")
+	hidden, _ := given.Concealed("conceals", "hunter2")
 	referring.Annotations, referring.Data = hidden.Annotations, hidden.Data
 	b = newBench(t, referring, secret)
 	broken := given.Fault{Reading: true, At: 2, Err: errors.New("busy")}
@@ -122,7 +120,7 @@ func TestResults(t *testing.T) {
 // a cache that has all of it; everything else is asked of the API server.
 func TestScope(t *testing.T) {
 	inScope := func(name, jobID string) *v1alpha1.DataObject {
-		object := dataOf(name, "1")
+		object := given.DataOf(name, "1")
 		object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope("shop"), v1alpha1.DataObjectJobIDLabel: jobID}
 		return object
 	}
@@ -161,92 +159,6 @@ func TestScope(t *testing.T) {
 			}
 			if asked := len(counting.Calls) > 0; asked != test.asked {
 				t.Errorf("asked: %v", counting.Calls)
-			}
-		})
-	}
-}
-
-// TestInherits: what a subinstallation may write over although it belongs to another
-// Installation: the name has moved within the tree.
-func TestInherits(t *testing.T) {
-	parent := given.ParentWith("job-2", "")
-	parent.Namespace, parent.UID = shop.Namespace, "uid-parent"
-	member := given.Sibling("member")
-	member.Namespace, member.UID = shop.Namespace, "uid-member"
-	stranger := given.Root(t, "stranger", nil, nil)
-	stranger.Namespace, stranger.UID = shop.Namespace, "uid-stranger"
-	for _, test := range []struct {
-		reason string
-		root   bool
-		live   *v1alpha1.Target
-		at     int
-		want   bool
-		failed bool
-	}{
-		{"a sibling has left it", false, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), -1, true, false},
-		{"a sibling has written it in this job: both want the name", false, given.CopyOf("x", "job-2", given.Owner("Installation", "member", "member")), -1, false, false},
-		{"the parent has left it", false, given.CopyOf("x", "job-1", given.Owner("Installation", "parent", "parent")), -1, true, false},
-		{"who has left it is gone", false, given.CopyOf("x", "job-1", given.Owner("Installation", "nobody", "nobody")), -1, true, false},
-		{"a root has it", false, given.CopyOf("x", "job-1", given.Owner("Installation", "stranger", "stranger")), -1, false, false},
-		{"a controller has it", false, given.CopyOf("x", "job-1", given.Owner("Deployment", "web", "9")), -1, false, false},
-		{"a root inherits nothing", true, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), -1, false, false},
-		{"nobody knows whose it is: it is not taken", false, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), 0, false, true},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			c := given.API(t, parent, member, stranger)
-			broken := given.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
-			w := holdings.Writer{Client: broken.Wrap(t, c)}
-			f := kin.Family{Inst: given.InstallationOf(t, "{}")}
-			if !test.root {
-				f.Parent = parent
-			}
-			got, err := w.Inherits(t.Context(), f, test.live)
-			if got != test.want || (err != nil) != test.failed {
-				t.Errorf("got %t, %v", got, err)
-			}
-		})
-	}
-}
-
-// TestDropExportsFails: an export that cannot be deleted does not keep the others, and
-// what was written meanwhile stays.
-func TestDropExportsFails(t *testing.T) {
-	mine := given.Owner("Installation", "shop", "2")
-	export := func(name string) *v1alpha1.Target {
-		target := given.CopyOf(name, "job-1", mine)
-		target.Labels = map[string]string{v1alpha1.DataObjectSourceLabel: "Inst.shop", v1alpha1.DataObjectSourceTypeLabel: "export", v1alpha1.DataObjectJobIDLabel: "job-1"}
-		return target
-	}
-	data := dataOf("data", "1")
-	data.Labels, data.OwnerReferences = export("x").Labels, export("x").OwnerReferences
-	for _, test := range []struct {
-		reason string
-		fault  given.Fault
-		left   int
-		failed bool
-	}{
-		{"all go", given.Fault{At: -1}, 0, false},
-		{"one is refused, the others go", given.Fault{Err: errors.New("busy")}, 1, true},
-		{"the answer is lost: it is gone", given.Fault{Lost: true, Err: errors.New("timeout")}, 0, true},
-		{"they cannot be listed: none goes", given.Fault{Reading: true, Err: errors.New("busy")}, 3, true},
-		{"one of the lists cannot be read: none goes", given.Fault{Reading: true, At: 1, Err: errors.New("busy")}, 3, true},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			c := given.API(t, export("one"), export("two"), data.DeepCopy())
-			w := holdings.Writer{Client: test.fault.Wrap(t, c)}
-			err := w.DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{})
-			if (err != nil) != test.failed || err != nil && job.OutcomeOf(err) != job.Transient {
-				t.Errorf("got %v", err)
-			}
-			targets, objects := &v1alpha1.TargetList{}, &v1alpha1.DataObjectList{}
-			if err := errors.Join(c.List(t.Context(), targets), c.List(t.Context(), objects)); err != nil {
-				t.Fatal(err)
-			}
-			if left := len(targets.Items) + len(objects.Items); left != test.left {
-				t.Errorf("%d are left, want %d", left, test.left)
-			}
-			if err := w.DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{}); err != nil {
-				t.Errorf("the next attempt: %v", err)
 			}
 		})
 	}

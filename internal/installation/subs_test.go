@@ -15,8 +15,6 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/holdings"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/sources"
 )
@@ -333,43 +331,14 @@ func TestStaleScope(t *testing.T) {
 // does not show that yet.
 func TestStaleImport(t *testing.T) {
 	inst := given.InstallationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
-	current := given.API(t, dataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
-	r := &Reconciler{Client: stale{current, dataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
+	current := given.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	r := &Reconciler{Client: stale{current, given.DataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
 	s := snapshotOf(inst)
 	if err := r.look(t.Context(), s); err != nil || s.Inputs.Broken != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {
 		t.Fatal(err, s.Inputs)
 	}
 	if got := string(s.Inputs.Imports.Data["v"].Value.RawMessage); got != `"new"` {
 		t.Errorf("the job is to use %s", got)
-	}
-}
-
-// TestHandedExport: a name that another subinstallation has exported before is taken
-// over; one of the same job is not, nor anybody else's.
-func TestHandedExport(t *testing.T) {
-	parent := given.ParentWith("job-2", "")
-	self, before, stranger := given.Sibling("self => x"), given.Sibling("before"), given.Sibling("stranger")
-	self.UID, before.UID, stranger.UID = "uid-self", "uid-before", "uid-stranger"
-	stranger.OwnerReferences = nil
-	self.Status.JobID = "job-2"
-	w := holdings.Writer{Client: given.API(t, before, stranger)}
-	for _, test := range []struct {
-		reason, owner, jobID string
-		want                 bool
-	}{
-		{"a sibling, in an earlier job", "before", "job-1", true},
-		{"a sibling that is gone", "gone", "job-1", true},
-		{"a sibling, in this job", "before", "job-2", false},
-		{"who is no sibling", "stranger", "job-1", false},
-	} {
-		live := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
-			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
-			OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", test.owner, test.owner)},
-		}}
-		got, err := w.Inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
-		if err != nil || got != test.want {
-			t.Errorf("%s: %t, %v", test.reason, got, err)
-		}
 	}
 }
 

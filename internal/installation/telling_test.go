@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,13 +18,6 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/job"
 )
-
-// dataOf is a DataObject that anybody may import.
-func dataOf(name, value string) *v1alpha1.DataObject {
-	object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: name}}
-	object.Data = v1alpha1.NewAnyJSON([]byte(value))
-	return object
-}
 
 // importer is a root that imports the DataObject "x", after a job.
 func importer(t *testing.T, name string, change func(*v1alpha1.Installation)) *v1alpha1.Installation {
@@ -57,7 +49,7 @@ func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object)
 func TestAsk(t *testing.T) {
 	gone := apierrors.NewNotFound(v1alpha1.Resource("installations"), "dep")
 	newer := apierrors.NewConflict(v1alpha1.Resource("installations"), "dep", errors.New("newer"))
-	x := dataOf("x", `"new"`)
+	x := given.DataOf("x", `"new"`)
 	for _, test := range []struct {
 		reason string
 		change func(*v1alpha1.Installation)
@@ -119,16 +111,16 @@ func TestAskReads(t *testing.T) {
 		reads      int
 		asked      bool
 	}{
-		{"it has used the new value, also if a cache is behind", dataOf("x", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"new"`), dataOf("other", `"new"`)}, 0, 1, false},
-		{"it has used the value that a cache still shows", dataOf("x", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"old"`), dataOf("other", `"new"`)}, 0, 3, true},
-		{"a cache is behind with something else", dataOf("other", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"new"`), dataOf("other", `"new"`)}, 0, 3, false},
-		{"nobody knows what the job has exported", dataOf("x", `"old"`), []*v1alpha1.DataObject{dataOf("x", `"new"`), dataOf("other", `"new"`)}, 1, 2, false},
+		{"it has used the new value, also if a cache is behind", given.DataOf("x", `"old"`), []*v1alpha1.DataObject{given.DataOf("x", `"new"`), given.DataOf("other", `"new"`)}, 0, 1, false},
+		{"it has used the value that a cache still shows", given.DataOf("x", `"old"`), []*v1alpha1.DataObject{given.DataOf("x", `"old"`), given.DataOf("other", `"new"`)}, 0, 3, true},
+		{"a cache is behind with something else", given.DataOf("other", `"old"`), []*v1alpha1.DataObject{given.DataOf("x", `"new"`), given.DataOf("other", `"new"`)}, 0, 3, false},
+		{"nobody knows what the job has exported", given.DataOf("x", `"old"`), []*v1alpha1.DataObject{given.DataOf("x", `"new"`), given.DataOf("other", `"new"`)}, 1, 2, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			by, importing := given.Root(t, "shop", nil, []string{"x"}), importer(t, "dep", alsoOther)
 			by.Namespace, by.Generation = shop.Namespace, test.generation
 			hashed(t, importing, test.used[0], test.used[1])
-			b := newBench(t, dataOf("x", `"new"`), dataOf("other", `"new"`), importing)
+			b := newBench(t, given.DataOf("x", `"new"`), given.DataOf("other", `"new"`), importing)
 			counting := given.Fault{Reading: true, At: -1}
 			b.Client, b.Reader = stale{b.api, test.cached}, counting.Wrap(t, b.api)
 			if done, err := b.ask(t.Context(), by, "dep", b.publishing(objectsOf(by))); !done || err != nil {
@@ -173,7 +165,7 @@ func TestTell(t *testing.T) {
 			self.Namespace = shop.Namespace
 			given.Ended(self, "a", "Succeeded")
 			given.Alter(self, given.Tells("one", "two"))
-			b := newBench(t, self, dataOf("x", "1"), importer(t, "one", nil), importer(t, "two", test.second))
+			b := newBench(t, self, given.DataOf("x", "1"), importer(t, "one", nil), importer(t, "two", test.second))
 			broken := test.fault.Wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
 			s := snapshotOf(b.installation(t))
@@ -220,7 +212,7 @@ func alsoOther(inst *v1alpha1.Installation) {
 
 // importCopy is the copy of "x" that a job of a root has made.
 func importCopy(of, value, jobID string) *v1alpha1.DataObject {
-	object := dataOf("copy-of-"+of, value)
+	object := given.DataOf("copy-of-"+of, value)
 	object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(of), v1alpha1.DataObjectKeyLabel: "in-x", v1alpha1.DataObjectJobIDLabel: jobID}
 	return object
 }
@@ -228,7 +220,7 @@ func importCopy(of, value, jobID string) *v1alpha1.DataObject {
 // TestConcernsWhoNeverRan: of who has used nothing yet, nothing is read.
 func TestConcernsWhoNeverRan(t *testing.T) {
 	exporter, waiting := given.Root(t, "shop", nil, []string{"x"}), importer(t, "dep", nil)
-	b, counting := newBench(t, dataOf("x", `"new"`)), given.Fault{Reading: true, At: -1}
+	b, counting := newBench(t, given.DataOf("x", `"new"`)), given.Fault{Reading: true, At: -1}
 	if !b.concerns(t.Context(), exporter, waiting, counting.Wrap(t, b.api)) || len(counting.Calls) > 0 {
 		t.Errorf("read were %v", counting.Calls)
 	}
@@ -293,7 +285,7 @@ func TestUsed(t *testing.T) {
 
 // TestNoteDependents: whom a job concerns.
 func TestNoteDependents(t *testing.T) {
-	x := dataOf("x", `"new"`)
+	x := given.DataOf("x", `"new"`)
 	used := func(inst *v1alpha1.Installation) { hashed(t, inst, x) }
 	for _, test := range []struct {
 		reason  string
@@ -324,7 +316,7 @@ func TestNoteDependents(t *testing.T) {
 				option(&s.Situation)
 			}
 			objects := []client.Object{
-				self, x.DeepCopy(), dataOf("other", "1"),
+				self, x.DeepCopy(), given.DataOf("other", "1"),
 				importCopy("beside", `"new"`, "a"), importCopy("both", `"old"`, "a"), importCopy("late", `"new"`, "before-a"),
 			}
 			for _, other := range test.others {
@@ -332,7 +324,7 @@ func TestNoteDependents(t *testing.T) {
 			}
 			b := newBench(t, objects...)
 			// The cache still has the value of the job before.
-			b.Client = stale{b.api, dataOf("x", `"old"`)}
+			b.Client = stale{b.api, given.DataOf("x", `"old"`)}
 			if err := b.noteDependents(t.Context(), s, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{x}}); err != nil {
 				t.Fatal(err)
 			}
@@ -394,11 +386,11 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 // TestPublished: what the job has just written is read from the API server, once; all
 // else from the cache.
 func TestPublished(t *testing.T) {
-	c := given.API(t, dataOf("x", "2"), dataOf("y", "2"), targetOf("x", "example.org/new"))
+	c := given.API(t, given.DataOf("x", "2"), given.DataOf("y", "2"), targetOf("x", "example.org/new"))
 	counting := given.Fault{Reading: true, At: 0, Err: errors.New("busy")}
 	p := &published{
-		cached: stale{c, dataOf("x", "1")}, live: counting.Wrap(t, c), read: map[objectKey]client.Object{},
-		written: namesOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{dataOf("x", "2")}, Targets: []*v1alpha1.Target{targetOf("x", "example.org/new")}}),
+		cached: stale{c, given.DataOf("x", "1")}, live: counting.Wrap(t, c), read: map[objectKey]client.Object{},
+		written: namesOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{given.DataOf("x", "2")}, Targets: []*v1alpha1.Target{targetOf("x", "example.org/new")}}),
 	}
 	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: shop.Namespace, Name: name} }
 	if err := p.Get(t.Context(), key("x"), &v1alpha1.DataObject{}); err == nil {

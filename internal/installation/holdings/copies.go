@@ -24,10 +24,10 @@ import (
 // WriteExports writes what the Installation exports.
 func (h Writer) WriteExports(ctx context.Context, f kin.Family, exports dataflow.Exports, failed blame) error {
 	take := func(kind string, live client.Object) error {
-		if inherits, err := h.Inherits(ctx, f, live); inherits || err != nil {
+		if inherits, err := h.inherits(ctx, f, live); inherits || err != nil {
 			return err
 		}
-		return TakeForExport(f.Inst, kind, live)
+		return takeForExport(f.Inst, kind, live)
 	}
 	return h.write(ctx, f.Inst, exports, take, failed)
 }
@@ -78,10 +78,10 @@ func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all data
 	return nil
 }
 
-// Inherits reports whether a subinstallation may write over what a sibling or its parent
+// inherits reports whether a subinstallation may write over what a sibling or its parent
 // has left: the name was theirs in an earlier job, and in this one it is the only one
 // that exports it.
-func (h Writer) Inherits(ctx context.Context, f kin.Family, live client.Object) (bool, error) {
+func (h Writer) inherits(ctx context.Context, f kin.Family, live client.Object) (bool, error) {
 	reference, ok := job.OwnerOf(live, "Installation")
 	if f.Parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == f.Inst.Status.JobID {
 		return false, nil
@@ -268,10 +268,10 @@ func Foreign(kind string, object client.Object) error {
 	return job.Terminally(fmt.Errorf("%s %s does not belong to this Installation and is not overwritten: delete it, or choose another name for the Installation", kind, object.GetName()))
 }
 
-// TakeForExport refuses to write an export over what belongs to somebody else: to
+// takeForExport refuses to write an export over what belongs to somebody else: to
 // another Installation, or to a controller that would write it back. What belongs to
 // nobody is taken over.
-func TakeForExport(inst *v1alpha1.Installation, kind string, live client.Object) error {
+func takeForExport(inst *v1alpha1.Installation, kind string, live client.Object) error {
 	if facts.AsOwner(inst).MayReplace(live) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package installation
+package holdings
 
 import (
 	"strings"
@@ -14,18 +14,9 @@ import (
 	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
-
-// concealed returns the copy of an import that came from a Secret.
-func concealed(name, value string, owners ...metav1.OwnerReference) (*v1alpha1.DataObject, *corev1.Secret) {
-	meta := metav1.ObjectMeta{Namespace: "team-a", Name: name, OwnerReferences: owners, Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop", v1alpha1.DataObjectKeyLabel: name}}
-	object := &v1alpha1.DataObject{ObjectMeta: *meta.DeepCopy(), Data: v1alpha1.NewAnyJSON([]byte(`"elsewhere"`))}
-	object.Annotations = map[string]string{v1alpha1.DataObjectSecretAnnotation: name}
-	return object, &corev1.Secret{ObjectMeta: meta, Type: holder.ValueSecretType, Data: map[string][]byte{"value": []byte(value)}}
-}
 
 // told blames nothing but the error.
 func told(_ client.Object, _ string, err error) error { return err }
@@ -34,7 +25,7 @@ func told(_ client.Object, _ string, err error) error { return err }
 func TestStoreValues(t *testing.T) {
 	mine := given.Owner("Installation", "shop", "2")
 	of := func(kind corev1.SecretType, owners ...metav1.OwnerReference) *corev1.Secret {
-		_, secret := concealed("password", `"old"`, owners...)
+		_, secret := given.Concealed("password", `"old"`, owners...)
 		secret.Type = kind
 		return secret
 	}
@@ -54,8 +45,8 @@ func TestStoreValues(t *testing.T) {
 		if test.live != nil {
 			c = given.API(t, test.live)
 		}
-		w := (holdings.Writer{Client: c, Reader: c})
-		object, secret := concealed("password", `"new"`, mine)
+		w := (Writer{Client: c, Reader: c})
+		object, secret := given.Concealed("password", `"new"`, mine)
 		err := w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 		live := &corev1.Secret{}
 		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
@@ -84,33 +75,33 @@ func TestNoLongerFromSecrets(t *testing.T) {
 	mine := given.Owner("Installation", "shop", "2")
 	for reason, test := range map[string]struct {
 		secret func(*corev1.Secret)
-		act    func(holdings.Writer) error
+		act    func(Writer) error
 		stays  bool
 	}{
-		"now it comes from somewhere else": {nil, func(w holdings.Writer) error {
-			object, _ := concealed("password", "", mine)
+		"now it comes from somewhere else": {nil, func(w Writer) error {
+			object, _ := given.Concealed("password", "", mine)
 			object.Annotations = nil
 			return w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}}, told)
 		}, false},
-		"it still comes from a Secret": {nil, func(w holdings.Writer) error {
-			object, secret := concealed("password", `"new"`, mine)
+		"it still comes from a Secret": {nil, func(w Writer) error {
+			object, secret := given.Concealed("password", `"new"`, mine)
 			return w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
 		}, true},
-		"it is not imported any more": {nil, func(w holdings.Writer) error { return w.DropCopies(t.Context(), given.InstallationOf(t, "{}")) }, false},
-		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w holdings.Writer) error {
+		"it is not imported any more": {nil, func(w Writer) error { return w.DropCopies(t.Context(), given.InstallationOf(t, "{}")) }, false},
+		"the Secret belongs to somebody else": {func(s *corev1.Secret) { s.OwnerReferences = nil }, func(w Writer) error {
 			return w.DropCopies(t.Context(), given.InstallationOf(t, "{}"))
 		}, true},
-		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(w holdings.Writer) error {
+		"the Secret holds something else": {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, func(w Writer) error {
 			return w.DropCopies(t.Context(), given.InstallationOf(t, "{}"))
 		}, true},
 	} {
-		object, secret := concealed("password", `"old"`, mine)
+		object, secret := given.Concealed("password", `"old"`, mine)
 		secret.UID = "uid-of-secret"
 		if test.secret != nil {
 			test.secret(secret)
 		}
 		c := given.API(t, object, secret)
-		if err := test.act((holdings.Writer{Client: c, Reader: c})); err != nil {
+		if err := test.act((Writer{Client: c, Reader: c})); err != nil {
 			t.Errorf("%s: %v", reason, err)
 		}
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), &corev1.Secret{})
