@@ -3,7 +3,6 @@ package installation
 import (
 	"bytes"
 	"context"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,6 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/installation/observe"
 )
 
 // concerns reports whether the exports of a root are something new to another one: it
@@ -22,38 +22,26 @@ func (r *Reconciler) concerns(ctx context.Context, inst, dependent *v1alpha1.Ins
 		// No job of it has used anything.
 		return true
 	}
-	imports, known := r.importsOf(ctx, dependent, reader)
+	imports, known := r.sight().Imports(ctx, dependent, reader)
 	if !known {
 		return true
 	}
 	if hash, err := dataflow.ImportsHash(imports); err == nil && hash == dependent.Status.ImportsHash {
 		return false
 	}
-	copies, err := r.copiesOf(ctx, dependent)
+	copies, err := r.sight().Copies(ctx, dependent)
 	if err != nil {
 		return true
 	}
-	exported := objectsOf(inst)
+	exported := observe.ExportsOf(inst)
 	for _, reference := range dataflow.References(dependent) {
 		for _, object := range reference.Objects {
-			if exported[objectKey{object.Kind == dataflow.KindTarget, object.Name}] && !used(dependent, reference, imports, copies) {
+			if exported[observe.ObjectKey{Target: object.Kind == dataflow.KindTarget, Name: object.Name}] && !used(dependent, reference, imports, copies) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// objectsOf are the objects that a root exports.
-func objectsOf(inst *v1alpha1.Installation) map[objectKey]bool {
-	names := map[objectKey]bool{}
-	for _, export := range inst.Spec.Exports.Data {
-		names[objectKey{false, strings.TrimPrefix(export.DataRef, "#")}] = true
-	}
-	for _, export := range inst.Spec.Exports.Targets {
-		names[objectKey{true, strings.TrimPrefix(export.Target, "#")}] = true
-	}
-	return names
 }
 
 // used reports whether the last job of a root has used an import as it is now: its copy

@@ -13,11 +13,10 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/validation"
 )
 
 // Roots that import what a job has changed get a job of their own. Who they are is
@@ -30,11 +29,11 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 		s.Inst.Status.DependentsToTrigger = nil
 		return nil
 	}
-	siblings, err := r.siblings(ctx, s.Inst)
+	siblings, err := r.sight().Siblings(ctx, s.Inst)
 	if err != nil {
 		return job.Wrap(err, "handlePhaseCompleting", "ComputeDependents", "look for the Installations that import the exports")
 	}
-	reader := r.publishing(namesOf(written))
+	reader := r.sight().AfterWrites(observe.KeysOf(written))
 	var concerned []v1alpha1.DependentToTrigger
 	for _, dependent := range kin.Importers(s.Inst, siblings, r.relations.Of(s.Inst, siblings)) {
 		if r.concerns(ctx, s.Inst, dependent, reader) {
@@ -45,26 +44,6 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 	return nil
 }
 
-// hashOfImports identifies what a root imports now; false if nobody knows, because
-// something is missing, or wrong, or cannot be read.
-func (r *Reconciler) hashOfImports(ctx context.Context, inst *v1alpha1.Installation, reader client.Reader) (string, bool) {
-	imports, known := r.importsOf(ctx, inst, reader)
-	if !known {
-		return "", false
-	}
-	hash, err := dataflow.ImportsHash(imports)
-	return hash, err == nil
-}
-
-// importsOf returns what a root imports now; false if nobody knows.
-func (r *Reconciler) importsOf(ctx context.Context, inst *v1alpha1.Installation, reader client.Reader) (dataflow.Imports, bool) {
-	if len(validation.Installation(inst, r.Sources.Foreign)) > 0 {
-		return dataflow.Imports{}, false
-	}
-	imports, err := dataflow.Read(ctx, inst, imported.From(reader))
-	return imports, err == nil
-}
-
 // tell asks those for a job whom the last one concerns. Who is at work is asked later,
 // if it has not used the new values by then. The job has ended well, so that a failure
 // here is nothing but a reason to try again.
@@ -72,7 +51,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	all := s.Inst.Status.DependentsToTrigger
 	var left []v1alpha1.DependentToTrigger
 	s.Told = []string{}
-	reader := r.publishing(objectsOf(s.Inst))
+	reader := r.sight().AfterWrites(observe.ExportsOf(s.Inst))
 	for _, dependent := range all {
 		done, err := r.ask(ctx, s.Inst, dependent.Name, reader)
 		if err != nil {
@@ -103,7 +82,7 @@ func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
 
 // ask asks a root for a job on behalf of another one, which has exported what the reader
 // does not take from a cache. It returns false if that has to wait for a change of it.
-func (r *Reconciler) ask(ctx context.Context, by *v1alpha1.Installation, name string, reader *published) (done bool, err error) {
+func (r *Reconciler) ask(ctx context.Context, by *v1alpha1.Installation, name string, reader *observe.Written) (done bool, err error) {
 	key := types.NamespacedName{Namespace: by.Namespace, Name: name}
 	dependent := &v1alpha1.Installation{}
 	switch err := r.Client.Get(ctx, key, dependent); {
@@ -141,7 +120,7 @@ func (r *Reconciler) ask(ctx context.Context, by *v1alpha1.Installation, name st
 // shows besides the exports that it is about may be old: then the answer is no rather than
 // wrong.
 func (r *Reconciler) hasUsed(ctx context.Context, dependent *v1alpha1.Installation, reader client.Reader) bool {
-	hash, known := r.hashOfImports(ctx, dependent, reader)
+	hash, known := r.sight().HashOfImports(ctx, dependent, reader)
 	return known && hash == dependent.Status.ImportsHash
 }
 
@@ -181,67 +160,4 @@ func ignoreGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// objectKey names an object of a kind.
-type objectKey struct {
-	target bool
-	name   string
-}
-
-func namesOf(written dataflow.Exports) map[objectKey]bool {
-	names := map[objectKey]bool{}
-	for _, object := range written.DataObjects {
-		names[objectKey{false, object.Name}] = true
-	}
-	for _, target := range written.Targets {
-		names[objectKey{true, target.Name}] = true
-	}
-	return names
-}
-
-// published reads from a cache, but what was written just now from the API server, once:
-// the cache may be behind.
-type published struct {
-	cached, live client.Reader
-	written      map[objectKey]bool
-	read         map[objectKey]client.Object
-}
-
-// publishing returns what reads as others do after some objects were written.
-func (r *Reconciler) publishing(written map[objectKey]bool) *published {
-	return &published{cached: confirming{Reader: r.Client, live: r.Reader}, live: r.Reader, written: written, read: map[objectKey]client.Object{}}
-}
-
-// Get implements client.Reader.
-func (p *published) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-	var name objectKey
-	switch into.(type) {
-	case *v1alpha1.DataObject:
-		name = objectKey{false, key.Name}
-	case *v1alpha1.Target:
-		name = objectKey{true, key.Name}
-	}
-	if !p.written[name] {
-		return p.cached.Get(ctx, key, into, options...) // the caller tells what was read
-	}
-	if p.read[name] == nil {
-		if err := p.live.Get(ctx, key, into, options...); err != nil {
-			return err // the caller tells what was read
-		}
-		p.read[name], _ = into.DeepCopyObject().(client.Object)
-		return nil
-	}
-	switch known := p.read[name].DeepCopyObject().(type) {
-	case *v1alpha1.DataObject:
-		known.DeepCopyInto(into.(*v1alpha1.DataObject)) // the key tells the kind
-	case *v1alpha1.Target:
-		known.DeepCopyInto(into.(*v1alpha1.Target)) // the key tells the kind
-	}
-	return nil
-}
-
-// List implements client.Reader. Roots import nothing by a list.
-func (p *published) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return p.cached.List(ctx, list, options...) // the caller tells what was read
 }

@@ -100,7 +100,7 @@ func (r *Reconciler) notExported(s *snapshot, err error) error {
 // reopenComponent finds the component version again. Whether it is still the one that
 // was admitted, and perhaps verified, is for the plan to tell.
 func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Installation, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
-	landscape, err := r.landscape(ctx, inst)
+	landscape, err := r.sight().Context(ctx, inst)
 	if err != nil {
 		return nil, nil, &sources.ReadError{Object: "Context " + facts.ContextOf(inst), Cause: err}
 	}

@@ -177,7 +177,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)
 		s.Condemned = r.condemned.has(inst.UID)
 	}
-	if err := r.observeFamily(ctx, s); err != nil {
+	if err := r.sight().Family(ctx, &s.Family); err != nil {
 		return false, err
 	}
 	var err error

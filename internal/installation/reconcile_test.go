@@ -99,7 +99,7 @@ func TestMissingImport(t *testing.T) {
 	reads := 0
 	c := watched(t, &reads, exporter, waits, other)
 	r := &Reconciler{Client: c, Reader: c}
-	found, err := r.exporters(t.Context(), waits)
+	found, err := r.sight().Exporters(t.Context(), waits)
 	if err != nil || len(found) != 1 || !found[0].UnderWay || found[0].Object != "db-address" {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -231,7 +231,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 
 // survey looks for siblings that have to be gone before.
 func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
-	siblings, err := r.siblings(ctx, s.Inst)
+	siblings, err := r.sight().Siblings(ctx, s.Inst)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -84,7 +85,7 @@ func TestAsk(t *testing.T) {
 			b.Client, b.Reader = broken, broken
 			by := given.Root(t, "shop", nil, []string{"x"})
 			by.Namespace = key.Namespace
-			done, err := b.ask(t.Context(), by, key.Name, b.publishing(objectsOf(by)))
+			done, err := b.ask(t.Context(), by, key.Name, b.sight().AfterWrites(observe.ExportsOf(by)))
 			if done != test.done || (err != nil) != test.failed {
 				t.Errorf("done: %t, %v", done, err)
 			}
@@ -123,7 +124,7 @@ func TestAskReads(t *testing.T) {
 			b := newBench(t, given.DataOf("x", `"new"`), given.DataOf("other", `"new"`), importing)
 			counting := given.Fault{Reading: true, At: -1}
 			b.Client, b.Reader = stale{b.api, test.cached}, counting.Wrap(t, b.api)
-			if done, err := b.ask(t.Context(), by, "dep", b.publishing(objectsOf(by))); !done || err != nil {
+			if done, err := b.ask(t.Context(), by, "dep", b.sight().AfterWrites(observe.ExportsOf(by))); !done || err != nil {
 				t.Fatal(done, err)
 			}
 			live := &v1alpha1.Installation{}
@@ -388,9 +389,9 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 func TestPublished(t *testing.T) {
 	c := given.API(t, given.DataOf("x", "2"), given.DataOf("y", "2"), targetOf("x", "example.org/new"))
 	counting := given.Fault{Reading: true, At: 0, Err: errors.New("busy")}
-	p := &published{
-		cached: stale{c, given.DataOf("x", "1")}, live: counting.Wrap(t, c), read: map[objectKey]client.Object{},
-		written: namesOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{given.DataOf("x", "2")}, Targets: []*v1alpha1.Target{targetOf("x", "example.org/new")}}),
+	p := &observe.Written{
+		Cached: stale{c, given.DataOf("x", "1")}, Live: counting.Wrap(t, c), Read: map[observe.ObjectKey]client.Object{},
+		Written: observe.KeysOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{given.DataOf("x", "2")}, Targets: []*v1alpha1.Target{targetOf("x", "example.org/new")}}),
 	}
 	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: shop.Namespace, Name: name} }
 	if err := p.Get(t.Context(), key("x"), &v1alpha1.DataObject{}); err == nil {

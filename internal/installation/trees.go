@@ -5,11 +5,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
-	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
@@ -124,11 +121,11 @@ func (r *Reconciler) countTree(ctx context.Context, inst *v1alpha1.Installation,
 	if _, counted := by[inst.UID]; counted || len(by) > plan.MaxTree {
 		return nil
 	}
-	children, err := r.childrenOf(ctx, inst.Namespace, inst.Name)
+	children, err := r.sight().Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
 		return &sources.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
 	}
-	copies, err := r.copiesOf(ctx, inst)
+	copies, err := r.sight().Copies(ctx, inst)
 	if err != nil {
 		return err
 	}
@@ -139,24 +136,4 @@ func (r *Reconciler) countTree(ctx context.Context, inst *v1alpha1.Installation,
 		}
 	}
 	return nil
-}
-
-// copiesOf returns what lives in the scope of an Installation, which must not be
-// changed.
-func (r *Reconciler) copiesOf(ctx context.Context, inst *v1alpha1.Installation) (dataflow.Exports, error) {
-	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
-	for _, list := range []client.ObjectList{data, targets} {
-		scope := client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)}
-		if err := r.Client.List(ctx, list, client.InNamespace(inst.Namespace), scope, client.UnsafeDisableDeepCopy); err != nil {
-			return dataflow.Exports{}, &sources.ReadError{Object: "the copies of imports of Installation " + inst.Name, Cause: err}
-		}
-	}
-	var copies dataflow.Exports
-	for i := range data.Items {
-		copies.DataObjects = append(copies.DataObjects, &data.Items[i])
-	}
-	for i := range targets.Items {
-		copies.Targets = append(copies.Targets, &targets.Items[i])
-	}
-	return copies, nil
 }

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/installation/repetition"
 )
 
@@ -26,7 +27,7 @@ func demandNext(inst *v1alpha1.Installation) {
 // compare looks what is imported now. What cannot be read would only fail: it is looked
 // at again when it has changed.
 func (r *Reconciler) compare(ctx context.Context, s *snapshot) error {
-	hash, _ := r.hashOfImports(ctx, s.Inst, reading(r.Client, r.Reader, s.Inst))
+	hash, _ := r.sight().HashOfImports(ctx, s.Inst, observe.Reading(r.Client, r.Reader, s.Inst))
 	s.Current = &hash
 	return nil
 }

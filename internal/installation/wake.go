@@ -93,7 +93,7 @@ func (r *Reconciler) waitingSiblings(ctx context.Context, inst *v1alpha1.Install
 // those that still work for one that has ended, or were to be interrupted in it. Those
 // that wait for a job to be deleted in do that themselves when it is gone.
 func (r *Reconciler) waitingChildren(ctx context.Context, inst *v1alpha1.Installation, gone bool) []reconcile.Request {
-	children, err := r.childrenOf(ctx, inst.Namespace, inst.Name)
+	children, err := r.sight().Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
 		return nil
 	}

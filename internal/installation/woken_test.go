@@ -136,7 +136,7 @@ func TestSiblingsOf(t *testing.T) {
 	own := self.DeepCopy()
 	own.Status.InstallationPhase = "Progressing"
 	b := newBench(t, self, given.Sibling("one"), earlier, given.Root(t, "root", nil, nil))
-	found, err := b.siblings(t.Context(), own)
+	found, err := b.sight().Siblings(t.Context(), own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestSiblingsOf(t *testing.T) {
 	}
 	broken := given.Fault{Reading: true, Err: errors.New("busy")}
 	b.Client = broken.Wrap(t, b.api)
-	if _, err := b.siblings(t.Context(), own); err == nil {
+	if _, err := b.sight().Siblings(t.Context(), own); err == nil {
 		t.Error("siblings that cannot be read are none")
 	}
 }
@@ -190,7 +190,7 @@ func TestObserveFamily(t *testing.T) {
 			b.Client = broken.Wrap(t, b.api)
 			s := snapshotOf(test.inst.DeepCopy())
 			s.Inst.UID = "uid-self"
-			if err := b.observeFamily(t.Context(), s); (err != nil) != test.failed {
+			if err := b.sight().Family(t.Context(), &s.Family); (err != nil) != test.failed {
 				t.Fatalf("got %v", err)
 			}
 			if (s.Parent != nil) != test.parent || s.Orphaned != test.orphaned {

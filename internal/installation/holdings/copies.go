@@ -40,6 +40,9 @@ type Writer struct {
 	Reader client.Reader
 }
 
+// Values that come from Secrets are copied into Secrets. The DataObject of such a copy
+// refers to its Secret, see holder.SecretOf.
+
 // ensureValue writes the Secret with the value of a DataObject, if it is not there yet.
 func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, take taking) error {
 	live := &corev1.Secret{}

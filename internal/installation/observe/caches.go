@@ -1,4 +1,4 @@
-package installation
+package observe
 
 import (
 	"context"
@@ -10,46 +10,46 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 )
 
-// confirming reads from a cache; but whether something does not exist it asks the
+// Confirming reads from a cache; but whether something does not exist it asks the
 // API server: users create objects and the Installation that needs them at once, and
 // the caches fill in any order.
 //
 // For a subinstallation it also asks about what the cache shows from an earlier job: the
 // parent and the siblings have written all that is imported before they said so, but
 // their status may have come faster.
-type confirming struct {
+type Confirming struct {
 	client.Reader
-	live client.Reader
+	Live client.Reader
 	// scope and jobID are those of a subinstallation.
 	scope, jobID string
 	// believing takes the word of the cache that an object does not exist.
 	believing bool
 }
 
-// reading returns what reads the imports of an Installation.
-func reading(cached, live client.Reader, inst *v1alpha1.Installation) confirming {
-	return confirming{Reader: cached, live: live, scope: dataflow.Scope(inst), jobID: inst.Status.JobID}
-}
-
 // Get implements client.Reader.
-func (c confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+func (c Confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	err := c.Reader.Get(ctx, key, into, options...)
 	if apierrors.IsNotFound(err) && !c.believing || err == nil && c.isBehind(into) {
-		return c.live.Get(ctx, key, into, options...) // the caller tells what was read
+		return c.Live.Get(ctx, key, into, options...) // the caller tells what was read
 	}
 	return err // the caller tells what was read
 }
 
-func (c confirming) isBehind(object client.Object) bool {
+func (c Confirming) isBehind(object client.Object) bool {
 	labels := object.GetLabels()
 	return c.scope != "" && labels[v1alpha1.DataObjectContextLabel] == c.scope && labels[v1alpha1.DataObjectJobIDLabel] != c.jobID
 }
 
 // List implements client.Reader. A cache does not tell that elements are missing.
-func (c confirming) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (c Confirming) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	from := c.Reader
 	if c.scope != "" {
-		from = c.live
+		from = c.Live
 	}
 	return from.List(ctx, list, options...) // the caller tells what was read
+}
+
+// Reading returns what reads the imports of an Installation.
+func Reading(cached, live client.Reader, inst *v1alpha1.Installation) Confirming {
+	return Confirming{Reader: cached, Live: live, scope: dataflow.Scope(inst), jobID: inst.Status.JobID}
 }
