@@ -48,6 +48,7 @@ func hostileTemplates() []hostile {
 		{"an anchor that contains itself", "a: &a [*a]", "contains itself"},
 		{"a costly search", "t: (( &temporary(sum[[1..14]|\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"|s,i|->s s]) ))\n" +
 			"x: (( match(\"(a*)*(a*)*(a*)*b|a\", t, -1) ))", "too costly"},
+		{"a regular expression with groups that each step copies", "t: (( &temporary(sum[[1..1300]|\"\"|s,i|->s \"(a|b)*\"]) ))\nx: (( match(t, \"aaaa\") ))", "too complex"},
 		{"a huge regular expression", `x: (( match("((a{1,1000}){1,1000}){1,10}", "aaaa") ))`, "invalid regular expression"},
 		{"a wide format", `x: (( format("%999999999d", 1) ))`, "width"},
 		{"a replacement between all characters",

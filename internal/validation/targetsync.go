@@ -1,11 +1,10 @@
 package validation
 
 import (
-	"regexp"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/pattern"
 )
 
 // TargetSync checks a TargetSync.
@@ -23,7 +22,7 @@ func nameExpression(expression string, path *field.Path) field.ErrorList {
 	if expression == "*" {
 		return nil
 	}
-	if _, err := regexp.Compile(expression); err != nil {
+	if _, err := pattern.Compile(expression); err != nil {
 		return field.ErrorList{field.Invalid(path, expression, `use a regular expression (RE2), or "*" for all names: `+err.Error())}
 	}
 	return nil

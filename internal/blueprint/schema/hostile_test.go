@@ -84,7 +84,7 @@ func TestLimits(t *testing.T) {
 		{"a large schema", large, `{"$ref": "local://big"}`, "the number of bytes of the schema is more than the limit of 8388608"},
 		{"large schemas", large, `{"allOf": [{"$ref": "local://b0"}, {"$ref": "local://b1"}, {"$ref": "local://b2"}]}`, "all documents that belong to the schema is more than the limit of 16777216"},
 		{"a pattern of many steps", nil, `{"pattern": "` + strings.Repeat("x{1000}", 30) + `"}`, "is too complex: use smaller repetitions"},
-		{"a long pattern", nil, `{"pattern": "` + strings.Repeat("x", 10_000) + `"}`, "is longer than 8192 bytes"},
+		{"a long pattern", nil, `{"pattern": "` + strings.Repeat("x", 10_001) + `"}`, "is longer than 10000 bytes"},
 		{"many patterns of many steps", nil, `{"anyOf": [` + strings.Join(patterns, ",") + `]}`, "the patterns of the schema are too complex in all"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -296,9 +296,9 @@ func TestSchemaErrors(t *testing.T) {
 		{"definitions that are no object", `{definitions: []}`, "definitions: it must be an object, not an array"},
 		{"a mistake in a definition that nobody uses", `{definitions: {a: {type: text}}}`, "definitions.a.type: Must be one of: "},
 		{"a format that is no text", `{format: [date]}`, "format: a format is a string, not an array"},
-		{"a look-ahead", `{pattern: "^(?=a)"}`, `pattern: the pattern "^(?=a)" cannot be used: error parsing regexp: invalid or unsupported Perl syntax`},
-		{"a back reference", `{properties: {a: {pattern: '(a)\1'}}}`, `properties.a.pattern: the pattern "(a)\\1" cannot be used`},
-		{"a look-behind in the name of properties", `{patternProperties: {"(?<!a)b": {}}}`, `patternProperties: the pattern "(?<!a)b" cannot be used`},
+		{"a look-ahead", `{pattern: "^(?=a)"}`, `pattern: the pattern "^(?=a)" is not valid (invalid or unsupported Perl syntax): use the syntax of RE2, which has no look-around and no back references`},
+		{"a back reference", `{properties: {a: {pattern: '(a)\1'}}}`, `properties.a.pattern: the pattern "(a)\\1" is not valid (invalid escape sequence)`},
+		{"a look-behind in the name of properties", `{patternProperties: {"(?<!a)b": {}}}`, `patternProperties: the pattern "(?<!a)b" is not valid (invalid named capture)`},
 		{"a number that takes long", `{"const": 1e100000}`, "const: The number has more than 1000 digits"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

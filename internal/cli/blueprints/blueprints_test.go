@@ -364,7 +364,7 @@ func TestExportTemplates(t *testing.T) {
 		{"the first match wins", "deployItems: [{name: a, selector: server, exports: {host: first}}, {name: b, selector: server, exports: {host: second}}]", 0, "report: <first>", `Warning: export templates: deployItems "b" is not used`},
 		{"nothing matches", "deployItems: [{name: a, selector: nothing, exports: {}}]", 1, "", "(-e gives no exports for root/provider/server)"},
 		{"no selector", "deployItems: [{name: a, exports: {}}]", 64, "", `deployItems[0] "a": selector is missing`},
-		{"a wrong selector", "deployItems: [{name: a, selector: '(', exports: {}}]", 64, "", `deployItems[0] "a": selector: error parsing regexp`},
+		{"a wrong selector", "deployItems: [{name: a, selector: '(', exports: {}}]", 64, "", `deployItems[0] "a": selector: the regular expression is not valid (missing closing )): use the syntax of RE2`},
 		{"neither template nor values", "installations: [{name: a, selector: x}]", 64, "", `installations[0] "a": give either template or dataExports or targetExports`},
 		{"both", "deployItems: [{name: a, selector: x, template: x, exports: {}}]", 64, "", "give either template or exports"},
 		{"fields of the other list", "deployItems: [{name: a, selector: x, dataExports: {}}]", 64, "", `unknown field "dataExports"`},

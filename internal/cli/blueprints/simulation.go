@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/pattern"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
@@ -33,7 +33,7 @@ type exportTemplate struct {
 	Selector string `json:"selector"`
 	Template string `json:"template"`
 
-	pattern *regexp.Regexp
+	pattern *pattern.Pattern
 	used    bool
 }
 
@@ -80,7 +80,7 @@ func (t *exportTemplate) compile(hasValues bool, values string) error {
 		return fmt.Errorf("give either template or %s", values)
 	}
 	var err error
-	if t.pattern, err = regexp.Compile(t.Selector); err != nil {
+	if t.pattern, err = pattern.Compile(t.Selector); err != nil {
 		return fmt.Errorf("selector: %w", err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/cluster/login"
+	"go.landscaper.dev/internal/pattern"
 )
 
 var (
@@ -71,10 +71,11 @@ func Names(expression string) (func(string) bool, error) {
 	case "*":
 		expression = ".*"
 	}
-	compiled, err := regexp.Compile(expression)
+	compiled, err := pattern.Compile(expression)
 	if err != nil {
 		return nil, fmt.Errorf("invalid regular expression to filter names: %w", err)
 	}
+	// Names have at most 253 bytes: each search is affordable.
 	return compiled.MatchString, nil
 }
 

@@ -314,7 +314,9 @@ func TestNames(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Names("*-prod"); err == nil || !strings.HasPrefix(err.Error(), "invalid regular expression to filter names: ") {
-		t.Errorf("got %v", err)
+	for _, expression := range []string{"*-prod", strings.Repeat("[a-z]{900}", 500)} {
+		if _, err := Names(expression); err == nil || !strings.HasPrefix(err.Error(), "invalid regular expression to filter names: ") {
+			t.Errorf("%.40s: got %v", expression, err)
+		}
 	}
 }

@@ -4,25 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"go.landscaper.dev/internal/pattern"
 )
 
-// Limits of regular expressions.
-const (
-	maxPattern = 8 << 10
-	// maxProgram is how many instructions an expression may have, maxPrograms how
-	// many all of a schema may have.
-	maxProgram  = 20_000
-	maxPrograms = 1_000_000
-)
+// maxPrograms is how many instructions all expressions of a schema may have.
+const maxPrograms = 1_000_000
 
 // Pattern is a compiled regular expression.
 type Pattern struct {
-	*regexp.Regexp
-	// Size is the number of instructions.
-	Size int
+	*pattern.Pattern
 	// text is the expression as it was written.
 	text string
 }
@@ -33,42 +26,21 @@ func (p *Pattern) String() string { return p.text }
 // escape finds characters in the form of ECMA, which RE2 does not know.
 var escape = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|.)`)
 
-// compilePattern compiles a regular expression, the work of which grows linearly
-// with the text.
+// compilePattern compiles a regular expression of ECMA.
 func compilePattern(text string) (*Pattern, error) {
-	if len(text) > maxPattern {
-		return nil, fmt.Errorf("the pattern %.40q... is longer than %d bytes", text, maxPattern)
+	if len(text) > pattern.MaxLength {
+		return nil, fmt.Errorf("the pattern %.40q... is longer than %d bytes: use a shorter one", text, pattern.MaxLength)
 	}
-	translated := escape.ReplaceAllStringFunc(text, func(escaped string) string {
+	compiled, err := pattern.Compile(escape.ReplaceAllStringFunc(text, func(escaped string) string {
 		if len(escaped) == len(`\u0000`) {
 			return `\x{` + escaped[2:] + `}`
 		}
 		return escaped
-	})
-	size, err := programSize(translated)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q cannot be used: %w; patterns have the syntax of RE2, which has no look-around and no back references", text, err)
+	}))
+	if limit := (*pattern.Error)(nil); errors.As(err, &limit) {
+		return nil, fmt.Errorf("the pattern %q %s", text, limit.Reason)
 	}
-	if size > maxProgram {
-		return nil, fmt.Errorf("the pattern %q is too complex: use smaller repetitions", text)
-	}
-	compiled, err := regexp.Compile(translated)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q cannot be used: %w", text, err)
-	}
-	return &Pattern{Regexp: compiled, Size: size, text: text}, nil
-}
-
-func programSize(text string) (int, error) {
-	parsed, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return 0, err // the caller names the pattern
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return 0, err // the caller names the pattern
-	}
-	return len(program.Inst), nil
+	return &Pattern{Pattern: compiled, text: text}, err
 }
 
 // Patterns are the regular expressions of one schema.

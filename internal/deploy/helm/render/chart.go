@@ -106,9 +106,9 @@ func (f files) Lines(name string) []string {
 
 // Glob returns the files whose names match a pattern.
 func (f files) Glob(pattern string) files {
-	found := files{}
+	found, matches := files{}, matcher(pattern)
 	for name, content := range f {
-		if matches(pattern, name) {
+		if matches(name) {
 			found[name] = content
 		}
 	}

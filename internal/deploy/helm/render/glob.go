@@ -4,15 +4,24 @@ import (
 	"encoding/base64"
 	"regexp"
 	"strings"
+
+	"go.landscaper.dev/internal/pattern"
 )
 
 func encoded(raw []byte) string { return base64.StdEncoding.EncodeToString(raw) }
 
-// matches reports whether a name matches a pattern of charts: * stops at a slash, **
-// does not, {a,b} are alternatives. A pattern that cannot be read matches nothing.
-func matches(pattern, name string) bool {
-	expression, err := regexp.Compile(expressionOf(pattern))
-	return err == nil && expression.MatchString(name)
+// matcher reports whether a name matches a pattern of charts: * stops at a slash, **
+// does not, {a,b} are alternatives. A pattern that cannot be read matches nothing, nor
+// does one that exceeds the bounds of expressions.
+func matcher(glob string) func(name string) bool {
+	expression, err := pattern.Compile(expressionOf(glob))
+	return func(name string) bool {
+		if err != nil {
+			return false
+		}
+		found, err := expression.Match(name)
+		return err == nil && found
+	}
 }
 
 // expressionOf translates a pattern into a regular expression.

@@ -11,6 +11,7 @@ import (
 
 	"crypto/rand"
 
+	"go.landscaper.dev/internal/pattern"
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -137,7 +138,7 @@ func randomText(c *call.Call, set string) (value.Value, error) {
 	if length <= 0 || length > c.Settings().MaxList {
 		return nil, c.Failf("length must be between 1 and %d", c.Settings().MaxList)
 	}
-	parsed, err := syntax.Parse("["+set+"]", syntax.Perl)
+	parsed, err := pattern.Parse("[" + set + "]")
 	if err != nil || parsed.Op != syntax.OpCharClass && parsed.Op != syntax.OpLiteral {
 		return nil, c.Failf("%s is no character set", c.Quote(set))
 	}

@@ -1,11 +1,10 @@
 package text
 
 import (
-	"regexp"
-	"regexp/syntax"
+	"errors"
 	"strings"
-	"time"
 
+	"go.landscaper.dev/internal/pattern"
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -24,69 +23,33 @@ var Regexps = []call.Function{
 		Example: `replace_match("key=val", "(\\w+)=(\\w+)", "${2}=${1}")`, Gives: `val=key`},
 }
 
-// Bounds of regular expressions: the size of the compiled program, and the
-// work of one search, which is the product of program and text.
-const (
-	maxProgram    = 10_000
-	maxSearchWork = 20_000_000
-	maxSearchTime = 200 * time.Millisecond
-)
-
-// Compiled is a regular expression with the size of its program.
-type Compiled struct {
-	*regexp.Regexp
-	size int64
+// Compile reads a regular expression within the bounds of all.
+func Compile(c *call.Call, text string) (*pattern.Pattern, error) {
+	compiled, err := pattern.Compile(text)
+	var refused *pattern.Error
+	if errors.As(err, &refused) && refused.Malformed {
+		return nil, c.Failf("invalid regular expression %s", c.Quote(text))
+	}
+	if err != nil {
+		return nil, c.Failf("%w", err)
+	}
+	return compiled, nil
 }
 
-// Compile reads a regular expression within its bounds.
-func Compile(c *call.Call, pattern string) (*Compiled, error) {
-	if len(pattern) > maxProgram {
-		return nil, c.Failf("regular expression is too long")
+// Search returns up to n matches (all if negative), and books the work.
+func Search(c *call.Call, re *pattern.Pattern, text string, n int) ([][]int, error) {
+	if err := re.Affordable(text); err != nil {
+		return nil, c.Failf("%w", err)
 	}
-	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return nil, c.Failf("invalid regular expression %s", c.Quote(pattern))
-	}
-	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, c.Failf("invalid regular expression %s", c.Quote(pattern))
-	}
-	if len(prog.Inst) > maxProgram {
-		return nil, c.Failf("regular expression is too complex")
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, c.Failf("invalid regular expression %s", c.Quote(pattern))
-	}
-	return &Compiled{Regexp: re, size: int64(len(prog.Inst))}, nil
-}
-
-// Search returns up to n matches (all if negative). Matches are looked for in
-// growing portions, so that a costly search can be given up.
-func Search(c *call.Call, re *Compiled, text string, n int) ([][]int, error) {
-	work := re.size * int64(len(text)+1)
-	if work > maxSearchWork {
-		return nil, c.Failf("regular expression is too costly for a text of %d bytes", len(text))
-	}
-	if err := c.Spend(1+work/1000, 0); err != nil {
+	if err := c.Spend(1+re.Work(text)/1000, 0); err != nil {
 		return nil, err
 	}
-	for portion := 1; ; portion *= 2 {
-		if n >= 0 {
-			portion = min(portion, n)
-		}
-		start := time.Now()
-		found := re.FindAllStringSubmatchIndex(text, portion)
-		if len(found) < portion || portion == n {
-			return found, nil
-		}
-		if time.Since(start) > maxSearchTime {
-			return nil, c.Failf("regular expression is too costly for a text of %d bytes", len(text))
-		}
-		if err := c.Spend(int64(len(found)), 0); err != nil {
-			return nil, err
-		}
+	found, err := re.Find(text, n, func(found int) error { return c.Spend(int64(found), 0) })
+	var refused *pattern.Error
+	if errors.As(err, &refused) {
+		return nil, c.Failf("%w", err)
 	}
+	return found, err
 }
 
 func groups(text string, m []int) []string {
@@ -100,7 +63,7 @@ func groups(text string, m []int) []string {
 }
 
 func match(c *call.Call) (value.Value, error) {
-	pattern, err := c.Text(0)
+	expression, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +90,7 @@ func match(c *call.Call) (value.Value, error) {
 			return nil, c.Wrong(2, "an integer or boolean")
 		}
 	}
-	re, err := Compile(c, pattern)
+	re, err := Compile(c, expression)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +112,7 @@ func match(c *call.Call) (value.Value, error) {
 }
 
 func splitMatch(c *call.Call) (value.Value, error) {
-	pattern, err := c.Text(0)
+	expression, err := c.Text(0)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +124,7 @@ func splitMatch(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := Compile(c, pattern)
+	re, err := Compile(c, expression)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +139,7 @@ func replaceMatch(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	pattern, err := c.Text(1)
+	expression, err := c.Text(1)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +147,7 @@ func replaceMatch(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := Compile(c, pattern)
+	re, err := Compile(c, expression)
 	if err != nil {
 		return nil, err
 	}
