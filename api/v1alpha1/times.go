@@ -58,7 +58,7 @@ func decodeTimes(data []byte, into any) error {
 // readTime returns the time that a text most likely means.
 func readTime(text string) metav1.Time {
 	parsed, err := time.Parse(time.RFC3339, strings.ToUpper(text))
-	if read := metav1.NewTime(parsed); err == nil && writable(read) {
+	if read := metav1.NewTime(parsed); err == nil && writable(&read) {
 		return read
 	}
 	return unreadableTime
@@ -66,7 +66,7 @@ func readTime(text string) metav1.Time {
 
 // writable reports whether a time is written as the schema demands: not as null,
 // and with four digits for the year, also in UTC.
-func writable(t metav1.Time) bool {
+func writable(t *metav1.Time) bool {
 	year := t.UTC().Year()
 	return !t.IsZero() && year >= 0 && year <= 9999
 }
@@ -77,7 +77,8 @@ var timeType = reflect.TypeFor[metav1.Time]()
 func writableTimes(fields reflect.Value) bool {
 	for i := range fields.NumField() {
 		field := reflect.Indirect(fields.Field(i))
-		if field.IsValid() && field.Type() == timeType && !writable(field.Interface().(metav1.Time)) { // its type was compared
+		// A pointer needs no copy, and this is done for each version of each object.
+		if field.IsValid() && field.Type() == timeType && !writable(field.Addr().Interface().(*metav1.Time)) { // its type was compared
 			return false
 		}
 	}
