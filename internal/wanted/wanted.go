@@ -18,6 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/plain"
 )
 
 // Change says how to get from what is there to what is wanted.
@@ -53,30 +54,27 @@ var numbers = conversion.EqualitiesOrDie(func(a, b json.Number) bool {
 // Same reports whether two objects are the same on the wire. It does not look at Go
 // fields: types may keep what the wire does not show, and what cannot be compared.
 func Same(a, b any) (bool, error) {
-	first, err := wire(a)
+	first, err := json.Marshal(a)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("encode %T: %w", a, err)
 	}
-	second, err := wire(b)
+	second, err := json.Marshal(b)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("encode %T: %w", b, err)
 	}
-	return numbers.DeepEqual(first, second), nil
-}
-
-// wire returns an object as plain data, as clients of the API server see it.
-func wire(object any) (any, error) {
-	raw, err := json.Marshal(object)
+	if bytes.Equal(first, second) {
+		// Most jobs change nothing.
+		return true, nil
+	}
+	before, err := plain.Literal(first)
 	if err != nil {
-		return nil, fmt.Errorf("encode %T: %w", object, err)
+		return false, err // says what was decoded
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, fmt.Errorf("decode %T: %w", object, err)
+	after, err := plain.Literal(second)
+	if err != nil {
+		return false, err // says what was decoded
 	}
-	return value, nil
+	return numbers.DeepEqual(before, after), nil
 }
 
 // compared returns what to do about an object that is there.

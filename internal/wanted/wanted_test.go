@@ -471,3 +471,36 @@ func TestItemExports(t *testing.T) {
 		t.Error("what cannot be encoded is an error")
 	}
 }
+
+// unchangedItem compares an item of a usual size with what its Execution wants, as each
+// job without a change does.
+func unchangedItem(tb testing.TB) func() {
+	tb.Helper()
+	config := `{"apiVersion":"manifest.deployer.landscaper.gardener.cloud/v1alpha2","kind":"ProviderConfiguration","manifests":[{"manifest":{"apiVersion":"v1","data":{"greeting":"hello","size":"3"},"kind":"ConfigMap","metadata":{"labels":{"app":"shop"},"name":"settings","namespace":"shop"}},"policy":"manage"}],"updateStrategy":"update"}`
+	template := &v1alpha1.DeployItemTemplate{Name: "one", Type: v1alpha1.ManifestDeployItemType, Configuration: &runtime.RawExtension{Raw: []byte(config)}}
+	live, _, err := DeployItem(execution(), template, nil, nil, 0, noon)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func() {
+		if _, change, err := DeployItem(execution(), template, live, nil, 0, noon); err != nil || change != None {
+			tb.Fatal(change, err)
+		}
+	}
+}
+
+func BenchmarkUnchangedItem(b *testing.B) {
+	compare := unchangedItem(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		compare()
+	}
+}
+
+// TestUnchangedItemIsCheap: what is the same is not decoded to compare it.
+func TestUnchangedItemIsCheap(t *testing.T) {
+	const most = 70
+	if got := testing.AllocsPerRun(20, unchangedItem(t)); got > most {
+		t.Errorf("%.0f allocations, at most %d", got, most)
+	}
+}
