@@ -41,6 +41,7 @@ go before the file.`,
   landscaper run --kubeconfig resource.kubeconfig --controllers manifest`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			process.KeepHeapFloor()
 			log := process.NewLogger(logFormat, logLevel(verbose))
 			if err := complete(command, &config, configFile, workers, allowed, log); err != nil {
 				return err
