@@ -39,9 +39,14 @@ func has(wanted, list any) (bool, error) {
 	return contains(elements, wanted), nil
 }
 
-// compare books comparisons of an element with others.
-func (l *Library) compare(others int) error {
-	return l.Work(int64(others) / 16)
+// compare books comparisons of an element with others, which may differ in their last
+// value only.
+func (l *Library) compare(element any, others int) error {
+	weight, err := l.Measure(element)
+	if err != nil {
+		return err
+	}
+	return l.Work(int64(others) * weight.Nodes / 16)
 }
 
 func (l *Library) without(list any, unwanted ...any) ([]any, error) {
@@ -51,7 +56,7 @@ func (l *Library) without(list any, unwanted ...any) ([]any, error) {
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := l.compare(len(unwanted)); err != nil {
+		if err := l.compare(element, len(unwanted)); err != nil {
 			return nil, err
 		}
 		if !contains(unwanted, element) {
@@ -68,7 +73,7 @@ func (l *Library) uniq(list any) ([]any, error) {
 	}
 	found := []any{}
 	for _, element := range elements {
-		if err := l.compare(len(found)); err != nil {
+		if err := l.compare(element, len(found)); err != nil {
 			return nil, err
 		}
 		if !contains(found, element) {

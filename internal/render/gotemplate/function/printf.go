@@ -26,10 +26,11 @@ func (l *Library) printf(format string, args ...any) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if literal, isLiteral := arg.(json.Number); isLiteral && len(literal) > operand.MaxDigits {
+		digits, ok := mostDigits(arg)
+		if !ok {
 			return "", &failure.CallError{Name: "printf", Reason: fmt.Sprintf("a number has more than %d digits", operand.MaxDigits)}
 		}
-		estimate += (weight.Bytes + 8*weight.Nodes) * used.times[i]
+		estimate += (weight.Bytes + 8*weight.Nodes + digits) * used.times[i]
 		shown[i] = arg
 		if _, isNumber := operand.Exact(arg); isNumber && !used.stars[i] {
 			shown[i] = formatted{arg}
@@ -39,6 +40,30 @@ func (l *Library) printf(format string, args ...any) (string, error) {
 		return "", l.Spend(estimate)
 	}
 	return fmt.Sprintf(format, shown...), nil
+}
+
+// mostDigits is how many digits a number has that is printed without an exponent. It is
+// not ok for a literal with so many that the work to find them has no end: 1e100000000
+// is short.
+func mostDigits(arg any) (digits int64, ok bool) {
+	const bitsOfDigit = 4
+	literal, isLiteral := arg.(json.Number)
+	if !isLiteral {
+		f, isFloat := arg.(float64)
+		if !isFloat || math.Abs(f) < 1e21 || math.IsInf(f, 0) {
+			return 0, true
+		}
+		return int64(math.Log10(math.Abs(f))) + 1, true
+	}
+	if len(literal) > operand.MaxDigits {
+		return 0, false
+	}
+	exact, isNumber := operand.LiteralFloat(literal)
+	if !isNumber || exact.Sign() == 0 {
+		return 0, true
+	}
+	exponent := exact.MantExp(nil)
+	return int64(max(exponent, 0) / 3), max(exponent, -exponent) <= bitsOfDigit*operand.MaxDigits
 }
 
 // maxWidth bounds all widths and precisions of a format together.
