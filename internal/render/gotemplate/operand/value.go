@@ -77,6 +77,8 @@ func PlainValue(value any) (any, bool) {
 	switch {
 	case v.CanInt():
 		return v.Int(), true
+	case v.CanUint() && v.Uint() <= math.MaxInt64:
+		return int64(v.Uint()), true
 	case v.CanFloat():
 		return v.Float(), true
 	case v.Kind() == reflect.String:
