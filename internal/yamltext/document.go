@@ -116,6 +116,12 @@ func unknown(n *yaml.Node, of reflect.Type, depth int) *Unknown {
 				return found
 			}
 		}
+	case n.Kind == yaml.MappingNode && of.Kind() == reflect.Map:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if found := unknown(n.Content[i+1], of.Elem(), depth+1); found != nil {
+				return found
+			}
+		}
 	case n.Kind == yaml.MappingNode && of.Kind() == reflect.Struct:
 		return unknownField(n, Fields(of), depth)
 	}

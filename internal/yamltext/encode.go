@@ -56,6 +56,9 @@ func (e *encoder) prepare(value any, depth int) (any, error) {
 		if !utf8.ValidString(value) {
 			return e.literal("!!binary " + base64.StdEncoding.EncodeToString([]byte(value))), nil
 		}
+		if strings.Contains(value, nextLine) {
+			return e.escaped(value)
+		}
 	case []any:
 		if len(value) == 0 {
 			return value, nil
@@ -80,6 +83,19 @@ func (e *encoder) prepare(value any, depth int) (any, error) {
 		return fields, nil
 	}
 	return value, nil
+}
+
+// nextLine is a character that the library writes as it is, although it is read as the
+// end of a line.
+const nextLine = "\u0085"
+
+// escaped is a text in quotes without such ends of lines.
+func (e *encoder) escaped(text string) (any, error) {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return nil, fmt.Errorf("write a text: %w", err)
+	}
+	return e.literal(strings.ReplaceAll(string(quoted), nextLine, `\u0085`)), nil
 }
 
 func (e *encoder) literal(text string) string {

@@ -22,30 +22,31 @@ func TestScalarsAreReadAsElsewhere(t *testing.T) {
 		"y", "Yes", "on", "OFF", "n", "~", "Null", "null", `"null"`, "", "0777", "0o17", "0x1f", "-0b1", "1_000", "+5", "08", "5", "-5", "1.5", "-.5", "1.",
 		"2001-12-14", "190:20:30", "=", "True", "FALSE", "!!str 5", `!!int "5"`, "!!float 5", "!custom x", "0o8", "18446744073709551615", `"yes"`, "'5'", "|\n  text",
 	} {
-		raw, err := yaml.YAMLToJSONStrict([]byte("a: " + scalar))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want any
-		if err := json.Unmarshal(raw, &want); err != nil {
-			t.Fatal(err)
-		}
-		value, err := Decode([]byte("a: "+scalar), DefaultLimits())
-		if err != nil {
-			t.Errorf("%s: %v", scalar, err)
-			continue
-		}
-		encoded, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got any
-		if err := json.Unmarshal(encoded, &got); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", scalar, diff)
-		}
+		t.Run(scalar, func(t *testing.T) {
+			raw, err := yaml.YAMLToJSONStrict([]byte("a: " + scalar))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want any
+			if err := json.Unmarshal(raw, &want); err != nil {
+				t.Fatal(err)
+			}
+			value, err := Decode([]byte("a: "+scalar), DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoded, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got any
+			if err := json.Unmarshal(encoded, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
@@ -111,8 +112,7 @@ func TestErrors(t *testing.T) {
 			value, err := Decode([]byte(test.text), small)
 			var problem *Error
 			if !errors.As(err, &problem) {
-				t.Errorf("got %v, %v", value, err)
-				return
+				t.Fatalf("got %v, %v", value, err)
 			}
 			if test.line > 0 && problem.Line != test.line || test.column > 0 && problem.Column != test.column || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v; want line %d, column %d: %s", err, test.line, test.column, test.want)
