@@ -75,8 +75,7 @@ func TestBlueprint(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			got := check(t, map[string]string{"blueprint.yaml": header + test.blueprint})
 			if len(got) != len(test.want) {
-				t.Errorf("got %q", got)
-				return
+				t.Fatalf("got %q", got)
 			}
 			for i, want := range test.want {
 				if !strings.HasPrefix(got[i], want) {
