@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.landscaper.dev/internal/render/mask"
@@ -112,6 +113,10 @@ func (s *secrets) leaves(value any, least int) {
 		for _, element := range value {
 			s.leaves(element, least)
 		}
+	case float64:
+		// It is shown with an exponent or without.
+		s.text(strconv.FormatFloat(value, 'f', -1, 64), least)
+		s.text(fmt.Sprint(value), least)
 	default:
 		s.text(strings.TrimSpace(fmt.Sprint(value)), least)
 	}
@@ -128,14 +133,14 @@ func (s *secrets) text(text string, least int) {
 		s.short[lower] = true
 		s.short[strings.ToLower(base64.StdEncoding.EncodeToString([]byte(text)))] = true
 	case len(text) < part:
-		s.inside = append(s.inside, lower, strings.ToLower(hex.EncodeToString([]byte(text))))
-		for _, encoded := range encodings(text) {
-			s.inside = append(s.inside, strings.ToLower(encoded))
+		s.inside = append(s.inside, lower)
+		for _, form := range append(encodings(text), escapes(text)...) {
+			s.inside = append(s.inside, strings.ToLower(form))
 		}
 	default:
 		s.plain.add(lower, len(text))
 		if len(text) <= maxEscaped {
-			for _, form := range []string{hex.EncodeToString([]byte(text)), url.QueryEscape(text), url.PathEscape(text)} {
+			for _, form := range escapes(text) {
 				s.plain.add(strings.ToLower(form), len(text))
 			}
 		}
@@ -143,6 +148,11 @@ func (s *secrets) text(text string, least int) {
 			s.packed.add(encoded, len(text))
 		}
 	}
+}
+
+// escapes are the forms of a text in digits and in a URL.
+func escapes(text string) []string {
+	return []string{hex.EncodeToString([]byte(text)), url.QueryEscape(text), url.PathEscape(text)}
 }
 
 // encodings are what base64 of a longer text has in it, for each place that a part can
@@ -159,10 +169,13 @@ func encodings(text string) []string {
 // repeats reports whether a text has a secret in it, or a part of one.
 func (s *secrets) repeats(text string) bool {
 	lower := strings.ToLower(strings.TrimSpace(text))
-	if s.size > maxKnown || s.short[lower] || slices.ContainsFunc(s.inside, func(secret string) bool { return strings.Contains(lower, secret) }) {
+	packed := strings.NewReplacer("-", "+", "_", "/").Replace(text)
+	lowerPacked := strings.ToLower(packed)
+	if s.size > maxKnown || s.short[lower] || slices.ContainsFunc(s.inside, func(secret string) bool {
+		return strings.Contains(lower, secret) || strings.Contains(lowerPacked, secret)
+	}) {
 		return true
 	}
-	packed := strings.NewReplacer("-", "+", "_", "/").Replace(text)
 	return s.plain.in(lower) || s.packed.in(packed)
 }
 

@@ -42,7 +42,7 @@ func TestSecretImports(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got := known.repeats(text); got != secret {
-				t.Errorf("%s is secret: %t", text, got)
+				t.Errorf("it is secret: %t", got)
 			}
 		})
 	}
