@@ -69,10 +69,12 @@ func TestConfigIsChecked(t *testing.T) {
 		{"full access needs a system", spiff.Config{Access: spiff.AccessFull}},
 		{"tags must be data", spiff.Config{Tags: map[string]any{"x": make(chan int)}}},
 	}
-	for _, tt := range tests {
-		if _, err := spiff.New(tt.config); err == nil {
-			t.Errorf("%s: no error", tt.reason)
-		}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if _, err := spiff.New(test.config); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	if _, err := spiff.New(spiff.Config{Features: []string{"control", "nocontrol"}}); err != nil {
 		t.Error(err)
