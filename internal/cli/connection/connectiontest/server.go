@@ -92,9 +92,13 @@ func (s *Server) Refuse(request string, code int, reason metav1.StatusReason, me
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
+	path := request.URL.Path
+	if request.URL.Query().Get("watch") == "true" {
+		watch(out, request)
+		return
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	path := request.URL.Path
 	if refusal, refused := s.Refusals[request.Method+" "+path]; refused {
 		answer(out, int(refusal.Code), refusal)
 		return
@@ -110,6 +114,18 @@ func (s *Server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 		return
 	}
 	s.write(out, request, body)
+}
+
+// watch is one in which nothing happens. A list comes first: nothing is sent to begin with.
+func watch(out http.ResponseWriter, request *http.Request) {
+	if request.URL.Query().Get("sendInitialEvents") == "true" {
+		answer(out, http.StatusUnprocessableEntity, metav1.Status{Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid})
+		return
+	}
+	out.Header().Set("Content-Type", "application/json")
+	out.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(out).Flush()
+	<-request.Context().Done()
 }
 
 func (s *Server) read(out http.ResponseWriter, path string) {
