@@ -31,6 +31,7 @@ type Server struct {
 	mutex   sync.Mutex
 	objects map[string]map[string]any
 	writes  []string
+	gone    []string
 	version int
 }
 
@@ -90,6 +91,9 @@ func (s *Server) Refuse(request string, code int, reason metav1.StatusReason, me
 	}
 }
 
+// Gone lets requests end as at a path that the API does not have.
+func (s *Server) Gone(request string) { s.gone = append(s.gone, request) }
+
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	path := request.URL.Path
@@ -99,6 +103,10 @@ func (s *Server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if slices.Contains(s.gone, request.Method+" "+path) {
+		http.NotFound(out, request)
+		return
+	}
 	if refusal, refused := s.Refusals[request.Method+" "+path]; refused {
 		answer(out, int(refusal.Code), refusal)
 		return

@@ -20,9 +20,11 @@ func TestOutputModes(t *testing.T) {
 		{"the tree for programs", outputFlags{output: "tree-json"}, outputTreeJSON},
 	}
 	for _, test := range tests {
-		if err := test.flags.check(); err != nil || test.flags.mode != test.want {
-			t.Errorf("%s: mode %q, error %v", test.reason, test.flags.mode, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if err := test.flags.check(); err != nil || test.flags.mode != test.want {
+				t.Errorf("mode %q, error %v", test.flags.mode, err)
+			}
+		})
 	}
 	both := outputFlags{output: "tree-json", json: true}
 	if both.check() == nil {
