@@ -81,10 +81,12 @@ result each time.`,
 }
 
 func (f *options) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
-	tree, _, err := on.Tree(ctx, name)
+	tree, snapshot, err := on.Tree(ctx, name)
 	if err != nil {
 		return err
 	}
+	// Items that nobody may see would be planned as if they were not there.
+	connection.WarnUnreadable(streams.Err, "the plan is not complete", snapshot)
 	access, err := f.registry.AccessWithin(streams, on.Egress())
 	if err != nil {
 		return err

@@ -92,16 +92,23 @@ func TestPlanForPrograms(t *testing.T) {
 
 func TestLineDiff(t *testing.T) {
 	lines := func(text string) []string { return strings.Split(text, "") }
-	for _, test := range []struct{ before, after, want string }{
-		{"abc", "abc", ""}, {"abc", "axc", "-b+x"}, {"abcd", "bde", "-a-c+e"},
+	for _, test := range []struct{ reason, before, after, want string }{
+		{"nothing has changed", "abc", "abc", ""},
+		{"one line in the middle", "abc", "axc", "-b+x"},
+		{"at both ends", "abcd", "bde", "-a-c+e"},
+		{"all is new", "", "ab", "+a+b"},
+		{"all goes", "ab", "", "-a-b"},
+		{"a line that stands twice", "aab", "ab", "-a"},
 	} {
-		var got strings.Builder
-		for _, step := range lineDiff(lines(test.before), lines(test.after)) {
-			got.WriteString(map[diff.Action]string{diff.Delete: "-", diff.Create: "+"}[step.action] + step.line)
-		}
-		if got := got.String(); got != test.want {
-			t.Errorf("%s to %s: %s", test.before, test.after, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			var got strings.Builder
+			for _, step := range lineDiff(lines(test.before), lines(test.after)) {
+				got.WriteString(map[diff.Action]string{diff.Delete: "-", diff.Create: "+"}[step.action] + step.line)
+			}
+			if got.String() != test.want {
+				t.Error(got.String())
+			}
+		})
 	}
 	long := make([]string, longestTexts+1)
 	for i := range long {
