@@ -288,3 +288,29 @@ func TestJobIsAskedFor(t *testing.T) {
 		t.Error(s.Object(installations+"/shop"), s.Object(installations+"/tools"))
 	}
 }
+
+// TestNamesOfALiar: an API server accepts no such names, but the one of somebody else's
+// kubeconfig may say anything.
+func TestNamesOfALiar(t *testing.T) {
+	const name = "shop\x1b[2J"
+	lie := strings.Replace(shop, "{name: shop}", `{name: "shop\x1b[2J"}`, 1)
+	for _, test := range []struct {
+		reason  string
+		command constructor
+		args    []string
+	}{
+		{"before the last resort", NewForceDeleteCommand, []string{name, "--dry-run"}},
+		{"while it works", NewForceDeleteCommand, []string{name, "--yes"}},
+		{"before a deletion", NewDeleteCommand, []string{name, "--yes"}},
+		{"when jobs are started again", NewRerunCommand, []string{"--failed"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := connectiontest.New(t, lie)
+			c := &terminaltest.Console{}
+			s.Run(t, c, test.command, test.args...)
+			if got := c.Out.String() + c.Err.String(); got == "" || strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), terminal.Controls) {
+				t.Errorf("acts on the terminal: %q", got)
+			}
+		})
+	}
+}

@@ -64,7 +64,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	}
 	connection.WarnUnreadable(streams.Err, "the preview is not complete", snapshot)
 	if parent := inspect.Parent(tree.Installation); parent != "" {
-		fmt.Fprintf(streams.Err, "Warning: %s is a part of %s, whose next job brings it back\n", name, parent)
+		fmt.Fprintf(streams.Err, "Warning: %s is a part of %s, whose next job brings it back\n", terminal.Printable(name), terminal.Printable(parent))
 	}
 	showUninstalls(streams.Out, operation.Uninstalls(tree), f.keep)
 	if f.dryRun {
@@ -83,7 +83,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 		return on.Explain(fmt.Errorf("delete the Installation: %w", err))
 	}
 	if !f.waits {
-		fmt.Fprintf(streams.Out, "The deletion of the Installation %s was asked for\n", name)
+		fmt.Fprintf(streams.Out, "The deletion of the Installation %s was asked for\n", terminal.Printable(name))
 		return nil
 	}
 	starts := map[string]inspect.Start{name: {UID: uid, AfterJob: true, JobID: tree.JobID}}

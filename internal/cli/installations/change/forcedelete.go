@@ -49,7 +49,7 @@ On a terminal, the command asks before it begins.`,
 			steps := operation.ForcedRemovals(tree)
 			if dryRun {
 				for _, step := range steps {
-					fmt.Fprintf(streams.Out, "- would delete %s %s\n", step.Kind, step.Object.GetName())
+					fmt.Fprintf(streams.Out, "- would delete %s %s\n", step.Kind, terminal.Printable(step.Object.GetName()))
 				}
 				return nil
 			}
@@ -57,7 +57,7 @@ On a terminal, the command asks before it begins.`,
 			if err := streams.Confirm(question, yes); err != nil {
 				return err
 			}
-			if err := operation.ForceDelete(command.Context(), on.Client, steps, func(line string) { fmt.Fprintln(streams.Out, line) }); err != nil {
+			if err := operation.ForceDelete(command.Context(), on.Client, steps, func(line string) { fmt.Fprintln(streams.Out, terminal.Printable(line)) }); err != nil {
 				return on.Explain(err)
 			}
 			fmt.Fprintln(streams.Out, "All objects deleted")

@@ -66,7 +66,7 @@ func (f *rerunFlags) run(command *cobra.Command, streams terminal.Streams, on *c
 	}
 	starts := map[string]inspect.Start{}
 	for _, name := range chosen {
-		fmt.Fprintf(streams.Out, "%s: ", name)
+		fmt.Fprintf(streams.Out, "%s: ", terminal.Printable(name))
 		before, err := request(command, on, name, v1alpha1.ReconcileOperation)
 		if err != nil {
 			return err

@@ -167,7 +167,7 @@ func writeStory(out io.Writer, entries []inspect.Entry) error {
 		if message == "" {
 			message = entry.Reason
 		}
-		if _, err := fmt.Fprintf(out, "%s %s %s %s: %s%s\n", entry.Time.Format(timeFormat), mark, entry.Kind, entry.Name, terminal.OneLine(message), times(entry)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s %s %s %s: %s%s\n", entry.Time.Format(timeFormat), mark, entry.Kind, terminal.Printable(entry.Name), terminal.OneLine(message), times(entry)); err != nil {
 			return err
 		}
 	}
@@ -182,7 +182,7 @@ func writeEvents(out io.Writer, entries []inspect.Entry) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "LAST SEEN\tTYPE\tREASON\tOBJECT\tMESSAGE")
 	for _, entry := range entries {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s %s\t%s%s\n", entry.Time.Format(time.RFC3339), terminal.OneLine(entry.Type), terminal.OneLine(entry.Reason), entry.Kind, entry.Name, terminal.OneLine(entry.Message), times(entry))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s %s\t%s%s\n", entry.Time.Format(time.RFC3339), terminal.OneLine(entry.Type), terminal.OneLine(entry.Reason), entry.Kind, terminal.Printable(entry.Name), terminal.OneLine(entry.Message), times(entry))
 	}
 	return table.Flush()
 }

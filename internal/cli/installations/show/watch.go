@@ -121,7 +121,7 @@ func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error
 	tell := func(object, state string) {
 		if c.said[object] != state {
 			c.said[object] = state
-			fmt.Fprintf(&lines, "%4s  %s: %s\n", tree.Duration(time.Since(c.began)), object, terminal.Printable(state))
+			fmt.Fprintf(&lines, "%4s  %s: %s\n", tree.Duration(time.Since(c.began)), terminal.Printable(object), terminal.Printable(state))
 		}
 	}
 	for _, root := range trees {
