@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,7 +135,7 @@ func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error
 			}
 		})
 	}
-	for object := range c.said {
+	for _, object := range slices.Sorted(maps.Keys(c.said)) {
 		if !present[object] {
 			tell(object, "deleted")
 		}
