@@ -94,6 +94,17 @@ func TestBuilderRefuses(t *testing.T) {
 		{"a link upwards", func(b *Builder) error { return b.Link("a/b", "../../etc/passwd") }, "leads out of the tree"},
 		{"an empty link", func(b *Builder) error { return b.Link("a", "") }, "leads out of the tree"},
 		{"the same as nothing", func(b *Builder) error { return b.Same("a", "b") }, "no file that was added before"},
+		{"a program that is not there", func(b *Builder) error { return b.Executable("none") }, "mark none: file does not exist"},
+		{"a directory as a program", func(b *Builder) error { return b.Executable("templates") }, "mark templates: file does not exist"},
+		{"a link as a program", func(b *Builder) error { return b.Executable("link.yaml") }, "mark link.yaml: file does not exist"},
+		{"a link in the place of a directory", func(b *Builder) error { return b.Link("templates", "empty") }, "already there as a directory"},
+		{"a link whose target is too long", func(b *Builder) error { return b.Link("a", strings.Repeat("x", 4097)) }, "leads out of the tree"},
+		{"a zero in a target", func(b *Builder) error { return b.Link("a", "b\x00c") }, "leads out of the tree"},
+		{"a zero in a name", func(b *Builder) error { return b.File("a\x00b", "") }, "invalid"},
+		{"a name that is no UTF-8", func(b *Builder) error { return b.File("a\xff", "") }, "invalid"},
+		{"a slash at the end", func(b *Builder) error { return b.File("a/", "") }, "invalid"},
+		{"dots in the middle", func(b *Builder) error { return b.File("a/../b", "") }, "invalid"},
+		{"the same as a link", func(b *Builder) error { return b.Same("a", "link.yaml") }, "no file that was added before"},
 		{"the same as a directory", func(b *Builder) error { return b.Same("a", "templates") }, "no file that was added before"},
 		{"too many bytes, although the file is replaced", func(b *Builder) error {
 			b.Limits.Bytes = 100
@@ -168,4 +179,145 @@ func TestClean(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestModes: nobody can write, and only programs run.
+func TestModes(t *testing.T) {
+	tree := build(t, func(b *Builder) error {
+		return errors.Join(sample(b), b.File("bin/run", "#!/bin/sh\n"), b.Executable("bin/run"), b.Same("run-too", "bin/run"))
+	})
+	for _, test := range []struct {
+		reason, path string
+		want         fs.FileMode
+	}{
+		{"a file", "blueprint.yaml", 0o444},
+		{"a program", "bin/run", 0o555},
+		{"another name of a program", "run-too", 0o555},
+		{"a directory", "templates", fs.ModeDir | 0o555},
+		{"a directory on the way", "bin", fs.ModeDir | 0o555},
+		{"the root", ".", fs.ModeDir | 0o555},
+		{"a link is looked through", "link.yaml", 0o444},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			info, err := tree.Stat(test.path)
+			if err != nil || info.Mode() != test.want || !info.ModTime().IsZero() || info.Sys() != nil {
+				t.Errorf("%v, %v", info, err)
+			}
+		})
+	}
+	if info, err := tree.Lstat("link.yaml"); err != nil || info.Mode() != fs.ModeSymlink|0o777 {
+		t.Errorf("a link itself: %v, %v", info, err)
+	}
+}
+
+// TestWrongReads: what a caller hears who takes one thing for another.
+func TestWrongReads(t *testing.T) {
+	tree := build(t, sample)
+	for _, test := range []struct {
+		reason string
+		read   func() error
+		want   string
+	}{
+		{"a directory as a file", func() error { _, err := tree.ReadFile("templates"); return err }, "read templates: is a directory"},
+		{"an open directory as a file", func() error {
+			file, err := tree.Open("templates")
+			if err != nil {
+				return err
+			}
+			_, err = file.Read(make([]byte, 1))
+			return err
+		}, "read templates: is a directory"},
+		{"a file as a directory", func() error { _, err := tree.ReadDir("blueprint.yaml"); return err }, "readdir blueprint.yaml: is no directory"},
+		{"a file that is not there", func() error { _, err := tree.Open("none"); return err }, "open none: file does not exist"},
+		{"a directory that is not there", func() error { _, err := tree.ReadDir("none"); return err }, "readdir none: file does not exist"},
+		{"the link of what is not there", func() error { _, err := tree.ReadLink("none"); return err }, "readlink none: file does not exist"},
+		{"below a file", func() error { _, err := tree.Stat("blueprint.yaml/x"); return err }, "stat blueprint.yaml/x: is no directory"},
+		{"an absolute path", func() error { _, err := tree.Lstat("/blueprint.yaml"); return err }, "lstat /blueprint.yaml: invalid argument"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if err := test.read(); err == nil || err.Error() != test.want {
+				t.Errorf("%v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestDirectoryInParts: who reads a directory in parts gets each entry once.
+func TestDirectoryInParts(t *testing.T) {
+	tree := build(t, sample)
+	all, err := tree.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		parts  []int
+	}{
+		{"one by one", []int{1, 1, 1, 1, 1, 1}},
+		{"more than there are", []int{100}},
+		{"some, and then the rest", []int{2, -1}},
+		{"two and two", []int{2, 2, 2}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			opened, err := tree.Open(".")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, n := range test.parts {
+				entries, err := opened.(fs.ReadDirFile).ReadDir(n)
+				if err != nil && !errors.Is(err, io.EOF) {
+					t.Fatal(err)
+				}
+				for _, entry := range entries {
+					names = append(names, entry.Name())
+				}
+			}
+			if len(names) != len(all) || !slices.IsSorted(names) {
+				t.Errorf("%q of %d", names, len(all))
+			}
+			if _, err := opened.(fs.ReadDirFile).ReadDir(1); !errors.Is(err, io.EOF) {
+				t.Errorf("after the end: %v", err)
+			}
+		})
+	}
+}
+
+// TestBuilderIsEmptyAfterwards: what was built does not count for the next tree.
+func TestBuilderIsEmptyAfterwards(t *testing.T) {
+	b := &Builder{Limits: Limits{Entries: 2, Bytes: 3}}
+	for _, reason := range []string{"the first", "the second", "the third"} {
+		t.Run(reason, func(t *testing.T) {
+			if err := b.File("d/f", "abc"); err != nil {
+				t.Fatal(err)
+			}
+			if tree := b.Tree(); tree.Entries() != 2 || tree.Bytes() != 3 {
+				t.Errorf("%d entries, %d bytes", tree.Entries(), tree.Bytes())
+			}
+		})
+	}
+}
+
+// FuzzLinks: whatever links say, a path leads to something inside, or to an error.
+func FuzzLinks(f *testing.F) {
+	f.Add("a", "b/c", "d", "../a", "a/x")
+	f.Add("l", ".", "l/l", "..", "l/l/l")
+	f.Add("self", "self/self", "b", "self", "b")
+	f.Add("d/up", "../f", "e", "d/up/..", "e/up")
+	f.Fuzz(func(t *testing.T, first, to, second, toToo, asked string) {
+		b := &Builder{Limits: Limits{Entries: 100, Bytes: 1 << 16}}
+		if err := b.File("f", "inside"); err != nil {
+			t.Fatal(err)
+		}
+		_ = b.Link(first, to)
+		_ = b.Link(second, toToo)
+		tree := b.Tree()
+		content, err := tree.ReadFile(asked)
+		if err == nil && string(content) != "inside" {
+			t.Errorf("%q leads to %q", asked, content)
+		}
+		if _, statErr := tree.Stat(asked); err == nil && statErr != nil {
+			t.Errorf("%q can be read and not looked at: %v", asked, statErr)
+		}
+	})
 }
