@@ -164,11 +164,13 @@ func TestRenderAsFiles(t *testing.T) {
 		{"some kinds", []string{"-w", "out/put", "subinst"}, "subinstallations/consumer.yaml subinstallations/provider.yaml"},
 		{"the whole tree", []string{"-w", "out/put", "-e", "exports.yaml"}, simulated},
 	} {
-		terminaltest.WriteFiles(t, team)
-		got := execute(t, append([]string{"render", "team", "-f", "imports.yaml"}, test.args...)...)
-		if files := filesBelow(t, "out/put"); got.code != 0 || files != test.files || !strings.HasPrefix(got.out, "Wrote ") {
-			t.Errorf("%s: %+v, there is %s", test.reason, got, files)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, team)
+			got := execute(t, append([]string{"render", "team", "-f", "imports.yaml"}, test.args...)...)
+			if files := filesBelow(t, "out/put"); got.code != 0 || files != test.files || !strings.HasPrefix(got.out, "Wrote ") {
+				t.Errorf("%+v, there is %s", got, files)
+			}
+		})
 	}
 }
 
@@ -248,10 +250,12 @@ func TestWrongUse(t *testing.T) {
 		{"push nothing", "push registry.example.org/a:1 none", 3, "there is no blueprint none"},
 		{"an unknown command", "nonsense", 64, "unknown command"},
 	} {
-		terminaltest.WriteFiles(t, team)
-		if got := execute(t, strings.Fields(test.args)...); got.code != test.code || got.out != "" || !strings.Contains(got.err, test.err) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, team)
+			if got := execute(t, strings.Fields(test.args)...); got.code != test.code || got.out != "" || !strings.Contains(got.err, test.err) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 
@@ -272,14 +276,16 @@ func TestImportFiles(t *testing.T) {
 		{"an alias without an anchor", "{size: *s3cret}", "imports i.yaml: "},
 		{"no map", "1", "the file has no map imports"},
 	} {
-		terminaltest.WriteFiles(t, team)
-		if err := os.WriteFile("i.yaml", []byte("imports:\n  "+test.imports+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		got := execute(t, "render", "team", "-f", "i.yaml")
-		if got.code == 0 || got.out != "" || !strings.Contains(got.err, test.err) || strings.Contains(got.err, "s3cret") {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, team)
+			if err := os.WriteFile("i.yaml", []byte("imports:\n  "+test.imports+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got := execute(t, "render", "team", "-f", "i.yaml")
+			if got.code == 0 || got.out != "" || !strings.Contains(got.err, test.err) || strings.Contains(got.err, "s3cret") {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 
@@ -377,14 +383,16 @@ func TestExportTemplates(t *testing.T) {
 		{"no YAML", "[", 64, "", "export templates e.yaml: "},
 		{"nothing", "", 1, "", "(-e gives no exports for"},
 	} {
-		terminaltest.WriteFiles(t, team)
-		if err := os.WriteFile("e.yaml", []byte(test.templates), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		got := execute(t, "render", "team", "exports", "-f", "imports.yaml", "-e", "e.yaml", "-q")
-		if got.code != test.code || !strings.Contains(got.out, test.out) || !strings.Contains(got.err, test.err) || strings.Contains(got.err, "s3cret") || (test.err == "" && got.err != "") {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, team)
+			if err := os.WriteFile("e.yaml", []byte(test.templates), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got := execute(t, "render", "team", "exports", "-f", "imports.yaml", "-e", "e.yaml", "-q")
+			if got.code != test.code || !strings.Contains(got.out, test.out) || !strings.Contains(got.err, test.err) || strings.Contains(got.err, "s3cret") || (test.err == "" && got.err != "") {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 

@@ -87,8 +87,10 @@ func TestCreateRefuses(t *testing.T) {
 		{"two arguments", "b c", "name a blueprint"},
 		{"nothing there", "x", "x"},
 	} {
-		if got := createWith(t, test.args); got.code == 0 || !strings.Contains(got.err, test.want) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := createWith(t, test.args); got.code == 0 || !strings.Contains(got.err, test.want) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }

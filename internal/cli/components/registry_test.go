@@ -25,16 +25,18 @@ func TestTarget(t *testing.T) {
 		{"a version that is none", "r.example.org example.org/shop latest", "", "", `the component version "latest" is not a semantic version`},
 		{"a name that is none", "r.example.org shop 1.0.0", "", "", `the component name "shop" is not valid`},
 	} {
-		got, err := targetOf(strings.Fields(test.args))
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) || terminal.ExitCode(err, true) != terminal.ExitUsage {
-				t.Errorf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := targetOf(strings.Fields(test.args))
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || terminal.ExitCode(err, true) != terminal.ExitUsage {
+					t.Errorf("%v", err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || got.Name != test.name || got.Version != test.version {
-			t.Errorf("%s: %+v, %v", test.reason, got, err)
-		}
+			if err != nil || got.Name != test.name || got.Version != test.version {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -78,9 +80,11 @@ func TestRegistryWithoutTLS(t *testing.T) {
 		{"by the address", []string{server.URL + "//example.org/shop:1.0.0"}, terminal.ExitNotFound, "not found in http://" + host},
 		{"by the flag", []string{host, "example.org/shop", "1.0.0", "--allow-plain-http"}, terminal.ExitNotFound, "not found in " + host},
 	} {
-		if got := execute(t, append([]string{"get"}, test.args...)...); got.code != test.code || !strings.Contains(got.err, test.err) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := execute(t, append([]string{"get"}, test.args...)...); got.code != test.code || !strings.Contains(got.err, test.err) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 

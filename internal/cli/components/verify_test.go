@@ -84,9 +84,11 @@ func TestVerify(t *testing.T) {
 		{"a key that is none", "one --public-key no.pem", 64, "", "failed parsing public key data"},
 		{"a file that is not there", "one --ca-cert nowhere", 64, "", "--ca-cert: open nowhere"},
 	} {
-		got := execute(t, append([]string{"verify"}, terminaltest.Fields(test.args)...)...)
-		if got.code != test.code || !strings.Contains(got.out, test.out) || test.out == "" && got.out != "" || !strings.Contains(got.err, test.err) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := execute(t, append([]string{"verify"}, terminaltest.Fields(test.args)...)...)
+			if got.code != test.code || !strings.Contains(got.out, test.out) || test.out == "" && got.out != "" || !strings.Contains(got.err, test.err) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }

@@ -26,14 +26,16 @@ func TestPrint(t *testing.T) {
 		{"without colours", flags{noColor: true}, 80, "✅ clocks: fine\n⚠️  jobs: failed?[2J\n   look\n❌ targets: no route\n   mend it\n"},
 		{"for programs", flags{output: "json"}, 0, ""},
 	} {
-		c := &terminaltest.Console{Columns: test.columns}
-		err := test.flags.print(c.Streams(), findings)
-		if err == nil || err.Error() != "problems found: 1" || test.want != "" && c.Out.String() != test.want {
-			t.Errorf("%s: %v\n%s", test.reason, err, c.Out.String())
-		}
-		if test.want == "" && !strings.Contains(c.Out.String(), `"severity": "problem"`) {
-			t.Errorf("%s: %s", test.reason, c.Out.String())
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			c := &terminaltest.Console{Columns: test.columns}
+			err := test.flags.print(c.Streams(), findings)
+			if err == nil || err.Error() != "problems found: 1" || test.want != "" && c.Out.String() != test.want {
+				t.Errorf("%v\n%s", err, c.Out.String())
+			}
+			if test.want == "" && !strings.Contains(c.Out.String(), `"severity": "problem"`) {
+				t.Errorf("%s", c.Out.String())
+			}
+		})
 	}
 	if err := (&flags{}).print((&terminaltest.Console{}).Streams(), findings[:2]); err != nil {
 		t.Errorf("a warning is no problem: %v", err)

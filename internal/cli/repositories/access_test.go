@@ -44,16 +44,18 @@ func TestLocate(t *testing.T) {
 		{"credentials in the address", "https://user:s3cr3t@r.example.org", "", "", "holds credentials"},
 		{"a context that nobody knows", `{"type":"x"}`, "", "", `unknown repository type "x"`},
 	} {
-		got, err := Locate(test.text)
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "s3cr3t") {
-				t.Errorf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := Locate(test.text)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "s3cr3t") {
+					t.Errorf("%v", err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || got.Spec.Kind != test.kind || test.context != "" && string(got.Context) != test.context {
-			t.Errorf("%s: %s %s, %v", test.reason, got.Spec.Kind, got.Context, err)
-		}
+			if err != nil || got.Spec.Kind != test.kind || test.context != "" && string(got.Context) != test.context {
+				t.Errorf("%s %s, %v", got.Spec.Kind, got.Context, err)
+			}
+		})
 	}
 }
 
@@ -80,10 +82,12 @@ func TestExplain(t *testing.T) {
 		{"the user has stopped it", stopped, errors.New("read: use of closed connection"), terminal.ExitInterrupted, "interrupted"},
 		{"a code that was chosen stays", stopped, terminal.Exitf(terminal.ExitUsage, "x"), terminal.ExitUsage, "x"},
 	} {
-		got := access.Explain(test.ctx, test.err)
-		if terminal.ExitCode(got, true) != test.code || !strings.Contains(got.Error(), test.want) {
-			t.Errorf("%s: %v, code %d", test.reason, got, terminal.ExitCode(got, true))
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := access.Explain(test.ctx, test.err)
+			if terminal.ExitCode(got, true) != test.code || !strings.Contains(got.Error(), test.want) {
+				t.Errorf("%v, code %d", got, terminal.ExitCode(got, true))
+			}
+		})
 	}
 	if err := access.Explain(stopped, nil); err != nil {
 		t.Errorf("what was done in time is done: %v", err)
@@ -122,21 +126,23 @@ func TestRegistryFlags(t *testing.T) {
 		{"authorities that are not there", Flags{caFile: "nowhere"}, nil, "", false, "", "--ca-file: open nowhere"},
 		{"authorities that are none", Flags{caFile: "ca.pem"}, nil, "", false, "", "--ca-file ca.pem: the certificate authority is no PEM certificate"},
 	} {
-		c := &terminaltest.Console{Environment: test.environment}
-		got, err := test.flags.Access(c.Streams())
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "s3cr3t") || terminal.ExitCode(err, true) != terminal.ExitUsage {
-				t.Errorf("%s: %v", test.reason, err)
+		t.Run(test.reason, func(t *testing.T) {
+			c := &terminaltest.Console{Environment: test.environment}
+			got, err := test.flags.Access(c.Streams())
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "s3cr3t") || terminal.ExitCode(err, true) != terminal.ExitUsage {
+					t.Errorf("%v", err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-			continue
-		}
-		found := got.options.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: "https", Host: "r.example.org"})
-		if found[credential.Username] != test.user || (got.helpers != "") != test.helpers || !strings.Contains(c.Err.String(), test.warning) {
-			t.Errorf("%s: user %q, helpers %q, %s", test.reason, found[credential.Username], got.helpers, c.Err.String())
-		}
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			found := got.options.Credentials.Find(credential.Request{Type: credential.TypeOCIRegistry, Scheme: "https", Host: "r.example.org"})
+			if found[credential.Username] != test.user || (got.helpers != "") != test.helpers || !strings.Contains(c.Err.String(), test.warning) {
+				t.Errorf("user %q, helpers %q, %s", found[credential.Username], got.helpers, c.Err.String())
+			}
+		})
 	}
 }

@@ -30,10 +30,12 @@ func TestSplitComponent(t *testing.T) {
 		{"an empty version", "r.example.org//example.org/shop:", parts{}},
 		{"nothing", "", parts{}},
 	} {
-		repository, name, version, ok := SplitComponent(test.text)
-		if got := (parts{repository, name, version}); got != test.want || ok != (test.want != parts{}) {
-			t.Errorf("%s: %+v, %t", test.reason, got, ok)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			repository, name, version, ok := SplitComponent(test.text)
+			if got := (parts{repository, name, version}); got != test.want || ok != (test.want != parts{}) {
+				t.Errorf("%+v, %t", got, ok)
+			}
+		})
 	}
 }
 

@@ -66,29 +66,31 @@ func TestTransferLines(t *testing.T) {
 			"  5s  downloading x: 5 B, 1 B/s\n"},
 		{"nobody wants to know", true, true, time.Minute, steps, ""},
 	} {
-		var shown fakeTerminal
-		var file bytes.Buffer
-		var out io.Writer = &file
-		if test.terminal {
-			out = &shown
-		}
-		p := NewTransfer(terminal.Streams{Err: out}, test.quiet)
-		p.now = clock(test.step)
-		p.begin("downloading x")
-		for _, e := range test.events {
-			switch {
-			case e.say != "":
-				p.Say(e.say)
-			case e.expect != 0:
-				p.expect(e.expect)
-			default:
-				p.add(e.add)
+		t.Run(test.reason, func(t *testing.T) {
+			var shown fakeTerminal
+			var file bytes.Buffer
+			var out io.Writer = &file
+			if test.terminal {
+				out = &shown
 			}
-		}
-		p.End()
-		if got := shown.String() + file.String(); got != test.want {
-			t.Errorf("%s:\ngot  %q\nwant %q", test.reason, got, test.want)
-		}
+			p := NewTransfer(terminal.Streams{Err: out}, test.quiet)
+			p.now = clock(test.step)
+			p.begin("downloading x")
+			for _, e := range test.events {
+				switch {
+				case e.say != "":
+					p.Say(e.say)
+				case e.expect != 0:
+					p.expect(e.expect)
+				default:
+					p.add(e.add)
+				}
+			}
+			p.End()
+			if got := shown.String() + file.String(); got != test.want {
+				t.Errorf("%s:\ngot  %q\nwant %q", test.reason, got, test.want)
+			}
+		})
 	}
 }
 
@@ -183,27 +185,29 @@ func TestDownloadIsMeasuredAtItsSource(t *testing.T) {
 		{"an image has that of its blobs", "image", "downloading image: 195.3 KiB of 195.3 KiB (100%), "},
 		{"of many platforms it is known at the end only", "platforms", "downloading platforms: 195.3 KiB, "},
 	} {
-		resource, err := version.Resource(descriptor.Named(test.name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown := &fakeTerminal{}
-		p := NewTransfer(terminal.Streams{Err: shown}, false)
-		p.now = clock(time.Second)
-		content, err := session.Download(t.Context(), version, resource, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, content); err != nil {
-			t.Fatal(err)
-		}
-		if err := content.Close(); err != nil {
-			t.Error(err)
-		}
-		lines := strings.Split(shown.String(), "\r")
-		if last := lines[len(lines)-1]; !strings.HasPrefix(last, test.want) {
-			t.Errorf("%s: the last line is %q, want %q", test.reason, last, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			resource, err := version.Resource(descriptor.Named(test.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown := &fakeTerminal{}
+			p := NewTransfer(terminal.Streams{Err: shown}, false)
+			p.now = clock(time.Second)
+			content, err := session.Download(t.Context(), version, resource, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, content); err != nil {
+				t.Fatal(err)
+			}
+			if err := content.Close(); err != nil {
+				t.Error(err)
+			}
+			lines := strings.Split(shown.String(), "\r")
+			if last := lines[len(lines)-1]; !strings.HasPrefix(last, test.want) {
+				t.Errorf("the last line is %q, want %q", last, test.want)
+			}
+		})
 	}
 }
 

@@ -33,12 +33,14 @@ func TestExitCode(t *testing.T) {
 		{"the user stopped it, in old commands as well", fmt.Errorf("x: %w", context.Canceled), 130, 130},
 	}
 	for _, test := range tests {
-		if got := terminal.ExitCode(test.err, false); got != test.old {
-			t.Errorf("%s: code %d, want %d in old commands", test.reason, got, test.old)
-		}
-		if got := terminal.ExitCode(test.err, true); got != test.full {
-			t.Errorf("%s: code %d, want %d", test.reason, got, test.full)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := terminal.ExitCode(test.err, false); got != test.old {
+				t.Errorf("code %d, want %d in old commands", got, test.old)
+			}
+			if got := terminal.ExitCode(test.err, true); got != test.full {
+				t.Errorf("code %d, want %d", got, test.full)
+			}
+		})
 	}
 }
 
@@ -60,10 +62,12 @@ func TestTerminal(t *testing.T) {
 		{"the more special variable counts", 80, map[string]string{"LC_ALL": "C.UTF-8", "LANG": "C"}, true, false},
 	}
 	for _, test := range tests {
-		s := (&terminaltest.Console{Columns: test.columns, Environment: test.environment}).Streams()
-		if s.Color() != test.color || s.ASCII() != test.ascii {
-			t.Errorf("%s: colour %t, ASCII %t", test.reason, s.Color(), s.ASCII())
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			s := (&terminaltest.Console{Columns: test.columns, Environment: test.environment}).Streams()
+			if s.Color() != test.color || s.ASCII() != test.ascii {
+				t.Errorf("colour %t, ASCII %t", s.Color(), s.ASCII())
+			}
+		})
 	}
 }
 
@@ -86,27 +90,29 @@ func TestRun(t *testing.T) {
 		{"a flag that nobody knows", "new --x", nil, terminal.ExitUsage, "", "Error: unknown flag: --x\n"},
 		{"values of a flag, and no files", "__complete new --color ", nil, 0, "red\ngreen\n:4\n", "Completion ended with directive: ShellCompDirectiveNoFileComp\n"},
 	} {
-		root := &cobra.Command{Use: "root"}
-		group := &cobra.Command{Use: "group", Args: terminal.Subcommand, RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
-		group.AddCommand(&cobra.Command{Use: "inspect", Run: func(*cobra.Command, []string) {}})
-		root.AddCommand(group)
-		for _, name := range []string{"old", "new"} {
-			command := &cobra.Command{
-				Use: name, Args: terminal.Arguments(cobra.NoArgs),
-				RunE: func(*cobra.Command, []string) error { return terminal.Exitf(terminal.ExitTimeout, "late") },
+		t.Run(test.reason, func(t *testing.T) {
+			root := &cobra.Command{Use: "root"}
+			group := &cobra.Command{Use: "group", Args: terminal.Subcommand, RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+			group.AddCommand(&cobra.Command{Use: "inspect", Run: func(*cobra.Command, []string) {}})
+			root.AddCommand(group)
+			for _, name := range []string{"old", "new"} {
+				command := &cobra.Command{
+					Use: name, Args: terminal.Arguments(cobra.NoArgs),
+					RunE: func(*cobra.Command, []string) error { return terminal.Exitf(terminal.ExitTimeout, "late") },
+				}
+				command.Flags().String("color", "", "")
+				terminal.CompleteWith(command, "color", "red", "green")
+				root.AddCommand(command)
+				if name == "new" {
+					terminal.BeStrict(command)
+				}
 			}
-			command.Flags().String("color", "", "")
-			terminal.CompleteWith(command, "color", "red", "green")
-			root.AddCommand(command)
-			if name == "new" {
-				terminal.BeStrict(command)
+			c := &terminaltest.Console{Environment: test.environment}
+			code := terminal.Run(t.Context(), root, c.Streams(), strings.Split(test.args, " "))
+			if code != test.code || c.Out.String() != test.out || c.Err.String() != test.err {
+				t.Errorf("code %d, %q, %q", code, c.Out.String(), c.Err.String())
 			}
-		}
-		c := &terminaltest.Console{Environment: test.environment}
-		code := terminal.Run(t.Context(), root, c.Streams(), strings.Split(test.args, " "))
-		if code != test.code || c.Out.String() != test.out || c.Err.String() != test.err {
-			t.Errorf("%s: code %d, %q, %q", test.reason, code, c.Out.String(), c.Err.String())
-		}
+		})
 	}
 }
 

@@ -79,16 +79,18 @@ func TestWideDeployItem(t *testing.T) {
 		{"a deployer of somebody else", "example.com/own", config(`{}`), nil},
 	}
 	for _, test := range tests {
-		l := rootOnly("Succeeded")
-		l.lastItem().Spec = v1alpha1.DeployItemSpec{Type: test.itemType, Configuration: test.config}
-		_, got, _ := strings.Cut(render(t, inspect.Forest(l.snapshot), tree.Options{Wide: true}), "DeployItem a-item-x\n")
-		want := ""
-		for _, line := range append([]string{"Type: " + string(test.itemType)}, test.want...) {
-			want += "            " + line + "\n"
-		}
-		if diff := cmp.Diff(want+"\n", got); diff != "" {
-			t.Errorf("%s: %s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			l := rootOnly("Succeeded")
+			l.lastItem().Spec = v1alpha1.DeployItemSpec{Type: test.itemType, Configuration: test.config}
+			_, got, _ := strings.Cut(render(t, inspect.Forest(l.snapshot), tree.Options{Wide: true}), "DeployItem a-item-x\n")
+			want := ""
+			for _, line := range append([]string{"Type: " + string(test.itemType)}, test.want...) {
+				want += "            " + line + "\n"
+			}
+			if diff := cmp.Diff(want+"\n", got); diff != "" {
+				t.Errorf("%s", diff)
+			}
+		})
 	}
 }
 
@@ -119,13 +121,15 @@ func TestWrap(t *testing.T) {
 		{"uncut for those who search", words, tree.Options{NoWrap: true}, []string{"    Last error: " + words}},
 	}
 	for _, test := range tests {
-		l := newLandscape()
-		l.installation("a", "", "Failed").Status.LastError = &v1alpha1.Error{Message: test.message}
-		got := render(t, inspect.Forest(l.snapshot), test.options)
-		want := "[❌ Failed] Installation a\n" + strings.Join(test.want, "\n") + "\n\n"
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", test.reason, diff)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			l := newLandscape()
+			l.installation("a", "", "Failed").Status.LastError = &v1alpha1.Error{Message: test.message}
+			got := render(t, inspect.Forest(l.snapshot), test.options)
+			want := "[❌ Failed] Installation a\n" + strings.Join(test.want, "\n") + "\n\n"
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s", diff)
+			}
+		})
 	}
 }
 

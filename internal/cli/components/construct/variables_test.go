@@ -20,10 +20,12 @@ func TestSubstitute(t *testing.T) {
 		{"without a value", "a: 1\nb: ${B}", "", "line 2: the variable ${B} has no value: give it one with --set B=VALUE"},
 		{"without a name", "a: ${}", "", "line 1: a variable has no name"},
 	} {
-		got, err := Substitute(test.text, values)
-		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
-			t.Errorf("%s: %q, %v", test.reason, got, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := Substitute(test.text, values)
+			if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
 	}
 	t.Setenv("SHOP_VERSION", "1")
 	for _, asked := range []bool{false, true} {
@@ -46,19 +48,21 @@ func TestSettings(t *testing.T) {
 		{"a value that is no text", "A: [x]", nil, "the value of A must be a text, a number or a truth value"},
 		{"a name twice", "A: x\nA: y", nil, "line 2, column 1: the key is there twice"},
 	} {
-		file := filepath.Join(t.TempDir(), "settings.yaml")
-		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := Variables(false, []string{file}, nil)
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: got %v, want %q", test.reason, err, test.err)
+		t.Run(test.reason, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "settings.yaml")
+			if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if err != nil || !maps.Equal(got, test.want) {
-			t.Errorf("%s: got %v, %v", test.reason, got, err)
-		}
+			got, err := Variables(false, []string{file}, nil)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil || !maps.Equal(got, test.want) {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
 	}
 }

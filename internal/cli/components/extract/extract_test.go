@@ -71,33 +71,35 @@ func TestExtract(t *testing.T) {
 		{"a device", nil, []tar.Header{{Typeflag: tar.TypeChar, Name: "a"}}, nil, archive.ErrUnsafe},
 		{"a file below a link", nil, []tar.Header{link("a", "."), file("a/b", 0o644)}, nil, archive.ErrUnsafe},
 	} {
-		terminaltest.WriteFiles(t, map[string]string{"content": string(pack(t, test.tar...))})
-		for name, text := range test.have {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if text != "" {
-				if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, map[string]string{"content": string(pack(t, test.tar...))})
+			for name, text := range test.have {
+				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 					t.Fatal(err)
 				}
+				if text != "" {
+					if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
-		}
-		count, err := Archive(t.Context(), "content", "application/x-tar", "out")
-		if !errors.Is(err, test.err) || err == nil && count != len(test.tar) {
-			t.Errorf("%s: %d files, %v", test.reason, count, err)
-		}
-		if hidden, _ := filepath.Glob(".*"); len(hidden) > 0 {
-			t.Errorf("%s: left %v", test.reason, hidden)
-		}
-		if _, err := os.Lstat("out"); test.err != nil && err == nil {
-			t.Errorf("%s: a directory was left", test.reason)
-		}
-		for name, mode := range test.want {
-			info, err := os.Lstat(filepath.Join("out", name))
-			if err != nil || mode != fs.ModeSymlink && info.Mode() != mode || mode == fs.ModeSymlink && info.Mode().Type() != mode {
-				t.Errorf("%s: %s is %v, %v", test.reason, name, info, err)
+			count, err := Archive(t.Context(), "content", "application/x-tar", "out")
+			if !errors.Is(err, test.err) || err == nil && count != len(test.tar) {
+				t.Errorf("%d files, %v", count, err)
 			}
-		}
+			if hidden, _ := filepath.Glob(".*"); len(hidden) > 0 {
+				t.Errorf("left %v", hidden)
+			}
+			if _, err := os.Lstat("out"); test.err != nil && err == nil {
+				t.Error("a directory was left")
+			}
+			for name, mode := range test.want {
+				info, err := os.Lstat(filepath.Join("out", name))
+				if err != nil || mode != fs.ModeSymlink && info.Mode() != mode || mode == fs.ModeSymlink && info.Mode().Type() != mode {
+					t.Errorf("%s is %v, %v", name, info, err)
+				}
+			}
+		})
 	}
 }
 
@@ -141,23 +143,25 @@ func TestArtifactsAreUnpackedToWhatTheyAreFor(t *testing.T) {
 		{"an image stays an archive", ocispec.MediaTypeImageConfig, []string{ocispec.MediaTypeImageLayer}, "artifact-descriptor.json"},
 		{"several layers stay an archive", "application/x", []string{"application/x", "application/y"}, "artifact-descriptor.json"},
 	} {
-		config := push(test.config, "{}")
-		layers := make([]ocispec.Descriptor, 0, len(test.layers))
-		for _, mediaType := range test.layers {
-			layers = append(layers, push(mediaType, tree))
-		}
-		manifest := push(ocispec.MediaTypeImageManifest, manifestText(config, layers...))
-		var set bytes.Buffer
-		if err := oci.WriteSet(t.Context(), &set, target, "x", manifest, "1"); err != nil {
-			t.Fatal(err)
-		}
-		terminaltest.WriteFiles(t, map[string]string{"content": set.String()})
-		if _, err := Archive(t.Context(), "content", oci.SetMediaType(manifest.MediaType), "out"); err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		}
-		if _, err := os.Stat(filepath.Join("out", test.want)); err != nil {
-			t.Errorf("%s: %v", test.reason, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			config := push(test.config, "{}")
+			layers := make([]ocispec.Descriptor, 0, len(test.layers))
+			for _, mediaType := range test.layers {
+				layers = append(layers, push(mediaType, tree))
+			}
+			manifest := push(ocispec.MediaTypeImageManifest, manifestText(config, layers...))
+			var set bytes.Buffer
+			if err := oci.WriteSet(t.Context(), &set, target, "x", manifest, "1"); err != nil {
+				t.Fatal(err)
+			}
+			terminaltest.WriteFiles(t, map[string]string{"content": set.String()})
+			if _, err := Archive(t.Context(), "content", oci.SetMediaType(manifest.MediaType), "out"); err != nil {
+				t.Errorf("%v", err)
+			}
+			if _, err := os.Stat(filepath.Join("out", test.want)); err != nil {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 
