@@ -173,7 +173,7 @@ func (i *Item) Warn(reason string, messages ...string) {
 		i.run.warned = map[string]struct{}{}
 	}
 	i.run.warned[reason] = struct{}{}
-	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", shortened(strings.Join(messages, "; ")))
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.Note(strings.Join(messages, "; ")))
 }
 
 // SetProviderStatus keeps what the deployer wants to remember of the item for the

@@ -181,15 +181,6 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-func TestShortened(t *testing.T) {
-	if got := shortened(strings.Repeat("a", maxNote)); len(got) != maxNote || strings.HasSuffix(got, "...") {
-		t.Errorf("%d characters", len(got))
-	}
-	if got := shortened(strings.Repeat("a", maxNote+1)); len(got) != maxNote || !strings.HasSuffix(got, "...") {
-		t.Errorf("%d characters", len(got))
-	}
-}
-
 // TestFinalizerThatStays reports that the finalizer cannot be taken away, and tries it
 // again later.
 func TestFinalizerThatStays(t *testing.T) {

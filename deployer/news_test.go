@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -82,5 +83,18 @@ func TestWarn(t *testing.T) {
 	s.look()
 	if told := s.told(); len(told) != 2 {
 		t.Errorf("the next job told %q", told)
+	}
+}
+
+// TestWarningsAreTexts: what an event says is cut between letters, not in one: no API
+// server stores half of one.
+func TestWarningsAreTexts(t *testing.T) {
+	s := onStage(t, &script{reconcile: func(_ context.Context, item *Item) (Result, error) {
+		item.Warn("Long", strings.Repeat("ü", 2000))
+		return WaitFor("the end"), nil
+	}}, newItem())
+	s.look()
+	if told := s.told(); len(told) != 1 || !utf8.ValidString(told[0]) || len(told[0]) > 1100 || !strings.HasSuffix(told[0], "...") {
+		t.Errorf("told %q", told)
 	}
 }

@@ -24,9 +24,6 @@ import (
 	"go.landscaper.dev/internal/validation"
 )
 
-// maxNote is the longest text of an event.
-const maxNote = 1024
-
 // reconciler carries out the items of one type.
 type reconciler struct {
 	options   Options
@@ -349,16 +346,8 @@ func (r *reconciler) announce(ctx context.Context, item *Item, ended report.Verd
 	if reason == "" {
 		reason = "Error"
 	}
-	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", shortened(shown.Message))
+	r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.Note(shown.Message))
 	log.FromContext(ctx).Info("an attempt did not succeed", "final", ended == report.Failed, "operation", shown.Operation, "reason", shown.Reason, "message", shown.Message)
-}
-
-// shortened returns a text that fits into an event.
-func shortened(note string) string {
-	if len(note) > maxNote {
-		return note[:maxNote-3] + "..."
-	}
-	return note
 }
 
 // wake lets an item go on at once.

@@ -123,7 +123,7 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	}
 	if isNew {
 		found := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
-		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", shortened(found.Message))
+		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", job.Note(found.Message))
 		log.FromContext(ctx).Info("somebody has changed what was deployed", "drift", found.Message)
 	}
 	if len(drift) > 0 && seen.repetition.Correct {
