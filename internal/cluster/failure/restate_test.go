@@ -2,10 +2,17 @@ package failure
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -34,5 +41,166 @@ func TestCorpora(t *testing.T) {
 		if entries, err := os.ReadDir("testdata/fuzz/" + name); err != nil || len(entries) == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestRestated(t *testing.T) {
+	cause := func(kind metav1.CauseType, field, message string) *metav1.Status {
+		return &metav1.Status{Reason: metav1.StatusReasonInvalid, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: kind, Field: field, Message: message}}}}
+	}
+	tests := []struct {
+		reason string
+		code   int
+		said   *metav1.Status
+		want   string
+	}{
+		{"a field with a value that is wrong", 422, cause(metav1.CauseTypeFieldValueInvalid, "spec.replicas", "Invalid value: "+word), "Invalid (422) to PUT of x: spec.replicas: the value is invalid"},
+		{"a field that cannot be changed", 422, cause(metav1.CauseTypeFieldValueInvalid, "spec.selector", word+": field is immutable"), "spec.selector: the value is invalid (it cannot be changed: delete the object, or keep the value)"},
+		{"a wrong type", 422, cause(metav1.CauseTypeTypeInvalid, "spec.replicas", `"`+word+`": spec.replicas in body must be of type integer: "string"`), "the value has the wrong type (it must be of type integer)"},
+		{"a key of a map is data", 422, cause(metav1.CauseTypeFieldValueInvalid, "spec.template.annotations["+word+"]", ""), "spec.template.annotations[*]: the value is invalid"},
+		{"an index is none", 422, cause(metav1.CauseTypeFieldValueRequired, "spec.containers[0].image", ""), "spec.containers[0].image: a value is required"},
+		{"what is below data is data", 422, cause(metav1.CauseTypeFieldValueInvalid, "data."+word, ""), "data.*: the value is invalid"},
+		{"what is below labels is data", 422, cause(metav1.CauseTypeFieldValueInvalid, "metadata.labels."+word, ""), "metadata.labels.*: the value is invalid"},
+		{"a sentence is no field", 422, cause(metav1.CauseTypeFieldValueInvalid, "the password "+word, ""), "Invalid (422) to PUT of x: the value is invalid"},
+		{"a cause that nobody knows tells nothing", 422, cause("Cause"+word, "spec.a", word), "Invalid (422) to PUT of x: spec.a"},
+		{"a conflict of owners", 409, cause(metav1.CauseTypeFieldManagerConflict, ".spec.replicas", "conflict with "+word), "spec.replicas: somebody else owns it"},
+		{"a webhook that says something", 403, &metav1.Status{Reason: metav1.StatusReasonForbidden, Message: "admission webhook " + word + " denied the request"}, "Forbidden (403) to PUT of x: an admission webhook of the cluster refuses it"},
+		{"a right that is missing", 403, &metav1.Status{Reason: metav1.StatusReasonForbidden, Message: "User " + word + " cannot patch resource"}, "the credentials of the Target lack this permission"},
+		{"a reason that nobody knows is told by the code", 409, &metav1.Status{Reason: metav1.StatusReason(word)}, "Conflict (409) to PUT of x"},
+		{"neither reason nor code are known", 418, &metav1.Status{Reason: metav1.StatusReason(word), Message: word}, "418 I'm a teapot to PUT of x"},
+		{"a code that is none", -1, &metav1.Status{}, "-1  to PUT of x"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			told := Restated("PUT of x", test.code, test.said)
+			encoded, err := json.Marshal(told)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(told.Message, test.want) || strings.Contains(string(encoded), word) {
+				t.Errorf("got %s", encoded)
+			}
+		})
+	}
+	t.Run("a server that lists causes without end", func(t *testing.T) {
+		said := cause(metav1.CauseTypeFieldValueInvalid, "spec.a", "")
+		for range 1000 {
+			said.Details.Causes = append(said.Details.Causes, said.Details.Causes[0])
+		}
+		if told := Restated("PUT of x", 422, said); len(told.Details.Causes) != maxCauses || len(told.Message) > 1000 {
+			t.Errorf("%d causes, %d bytes", len(told.Details.Causes), len(told.Message))
+		}
+	})
+	t.Run("a path without end", func(t *testing.T) {
+		told := Restated("PUT of x", 422, cause(metav1.CauseTypeFieldValueInvalid, strings.Repeat("a", 10000), ""))
+		if len(told.Message) > 200 || told.Details.Causes[0].Field != "" {
+			t.Errorf("%d bytes", len(told.Message))
+		}
+	})
+}
+
+// answer is what a cluster has said, and to what.
+func answer(method, path string, code int, body string) (*http.Request, *http.Response) {
+	request := httptest.NewRequest(method, "https://127.0.0.1:6443"+path, nil)
+	return request, &http.Response{StatusCode: code, Header: http.Header{"Content-Encoding": {"gzip"}, "Content-Type": {"text/html"}}, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+// TestRestate: whatever a server answers, what comes back is a status in our words.
+func TestRestate(t *testing.T) {
+	const named = "/api/v1/namespaces/" + word + "/secrets/" + word
+	tests := []struct {
+		reason, path string
+		code         int
+		body, want   string
+	}{
+		{"a status", named, 403, `{"kind":"Status","reason":"Forbidden","message":"` + word + `"}`, "the API server answers Forbidden (403) to GET of secrets"},
+		{"no status", named, 403, "<html>" + word, "the API server answers Forbidden (403) to GET of secrets"},
+		{"another kind", named, 500, `{"kind":"Secret","message":"` + word + ` already exists"}`, "the API server answers InternalError (500) to GET of secrets"},
+		{"nothing", named, 404, "", "NotFound (404) to GET of secrets: the cluster does not know this kind"},
+		{"an object that is not there", named, 404, `{"kind":"Status","reason":"NotFound","message":"secrets not found"}`, "NotFound (404) to GET of secrets: it does not exist"},
+		{"a subresource", "/apis/apps/v1/namespaces/a/deployments/" + word + "/scale", 409, "", "Conflict (409) to GET of deployments/scale"},
+		{"a namespace itself", "/api/v1/namespaces/" + word, 403, "", "to GET of namespaces"},
+		{"a kind of the cluster", "/apis/rbac.authorization.k8s.io/v1/clusterroles/" + word, 403, "", "to GET of clusterroles"},
+		{"an address that is none of an API server", "/" + word, 403, "", "Forbidden (403) to GET"},
+		{"the root", "/", 403, "", "Forbidden (403) to GET"},
+		{"more than anybody reads", named, 403, `{"kind":"Status","message":"` + strings.Repeat(word, 10000), "Forbidden (403) to GET of secrets"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			request, response := answer(http.MethodGet, test.path, test.code, test.body)
+			if err := Restate(request, response); err != nil {
+				t.Fatal(err)
+			}
+			told, err := io.ReadAll(response.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status := metav1.Status{}
+			if err := json.Unmarshal(told, &status); err != nil || status.Kind != "Status" || int(status.Code) != test.code {
+				t.Fatalf("%v: %s", err, told)
+			}
+			if !strings.Contains(status.Message, test.want) || strings.Contains(string(told), word) {
+				t.Errorf("got %s", told)
+			}
+			if response.Header.Get("Content-Type") != "application/json" || response.Header.Get("Content-Encoding") != "" || response.ContentLength != int64(len(told)) {
+				t.Errorf("the headers are about the answer of before: %v", response.Header)
+			}
+		})
+	}
+}
+
+// TestInOurWords: events of a watch go by another way, and say no more.
+func TestInOurWords(t *testing.T) {
+	gone := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 410, Reason: metav1.StatusReasonExpired, Message: word}}
+	explained := Explain(io.ErrUnexpectedEOF, TalkToCluster, "x")
+	tests := []struct {
+		reason string
+		err    error
+		want   string
+	}{
+		{"the version is too old", gone, "the API server answers Expired (410) to a watch of secrets"},
+		{"an event that cannot be decoded", errors.New("unable to decode " + word), "the watch of secrets has ended, and begins again"},
+		{"what is about the connection stays", dialed(syscall.ECONNREFUSED), "connection refused"},
+		{"what is explained already stays", explained, explained.Error()},
+		{"an end without a reason stays", io.EOF, "EOF"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			err := InOurWords(test.err, "secrets")
+			if text := err.Error(); !strings.Contains(text, test.want) {
+				t.Errorf("it says %q", text)
+			}
+			if apierrors.ReasonForError(err) != apierrors.ReasonForError(test.err) {
+				t.Errorf("the reason is %q", apierrors.ReasonForError(err))
+			}
+		})
+	}
+	t.Run("no error", func(t *testing.T) {
+		if err := InOurWords(nil, "secrets"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestIsNamespaceMissing(t *testing.T) {
+	status := func(kind string, code int) error {
+		said := &metav1.Status{Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: kind, Name: word}}
+		return fmt.Errorf("create it: %w", &apierrors.StatusError{ErrStatus: *Restated("POST of x", code, said)})
+	}
+	for _, test := range []struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		{"the namespace is missing", status("namespaces", 404), true},
+		{"the object is missing", status("configmaps", 404), false},
+		{"another error", errors.New("x"), false},
+		{"no error", nil, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := IsNamespaceMissing(test.err); got != test.want {
+				t.Errorf("%t: %v", got, test.err)
+			}
+		})
 	}
 }
