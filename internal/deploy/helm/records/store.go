@@ -38,9 +38,9 @@ const (
 	ownerAnnotation  = "helm.deployer.landscaper.gardener.cloud/deployitem-uid"
 	nameAnnotation   = "helm.deployer.landscaper.gardener.cloud/deployitem"
 	digestAnnotation = "helm.deployer.landscaper.gardener.cloud/digest"
-	// MaxRecord is how long a record may be when it is unpacked. A Secret holds a
+	// maxRecord is how long a record may be when it is unpacked. A Secret holds a
 	// megabyte of it in packed form.
-	MaxRecord = 32 << 20
+	maxRecord = 32 << 20
 )
 
 // unpacking lets few records be unpacked at the same time: what a cluster stores of its
@@ -138,7 +138,7 @@ func (r *Record) Release() (*helmrelease.Release, error) {
 		if err != nil {
 			return nil, errBroken
 		}
-		if packed, err = io.ReadAll(io.LimitReader(reader, MaxRecord+1)); err != nil || len(packed) > MaxRecord {
+		if packed, err = io.ReadAll(io.LimitReader(reader, maxRecord+1)); err != nil || len(packed) > maxRecord {
 			return nil, errBroken
 		}
 	}

@@ -360,7 +360,6 @@ func TestRecordsThatAreNone(t *testing.T) {
 	}
 	for reason, text := range map[string]string{
 		"no base64": "bm9uZQ==", "half of one": packed(`{"info":{}}`)[:40], "no JSON": packed("none"), "a release without its state": packed(`{"name":"shop"}`),
-		"a bomb": packed(`{"info":{},"manifest":"` + strings.Repeat("x", records.MaxRecord) + `"}`),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			cluster := memory.New()
