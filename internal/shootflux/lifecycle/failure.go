@@ -73,9 +73,10 @@ func notBefore(again, took time.Duration) time.Duration {
 }
 
 // wait says since when a shoot waits, and how long it may wait on. Another configuration
-// gets all the time anew.
+// gets all the time anew, and so does a time to come: the seed that the shoot comes from
+// may have had a wrong clock, and nobody would hear of a shoot that waits until then.
 func wait(remembered *state.State, checksum string, now time.Time) (since time.Time, left time.Duration) {
-	if remembered.WaitingSince == nil || remembered.ConfigChecksum != checksum {
+	if remembered.WaitingSince == nil || remembered.WaitingSince.After(now) || remembered.ConfigChecksum != checksum {
 		moment := now.UTC()
 		remembered.WaitingSince, remembered.ConfigChecksum = &moment, checksum
 	}

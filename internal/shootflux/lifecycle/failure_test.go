@@ -11,7 +11,7 @@ import (
 )
 
 func TestWait(t *testing.T) {
-	since := noon.Add(-9 * time.Minute)
+	since, ahead := noon.Add(-9*time.Minute), noon.AddDate(1, 0, 0)
 	for _, test := range []struct {
 		name        string
 		remembered  state.State
@@ -24,6 +24,7 @@ func TestWait(t *testing.T) {
 		{"goes on", state.State{WaitingSince: &since, ConfigChecksum: "a"}, noon, time.Minute, since, "a restart must not give it more time"},
 		{"over", state.State{WaitingSince: &since, ConfigChecksum: "a"}, noon.Add(time.Minute), 0, since, "people have to hear of it"},
 		{"long over", state.State{WaitingSince: &since, ConfigChecksum: "a"}, noon.Add(time.Hour), -59 * time.Minute, since, "they hear of it until it is over"},
+		{"since a time to come: a seed whose clock is wrong has noted it", state.State{WaitingSince: &ahead, ConfigChecksum: "a"}, noon, 10 * time.Minute, noon, "otherwise nobody would hear of it"},
 		{"another configuration", state.State{WaitingSince: &since, ConfigChecksum: "b"}, noon, 10 * time.Minute, noon, "it may help"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
