@@ -96,7 +96,7 @@ func (c *Config) Validate() error {
 	if c.runs(Heartbeat) && c.HeartbeatNamespace == "" {
 		errs = append(errs, errors.New("--heartbeat-namespace: name the namespace for the heartbeat, or use --disable-controllers heartbeat"))
 	}
-	if c.GardenletSecret != "" && !strings.Contains(c.GardenletSecret, "/") {
+	if namespace, name, _ := strings.Cut(c.GardenletSecret, "/"); c.GardenletSecret != "" && (namespace == "" || name == "" || strings.Contains(name, "/")) {
 		errs = append(errs, fmt.Errorf("--gardenlet-kubeconfig %q: write NAMESPACE/NAME of a Secret of the seed", c.GardenletSecret))
 	}
 	return errors.Join(errs...)
