@@ -11,9 +11,9 @@ const (
 	// HandOnPause is the least time between a job and the next one because of a value.
 	HandOnPause = 10 * time.Second
 	// SettlePause is how long values have to stay as they are before they are handed on:
-	// what several items export often changes at once, and one job is enough for that. What
-	// never settles is handed on after LongestSettle.
-	SettlePause   = time.Second
+	// what several items export often changes at once, and one job is enough for that.
+	SettlePause = time.Second
+	// LongestSettle is after which time what never settles is handed on.
 	LongestSettle = 5 * time.Second
 )
 

@@ -85,7 +85,7 @@ func TestExplain(t *testing.T) {
 			if !IsConnection(test.err) || Unreadable(test.err) || Silent(test.err) != (test.want == ReasonUnreachable) {
 				t.Errorf("connection %t, unreadable %t, silent %t", IsConnection(test.err), Unreadable(test.err), Silent(test.err))
 			}
-			if again := Explain(err, "Other", "other"); again != err {
+			if again := Explain(err, "Other", "other"); again.Error() != err.Error() {
 				t.Errorf("it is explained twice: %v", again)
 			}
 		})
@@ -111,7 +111,7 @@ func TestNotAboutTheConnection(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			if got := Explain(test.err, TalkToCluster, "https://127.0.0.1:6443"); got != test.err {
+			if got := Explain(test.err, TalkToCluster, "https://127.0.0.1:6443"); fmt.Sprint(got) != fmt.Sprint(test.err) {
 				t.Errorf("it becomes %v", got)
 			}
 			if IsConnection(test.err) || Silent(test.err) || NotAllowed(test.err) != nil || Unreadable(test.err) != test.unreadable {

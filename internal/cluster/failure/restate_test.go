@@ -128,6 +128,7 @@ func TestRestate(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			request, response := answer(http.MethodGet, test.path, test.code, test.body)
+			defer response.Body.Close() //nolint:errcheck // it is in memory
 			if err := Restate(request, response); err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/pattern"
 )
 
+// What is listed of a source, of shoots and of Secrets.
 var (
 	ShootKind      = schema.GroupVersionKind{Group: "core.gardener.cloud", Version: "v1beta1", Kind: "Shoot"}
 	ShootResource  = schema.GroupVersionResource{Group: "core.gardener.cloud", Version: "v1beta1", Resource: "shoots"}
@@ -142,6 +143,7 @@ func readSecret(object *unstructured.Unstructured, selects func(string) bool) (I
 // together: they are held in memory until the run has ended.
 const maxCopied = 64 << 20
 
+// ErrTooMuch says that the Secrets of a source are too large together.
 var ErrTooMuch = fmt.Errorf("the Secrets that spec.secretNameExpression selects are larger than %d MiB together: select fewer of them", maxCopied>>20)
 
 // Copies reads Secrets of a source, as long as they are not too large together.
@@ -164,6 +166,7 @@ func (c *Copies) Read(object *unstructured.Unstructured) (Item, error) {
 	return read, nil
 }
 
+// TooMuch reports whether they are too large together.
 func (c *Copies) TooMuch() bool { return c.size > maxCopied }
 
 func newItem(object *unstructured.Unstructured, selects func(string) bool) Item {

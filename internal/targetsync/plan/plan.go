@@ -161,6 +161,7 @@ func sourceTargetName(sync *v1alpha1.TargetSync) string {
 	return sync.Spec.SourceNamespace
 }
 
+// Collision says that an object of somebody else has the name of one of ours.
 func Collision(kind, namespace, name string) string {
 	return fmt.Sprintf("%s %s/%s belongs to somebody else and is not overwritten: rename or delete it, or let it be adopted with the label %s=%s",
 		kind, namespace, name, v1alpha1.TargetSyncLabel, v1alpha1.TargetSyncLabelValue)
