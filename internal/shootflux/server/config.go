@@ -96,10 +96,16 @@ func (c *Config) Validate() error {
 	if c.runs(Heartbeat) && c.HeartbeatNamespace == "" {
 		errs = append(errs, errors.New("--heartbeat-namespace: name the namespace for the heartbeat, or use --disable-controllers heartbeat"))
 	}
-	if namespace, name, _ := strings.Cut(c.GardenletSecret, "/"); c.GardenletSecret != "" && (namespace == "" || name == "" || strings.Contains(name, "/")) {
+	if c.GardenletSecret != "" && !isKey(c.GardenletSecret) {
 		errs = append(errs, fmt.Errorf("--gardenlet-kubeconfig %q: write NAMESPACE/NAME of a Secret of the seed", c.GardenletSecret))
 	}
 	return errors.Join(errs...)
+}
+
+// isKey reports whether a text names an object as NAMESPACE/NAME.
+func isKey(text string) bool {
+	namespace, name, _ := strings.Cut(text, "/")
+	return namespace != "" && name != "" && !strings.Contains(name, "/")
 }
 
 // allowed are the releases of Flux that may be installed; nil for all.
