@@ -1,9 +1,11 @@
 package targetsync
 
 import (
+	"encoding/base64"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -16,4 +18,13 @@ func fleet() *v1alpha1.TargetSync {
 	sync.Spec.SourceNamespace, sync.Spec.ShootNameExpression = "garden-blue", "*"
 	sync.Spec.SecretRef = v1alpha1.LocalSecretReference{Name: "access", Key: "kubeconfig"}
 	return sync
+}
+
+// sourceSecret is a Secret of a source with a good kubeconfig and another value.
+func sourceSecret(value string) *unstructured.Unstructured {
+	const kubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}]}`
+	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	return &unstructured.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": "eu", "uid": "uid-eu"}, "data": map[string]any{"kubeconfig": encode(kubeconfig), "note": encode(value)},
+	}}
 }
