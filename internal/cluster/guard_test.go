@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -63,6 +64,16 @@ func endless(out io.Writer, begin, again string) (sent int64) {
 	return sent
 }
 
+// zipped is a text as one piece of a compressed answer. Pieces that are made before cost
+// nothing when they are sent, so that whoever reads is slower than whoever sends.
+func zipped(text string) string {
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	_, _ = writer.Write([]byte(text)) // a buffer takes everything
+	_ = writer.Close()
+	return packed.String()
+}
+
 // TestAnswersWithoutEnd: no form of an answer without end takes more than a bounded
 // amount of memory, and each ends the job with a reason.
 func TestAnswersWithoutEnd(t *testing.T) {
@@ -91,8 +102,7 @@ func TestAnswersWithoutEnd(t *testing.T) {
 					return
 				}
 				out.Header().Set("Content-Encoding", "gzip")
-				packed := gzip.NewWriter(out)
-				sent.Store(endless(packed, attack.begin, attack.again))
+				sent.Store(endless(out, zipped(attack.begin), zipped(strings.Repeat(attack.again, 1<<16))))
 			})
 			var err error
 			grown := heap.Peak(func() { _, err = connection.Get(t.Context(), configMaps, "a", "b") })
