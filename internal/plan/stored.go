@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -116,8 +117,9 @@ func distinct(value any) any {
 		}
 		return elements
 	case float64:
-		if value == math.Trunc(value) && math.Abs(value) < 1<<53 {
-			return json.Number(fmt.Sprintf("%.1f", value))
+		if value == math.Trunc(value) {
+			// A reader takes digits alone for an integer, and an exponent for a float.
+			return json.Number(strconv.FormatFloat(value, 'e', -1, 64))
 		}
 	}
 	return value
