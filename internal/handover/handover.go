@@ -27,6 +27,8 @@ import (
 )
 
 // Desk is where jobs are handed over. Nil is a desk that nobody comes to.
+// The mutex guards the maps and newest. Nobody is told anything while it is held: a
+// deployer may come to the desk at once.
 type Desk struct {
 	mutex sync.Mutex
 	// served are the types of items whose deployers come to the desk.
@@ -79,6 +81,7 @@ func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool
 	d.mutex.Lock()
 	told := d.served[item.Spec.Type]
 	if told != nil {
+		// The job is at the desk before anybody is told: who comes because of it finds it.
 		d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item)}
 	}
 	d.mutex.Unlock()
@@ -140,6 +143,9 @@ func (d *Desk) Saw(item metav1.Object) {
 
 // Gone says that the cache has no such item, and reports whether there is none. One that
 // was created just now may be on its way, until the cache has come to something newer.
+//
+// Items and Executions are watched apart. The Execution hands a job over in the moment in
+// which the item is created, which the cache of the deployer may not show yet.
 func (d *Desk) Gone(key types.NamespacedName) bool {
 	if d == nil {
 		return true

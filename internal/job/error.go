@@ -99,6 +99,11 @@ const (
 )
 
 // OutcomeOf returns what follows from an error.
+//
+// The order matters. A wait carries codes of its own and is never an error, whatever is
+// behind it. What is terminal stays so even if a conflict was its cause. AlreadyExists is a
+// conflict because names of children follow from their parents: what is in the way is
+// mostly our own object, which the cache does not show yet.
 func OutcomeOf(err error) Outcome {
 	switch {
 	case err == nil:

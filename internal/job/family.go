@@ -29,6 +29,8 @@ func Parent(ctx context.Context, reader client.Reader, namespace string, referen
 // Root returns the root of the tree that an Installation is in, which must not be
 // changed, and how far the Installation is below it. It looks no further up than the
 // given number of levels.
+//
+// The bound is for owner references that lead in a circle: anybody may write them.
 func Root(ctx context.Context, reader client.Reader, inst *v1alpha1.Installation, most int) (*v1alpha1.Installation, int, error) {
 	depth := 0
 	for ; depth < most; depth++ {

@@ -14,6 +14,7 @@ const (
 	// maxHistory is how many jobs a status remembers.
 	maxHistory = 10
 	// maxStatus is how large a status may become by its history, in bytes.
+	// Each change of an Installation sends its whole status to all who watch it.
 	maxStatus = 8 << 10
 )
 

@@ -21,6 +21,10 @@ const (
 // generateName made, but the same child gets the same name again, so that a
 // create that is repeated is recognised. A salt above 0 gives another name, for
 // the case that something else has taken the first one.
+//
+// Five letters of 27 are 14 million names. Two children of one parent with the same base
+// differ in their names of templates, so that a salt is needed only where others have taken
+// the name.
 func ChildName(parent types.UID, base string, salt int) string {
 	sum := sha256.Sum256([]byte(string(parent) + "/" + base + "/" + strconv.Itoa(salt)))
 	var suffix strings.Builder

@@ -126,6 +126,8 @@ func (r *Reporter) Calm(s *Subject) { r.breakdowns.over(s.Object.GetUID()) }
 // breakdowns keeps objects on which we break down again and again from being tried
 // at once for ever. What has changed is tried at once, a deletion above all: both
 // change the generation.
+// It is kept in memory only. A restart tries everything once more, which is right: it may
+// be a new release.
 type breakdowns struct {
 	mutex sync.Mutex
 	known map[types.UID]breakdown
@@ -153,6 +155,8 @@ func (b *breakdowns) note(object client.Object, now time.Time) {
 	}
 	last.count++
 	// The first one may be the only one: the job has ended with it.
+	// 16 seconds after the second one, then 64, then 256, then the longest; the bound on
+	// the exponent keeps the shift from overflowing.
 	if last.count > 1 {
 		last.until = now.Add(min(longestBreak, time.Second<<min(2*last.count, 20)))
 	}

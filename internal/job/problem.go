@@ -35,6 +35,9 @@ type Problems struct {
 
 // Record adds a failure to the list. One that is in it already is only renewed, so
 // that one mistake does not push the others out.
+//
+// Several processes and many workers write into one object, so that conflicts are usual
+// here, and repeated at once.
 func (p *Problems) Record(ctx context.Context, description string) error {
 	err := retry.OnError(retry.DefaultRetry, func(err error) bool { return OutcomeOf(err) == Conflict }, func() error {
 		return p.record(ctx, description)

@@ -44,6 +44,8 @@ func Triggered(now metav1.Time) *v1alpha1.TransitionTimes {
 // Written remembers which version of each object this process wrote last, so
 // that a controller does not act on an older one from its cache: the newer one
 // is on its way and wakes the controller.
+// Versions are compared as numbers, which holds for two versions of one object. One that is
+// no number is believed: then a conflict stops a write that is too late.
 type Written struct {
 	mutex    sync.Mutex
 	versions map[types.UID]uint64

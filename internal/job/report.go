@@ -28,8 +28,8 @@ const (
 	// silence is how long details of a failure that goes on are not written again:
 	// each write wakes us, and would end the pause between two attempts.
 	silence = 10 * time.Second
-	// The pauses between attempts after an error. A registry or an API server that
-	// is back is used soon after.
+	// The pauses between attempts after an error double from the first to the longest.
+	// A registry or an API server that is back is used soon after.
 	firstPause   = 5 * time.Millisecond
 	longestPause = 30 * time.Second
 )
@@ -44,6 +44,10 @@ func Pauses() workqueue.TypedRateLimiter[reconcile.Request] {
 
 // Reporter writes into the status of objects how their jobs go, and tells users by
 // events. Controllers state facts; what follows from them is here.
+//
+// One write of the status is one transition. It is an update of the version that was read,
+// so that of two workers or processes that report at the same time the second one learns
+// that it was late; a patch would mix the two.
 type Reporter struct {
 	Client client.Client
 	// Events tells users what happened; nil tells nobody.
@@ -97,6 +101,8 @@ func (r *Reporter) Save(ctx context.Context, s *Subject) error { return r.store(
 // attempt. It returns the error if the queue shall try again. Subject is nil if the
 // error came before the object was known.
 func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err error) (ctrl.Result, error) {
+	// What ends a job is written here; what only means "later" writes nothing: the object
+	// is gone, the process ends, somebody was faster.
 	var broken *Panic
 	switch {
 	case errors.Is(err, ErrGone), IsShutdown(ctx, err):
@@ -124,6 +130,8 @@ func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Resu
 		phase = s.firstPhase()
 	}
 	s.enter(phase, err, metav1.NewTime(r.Now()))
+	// The status shows this failure already. The queue's pause goes on, and no write wakes
+	// us early.
 	if outcome == Transient && shown(before.LastError, *s.Status.LastError) {
 		return ctrl.Result{}, err
 	}

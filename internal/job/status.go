@@ -67,6 +67,9 @@ func DeployItem(item *v1alpha1.DeployItem) *Subject {
 }
 
 // keep returns what puts the status back to what it is now.
+//
+// A copy of the whole status, because Ended and the history change fields that Status does
+// not point to.
 func (s *Subject) keep() (undo func()) {
 	switch object := s.Object.(type) {
 	case *v1alpha1.Installation:
@@ -86,6 +89,8 @@ func (s *Subject) keep() (undo func()) {
 func (s Status) Unfinished() bool { return Unfinished(*s.JobID, *s.JobIDFinished) }
 
 // Trigger hands a job over. The phase stays: it tells that nobody has begun yet.
+//
+// Whoever looks meanwhile sees a final phase with a job that is not finished: see Starting.
 func (s Status) Trigger(jobID string, now metav1.Time) {
 	*s.JobID, *s.TransitionTimes = jobID, Triggered(now)
 }
@@ -110,6 +115,9 @@ func (s Status) times(now metav1.Time) *v1alpha1.TransitionTimes {
 
 // Enter enters a phase and writes down what follows from it: the error of the last
 // step, the times, the end of the job, and the summary conditions.
+//
+// JobIDFinished, the final phase and FinishedTime are set together and stored in one write,
+// so that nobody ever sees a job that has ended without its result.
 func (s Status) Enter(phase string, err error, now metav1.Time) {
 	if *s.Phase != phase {
 		*s.Phase, *s.PhaseTransitionTime = phase, &now
@@ -165,6 +173,9 @@ func (s *Subject) Warn(reason string, messages []string) {
 }
 
 // Adopt takes over what was noted on a copy of the subject: conditions and warnings.
+//
+// It is used where work was done on a copy of an object: away from the worker, the object
+// itself could be changed meanwhile.
 func (s *Subject) Adopt(noted *Subject) {
 	*s.Status.Conditions = *noted.Status.Conditions
 	s.warnings = append(s.warnings, noted.warnings...)

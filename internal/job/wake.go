@@ -51,6 +51,9 @@ func (w Wake) By(deadline time.Time) Wake {
 }
 
 // And adds what another wake waits for.
+//
+// Whether the step goes on or the job has ended is said by the first one; the other only
+// adds events and a deadline.
 func (w Wake) And(other Wake) Wake {
 	w.events = append(w.events[:len(w.events):len(w.events)], other.events...)
 	return w.By(other.deadline)

@@ -51,6 +51,9 @@ type Version struct {
 }
 
 // Pool carries out work that makes values of one type.
+//
+// The mutex guards everything below it. Neither the work nor Wake is called while it is
+// held; drop, start, watch, victim and what they call expect that it is.
 type Pool[T any] struct {
 	options Options
 	// background outlives whoever asks: a worker's context ends with its turn.
@@ -83,9 +86,11 @@ type task[T any] struct {
 	key     types.NamespacedName
 	version Version
 	work    func(context.Context) (T, error)
-	state   state
-	cancel  context.CancelCauseFunc
-	began   time.Time
+	// A task goes from waiting over running to finished, and to dropped from each of them.
+	// It leaves the pool's map with dropped, its place only when its work has returned.
+	state  state
+	cancel context.CancelCauseFunc
+	began  time.Time
 	// ends is since when it was told to end.
 	ends  time.Time
 	value T
@@ -123,6 +128,8 @@ func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(con
 	if known.state != finished {
 		return none, ErrPending
 	}
+	// A result is handed out once, whether it is good or bad: who asks again after an error
+	// wants another attempt.
 	p.drop(known)
 	return known.value, known.err
 }
@@ -212,6 +219,9 @@ func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
 }
 
 // finish frees the place of a task. It reports whether somebody wants the result.
+//
+// Work that nobody wants any more still gives its place back here: it could not be taken
+// from it before.
 func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -225,6 +235,8 @@ func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
 			p.drop(p.fetchable[0])
 		}
 	}
+	// The work holds all that it was made for, such as an object with its inputs; a result
+	// may wait for long.
 	t.work = nil
 	p.start()
 	return wanted
@@ -235,6 +247,10 @@ func (p *Pool[T]) finish(t *task[T], value T, err error) bool {
 const grace = time.Second
 
 // watch looks whether work has to make room, now or later.
+//
+// One task is told to end at a time, and a second one only after the grace: mostly the
+// first place is free at once. An alarm that has fired already while it was stopped looks
+// once more, which changes nothing.
 func (p *Pool[T]) watch() {
 	if p.alarm != nil {
 		p.alarm.Stop()

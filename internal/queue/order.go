@@ -14,6 +14,10 @@ import (
 
 // Order remembers in which order jobs came. The controllers of a process share one,
 // so that all objects of an older job go first.
+//
+// Ranks are in memory only: after a restart jobs are ordered as their first events come.
+// One mutex guards the order and the members of all its lines; it is never held while
+// anybody reads a cache or another lock is taken.
 type Order struct {
 	mutex sync.Mutex
 	jobs  map[types.NamespacedName]*standing
@@ -59,6 +63,8 @@ func (o *Order) Ranks() int {
 }
 
 // See notes what an event says about an object, or somebody who knows before.
+//
+// Membership is asked before the lock is taken: it reads caches, up to the root of a tree.
 func (l *Line) See(object client.Object) {
 	job, atWork := l.membership(object)
 	key := client.ObjectKeyFromObject(object)
@@ -91,6 +97,7 @@ func (l *Line) Forget(key types.NamespacedName) {
 
 func (l *Line) leave(key types.NamespacedName, before member) {
 	delete(l.members, key)
+	// A rank ends with its last member. The next job of the same name comes last again.
 	of := l.order.jobs[before.job]
 	if of.members--; of.members == 0 {
 		delete(l.order.jobs, before.job)
@@ -123,6 +130,8 @@ func (l *Line) rank(key types.NamespacedName) uint64 {
 		// been seen first.
 		return of.rank
 	}
+	// It stands behind all that came before it, but the number is not kept: each time it is
+	// asked for again, it goes behind all others again.
 	l.order.last++
 	return l.order.last
 }

@@ -13,6 +13,8 @@ import (
 // requests is the queue of a controller. Its metrics, and that nothing is in work
 // twice, are those of every controller; the order is that of the line, and each
 // namespace is a lane.
+// Get, Done and the shutdown are those of the library's queue, which calls the store with
+// its own lock held; only the order, the lanes and the timers are ours.
 type requests struct {
 	workqueue.TypedInterface[reconcile.Request]
 	limiter workqueue.TypedRateLimiter[reconcile.Request]
@@ -41,6 +43,9 @@ func (l *Line) NewQueue(name string, limiter workqueue.TypedRateLimiter[reconcil
 }
 
 // AddAfter adds a request later, unless an event adds it before.
+//
+// Of several timers of a request the earliest counts, so that a safety net never delays a
+// sooner wake.
 func (q *requests) AddAfter(request reconcile.Request, after time.Duration) {
 	if after <= 0 {
 		q.Add(request)
@@ -63,6 +68,9 @@ func (q *requests) AddAfter(request reconcile.Request, after time.Duration) {
 	q.timers[request] = later
 }
 
+// ring adds a request whose timer has fired. Stop does not stop a timer that fires in the
+// same moment: whoever was replaced meanwhile finds another one in its place, and does
+// nothing.
 func (q *requests) ring(request reconcile.Request, rung *timer) {
 	q.mutex.Lock()
 	current := q.timers[request] == rung
@@ -101,6 +109,9 @@ func (q *requests) Get() (reconcile.Request, bool) {
 }
 
 // Done ends the work on a request.
+//
+// The lane gives its turn back first. The library may push the request again in its own
+// Done, which then competes without a turn that it no longer has.
 func (q *requests) Done(request reconcile.Request) {
 	q.store.done(request)
 	q.TypedInterface.Done(request)
@@ -129,6 +140,9 @@ func (q *requests) close() {
 }
 
 // store holds the requests that wait.
+// The library calls Push, Touch, Len and Pop with its lock held, but done comes without it:
+// hence a mutex of its own. Ranks are asked for without it, so that the order's lock is
+// never taken below it.
 type store struct {
 	line  *Line
 	mutex sync.Mutex
@@ -138,6 +152,9 @@ type store struct {
 var _ workqueue.Queue[reconcile.Request] = &store{}
 
 // Push implements workqueue.Queue.
+//
+// The rank is that of now. What waits while its job gets a rank is pushed again by the
+// event that brought it: Touch, which keeps the better of both.
 func (s *store) Push(request reconcile.Request) {
 	rank := s.line.rank(request.NamespacedName)
 	s.mutex.Lock()

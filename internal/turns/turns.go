@@ -89,6 +89,9 @@ func (t *Queue[T]) Next(most int) (item T, ok bool) {
 }
 
 // Done ends a turn of a lane.
+//
+// A lane without work and without anything that waits is forgotten; so nothing is kept of
+// namespaces that are gone.
 func (t *Queue[T]) Done(name string) {
 	of, ok := t.lanes[name]
 	if !ok || of.running == 0 {
