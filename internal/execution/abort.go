@@ -17,6 +17,10 @@ func abortError(message string) error {
 }
 
 // decideAbort lets the items that are at work end, and starts none.
+//
+// An abort is asked for once and judged again with each change, until what runs has ended
+// or its time is over. The request stays on the object for as long: it is what says that
+// nothing new begins.
 func decideAbort(s snapshot) decision {
 	late, next := overdue(s)
 	if len(late) > 0 {

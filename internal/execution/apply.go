@@ -78,6 +78,10 @@ func (r *Reconciler) adopt(s *snapshot) {
 
 // begin starts a job: the items are written, then the job is stored, then the
 // first items get it.
+//
+// A crash before the status is stored repeats all of it: the job is taken over again, names
+// of items follow from the Execution, and what is there already is only compared. After it,
+// every item is known by its name in the status.
 func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	if err := r.writeItems(ctx, s); err != nil {
 		return classified(err)
@@ -162,6 +166,8 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	patch := client.MergeFrom(s.exec.DeepCopy())
 	delete(s.exec.Annotations, v1alpha1.OperationAnnotation)
 	delete(s.exec.Annotations, v1alpha1.AbortTimeAnnotation)
+	// The answer to the patch replaces the object, with a status that does not know yet
+	// what we have noted in memory, such as a job that was just taken over.
 	status := s.exec.Status
 	if err := r.Client.Patch(ctx, s.exec, patch); err != nil {
 		if apierrors.IsNotFound(err) {

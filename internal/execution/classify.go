@@ -79,6 +79,9 @@ func remaining(items []*v1alpha1.DeployItem) []member {
 }
 
 // classify tells where each item stands in a job that deploys.
+//
+// A dependency that has failed counts as finished here, and what needs it as runnable:
+// judge lets nothing begin after a failure, so that this is never acted on.
 func classify(jobID string, members []member) []class {
 	finished := make(map[string]bool, len(members))
 	for _, m := range members {
@@ -124,6 +127,8 @@ func classifyDeletion(jobID string, members []member, underWay map[types.UID]boo
 		switch {
 		case status.JobID == jobID && !job.Unfinished(status.JobID, status.JobIDFinished) && status.Phase.IsFailed():
 			classes[i] = failed
+		// Also with a job that has ended well: its deployer has taken the finalizer away or
+		// is about to, and the end of the item is the event that counts.
 		case status.JobID == jobID, underWay[m.item.UID], isLetGo(m.item):
 			classes[i] = running
 		case needed[m.name]:

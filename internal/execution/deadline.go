@@ -13,6 +13,9 @@ import (
 const grace = time.Minute
 
 // isTakenUp reports whether a deployer has the job of an item.
+//
+// Both times are stored in whole seconds: who begins in the second of the hand-over has
+// begun after it.
 func isTakenUp(status *v1alpha1.DeployItemStatus) bool {
 	return status.LastReconcileTime != nil && !status.LastReconcileTime.Before(status.JobIDGenerationTime)
 }

@@ -92,6 +92,11 @@ func failure(err error) decision {
 }
 
 // decide chooses the next step.
+//
+// The order of the cases is the protocol. A job is taken over before requests are looked
+// at, so that one that was made for this job is not dismissed as one for nothing. A job
+// that has not begun has no items yet that an interruption could fail: it begins first. An
+// abort needs no items and ends it there.
 func decide(s snapshot) decision {
 	interrupted := s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.InterruptOperation)
 	running := job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished)
@@ -201,6 +206,9 @@ func decidePhase(s snapshot) decision {
 }
 
 // decideItems looks at the items of a job that deploys.
+//
+// Late items are failed first, and the decision is made anew with what they are then: a
+// dead deployer ends a job by the same way as one that reports a failure.
 func decideItems(s snapshot) decision {
 	if s.broken != nil {
 		return failure(job.Wrap(s.broken, "handleReconcilePhase", "handlePhaseProgressing", "", v1alpha1.ErrorConfigurationProblem))

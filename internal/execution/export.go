@@ -16,6 +16,10 @@ import (
 )
 
 // complete collects what the items export and ends the job.
+//
+// What is exported is stored before the job has succeeded: the Installation reads it as
+// soon as it sees that. A crash in between collects once more, and writes nothing if it is
+// the same.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	if err := r.gather(ctx, s); err != nil {
 		return err

@@ -83,6 +83,10 @@ func (r *Reconciler) trigger(ctx context.Context, exec *v1alpha1.Execution, item
 }
 
 // endItem fails the job of an item in place of its deployer.
+//
+// An item that has not got the job yet gets it and ends it in one write, so that no
+// deployer begins with it. The write is bound to the version that we have seen: a deployer
+// that was faster wins, and the next look sees its result.
 func (r *Reconciler) endItem(ctx context.Context, item *v1alpha1.DeployItem, jobID string, cause error) error {
 	phase := v1alpha1.PhaseStringFailed
 	if item.DeletionTimestamp != nil {
@@ -112,6 +116,8 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 			return err
 		}
 	}
+	// The mark goes before the deletion, so that a crash in between never leaves an item that
+	// is deleted and would be uninstalled.
 	if keeps && !staysInstalled(item) {
 		item = s.own(item)
 		patch := client.MergeFrom(item.DeepCopy())

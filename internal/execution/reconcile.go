@@ -84,6 +84,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 // maxSteps is more than any Execution needs without waiting.
+//
+// A decision that is repeated without end would be a mistake of ours, which then pauses
+// like any other error instead of keeping a worker busy.
 const maxSteps = 100
 
 // work observes, decides and applies until there is something to wait for. Last is
@@ -119,6 +122,9 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 var errLagging = errors.New("the cache is behind")
 
 // lagLimit is how long a cache may be behind before we ask the API server.
+//
+// Watches are mostly behind by milliseconds. Who is asked too early costs a request for
+// each item of each new Execution.
 const lagLimit = time.Second
 
 // own returns an item as a copy that may be changed: what a cache shows is shared. All that
@@ -141,6 +147,10 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 
 // observe reads the snapshot. It returns false if the object is gone, or if a cache
 // is behind what we wrote ourselves; the newer version wakes us again.
+//
+// Objects are those of the cache itself, without a copy: a list of a thousand items is
+// looked at with every event of one of them. Whoever changes one takes a copy first, see
+// own.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	exec := &v1alpha1.Execution{}
 	if err := r.Client.Get(ctx, request.NamespacedName, exec, client.UnsafeDisableDeepCopy); err != nil {

@@ -48,6 +48,10 @@ const maxDepth = 100
 
 // atWork tells whether an Execution has a job, or is about to get that of its
 // Installation. It works for the root of the tree that it is in.
+//
+// It is asked with every event of an Execution, also before the work on it begins, and
+// reads caches only. What cannot be read puts the object into a place of its own, which
+// costs order and nothing else.
 func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	key := client.ObjectKeyFromObject(object)
 	exec, ok := object.(*v1alpha1.Execution)

@@ -100,6 +100,7 @@ func ItemExports(exec *v1alpha1.Execution, exports map[string]any, live *v1alpha
 	if err == nil && hash == holder.Hash(raw) && len(live.OwnerReferences) == 1 && owner.Owns(live) {
 		return live, None, nil
 	}
+	// The update replaces all of it, but only the version that was compared.
 	object.ResourceVersion = live.ResourceVersion
 	return object, Update, nil
 }

@@ -38,6 +38,7 @@ func DeployItem(exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate,
 		return item, Create, nil
 	}
 	change, err := compared(live, item)
+	// Not without another change: the time alone would make each job write each item.
 	if change == Update {
 		item.Annotations[v1alpha1.ReconcileTimeAnnotation] = now.UTC().Format(timeFormat)
 	}

@@ -17,6 +17,8 @@ func Execution(inst *v1alpha1.Installation, items v1alpha1.DeployItemTemplateLis
 	if live == nil {
 		exec = &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{
 			Name: inst.Name, Namespace: inst.Namespace,
+			// The public system writes it on each Execution, and nobody ever removes it or acts
+			// on it: the job comes from the parent.
 			Annotations:     map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)},
 			Finalizers:      []string{v1alpha1.Finalizer},
 			OwnerReferences: controllerOf(inst, "Installation"),
@@ -38,6 +40,8 @@ func Execution(inst *v1alpha1.Installation, items v1alpha1.DeployItemTemplateLis
 }
 
 // compareExecutions compares the items and not the form that they are stored in.
+//
+// Items are stored plain or compressed, and both say the same: see SetItems.
 func compareExecutions(live, changed *v1alpha1.Execution) (Change, error) {
 	first, second := meaning{Annotations: live.Annotations, Context: live.Spec.Context}, meaning{Annotations: changed.Annotations, Context: changed.Spec.Context}
 	var err error

@@ -53,6 +53,10 @@ var numbers = conversion.EqualitiesOrDie(func(a, b json.Number) bool {
 
 // Same reports whether two objects are the same on the wire. It does not look at Go
 // fields: types may keep what the wire does not show, and what cannot be compared.
+//
+// What the API server has stored was written by us in other words: without empty fields,
+// with numbers as it prints them. A comparison that sees these would write each object in
+// each job.
 func Same(a, b any) (bool, error) {
 	first, err := json.Marshal(a)
 	if err != nil {
