@@ -129,6 +129,9 @@ func remember[K comparable, V any](known map[K]V, key K, read func() (V, error))
 
 // shared keeps the plain forms of values, so that imports of one object share them.
 // Templates get copies of what they see.
+//
+// A value is known by the address of its first byte. Imports of one object share the bytes;
+// equal bytes elsewhere are only decoded once more.
 type shared struct {
 	targets map[*v1alpha1.Target]any
 	data    map[*byte]any

@@ -28,6 +28,9 @@ var wholesale = []string{importsBinding, "___", "__ctx", "eval", "stub"}
 
 // mappingSalts returns the salts of those mappings that mention an import from a
 // Secret. What an expression really takes of it cannot be known.
+//
+// When in doubt there is a salt: a value that is treated as secret without need costs a
+// Secret, the other way round it is shown.
 func mappingSalts(inst *v1alpha1.Installation, imports Imports) map[string]string {
 	salts := map[string]string{}
 	for key, document := range inst.Spec.ImportDataMappings {

@@ -74,6 +74,9 @@ func (c *Component) effective() *v1alpha1.ComponentDescriptorReference {
 // mentioned returns which words occur in the files of a blueprint. To load all
 // component versions that belong together takes time and can fail, and to read
 // states takes requests; few templates use them.
+//
+// It looks for words and does not parse: one too many only costs what would have been
+// saved. A template that puts such a name together by itself finds nothing under it.
 func mentioned(files fs.FS, words ...string) map[string]bool {
 	found := make(map[string]bool, len(words))
 	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {

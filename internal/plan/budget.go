@@ -30,6 +30,10 @@ var ErrTree = errors.New("the tree of Installations is too large")
 // Use is where an Installation is in its tree, and what the Installations of the tree
 // have taken so far, the one that is looked at not included. Zero is a root, or a tree
 // of which nothing is known yet.
+//
+// It is counted in memory by whoever drives the tree, so that it bounds mistakes and malice
+// and is no exact account: two Installations that are planned at the same moment do not see
+// what the other one takes.
 type Use struct {
 	// Depth is how far the Installation is below the root.
 	Depth int

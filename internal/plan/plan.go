@@ -50,6 +50,10 @@ type Input struct {
 
 // Plan is an Installation whose imports are known and checked. Its children and
 // exports follow from it.
+//
+// The order in a job is New, Children, Copies and Stored; a crash before the job has handed
+// itself on begins again with New. What follows the children, perhaps in another process,
+// begins with Reopen.
 type Plan struct {
 	// Imports are the values by the names of the blueprint, after defaults, mappings
 	// and import executions.
@@ -69,6 +73,9 @@ type Plan struct {
 }
 
 // New works out and checks the imports.
+//
+// The bindings are made after the imports are complete and before import executions run:
+// these add to the imports, and each sees what those before it have added.
 func New(ctx context.Context, in Input) (*Plan, error) {
 	p := &Plan{in: in, mentioned: mentioned(in.Blueprint.Files, bindComponents, stateWord)}
 	if err := p.prepare(); err != nil {

@@ -27,6 +27,9 @@ type readable struct {
 // readableByExports finds out what the export executions and the schemas of exports
 // may read. It looks for words, because names can be computed: so it may be more
 // than they do read, but never less.
+//
+// Files are all or those that are named, for the same reason: as soon as any text could
+// read files, it may read each of them.
 func (p *Plan) readableByExports() (readable, error) {
 	r := readable{files: map[string][]byte{}, links: map[string]string{}}
 	info := p.in.Blueprint.Info

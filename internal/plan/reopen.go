@@ -58,6 +58,9 @@ func Reopen(ctx context.Context, inst *v1alpha1.Installation, content []byte, wi
 
 // checkComponent refuses a component version that is not the one that the job was
 // admitted with.
+//
+// The descriptor is compared and not the reference: a tag may have been moved, and an
+// overwrite changes what a reference means without a change of the Installation.
 func (p *Plan) checkComponent() error {
 	if p.in.Component == nil {
 		return nil

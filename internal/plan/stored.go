@@ -23,6 +23,8 @@ const storedVersion = 1
 
 // maxDocument bounds a document before it is compressed: whoever reopens it has to hold
 // it in memory.
+// The bound for what is in the Secrets does not help here: a few hundred bytes can be
+// unpacked to a gigabyte.
 const maxDocument = 64 << 20
 
 // Further errors about stored plans, besides those of parcel.
@@ -56,6 +58,10 @@ type document struct {
 // Stored returns what the exports of this job need when it ends, which may be after
 // a restart and after changes of everything that the plan was made from. It holds
 // imported values. Most Installations have no exports, and need nothing.
+//
+// It is stored before the children get the job, because afterwards nobody can work it out
+// again: imports may have changed, and import executions may have used the time or random
+// values.
 func (p *Plan) Stored() (content []byte, needed bool, err error) {
 	info, spec := p.in.Blueprint.Info, &p.in.Installation.Spec
 	if len(info.ExportExecutions)+len(spec.Exports.Data)+len(spec.Exports.Targets)+len(spec.ExportDataMappings) == 0 {

@@ -38,6 +38,10 @@ type Subinstallation struct {
 
 // subinstallations renders the subinstallation executions and adds those that are
 // written into the blueprint.
+//
+// What is wrong with a template fails all of them, since nobody can say what was meant. A
+// circle or a collision concerns its members only: it is returned apart, and all others may
+// run.
 func (p *Plan) subinstallations(ctx context.Context, states *newStates) (subs []Subinstallation, held error, err error) {
 	templates, err := p.renderedTemplates(ctx, states)
 	if err != nil {

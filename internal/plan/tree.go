@@ -189,6 +189,8 @@ func (t *Tree) growChild(ctx context.Context, parent *Node, name string, inst *v
 func child(parent *v1alpha1.Installation, sub Subinstallation) *v1alpha1.Installation {
 	inst := sub.Installation.DeepCopy()
 	inst.Name = sub.Name
+	// A value that is in a Secret is only read if both objects have the same owner, known by
+	// its UID; so even what exists nowhere needs one.
 	inst.UID = types.UID(string(parent.UID) + "/" + sub.Name)
 	inst.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(parent, v1alpha1.GroupVersion.WithKind("Installation"))}
 	return inst

@@ -111,6 +111,9 @@ type (
 // NewGraph returns the graph of siblings. The scope is the one in which their names
 // are, see Scope; for templates, whose parent may have no name yet, any text that is
 // not empty.
+//
+// It costs as much as the specifications are long, and keeps them: they must not change as
+// long as the graph is used. Any number of goroutines may ask it.
 func NewGraph(scope string, units []Unit) *Graph {
 	g := &Graph{units: units, index: make(map[string]int, len(units)), values: map[Value]int{}}
 	for i, unit := range units {

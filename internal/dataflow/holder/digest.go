@@ -105,6 +105,9 @@ func TargetHash(spec *v1alpha1.TargetSpec) string {
 }
 
 // Hash returns the digest that annotations and the status show.
+//
+// It tells whether a value has changed, and protects nothing: SHA-1 is what the public
+// system writes in these places. What must not be guessed is salted.
 func Hash(raw []byte) string {
 	sum := sha1.Sum(raw)
 	return hex.EncodeToString(sum[:])

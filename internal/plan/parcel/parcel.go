@@ -93,6 +93,9 @@ func secretName(inst *v1alpha1.Installation, part int) string {
 
 // Content puts together what Secrets has taken apart. Secrets of other owners and
 // of other jobs are not looked at.
+//
+// After a crash, parts of two attempts of one job may lie beside each other. Each part has
+// the digest of the whole content, which only parts of one attempt give.
 func Content(inst *v1alpha1.Installation, secrets []*corev1.Secret) ([]byte, error) {
 	var own []*corev1.Secret
 	for _, secret := range secrets {
