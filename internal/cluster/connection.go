@@ -99,6 +99,8 @@ func (c *Connection) try(ctx context.Context, request func(context.Context) erro
 	limited, loan, end := budget.WithLoan(limited, c.memory)
 	defer end()
 	err := request(limited)
+	// The caller's context is asked, not the limited one: a request that was too slow is
+	// news about the cluster.
 	if err != nil && ctx.Err() != nil {
 		// The process is ending; this says nothing about the cluster.
 		return ctx.Err()
@@ -147,6 +149,8 @@ func (c *Connection) Contact(ctx context.Context, wake func()) error {
 		return ctx.Err()
 	case <-patience.C:
 	}
+	// Between the end of the patience and here the cluster may have answered: then nobody
+	// would call wake any more.
 	if c.kinds.afterwards(asked, wake) {
 		<-asked.done
 		return asked.err

@@ -15,6 +15,8 @@ const (
 
 // health remembers that a cluster does not answer, so that one attempt at a time
 // finds out when it does and nobody else spends the time.
+// Only silence counts. A refused connection, a certificate or a 401 is told in no time, so
+// that every caller may find it out for itself.
 type health struct {
 	now func() time.Time
 
@@ -38,6 +40,8 @@ func (h *health) refuse() error {
 		return h.down
 	}
 	// This caller tries; the others get the known answer until it is back.
+	// If this caller never reports back, the next one may try when its request must have
+	// ended.
 	h.until, h.probing = now.Add(budget.RequestTimeout), true
 	return nil
 }

@@ -61,6 +61,9 @@ func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind, before m
 
 // ask asks the cluster in the background, or joins those who do. It returns nil if
 // there is an answer newer than the one before.
+//
+// Before is the answer that the caller has looked at. Which one it is, its identity tells:
+// an answer is replaced, never changed.
 func (k *kinds) ask(before meta.RESTMapper) *question {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -85,6 +88,8 @@ func (k *kinds) answer(asked *question) {
 	k.asking, asked.err = nil, err
 	wakes := asked.wakes
 	k.mutex.Unlock()
+	// Without the lock, and after the answer is in its place: whoever is woken looks it up
+	// at once.
 	close(asked.done)
 	for _, wake := range wakes {
 		wake()

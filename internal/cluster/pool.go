@@ -50,6 +50,8 @@ type PoolOptions struct {
 
 // Pool keeps connections to target clusters. Targets with the same content share
 // one.
+// The mutex guards everything below it and is never held during a request. Two who read the
+// same Secret at once both read it, and the later one is kept.
 type Pool struct {
 	options PoolOptions
 	memory  *budget.Budget
@@ -124,6 +126,8 @@ func (p *Pool) access(ctx context.Context, target *v1alpha1.Target) (*login.Logi
 func (p *Pool) remember(key string, meant *login.Login) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	// Contents that nobody uses any more are not told apart from others; to read all of
+	// them once more is cheap and happens seldom.
 	if len(p.read) >= 4*p.options.Size {
 		clear(p.read)
 	}
@@ -266,6 +270,8 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 	}
 	policy := p.options.Egress
 	if to.Self {
+		// No user has chosen this address: it is where this process is at home, often a
+		// private or local one.
 		policy = egress.Unrestricted()
 		policy.Proxy = p.options.Egress.Proxy
 	}

@@ -68,6 +68,9 @@ func NewTokens(of *Login, request TokenRequester, self *rest.Config) *tokens {
 	return source
 }
 
+// get returns a token that is good for some time. The lock is held during the request: of
+// all who need the token at once, one asks for it, and the others wait for at most the time
+// of one request.
 func (t *tokens) get(ctx context.Context) (string, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

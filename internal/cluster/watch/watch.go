@@ -27,6 +27,9 @@ import (
 
 // Set has the running watches of a connection: one for each kind, namespace
 // and depth, shared by all who wait, and ended with the last of them.
+// Its mutex is taken before that of a watch, never the other way round. Those who wait are
+// woken without either, so that they may subscribe or close in the meantime; so a
+// subscription may be woken once more after it was closed.
 type Set struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
@@ -150,6 +153,8 @@ func (w *Set) start(key Key) *watch {
 		stop()
 		shared.tellAll(failure.Explain(err, failure.TalkToCluster, w.server), true)
 	}
+	// It ends with stop: when the last subscription is closed, or when the watch has cost
+	// more than it may.
 	go shared.informer.RunWithContext(ctx)
 	go func() {
 		if registration != nil && cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
