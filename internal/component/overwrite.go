@@ -46,6 +46,9 @@ type Overwrite struct {
 // Apply returns the reference after the overwrites, and whether any matched. All
 // are compared with the reference as it was given. A substitution counts as a
 // whole: it is passed over if an earlier one has set one of its attributes.
+//
+// Rules do not see what those before them have made of the reference: so their order
+// decides only which of two counts, and no rule can lead to another one.
 func Apply(overwrites []Overwrite, reference Reference) (Reference, bool) {
 	var merged Reference
 	matched := false

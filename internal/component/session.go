@@ -86,6 +86,9 @@ type Options struct {
 var ErrNoRepository = errors.New("no repository or ocm resolvers found: set a repositoryContext in the Installation or its Context, or resolvers in the OCM configuration of the Context")
 
 // Session resolves component versions for one tenant.
+//
+// The mutex guards what follows it. SetInline and Know change what is found, and are for
+// the time before others use the session.
 type Session struct {
 	shared  *Shared
 	options Options
@@ -107,6 +110,10 @@ type Session struct {
 }
 
 // NewSession returns a session. It is to be closed at the end.
+//
+// Of credentials that fit equally well the last ones count: those of the registry options.
+// Their fingerprint is a part of the tenant, so that the cache never hands out what was read
+// with others.
 func NewSession(shared *Shared, options Options) *Session {
 	credentials := &credential.Store{}
 	if options.Config != nil {
@@ -266,6 +273,8 @@ func (f *found) lookup(ctx context.Context, in repository.Repository, contexts [
 	if known {
 		return version, nil
 	}
+	// Without the lock, since it makes requests: two may look the same up, and the first
+	// one who is back counts for both.
 	version, err := in.Lookup(ctx, reference.Name, reference.Version)
 	if err != nil {
 		return nil, err // tells what it did

@@ -63,6 +63,9 @@ func (s *Session) closure() signature.Closure {
 
 // pinned returns the component version with a name that was verified; nil if
 // nothing was.
+//
+// It is asked before overwrites and defaults: after a verification these could only lead
+// away from what was verified.
 func (s *Session) pinned(reference Reference) (*repository.Version, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -66,6 +66,9 @@ func within(prefixes []netip.Prefix, address netip.Addr) bool {
 // meanings returns the addresses at which a connection to an address may arrive:
 // itself without its zone, and the IPv4 addresses that it carries for a gateway or a
 // tunnel.
+//
+// A gateway decides which of these it is, and we do not know which gateways there are: each
+// of them must be allowed.
 func meanings(address netip.Addr) []netip.Addr {
 	address = address.WithZone("").Unmap()
 	found := []netip.Addr{address}

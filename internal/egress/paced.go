@@ -16,6 +16,8 @@ const (
 )
 
 // paced is a connection that is not written to more often than that.
+// The context is the connection's own, since requests share it: whoever waits for the pace
+// is let go when the connection is closed.
 type paced struct {
 	net.Conn
 	limiter *rate.Limiter

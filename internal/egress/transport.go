@@ -51,6 +51,9 @@ func (p Policy) dialer(timeout time.Duration) Dial {
 
 // control returns what checks a resolved address, when there is a socket and nothing
 // was sent yet.
+//
+// Every address of a name comes here on its own, as the dialer tries it; so a name cannot
+// show a good address to the check and another one to the connection.
 func (p Policy) control(host string) func(ctx context.Context, network, address string, socket syscall.RawConn) error {
 	return func(_ context.Context, network, address string, _ syscall.RawConn) error {
 		if p.unrestricted {

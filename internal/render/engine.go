@@ -33,6 +33,8 @@ const (
 )
 
 // maxDuration bounds one execution. Functions of the caller may use the network.
+// It ends a function that waits for a server; what computes is ended by its steps and its
+// memory, mostly long before.
 const maxDuration = 30 * time.Second
 
 // Engine renders the executions of a blueprint. It can be used by any number of
@@ -67,6 +69,9 @@ type Input struct {
 }
 
 // Execute renders an execution.
+//
+// The memory of a rendering is booked until it has ended; what it gives back belongs to the
+// caller, and is bounded by the limits of the engine.
 func (e *Engine) Execute(ctx context.Context, in Input) (*Output, error) {
 	source, err := sourceOf(in.Executor, e.Files)
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 // misfit finds the value that a Go type cannot hold: its path in the document and
 // what is expected there. The error of the JSON library says neither the position
 // in a list nor anything without the value itself.
+//
+// It says nil, nil also of what the library has refused for another reason: then the caller
+// has a general text.
 func misfit(value any, target reflect.Type) (path []any, problem error) {
 	for target.Kind() == reflect.Pointer {
 		target = target.Elem()

@@ -110,6 +110,9 @@ func (o *Output) Show(text string) string {
 // Decode stores the document in a struct. Names of fields match in any case, as
 // in deployItems and deployitems. Other fields are ignored. Values of type any are
 // plain values.
+//
+// The library decodes first, because that is fast; only where it fails, the document is
+// walked once more, to find the place without repeating the value.
 func (o *Output) Decode(into any) error {
 	if o.broken != nil {
 		return o.explain(o.broken, nil)

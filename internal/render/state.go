@@ -23,6 +23,9 @@ func loadState(s source, in Input) (any, error) {
 
 // newState returns the state to be stored as YAML; nil if nothing is to be stored
 // because it is empty or what is stored already.
+//
+// Nothing to store is the usual answer: a state that is as it was costs no write in a job
+// that changes nothing.
 func newState(stored, state any) ([]byte, error) {
 	if isEmpty(state) {
 		return nil, nil

@@ -38,6 +38,9 @@ type Mask struct {
 }
 
 // New returns a mask for the values of the bindings of an execution.
+//
+// It costs a walk through all values, and is made where a message needs it: templates that
+// work need none.
 func New(bindings map[string]any) *Mask {
 	found := map[string]bool{}
 	for name, value := range bindings {
@@ -70,6 +73,8 @@ func collect(value any, into map[string]bool, depth int) {
 	}
 	switch value := value.(type) {
 	case string:
+		// Multi-line values, such as keys, are known line by line: a message quotes one of
+		// them.
 		collectText(value, into)
 	case int, int64, float64, json.Number:
 		if digits := number(value); len(digits) >= minValue {

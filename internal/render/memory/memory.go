@@ -86,6 +86,9 @@ func (b *Budget) release(a *Account, bytes int64) {
 }
 
 // wait returns what is closed when memory is given back.
+//
+// It is closed once and replaced with the next wait: all who wait try again, and most of
+// them wait anew. The lock is held.
 func (b *Budget) wait() <-chan struct{} {
 	if b.released == nil {
 		b.released = make(chan struct{})
