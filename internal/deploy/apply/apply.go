@@ -58,6 +58,9 @@ type Outcome struct {
 
 // Apply makes an object what its manifest says. An object that is not known to
 // exist is created without a look; that costs one request.
+//
+// If it exists after all, the create is answered with AlreadyExists, and the next round
+// looks: see raced.
 func (a *Applier) Apply(ctx context.Context, object Object) (Outcome, error) {
 	if object.Policy == deployer.IgnorePolicy {
 		return Outcome{}, nil
@@ -194,6 +197,8 @@ func (a *Applier) change(ctx context.Context, object Object, live, manifest *uns
 func (a *Applier) write(ctx context.Context, object Object, live, desired, manifest *unstructured.Unstructured) (Outcome, error) {
 	switch a.Strategy {
 	case deployer.UpdateStrategyApply:
+		// Seldom: for what we have written as an update before, such as under another
+		// strategy, or with a patch after the deployment.
 		if upgraded := adopted(live, a.FieldManager); upgraded != nil {
 			if _, err := a.Target.Update(ctx, object.Mapping, upgraded, a.FieldManager); err != nil {
 				return Outcome{}, err
@@ -220,6 +225,10 @@ func withoutIgnored(manifest *unstructured.Unstructured, ignored []Pointer) *uns
 // recreate deletes an object that cannot be changed, so that it can be created
 // again. It does so only if the API server would take the new one: an object must not
 // be lost because of a manifest that is wrong.
+//
+// A crash between the deletion and the creation leaves no object, but it is recorded: the
+// next attempt creates it. The trial has another name, because a dry run for the same one
+// would be refused like the change.
 func (a *Applier) recreate(ctx context.Context, object Object, live, manifest *unstructured.Unstructured, refused error) (Outcome, error) {
 	trial := manifest.DeepCopy()
 	trial.SetName(trialName(manifest.GetName()))

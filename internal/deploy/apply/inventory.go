@@ -59,6 +59,9 @@ func (i Inventory) With(objects []Object) Inventory {
 }
 
 // Orphans returns the entries that are not among the objects.
+//
+// Groups and kinds count, versions of the API do not: an object that is listed in a newer
+// version is no orphan.
 func (i Inventory) Orphans(objects []Object) Inventory {
 	wanted := Inventory(nil).With(objects)
 	var orphans Inventory

@@ -213,6 +213,9 @@ func (unknownKind) Error() string {
 func IsUnknownKind(err error) bool { return errors.As(err, &unknownKind{}) }
 
 // definitions returns the kinds that the objects themselves define.
+//
+// The mapping is what the cluster will say once the definition is established; the stages
+// see to it that nobody uses it before.
 func definitions(entries []Entry) map[schema.GroupVersionKind]*meta.RESTMapping {
 	defined := map[schema.GroupVersionKind]*meta.RESTMapping{}
 	for _, entry := range entries {

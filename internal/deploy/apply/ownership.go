@@ -71,6 +71,8 @@ func adopted(live *unstructured.Unstructured, owner string) *unstructured.Unstru
 		return nil
 	}
 	object := live.DeepCopy()
+	// A record that cannot be read is left as it is: the apply works all the same, and old
+	// fields stay.
 	if err := csaupgrade.UpgradeManagedFields(object, sets.New(writers...), owner); err != nil {
 		return nil
 	}

@@ -99,6 +99,8 @@ func Merge(live *unstructured.Unstructured, patch map[string]any) *unstructured.
 
 // merged returns the live object filled up from the manifest. Where both have a
 // value, the manifest wins if overwrite is set.
+//
+// Both are copied first: what comes from a watch or from the item is shared.
 func merged(live, manifest *unstructured.Unstructured, overwrite bool) *unstructured.Unstructured {
 	object := live.DeepCopy()
 	from := manifest.DeepCopy().Object

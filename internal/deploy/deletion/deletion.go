@@ -105,6 +105,9 @@ func (d *Deletion) Left() int {
 }
 
 // Continue goes as far as it can and returns what it waits for.
+//
+// All objects are prepared before the first step deletes anything, so that a preparation
+// that fails leaves everything in its place.
 func (d *Deletion) Continue(ctx context.Context) ([]string, error) {
 	if err := d.begin(ctx); err != nil {
 		return nil, err
@@ -211,6 +214,8 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 			return
 		}
 		if object.gone {
+			// Each object has a goroutine of its own and is not shared; the list of those
+			// that are gone is.
 			mutex.Lock()
 			defer mutex.Unlock()
 			object.done = true

@@ -137,6 +137,9 @@ func chosen(wanted deployer.ResourceType, namespace, name string) bool {
 
 // distribute gives each recorded object to the first group that takes it. What no
 // group takes stays on the cluster, as does what is kept.
+//
+// It goes through the record from its end, since that is sorted in the order in which
+// objects are applied.
 func distribute(inventory apply.Inventory, groups []Group, kinds [][]schema.GroupKind) (taken []apply.Inventory, left apply.Inventory) {
 	taken = make([]apply.Inventory, len(groups))
 	for i := len(inventory) - 1; i >= 0; i-- {

@@ -166,6 +166,9 @@ func (o *doomed) goOn(ctx context.Context, plan Plan) error {
 }
 
 // request asks the API server to delete the object.
+//
+// The identity is a precondition of each deletion, so that the API server itself refuses to
+// delete another object that has got the name; it says so with a conflict.
 func (o *doomed) request(ctx context.Context, owner Owner) error {
 	if err := o.find(ctx); err != nil || o.gone {
 		return err

@@ -161,6 +161,9 @@ func (v Value) Begin(cluster target.Cluster, wake func()) *Reading {
 }
 
 // Look looks for the value. As long as it is not there it returns what is missing.
+//
+// The first look is a read. Only what is missing is watched, so that values which are there
+// cost one request and no watch.
 func (r *Reading) Look(ctx context.Context) (missing string, err error) {
 	if r.done {
 		return "", nil

@@ -56,6 +56,8 @@ func (w *Watcher) Version() (version string, known bool, err error) {
 }
 
 // Read reads the value as it is now, and tells whether it is there.
+//
+// The reading wakes nobody, because it is closed at once: the watches here do that.
 func (w *Watcher) Read(ctx context.Context) (value any, there bool, err error) {
 	reading := w.value.Begin(w.cluster, func() {})
 	defer reading.Close()

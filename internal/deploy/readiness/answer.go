@@ -59,6 +59,10 @@ func NewAnswers(on target.Cluster, changing Changing, wake func()) *Check {
 
 // answer says what Flux has made of a request. Settled says that it has done what it
 // could with the source that it had.
+//
+// The order is that of what can be believed: first what somebody does to the object, then
+// that Flux has given this generation up; otherwise it must have answered this very request,
+// about this generation, before its result counts.
 func answer(before, now *unstructured.Unstructured) (finding Finding, settled bool) {
 	suspended, _, _ := unstructured.NestedBool(now.Object, "spec", "suspend")
 	ready, stalled := condition(now, "Ready"), condition(now, "Stalled")
@@ -267,6 +271,9 @@ func sourceOf(kustomization *unstructured.Unstructured) source {
 }
 
 // compare says what an answer is worth with the source as it is.
+//
+// A failure with the revision that the source has now is final; one with an older revision
+// may be over with the next.
 func compare(finding Finding, kustomization *unstructured.Unstructured, from source, live *unstructured.Unstructured) Finding {
 	revision, why := artifact(live)
 	switch tried := text(kustomization, "status", "lastAttemptedRevision"); {

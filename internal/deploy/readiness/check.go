@@ -88,6 +88,9 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 }
 
 // look brings what is known of an object up to date.
+//
+// A state of the watch counts only if it is as new as what the write returned; until then
+// the last finding stays, and the watch wakes us when it has caught up.
 func (c *Check) look(ctx context.Context, w *waiting) error {
 	if w.watch == nil {
 		w.watch = c.target.Watch(w.mapping, w.object.GetNamespace(), w.object.GetName(), false, c.wake)
@@ -127,6 +130,9 @@ func vanished(object *unstructured.Unstructured) Finding {
 
 // ask reads an object that cannot be watched, for example because the access does
 // not allow it.
+//
+// Where it is not ready, an error says so: the queue tries errors again after growing
+// pauses, which is all that is left without a watch.
 func (c *Check) ask(ctx context.Context, w *waiting) error {
 	object, err := c.target.Get(ctx, w.mapping, w.object.GetNamespace(), w.object.GetName())
 	switch {

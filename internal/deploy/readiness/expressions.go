@@ -42,6 +42,9 @@ func newExpressions(spec *deployer.ReadinessExpressions) (*expressions, error) {
 
 // look says how far an object has come: what its controller has not seen yet is in
 // progress, then the conditions count in their order.
+//
+// A condition that cannot be evaluated is no failure: fields that it needs may still be on
+// their way.
 func (e *expressions) look(object *unstructured.Unstructured) Finding {
 	if observed := number(object, -1, "status", "observedGeneration"); observed >= 0 && observed != object.GetGeneration() {
 		return Finding{Why: fmt.Sprintf("its controller has seen generation %d, not yet %d", observed, object.GetGeneration())}

@@ -36,6 +36,10 @@ type Source interface {
 }
 
 // Reconcile brings the objects of an item onto its cluster, or continues to.
+//
+// Work is remembered with the item between attempts, in this process. It is begun anew when
+// the way to the cluster is another one: objects of one cluster must not be looked for on
+// another.
 func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
 	connection, err := item.Cluster(ctx)
 	if err != nil {
@@ -45,6 +49,7 @@ func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deploye
 	if !ok || work.connection != connection {
 		begun, err := begin(ctx, item, connection, source)
 		if err != nil {
+			// The definition may be on its way from another item, or from somebody else.
 			awaitKinds(ctx, item, connection, err)
 			return deployer.Result{}, err
 		}

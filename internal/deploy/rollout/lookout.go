@@ -57,6 +57,9 @@ type lookout struct {
 }
 
 // Values implements deployer.Lookout.
+//
+// The version is taken before the values are read: what changes meanwhile gives another
+// version, and is read once more.
 func (l *lookout) Values(ctx context.Context) (map[string]any, error) {
 	version, known, err := l.now()
 	if err != nil || !known || version == l.version {

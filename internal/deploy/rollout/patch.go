@@ -38,6 +38,9 @@ func (r *Rollout) patchAfterwards(ctx context.Context) error {
 	return nil
 }
 
+// patch merges the patch of one object into it. It is an update of the version that was
+// read, and no patch on the server, because only so it is known whether there is anything
+// to write.
 func (r *Rollout) patch(ctx context.Context, result result) error {
 	var err error
 	for range patchAttempts {

@@ -42,6 +42,9 @@ func (r *Rollout) uses(definition *unstructured.Unstructured) bool {
 
 // awaitReadiness waits until Flux has done what objects ask it for, and until all objects
 // are ready. What was asked for counts also where nobody wants to check the objects.
+//
+// Answers of Flux are looked at before the rules: an object whose request is not answered
+// shows the state that an earlier request has left, which may well be ready.
 func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	if r.readiness.check == nil {
 		for _, name := range []string{": before readiness check", ": default readiness checks"} {

@@ -105,6 +105,9 @@ func (w Wish) applier(cluster target.Cluster) *apply.Applier {
 
 // Rollout is the work on one item. It is kept between attempts, so that each goes
 // on where the last one stopped.
+//
+// It is in memory only. After a restart all of it begins again with what is recorded:
+// objects that are as they should be are looked at and not changed, and checks begin anew.
 type Rollout struct {
 	job     Job
 	wish    Wish
@@ -138,6 +141,9 @@ type result struct {
 
 // Begin finds out what is to be done and records it before anything is written to
 // the target.
+//
+// The record may name objects that are never made, if the process ends in between; it never
+// misses one that is.
 func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, recorded apply.Inventory) (*Rollout, error) {
 	for _, name := range []string{"deployer: process managed resource manifests", "deployer: process manifests"} {
 		if err := job.Checkpoint(ctx, name); err != nil {
@@ -170,6 +176,9 @@ func (r *Rollout) Inventory() apply.Inventory { return r.inventory }
 func (r *Rollout) Under(job Job) { r.job = job }
 
 // Continue goes as far as possible and returns what it waits for.
+//
+// The next step follows from what is done and not from what was done last, so that an
+// attempt goes on wherever the one before ended, also with an error.
 func (r *Rollout) Continue(ctx context.Context) ([]string, error) {
 	for {
 		step := next(r.progress())
@@ -221,6 +230,9 @@ func (r *Rollout) take(ctx context.Context, step step) ([]string, error) {
 }
 
 // applyStage applies the objects of a stage. The next one needs all of them.
+//
+// All of a stage are tried, also after one has failed: the errors are told together, and
+// the next attempt has only those left.
 func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
 	if err := r.job.Checkpoint(ctx, "deployer: apply manifests"); err != nil {
 		return err
@@ -268,6 +280,8 @@ func (r *Rollout) see(ctx context.Context, todo []int) error {
 		if len(positions) < 2 {
 			continue
 		}
+		// One request in the place of as many as there are objects; for a single one it
+		// would be none less.
 		live, err := r.cluster.List(ctx, r.objects[positions[0]].Mapping, where.namespace, labels.Set{r.wish.Owner.Label: r.wish.Owner.Item})
 		if err != nil {
 			return fmt.Errorf("list what is deployed: %w", err)

@@ -36,6 +36,9 @@ var strategies = []api.UpdateStrategy{"", api.UpdateStrategyUpdate, api.UpdateSt
 
 // Wish returns what settings ask for; the objects come from the deployer. The error
 // tells everything that is wrong, field by field and without values.
+//
+// It is called with each job and with each preview, and compiles everything, so that a
+// configuration that is wrong ends the job before anything is written.
 func (s Settings) Wish(options Options) (Wish, error) {
 	var problems several.Errors
 	check := func(prefix string, err error) {
