@@ -90,6 +90,8 @@ func (f Facts) present() time.Time {
 }
 
 // Judge returns all findings, the checks in a fixed order.
+//
+// A check without findings is told as well: who asks wants to know what was looked at.
 func Judge(facts Facts) []Finding {
 	var findings []Finding
 	for _, check := range []struct {
@@ -249,6 +251,9 @@ func (f Facts) late(since *metav1.Time) bool {
 
 // lastTouched is when the metadata or the specification of an Installation was last
 // written by anybody, as far as that is recorded.
+//
+// When an annotation was set nobody records. Any later write of somebody else makes a
+// request look younger than it is, never older.
 func lastTouched(inst *v1alpha1.Installation) time.Time {
 	latest := inst.CreationTimestamp.Time
 	for _, entry := range inst.ManagedFields {

@@ -21,12 +21,16 @@ const firstAttempts = 5
 
 // Live is a snapshot that watches keep up to date. A watch that breaks is taken
 // up again where it was, or begins anew, also across a restart of the API server.
+// The mutex is for failures and attempts, which the informers write; what they have stored
+// has locks of its own.
 type Live struct {
 	namespace string
 	sources   []Source
 	informers []cache.SharedIndexInformer
-	changed   chan struct{}
-	stop      context.CancelFunc
+	// It holds one value at most, and is never closed: who reads it waits for a context as
+	// well.
+	changed chan struct{}
+	stop    context.CancelFunc
 
 	mutex sync.Mutex
 	// failures are the last errors, attempts the numbers of failed requests, by kind.

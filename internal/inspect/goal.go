@@ -100,6 +100,9 @@ func judgeDeletion(installation *v1alpha1.Installation) Verdict {
 
 // settled tells whether the newest job has ended and none is due; if not, it
 // tells what has to happen.
+//
+// What has been asked for counts before what has ended: between a request and the job for
+// it, the status still shows the end of the job before.
 func settled(installation *v1alpha1.Installation, start Start) (reason string, settled bool) {
 	status := installation.Status
 	phase := status.InstallationPhase.Current()

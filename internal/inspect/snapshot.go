@@ -80,6 +80,8 @@ var sources = []Source{
 // Collect reads a snapshot of a namespace, or of all if it is empty, with one
 // list per kind. Whoever may see Installations only gets a snapshot of those. More
 // sources are read besides the three kinds of every snapshot.
+//
+// The lists are of different moments, so that a child may be ahead of its parent.
 func Collect(ctx context.Context, reader client.Reader, namespace string, more ...Source) (Snapshot, error) {
 	sources := slices.Concat(sources, more)
 	lists := make([]runtime.Object, len(sources))

@@ -73,6 +73,9 @@ func (f facts) fill(n *Node) {
 }
 
 // state judges in the order of what matters most to somebody who looks.
+//
+// Phase and job IDs are asked before conditions, since objects of the public system have
+// none of ours; a final phase beside a job that is not finished is that of the job before.
 func (f facts) state() State {
 	phase := f.phase.Current()
 	finished := f.jobID == f.jobIDFinished

@@ -88,6 +88,9 @@ const (
 
 // Story tells what the last job of a tree did, in order, from its events and from what
 // the objects publish about themselves.
+//
+// The status has what is stored for good, the events what happened in between; an API
+// server forgets events after an hour by default.
 func Story(tree *Node, events []*corev1.Event) []Entry {
 	var begin time.Time
 	if tree.StartTime != nil {

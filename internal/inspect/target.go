@@ -16,6 +16,9 @@ var copyLength = len(v1alpha1.HashedDataObjectName("", ""))
 // TargetOf names a Target as people know it. What subinstallations work with are copies
 // whose names mean nothing; they lead to what a root imports, or to what a sibling
 // exports. The lineage are the Installations from the root to the one that works with it.
+//
+// Names of copies are hashes, so that nothing leads back from them: each reference that
+// could be meant is hashed and compared.
 func TargetOf(lineage []*v1alpha1.Installation, object string) string {
 	if len(lineage) == 0 {
 		return object

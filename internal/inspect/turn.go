@@ -25,6 +25,9 @@ const (
 
 // handDown says of the children of an Installation that have not taken its job what they
 // wait for. A job that only hands values on is not for all of them.
+//
+// It follows what the controllers do (job.HandsDown, and the order of the package
+// execution); nobody writes it, so that it is worked out again here.
 func (n *Node) handDown() {
 	inst := n.Installation
 	if inst.Status.JobID == inst.Status.JobIDFinished || inst.Status.DataUpdate != nil {

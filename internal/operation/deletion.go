@@ -79,6 +79,9 @@ func dependsOn(item *inspect.Node) string {
 }
 
 // stepsOf returns when each node goes: after all that need it.
+//
+// What is in a circle is put behind the rest in no particular order: a plan of a deletion
+// must not fail because of what could never run.
 func stepsOf(needs digraph.Graph) []int {
 	steps := make([]int, len(needs))
 	order, held := needs.Order()

@@ -65,6 +65,9 @@ func sameObject(object client.Object) client.DeleteOption {
 func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 // release removes the finalizers of an object that is being deleted.
+//
+// The UID is in the patch: with another object of the name the API server answers with a
+// conflict, which counts as gone.
 func release(ctx context.Context, c client.Client, step Removal, tell func(line string)) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": step.Object.GetUID(), "finalizers": nil}})
 	if err != nil {

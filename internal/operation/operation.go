@@ -21,6 +21,9 @@ import (
 
 // Request asks for an operation on an Installation and returns the Installation as it
 // was before. An answer that was lost does not lead to a second job.
+//
+// Before the second attempt it is looked whether the first one has arrived; before is what
+// was there at first, whichever attempt succeeds.
 func Request(ctx context.Context, c client.Client, name client.ObjectKey, operation v1alpha1.Operation) (*v1alpha1.Installation, error) {
 	var before *v1alpha1.Installation
 	err := retry.OnError(retry.DefaultBackoff, passes, func() error {

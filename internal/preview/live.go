@@ -35,6 +35,9 @@ func liveTree(root *inspect.Node) live {
 }
 
 // identify implements plan.Tree.Identify.
+//
+// Without a job, lists and maps of the parent are found whichever job they bear: see
+// handedOn in the package dataflow.
 func (l live) identify(path string, inst *v1alpha1.Installation) {
 	if node := l[path]; node != nil && node.Installation != nil {
 		inst.Name, inst.UID, inst.Status.JobID = node.Name, node.Installation.UID, ""

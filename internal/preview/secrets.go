@@ -47,6 +47,8 @@ func newSecrets() *secrets {
 }
 
 // parts are sums of parts of texts, by their lengths.
+// A sum of another text may be the same by chance; then more is hidden than needed. The
+// seed is a new one each time, so that nobody can choose a text for that.
 type parts struct {
 	seed maphash.Seed
 	sums map[int]map[uint64]bool

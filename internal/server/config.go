@@ -115,6 +115,9 @@ type DeployersConfig struct {
 }
 
 // Default returns a configuration that works.
+//
+// Those who mostly wait for clusters have many workers; those who work themselves, as with
+// rendering, have few.
 func Default() Config {
 	return Config{
 		Controllers:     Controllers(),

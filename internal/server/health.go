@@ -38,6 +38,9 @@ func (h *health) handler() http.Handler {
 }
 
 // ready is nil when every watch works.
+//
+// A replica that waits to be elected is ready when nothing is wrong: as far as it works, it
+// is good for taking over.
 func (h *health) ready(ctx context.Context) error {
 	if troubles := h.watches.troubles(); len(troubles) > 0 {
 		return errors.New("not ready:\n" + strings.Join(troubles, "\n"))

@@ -74,6 +74,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := addControllers(ctx, manager, config, desk); err != nil {
 		return err
 	}
+	// Before the start, because desk.Handed and traffic.Told are read without a lock.
 	if err := addTally(ctx, manager, config, desk); err != nil {
 		return err
 	}

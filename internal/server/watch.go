@@ -202,6 +202,8 @@ func (w *watches) missing(kinds []string) []string {
 }
 
 // followed is a watch whose events are seen on their way.
+// Only the goroutine of follow closes events, when the source has ended or nobody reads any
+// more. Stop may be called by anybody and again.
 type followed struct {
 	from   watch.Interface
 	events chan watch.Event

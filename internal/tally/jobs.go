@@ -43,6 +43,8 @@ type Jobs struct {
 	running *prometheus.GaugeVec
 	waiting *prometheus.GaugeVec
 
+	// It is held while Ended is called, so that of two events of one object the second one
+	// cannot overtake.
 	mutex sync.Mutex
 	// began is when the counting began.
 	began time.Time
@@ -173,6 +175,9 @@ func kindOf(s *job.Subject) string {
 }
 
 // see notes how an object is now. Before is how it was, or nil if it was not known.
+//
+// It is called for each version that the watch delivers; versions in between may be
+// missing, so that a job can be seen for the first time when it has ended.
 func (j *Jobs) see(before, now *job.Subject) {
 	if now == nil {
 		return

@@ -63,6 +63,9 @@ var possible = map[string][]Reason{
 }
 
 // waitsFor returns what the unfinished job of an object waits for.
+//
+// A word that is not among those of its kind would be a new series of a metric: it becomes
+// "other".
 func waitsFor(kind string, status job.Status) Reason {
 	reason := waitOf(kind, status)
 	if reason != Working && !slices.Contains(possible[kind], reason) {

@@ -73,6 +73,9 @@ func (t *Tracer) Run(ctx context.Context) error {
 }
 
 // Tell tells of a job that has ended.
+//
+// A child is mostly told of before its parent, which ends later: it refers to a span that
+// follows.
 func (t *Tracer) Tell(ended tally.Job) {
 	id := TraceID(ended.ID)
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: parentID(ended), TraceFlags: trace.FlagsSampled, Remote: true})
