@@ -102,6 +102,9 @@ var plurals = map[string]string{"GitRepository": "gitrepositories", "OCIReposito
 // Look returns the first object that is not ready, and why; nothing if all are. The
 // address of the shoot is in a Secret with the name kubeconfig. ErrNotYet is behind
 // errors that end by themselves.
+//
+// A shoot belongs to its owner, who may let it answer slowly or with anything: hence the
+// limit of time, and what it says is cut before it is shown.
 func (s *Shoots) Look(ctx context.Context, namespace, kubeconfig string, objects ...*unstructured.Unstructured) (*Unready, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()

@@ -24,6 +24,9 @@ type Changed func(namespace string, credentials bool)
 // Watch tells of changes of the configurations and credentials of all projects until the
 // context ends. It needs no right to read anything but the metadata of objects with these
 // names; without it, changes are found by looking now and then.
+//
+// It returns when both informers have ended. That the garden refuses is told once an hour,
+// and no error: it may be granted later.
 func Watch(ctx context.Context, garden *rest.Config, log logr.Logger, changed Changed) error {
 	client, err := metadata.NewForConfig(garden)
 	if err != nil {

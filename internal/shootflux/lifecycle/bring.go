@@ -18,6 +18,9 @@ import (
 )
 
 // bring creates, reconciles or restores what a shoot is to have.
+//
+// The status says that the operation is under way before the request is removed; see begin.
+// The loop runs a second time only after errAgain.
 func (r *Reconciler) bring(ctx context.Context, now *run) (ctrl.Result, error) {
 	e := now.e
 	if asked(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
@@ -171,6 +174,10 @@ func (w *work) stand(ctx context.Context) error {
 
 // carryOut writes what is missing, in order, and says what it waits for. The shoot of a
 // hibernated cluster is not there: it gets everything when it wakes up.
+//
+// Each step is left for the next one only when the resource manager has applied it, and
+// nothing is written that is there already: so a run may be repeated at any time, and
+// begins where it is needed.
 func (w *work) carryOut(ctx context.Context) (*pause, error) {
 	if err := w.writeInstall(ctx); err != nil {
 		return nil, err

@@ -129,6 +129,8 @@ func (r *Reconciler) readCluster(ctx context.Context, now *run) error {
 }
 
 // fail tells of an error, and lets the queue try again.
+//
+// A conflict is no failure of the operation, and told to nobody.
 func (r *Reconciler) fail(ctx context.Context, now *run, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{}, err

@@ -69,6 +69,9 @@ func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy
 }
 
 // remove takes Flux from a shoot, or leaves it.
+//
+// The success is told before the finalizer goes, since there may be nothing left to tell it
+// on afterwards. A crash in between does all of it again, with nothing left to do.
 func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) {
 	if err := r.begin(ctx, now.e, gardener.Delete); err != nil {
 		return ctrl.Result{}, err
@@ -94,6 +97,8 @@ func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) 
 }
 
 // depart deletes the ManagedResources and returns the name of the one that is waited for.
+//
+// Those whose objects stay in the shoot need no order, and go at the same time.
 func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (string, error) {
 	waiting := ""
 	for _, name := range way.order {
@@ -172,6 +177,7 @@ func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error)
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, r.edit(ctx, now.e, func(meta *metav1.ObjectMeta) {
+		// Those of others as well, as gardenlet's protocol has it.
 		meta.Finalizers = nil
 		delete(meta.Annotations, gardener.OperationAnnotation)
 	})

@@ -14,6 +14,9 @@ import (
 
 // report changes the status of an Extension, if there is anything to change. It is bound
 // to the version that was read.
+//
+// What it was changed to is taken over only when it is stored, so that a later report is
+// compared with what there really is.
 func (r *Reconciler) report(ctx context.Context, e *gardener.Extension, change func(*gardener.ExtensionStatus)) error {
 	changed := e.DeepCopy()
 	change(&changed.Status)

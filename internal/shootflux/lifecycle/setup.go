@@ -34,6 +34,8 @@ const (
 type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Wake is told of projects in the garden that have changed; see access.Watch.
+// The queue is there as soon as this replica works; the mutex is for that only, and never
+// held while Extensions are listed.
 type Wake struct {
 	mutex sync.Mutex
 	queue queueOf

@@ -38,6 +38,9 @@ type Piece struct {
 
 // Secrets are the contents of a piece for a namespace. The same objects always give the
 // same Secrets.
+//
+// They are immutable and named for their content: another content is another Secret, and
+// whoever still reads the old one finds it unchanged.
 func (p Piece) Secrets(namespace string) ([]*corev1.Secret, error) {
 	var secrets []*corev1.Secret
 	var text bytes.Buffer

@@ -36,6 +36,10 @@ func (w *Writer) Get(ctx context.Context, namespace, name string) (*gardener.Man
 
 // Ensure makes a ManagedResource have the contents of a piece and says how far the
 // resource manager is. It writes nothing if the contents are there.
+//
+// The Secrets come first, so that a ManagedResource never names one that is not there. What
+// a crash leaves of them has the label of Gardener's garbage collection, and nobody who
+// refers to it.
 func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Standing, bool, error) {
 	present, err := w.Get(ctx, namespace, piece.Name)
 	if err != nil {
