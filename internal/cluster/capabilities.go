@@ -27,6 +27,9 @@ type served struct {
 
 // RESTMapping finds the resource of a kind. A kind is missing only if the cluster would
 // know it; without a version, it is looked for in all versions.
+//
+// "No such kind" is an answer that deletions act on: an object of it counts as gone. So it
+// must not come from a group whose server was only away when the cluster was asked.
 func (s *served) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	mapping, err := s.RESTMapper.RESTMapping(kind, versions...)
 	if !meta.IsNoMatchError(err) {

@@ -132,6 +132,9 @@ const contactPatience = time.Second
 // Contact makes the first contact with a cluster. A cluster that does not answer
 // soon is no reason to hold others up: then it returns a wait, and calls wake when
 // the cluster has answered or the attempt has failed.
+//
+// It is asked for before the first request of a job to a cluster: everything else would
+// wait with a worker until the request times out.
 func (c *Connection) Contact(ctx context.Context, wake func()) error {
 	if c.kinds.known() != nil {
 		return nil
@@ -234,6 +237,9 @@ func (c *Connection) MergePatch(ctx context.Context, mapping *meta.RESTMapping, 
 // Delete deletes an object. It returns what is left of it, or nil if the API
 // server says that the object is gone. The UID, if it is given, must be that of
 // the object.
+//
+// The library's own deletion drops the answer, which is the only cheap way to learn whether
+// finalizers keep the object.
 func (c *Connection) Delete(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, options metav1.DeleteOptions) (left *unstructured.Unstructured, err error) {
 	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
 	body, err := json.Marshal(options)

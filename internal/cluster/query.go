@@ -109,6 +109,10 @@ func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping
 }
 
 // pages collects the pages of a list.
+//
+// A continuation lives as long as the API server keeps the version that the list began
+// with, some minutes. The limits end a list that would not: of a server that always says
+// that there is more.
 func pages(now func() time.Time, read func(metav1.ListOptions) ([]*unstructured.Unstructured, string, error)) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	options := metav1.ListOptions{Limit: pageSize}
@@ -198,6 +202,10 @@ func ListReduced[T any](ctx context.Context, c *Connection, kind schema.GroupVer
 
 // plausible says whether a page of a list can be believed: whoever takes it for all
 // there is would delete what is missing in it.
+//
+// A list of what is there is also a list of what is not. An API server names kind and
+// version of each list, and objects with names, identities and the namespace that was asked
+// for; a proxy that answers an empty page does not.
 func plausible(list *unstructured.UnstructuredList, kind schema.GroupVersionKind, namespace string) error {
 	left := list.GetRemainingItemCount()
 	if list.GroupVersionKind() != kind.GroupVersion().WithKind(kind.Kind+"List") || list.GetResourceVersion() == "" || list.GetContinue() == "" && left != nil && *left > 0 {

@@ -30,6 +30,8 @@ func IsUnserved(err error) bool {
 // resource, the kinds of the cluster are not those that are known: it is asked for them,
 // and the object is missing only if its kind is.
 func (c *Connection) absent(ctx context.Context, mapping *meta.RESTMapping, err error) error {
+	// A NotFound about an object has no such cause; one about a path that nobody serves
+	// does, see Restate.
 	if !apierrors.IsNotFound(err) || !apierrors.IsUnexpectedServerError(err) {
 		return err
 	}

@@ -49,6 +49,9 @@ func (e *Exports) addCopy(inst *v1alpha1.Installation, place holder.Place, value
 
 // TargetCopies returns the copies of imported Targets that live in the scope of an
 // Installation, one for each element of a list or map, sorted by import.
+//
+// A list or map has one object for each element, so that a change of one element is a write
+// of one object, and a subinstallation can import a single one.
 func TargetCopies(inst *v1alpha1.Installation, values Values) ([]*v1alpha1.Target, error) {
 	var copies []*v1alpha1.Target
 	var errs []error

@@ -28,6 +28,9 @@ type Exports struct {
 
 // MergeExports adds the result of an export execution to those of earlier ones.
 // Maps are merged at any depth; everything else is replaced.
+//
+// Execution after execution, in the order of the blueprint: so a later one adds to what an
+// earlier one has made of the same export, and lists are never joined.
 func MergeExports(into, result map[string]any) {
 	for key, value := range result {
 		added, isMap := value.(map[string]any)
@@ -106,6 +109,9 @@ func checkExport(ctx context.Context, definition *v1alpha1.ExportDefinition, val
 
 // MakeExports returns the objects for what an Installation publishes. The error
 // joins one *Error for each export that cannot be published.
+//
+// All errors are collected before anything is returned: one that cannot be published keeps
+// all others from being written.
 func MakeExports(inst *v1alpha1.Installation, values map[string]any) (Exports, error) {
 	m := &publisher{inst: inst, scope: Scope(inst), values: values}
 	for _, export := range inst.Spec.Exports.Data {
@@ -215,6 +221,9 @@ func (m *publisher) undefined(kind, name string) {
 
 // CheckOwner refuses to replace an object by an export if another Installation
 // owns it.
+//
+// The UID counts, and not the name: an Installation that was deleted and made again finds
+// objects of its predecessor, which the garbage collection is about to take away.
 func CheckOwner(inst *v1alpha1.Installation, export string, existing metav1.Object) error {
 	kind := "target object"
 	if _, ok := existing.(*v1alpha1.DataObject); ok {

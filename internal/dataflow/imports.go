@@ -121,6 +121,9 @@ func jsonOf(key string, content []byte) (json.RawMessage, error) {
 
 // OrderList brings the elements of a list, as they are found by labels, into the
 // order that their labels tell. Those without a place come last, by name.
+//
+// Copies have the order in their labels, since names of copies are hashes and a list of an
+// API server is sorted by names.
 func OrderList(elements []*v1alpha1.Target) []*v1alpha1.Target {
 	ordered := slices.Clone(elements)
 	place := func(target *v1alpha1.Target) int {

@@ -49,6 +49,9 @@ func Mentions(imports *v1alpha1.InstallationImports) []Mention {
 
 // mention takes apart what a reference says. It is the only place that knows how
 // names are written.
+//
+// Whoever wants to know what an import means asks here: the graph of siblings, the reading,
+// the checks and the pictures must not differ about it.
 func mention(name, path string, kind Kind, written string) Mention {
 	m := Mention{Import: name, Path: path, Kind: kind, Written: written, Name: written}
 	if m.Name, m.Direct = strings.CutPrefix(written, v1alpha1.NonContextifiedPrefix); m.Direct || kind != KindTarget {

@@ -43,6 +43,9 @@ func Read(ctx context.Context, inst *v1alpha1.Installation, objects Objects) (Im
 }
 
 // ReadWithin is Read with other limits.
+//
+// Each import is counted before it is read, and its size right after, so that reading ends
+// with the first one that is too much.
 func ReadWithin(ctx context.Context, limits Limits, inst *v1alpha1.Installation, objects Objects) (Imports, error) {
 	r := reading{namespace: inst.Namespace, objects: newOnce(objects), tally: tally{limits: limits}, imports: Imports{
 		Data: map[string]DataImport{}, Targets: map[string]*v1alpha1.Target{},

@@ -11,6 +11,9 @@ import (
 )
 
 // Values are the values of a blueprint's imports by their names in the blueprint.
+//
+// Both forms are kept, because they differ: what templates see are plain values, in which
+// numbers may have lost digits; copies and hashes are made of the text as it was read.
 type Values struct {
 	// plain holds all values for templates, also those that import executions added.
 	plain map[string]any

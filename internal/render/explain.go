@@ -38,6 +38,9 @@ func (e *describedError) Unwrap() error { return e.cause }
 
 // describe explains an error of a template: what it says, the lines around it, and
 // the types of the bindings.
+//
+// The text of the template may be shown, since it comes from a blueprint; of the bindings
+// only names and types.
 func describe(err error, s source, bindings map[string]any) error {
 	text, line, column := s.text, 0, 0
 	var failed *gotemplate.Error

@@ -38,6 +38,9 @@ func (s source) goTemplate() gotemplate.Source {
 const maxFile = 4 << 20
 
 // sourceOf finds the template of an executor. An inline template wins.
+//
+// A file is named by the blueprint and read from it only: its path is cleaned, and the tree
+// has nothing above its root.
 func sourceOf(executor *v1alpha1.TemplateExecutor, files fs.FS) (source, error) {
 	s := source{execution: executor.Name}
 	switch executor.Type {

@@ -102,6 +102,8 @@ func (l *Loan) Grow(size int64) error {
 }
 
 // Begin gives everything back, for the next answer.
+//
+// The next answer takes the place of the last one, which was stored or thrown away.
 func (l *Loan) Begin() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -19,6 +19,8 @@ func contentLimits() yamltext.Limits {
 
 // ParseContent reads the content of a Target, which is YAML or JSON. Content with
 // none of the known fields is a bare kubeconfig. Errors repeat nothing of it.
+//
+// A kubeconfig has none of these fields, so that both forms may be written in each place.
 func ParseContent(content []byte) (*v1alpha1.KubernetesClusterTargetConfig, error) {
 	asJSON, err := yamltext.ToJSON(content, contentLimits())
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 
 // Login is what a Target says about its cluster. Targets with the same access
 // share a connection.
+//
+// The key holds all that makes a connection another one: the whole text of a kubeconfig, or
+// the configuration together with the namespace whose ServiceAccount is meant.
 type Login struct {
 	// Key identifies the access. It is a hash, so it gives nothing away.
 	Key string

@@ -133,6 +133,9 @@ func (g *guard) admit(request *http.Request, response *http.Response) error {
 	if measured.events {
 		measured.pace, measured.context = g.pace, request.Context()
 	}
+	// Whoever asks has the answer in memory for longer than it is read: the loan of the
+	// work lasts as long. A watch has no end, so that each of its events is given back when
+	// it was read.
 	measured.loan = budget.LoanOf(request.Context())
 	if measured.loan == nil || measured.events {
 		measured.loan, measured.own = &budget.Loan{Budget: g.memory}, true

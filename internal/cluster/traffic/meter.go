@@ -51,6 +51,9 @@ func (m *meter) Read(p []byte) (int, error) {
 }
 
 // measure books what was read, and counts the events that ended with it.
+//
+// It is booked while it is read, so that an answer which would not fit ends before it is in
+// memory.
 func (m *meter) measure(text []byte) (events int, err error) {
 	for len(text) > 0 {
 		read, ended := m.scanner.Scan(text)

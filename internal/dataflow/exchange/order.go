@@ -40,6 +40,9 @@ func (g *Graph) Predecessors(name string) []string {
 
 // Importers returns the units that need something of a unit directly: those that
 // its success wakes, and that have to be gone before it.
+//
+// The first step from a unit in the reversed graph leads to the values that it exports, the
+// second one to those that import them.
 func (g *Graph) Importers(name string) []string {
 	unit, known := g.index[name]
 	if !known {
@@ -69,6 +72,9 @@ func (g *Graph) Dependents(names ...string) []string {
 // Order returns the units so that each comes after all that it needs something of,
 // and otherwise as they were given. Held are those that never can go: members of
 // cycles and all that need something of one.
+//
+// What is held is not in the order at all: nothing that needs it could ever run, and
+// whoever walks through the order need not know of circles.
 func (g *Graph) Order() (order, held []string) {
 	nodes, stuck := g.waits.Order()
 	return g.names(nodes), g.names(stuck)

@@ -32,6 +32,9 @@ type globalReference struct {
 }
 
 // getResourceKey returns the text by which a deployer finds a resource.
+//
+// The key is in a DeployItem afterwards, far from this component: hence the name and the
+// version of the component, and an identity that is unique in it.
 func (c *Component) getResourceKey(read readReference) Function {
 	return func(ctx context.Context, args []any) (any, error) {
 		version, resource, err := c.find(ctx, args, read)
