@@ -89,6 +89,9 @@ func (s Secrets) Store(ctx context.Context, place sourcesecret.Place, secret *co
 }
 
 // Publish puts a public key where people of the project find it, if the garden allows it.
+//
+// It is a help for people and decides nothing, so that a garden which does not allow it is
+// no error.
 func (s Secrets) Publish(ctx context.Context, publicKey string) error {
 	if s.Garden == nil {
 		return nil

@@ -17,6 +17,9 @@ const ofOurs = "extension-shoot-flux-flux-"
 
 // RightsToSee are the objects in a shoot that let us read Secrets with these names and no
 // others.
+//
+// Names and namespaces are in the rule, because the right to read Secrets of a shoot is the
+// right to everything in it.
 func RightsToSee(secrets []*unstructured.Unstructured) []*unstructured.Unstructured {
 	names := map[string][]any{}
 	for _, secret := range secrets {

@@ -254,6 +254,9 @@ func (w *work) unreadiness() *pause {
 
 // settle remembers what was reached, and leaves alone what belongs to the owner of the
 // shoot from now on.
+//
+// Freezing is the last thing: a ManagedResource that is frozen is not looked at any more,
+// so that what is remembered has to be true by then.
 func (w *work) settle(ctx context.Context) error {
 	first := !w.after.Bootstrapped
 	done := w.asked == RequestUpgrade || w.asked == RequestRebootstrap
@@ -312,6 +315,9 @@ func (w *work) publish() {
 }
 
 // pause tells what a shoot waits for, or that it takes too long.
+//
+// When the patience is over the status is written first, and then the error: the error says
+// what is wrong, and the state since when.
 func (w *work) pause(ctx context.Context, on *pause) (ctrl.Result, error) {
 	since, left := wait(&w.after, w.config.Checksum(), w.now().Time)
 	remember := func(status *gardener.ExtensionStatus) {

@@ -62,6 +62,8 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 }
 
 // makeKey makes what has to be stored, and stores it where it is allowed.
+//
+// It is stored before anybody is told of it, so that nobody registers a key which is lost.
 func (r *Reconciler) makeKey(ctx context.Context, now *run, c *config.Config, decision *sourcesecret.Decision, places access.Secrets, found *credentials) error {
 	owner := strings.TrimPrefix(now.shoot.Namespace, "garden-")
 	if decision.Place == sourcesecret.Seed {

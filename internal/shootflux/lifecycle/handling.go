@@ -26,6 +26,9 @@ const (
 )
 
 // request returns what the Shoot asks for and was not done yet; empty for nothing.
+//
+// What was handled is in the state, which moves with the shoot; the annotation of the Shoot
+// stays, since it belongs to its owner.
 func request(shoot *gardener.Shoot, remembered state.State) string {
 	asked := known(shoot.Annotations[RequestAnnotation])
 	if asked == remembered.HandledOperation {

@@ -24,6 +24,9 @@ type Health struct {
 }
 
 // Reconcile implements reconcile.Reconciler.
+//
+// It writes conditions, and the Reconciler the rest of the same status: both writes are
+// bound to the version that was read, so that the later one comes again.
 func (h *Health) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	e := &gardener.Extension{}
 	if err := h.Client.Get(ctx, request.NamespacedName, e); err != nil {

@@ -67,6 +67,9 @@ func wakesAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
 }
 
 // wakes says whether a change of an Extension brings work.
+//
+// A deletion counts as long as the status stays: our own reports of its progress must not
+// start it again and again.
 func wakes(before, after *gardener.Extension, ignoreAnnotation bool) bool {
 	if !ours(after) {
 		return false
@@ -106,6 +109,10 @@ func sameStatus(a, b *gardener.Extension) bool {
 }
 
 // operation says what is to be done with an Extension.
+//
+// A move goes before a deletion: gardenlet deletes the Extension of the old seed while the
+// shoot lives on. An operation that has not succeeded is repeated as what it was, so that
+// an error in between does not turn a creation into a reconciliation.
 func operation(e *gardener.Extension) gardener.OperationType {
 	asked := e.Annotations[gardener.OperationAnnotation]
 	last := e.Status.LastOperation

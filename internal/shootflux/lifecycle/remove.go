@@ -53,6 +53,9 @@ func parting(policy config.DeletionPolicy, shoot *gardener.Shoot, since time.Dur
 
 // policy is what the configuration says now, or said when it could still be read: a
 // project that goes takes its configuration with it.
+//
+// What cannot be read is no reason to remove anything: then the last known policy counts,
+// and without one Flux stays.
 func (r *Reconciler) policy(ctx context.Context, now *run) config.DeletionPolicy {
 	remembered, err := state.Read(now.e)
 	policy := config.DeletionPolicy(remembered.DeletionPolicy)

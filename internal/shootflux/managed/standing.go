@@ -40,6 +40,9 @@ func (s Standing) Has(object *unstructured.Unstructured) bool {
 }
 
 // Judge says how far the resource manager is; nil is a ManagedResource that does not exist.
+//
+// Conditions count only for the generation that the resource manager has seen: right after
+// a write they are about the contents before.
 func Judge(resource *gardener.ManagedResource) Standing {
 	if resource == nil {
 		return Standing{Reason: "Missing", Message: "it does not exist"}

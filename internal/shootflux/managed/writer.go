@@ -130,6 +130,9 @@ func (w *Writer) Freeze(ctx context.Context, namespace, name string) error {
 
 // Remove deletes a ManagedResource, with its objects or without, and says whether it is
 // gone.
+//
+// Whether objects are kept is written before the deletion and bound to the same version:
+// the resource manager acts on what it finds with the deletion.
 func (w *Writer) Remove(ctx context.Context, namespace, name string, keep bool) (gone bool, err error) {
 	present, err := w.Get(ctx, namespace, name)
 	if err != nil || present == nil {
