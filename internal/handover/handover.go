@@ -100,6 +100,9 @@ func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool
 
 // Show returns an item from a cache with the job that was handed over, or the item
 // itself if it has none but what it shows. It is not changed.
+//
+// Whoever decides about an item looks at it through the desk, so that a job counts from the
+// moment of the hand-over, and not from that of its first write.
 func (d *Desk) Show(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	given, ok := d.find(item)
 	if !ok {

@@ -12,6 +12,8 @@ var following = []string{"AllPredecessorsFinished", "AllPredecessorsSucceeded", 
 // Blockers returns the objects that keep a tree from being ready: those that are
 // not ready while everything below them is. The worst come first. Who only follows
 // from a sibling is to blame for nothing, as long as anybody else is.
+//
+// Only the lowest ones count: who waits for something below only repeats it.
 func Blockers(tree *Node) []*Node {
 	var found []*Node
 	collectBlockers(tree, &found)

@@ -14,6 +14,9 @@ import (
 // Forest returns the trees of all root Installations of a snapshot, the oldest
 // root first. A subinstallation whose parent does not exist is the root of a
 // tree of its own, marked as orphaned.
+//
+// Each Installation is in one tree only, and circles end, because what was seen is not
+// visited again.
 func Forest(snapshot Snapshot) []*Node {
 	g := newGraph(snapshot)
 	var roots, others []*v1alpha1.Installation

@@ -35,6 +35,9 @@ type Uninstall struct {
 
 // Uninstalls are all items of a tree in the order in which they go: who imports goes
 // before who exports, and who depends on an item before the item.
+//
+// It follows the same edges as the deletion itself, from the objects as they are: nothing
+// is rendered, since a blueprint may have changed meanwhile.
 func Uninstalls(tree *inspect.Node) []Uninstall {
 	list, _ := uninstalls(tree, cmp.Or(tree.TemplateName, tree.Name), 1)
 	slices.SortStableFunc(list, func(a, b Uninstall) int { return a.Step - b.Step })

@@ -73,6 +73,9 @@ func schemaText(schema *v1alpha1.JSONSchemaDefinition) []byte {
 }
 
 // componentWords are in every template or schema that reads the component version.
+//
+// Functions without a component need none at the end of the job either, so that a registry
+// is not asked for their sake.
 func (p *Plan) componentWords() []string {
 	words := []string{"cd://"}
 	pure := componentfunc.Pure()

@@ -87,6 +87,9 @@ func (p *Plan) Stored() (content []byte, needed bool, err error) {
 }
 
 // admitted returns what exports need of an Installation.
+//
+// The rest of the specification is left out, since it has worked already: what is here can
+// be looked at by whoever may read Secrets.
 func admitted(inst *v1alpha1.Installation) *v1alpha1.Installation {
 	kept := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
 		Name: inst.Name, Namespace: inst.Namespace, UID: inst.UID, Generation: inst.Generation, OwnerReferences: inst.OwnerReferences,

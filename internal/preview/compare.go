@@ -124,6 +124,9 @@ func deleted(object corev1.ObjectReference) diff.Change {
 }
 
 // run compares all items, several at a time.
+//
+// Secrets of clusters are known only when all objects are: hence nothing is made a text
+// before the last comparison has ended.
 func (c *comparison) run(ctx context.Context) {
 	parallel.Do(len(c.tasks), func(i int) {
 		if t := &c.tasks[i]; t.object != nil {

@@ -69,6 +69,9 @@ func (o *opener) open(ctx context.Context, inst *v1alpha1.Installation) (plan.In
 }
 
 // verify checks a signature where the Installation asks for it.
+//
+// As in a job, nothing is rendered of what is not verified: a preview that shows it would
+// speak for it.
 func (o *opener) verify(ctx context.Context, inst *v1alpha1.Installation, found *plan.Component) error {
 	if inst.Spec.Verification == nil || inst.Spec.Verification.SignatureName == "" {
 		return nil

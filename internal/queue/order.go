@@ -51,6 +51,8 @@ type member struct {
 }
 
 // Line adds the objects of a controller to the order.
+//
+// Each controller has a line of its own, because objects of two kinds may have one name.
 func (o *Order) Line(membership Membership) *Line {
 	return &Line{order: o, membership: membership, members: map[types.NamespacedName]member{}}
 }

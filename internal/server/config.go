@@ -198,6 +198,9 @@ type contextsFile struct {
 
 // Load changes a configuration by a file of the published kind
 // LandscaperConfiguration. It returns warnings about keys that have no effect.
+//
+// An unknown key is a warning and no error: files of the public system have keys that have
+// no meaning here.
 func (c *Config) Load(path string) ([]string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

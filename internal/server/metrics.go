@@ -148,6 +148,8 @@ func (g *guard) judge(r *http.Request) error {
 		return err
 	}
 	select {
+	// No queue: whoever scrapes comes again by itself, and a queue could be filled by
+	// anybody.
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()
 	default:

@@ -56,6 +56,9 @@ func register(collectors ...prometheus.Collector) error {
 
 // tallied are the kinds whose jobs this process counts: each by one process alone,
 // also where deployers run on their own.
+//
+// Items belong to the process with the Executions, whose watch sees all of them; a deployer
+// sees those of its own type.
 func (c *Config) tallied() []string {
 	var kinds []string
 	if c.runs(Installations) {

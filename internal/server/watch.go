@@ -118,6 +118,8 @@ func (w *watched) note(change func(*watchState, time.Time)) {
 }
 
 // ended notes the end of a request.
+//
+// Opened is kept by a success: whoever watches goes on with it, while each failure ends it.
 func (s *watchState) ended(now time.Time, err error) {
 	// A resource version that is too old is answered by a new list, as a matter of course.
 	if err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, context.Canceled) {
@@ -142,6 +144,10 @@ func (s *watchState) saw(now time.Time, event watch.Event) {
 }
 
 // trouble says what is wrong, or nothing.
+//
+// The zero time of failing means that the last request went well. A watch that was opened
+// again counts as working only when it stays open, since one that cannot be read is opened
+// well each time.
 func (s watchState) trouble(synced bool, now time.Time, grace time.Duration) string {
 	seconds := func(since time.Time) int { return int(now.Sub(since).Seconds()) }
 	switch {

@@ -160,6 +160,9 @@ const (
 
 // treat decides what happens to an object that exists; desired is what it should
 // become, or nil if only the API server knows.
+//
+// An object that is being deleted is awaited whatever its policy is: nothing that is
+// written to it would stay.
 func treat(policy deployer.ManifestPolicy, owned bool, live, desired *unstructured.Unstructured) treatment {
 	switch {
 	case live.GetDeletionTimestamp() != nil:

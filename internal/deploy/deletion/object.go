@@ -291,6 +291,9 @@ func (o *doomed) look(ctx context.Context, wake func()) error {
 
 // remains returns what is left of an object of which so much was left, as far as a
 // watch knows. A watch that is behind the deletion says nothing.
+//
+// The version of what is left is that of the answer to our deletion, or of our last write:
+// a watch that shows less would show the object as it was before.
 func remains(left *unstructured.Unstructured, state watch.State) (now *unstructured.Unstructured, gone bool) {
 	switch {
 	case !state.Known:

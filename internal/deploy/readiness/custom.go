@@ -152,6 +152,9 @@ func (c Custom) Begin(ctx context.Context, cluster target.Cluster, wake func()) 
 }
 
 // Look returns what is not ready.
+//
+// An object is followed from the first look that finds it not ready, and stays so until the
+// check is over; ready ones cost no watch.
 func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
 	var unready []Unfinished
 	for _, chosen := range c.chosen {

@@ -11,6 +11,9 @@ import (
 
 // Compare returns what another roll-out of the same wish would change, object by object
 // in the order of the wish. It changes nothing.
+//
+// The record is only read: whether an object was made by us follows from it and from its
+// label, as in a roll-out.
 func Compare(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory) ([]string, error) {
 	r, err := seen(ctx, cluster, wish, recorded)
 	if err != nil {

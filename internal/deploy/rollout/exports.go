@@ -89,6 +89,9 @@ func (r *Rollout) beginExports(ctx context.Context) error {
 
 // storeExports hands the values on. A configuration without exports takes back what
 // one before it has handed on.
+//
+// It comes when all values are there: those who import them never see one of this job
+// beside one of the last.
 func (r *Rollout) storeExports(ctx context.Context) error {
 	var values map[string]any
 	if r.wish.Exports != nil {

@@ -42,6 +42,9 @@ func sameTarget(a, b *v1alpha1.DeployItem) bool {
 // stillToChange reports whether an item that is not done may change an object. What it
 // deploys is in its configuration, or, if that has to be rendered, in the record of what it
 // has deployed before: an object that is new is not there before it is as it should be.
+//
+// When in doubt it is false: then the answer of Flux counts, and is compared with the
+// source as it is.
 func stillToChange(item *v1alpha1.DeployItem, object corev1.ObjectReference, live *unstructured.Unstructured) bool {
 	if manifest := written(item.Spec.Configuration, object); manifest != nil {
 		return !readiness.Told(manifest, live)
