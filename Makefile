@@ -65,7 +65,7 @@ session: build lab ## Record a terminal session of the command line for the docs
 	go run ./hack/session docs/pictures/session.svg
 
 # The parts of the whole test. What only compares files comes first.
-PARTS := verify lint test-unit test-lab test-integration test-e2e
+PARTS := verify lint test-unit test-race-rooms test-lab test-integration test-e2e
 
 .PHONY: test
 test: ## Everything: generated files, lint, all tests; goes on after a failing part and sums up.
@@ -81,7 +81,17 @@ RACE ?= $(UNIT)
 
 .PHONY: test-race
 test-race: ## The same tests with the race detector (needs a C compiler; RACE=packages for some of them).
-	CGO_ENABLED=1 go test -race -timeout 20m $(TESTFLAGS) $(RACE)
+	@hack/race.sh test -timeout 40m $(TESTFLAGS) $(RACE)
+
+# The rooms where much happens at the same time, and their tests that weigh one large
+# answer: for these the race detector takes longer than the program waits.
+ROOMS := deployer internal/job internal/queue internal/tally internal/offload internal/handover internal/execution \
+	internal/dataflow/exchange internal/cluster internal/cluster/login internal/component/cache internal/render/memory
+WEIGHED := WithoutEnd$$|LargeObjects$$|CoversTheHeap$$
+
+.PHONY: test-race-rooms
+test-race-rooms: ## Unit tests of the rooms where much happens at the same time, with the race detector.
+	@hack/race.sh test -timeout 40m -skip '$(WEIGHED)' $(TESTFLAGS) $(addprefix ./,$(ROOMS))
 
 PACKAGE ?= ./internal/installation
 TEST ?= .
@@ -110,7 +120,7 @@ E2E_RACE ?= ^(TestMinimal|TestTree|TestTrigger|TestOrder|TestExports|TestHelm|Te
 
 .PHONY: test-e2e-race
 test-e2e-race: build lab ## Scenarios with a server that finds data races (needs a C compiler; E2E_RACE=pattern).
-	CGO_ENABLED=1 go build -race -o $(BIN)/race/landscaper ./cmd/landscaper
+	@hack/race.sh build -o $(BIN)/race/landscaper ./cmd/landscaper
 	LANDSCAPER_PROGRAMS=$(BIN)/race go test -count=1 -timeout 60m -run '$(E2E_RACE)' ./test/e2e/
 
 SOAK ?= 1h

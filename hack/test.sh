@@ -1,21 +1,31 @@
 #!/usr/bin/env bash
 # Runs the parts of the whole test one after the other, goes on after one that fails,
-# and sums up at the end: hack/test.sh PART..., where a part is a target of make.
+# and sums up at the end: hack/test.sh PART..., where a part is a target of make. A part
+# that cannot run on this machine writes why into the file $NOT_RUN.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
 summary=""
+NOT_RUN=$(mktemp)
+export NOT_RUN
+trap 'rm -f "$NOT_RUN"' EXIT
 for part in "$@"; do
   printf '\n=== %s\n' "$part"
   began=$SECONDS
+  : >"$NOT_RUN"
+  why=""
   if make --no-print-directory "$part"; then
     result=ok
+    if [ -s "$NOT_RUN" ]; then
+      result="NOT RUN"
+      why=": $(cat "$NOT_RUN")"
+    fi
   else
     result=FAILED
     failed=$((failed + 1))
   fi
-  line=$(printf '%-8s %-20s %5d s' "$result" "$part" $((SECONDS - began)))
+  line=$(printf '%-8s %-20s %5d s%s' "$result" "$part" $((SECONDS - began)) "$why")
   printf '=== %s\n' "$line"
   summary+="$line"$'\n'
 done

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestSummary runs the script with a make that fails for one part.
+// TestSummary runs the script with a make that fails for one part, and cannot run another.
 func TestSummary(t *testing.T) {
 	bin := t.TempDir()
-	script := "#!/bin/sh\nlast=\nfor arg; do last=$arg; done\necho \"made $last\"\ntest \"$last\" != bad\n"
+	script := "#!/bin/sh\nlast=\nfor arg; do last=$arg; done\necho \"made $last\"\ntest \"$last\" != lost || echo 'no tool' >\"$NOT_RUN\"\ntest \"$last\" != bad\n"
 	if err := os.WriteFile(filepath.Join(bin, "make"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -25,6 +25,8 @@ func TestSummary(t *testing.T) {
 		{"all is well", []string{"one", "two"}, 0, []string{"0 of 2 parts failed", "ok       one", "ok       two"}},
 		{"what follows a failing part is run, and the end tells of it", []string{"one", "bad", "two"}, 1,
 			[]string{"made two", "1 of 3 parts failed", "ok       one", "FAILED   bad", "ok       two"}},
+		{"what cannot run here fails nothing, and the end says why", []string{"lost", "two"}, 0,
+			[]string{"0 of 2 parts failed", "NOT RUN  lost", " s: no tool\n", "ok       two"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -38,6 +40,31 @@ func TestSummary(t *testing.T) {
 				if !strings.Contains(string(output), want) {
 					t.Errorf("%q is not in\n%s", want, output)
 				}
+			}
+		})
+	}
+}
+
+// TestRaceWithoutCompiler: the race detector is not run, which a person sees as a failure
+// and the whole test as a part that did not run.
+func TestRaceWithoutCompiler(t *testing.T) {
+	for reason, told := range map[string]bool{"alone, it fails": false, "as a part, it says so": true} {
+		t.Run(reason, func(t *testing.T) {
+			file := ""
+			if told {
+				file = filepath.Join(t.TempDir(), "not-run")
+			}
+			command := exec.Command("./race.sh", "test", "./no/such/package")
+			command.Env = append(os.Environ(), "CC=no-such-compiler", "NOT_RUN="+file)
+			output, err := command.CombinedOutput()
+			if (err == nil) != told || !strings.Contains(string(output), "no C compiler (no-such-compiler)") {
+				t.Errorf("%v\n%s", err, output)
+			}
+			if !told {
+				return
+			}
+			if why, err := os.ReadFile(file); err != nil || !strings.Contains(string(why), "no C compiler") {
+				t.Errorf("%q, %v", why, err)
 			}
 		})
 	}
