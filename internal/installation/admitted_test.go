@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/dependents"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 )
@@ -89,7 +90,7 @@ func TestTakenUp(t *testing.T) {
 			defer stop()
 			b.amid(t, func() error {
 				inst := b.installation(t)
-				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !facts.Admitted(inst) || !facts.HasFinalizer(inst) || !kin.WillExport(inst, facts.Triggers{}) || toAsk(inst) != askLater {
+				if inst.Annotations[v1alpha1.OperationAnnotation] != "" || !facts.Admitted(inst) || !facts.HasFinalizer(inst) || !kin.WillExport(inst, facts.Triggers{}) || dependents.ToAsk(inst) != dependents.AskLater {
 					t.Errorf("%+v", inst.ObjectMeta)
 				}
 				return test.amid(t, b, stop)

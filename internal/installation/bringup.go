@@ -147,7 +147,7 @@ func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string
 		return nil, err
 	}
 	defer from.close()
-	use, err := r.useOfTree(ctx, s)
+	use, err := r.trees.UseOf(ctx, r.sight(), s.Inst)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 	if err != nil {
 		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "StorePlan"))
 	}
-	r.trees.note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
+	r.trees.Note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
 	result := &made{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
 	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
 		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)

@@ -33,7 +33,7 @@ func TestWrongBlueprints(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			objects := installed(t)
-			describe(t, objects[0], test.description)
+			given.Describe(t, objects[0], test.description)
 			b := newBench(t, objects...)
 			b.settle(t)
 			s := b.installation(t).Status
@@ -50,7 +50,7 @@ func TestWrongBlueprints(t *testing.T) {
 				t.Errorf("it has brought up %+v, %+v", s.SubInstCache, s.ExecutionReference)
 			}
 			inst := b.installation(t)
-			describe(t, inst, "{}")
+			given.Describe(t, inst, "{}")
 			inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 			if err := b.api.Update(t.Context(), inst); err != nil {
 				t.Fatal(err)

@@ -181,7 +181,7 @@ func followed(t *testing.T) []client.Object {
 	follower.Name, follower.UID, follower.Status = "follower", "uid-follower", v1alpha1.InstallationStatus{}
 	follower.Spec.Context = "default"
 	follower.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{}
-	describe(t, follower, "imports: [{name: url, schema: {type: string}}]\n")
+	given.Describe(t, follower, "imports: [{name: url, schema: {type: string}}]\n")
 	return append(publishing(t), follower)
 }
 
@@ -194,11 +194,11 @@ var scenes = []scene{
 	{"an import and the items go", publishing, true, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
 		t.Helper()
 		inst.Spec.Imports, inst.Spec.Exports = v1alpha1.InstallationImports{}, v1alpha1.InstallationExports{}
-		describe(t, inst, "deployExecutions: []\n")
+		given.Describe(t, inst, "deployExecutions: []\n")
 	})}, []string{"Installation shop: Succeeded", "Execution shop with 0 items"}},
 	{"a tree, of which one goes", nested, false, []func(*testing.T, *bench){change(func(t *testing.T, inst *v1alpha1.Installation) {
 		t.Helper()
-		describe(t, inst, subinstallations[:strings.Index(subinstallations, "- name: b")])
+		given.Describe(t, inst, subinstallations[:strings.Index(subinstallations, "- name: b")])
 	})}, []string{"Installation shop: Succeeded", "history parent/Succeeded"}},
 	{"a tree that is deleted", nested, true, []func(*testing.T, *bench){goes}, nil},
 	{"an Installation with exports that is deleted", publishing, true, []func(*testing.T, *bench){goes}, nil},

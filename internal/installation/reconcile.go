@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
+	"go.landscaper.dev/internal/installation/tree"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/queue"
@@ -70,7 +71,7 @@ type Reconciler struct {
 	condemned marks
 	// plansKept is what is known of stored plans.
 	plansKept keep.Memory
-	trees     trees
+	trees     tree.Memory
 	relations kin.Relations
 	once      sync.Once
 	reports   *job.Reporter

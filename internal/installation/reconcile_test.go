@@ -65,7 +65,7 @@ func TestPanicEndsJob(t *testing.T) {
 	if err := c.Get(t.Context(), key, live); err != nil {
 		t.Fatal(err)
 	}
-	if s := live.Status; s.InstallationPhase != "Failed" || s.JobID != "job-1" || s.JobIDFinished != "job-1" || s.LastError.Reason != "Panic" || !strings.Contains(s.LastError.Message, "installation.(*Reconciler).look") {
+	if s := live.Status; s.InstallationPhase != "Failed" || s.JobID != "job-1" || s.JobIDFinished != "job-1" || s.LastError.Reason != "Panic" || !strings.Contains(s.LastError.Message, "installation/observe.Reader.Inputs") {
 		t.Errorf("%+v, %+v", s, s.LastError)
 	}
 	problems := &v1alpha1.CriticalProblems{}
@@ -103,16 +103,16 @@ func TestMissingImport(t *testing.T) {
 	if err != nil || len(found) != 1 || !found[0].UnderWay || found[0].Object != "db-address" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if woken := r.waitingSiblings(t.Context(), exporter); len(woken) != 1 || woken[0].Name != "shop" {
+	if woken := r.waker().WaitingSiblings(t.Context(), exporter); len(woken) != 1 || woken[0].Name != "shop" {
 		t.Errorf("the end of the exporter wakes %v", woken)
 	}
-	if woken := r.waitingSiblings(t.Context(), other); len(woken) != 0 {
+	if woken := r.waker().WaitingSiblings(t.Context(), other); len(woken) != 0 {
 		t.Errorf("who exports nothing wakes %v", woken)
 	}
-	if woken := r.waitingForContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(woken) != 1 {
+	if woken := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}}); len(woken) != 1 {
 		t.Errorf("the default Context wakes %v", woken)
 	}
-	if woken := r.waitingForContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "mine"}}); len(woken) != 0 {
+	if woken := r.waker().ByContext(t.Context(), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "mine"}}); len(woken) != 0 {
 		t.Errorf("another Context wakes %v", woken)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/wake"
 )
 
 // TestPlanIsReadOnce: the plan of a job is not read by the process that has stored it, and
@@ -28,7 +29,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 			b.finishWith(t, "https://shop")
 			b.refuse["create DataObject"] = errors.New("busy")
 			for range 3 {
-				_, _ = b.Reconcile(t.Context(), requestFor(b.installation(t)))
+				_, _ = b.Reconcile(t.Context(), wake.RequestFor(b.installation(t)))
 			}
 			delete(b.refuse, "create DataObject")
 			b.reconcile(t)

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/wake"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -124,7 +125,7 @@ func TestScope(t *testing.T) {
 		object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope("shop"), v1alpha1.DataObjectJobIDLabel: jobID}
 		return object
 	}
-	target := targetOf("c", "example.org/x")
+	target := given.TargetOf("c", "example.org/x")
 	target.Labels = inScope("c", "job-2").Labels
 	wrote := dataflow.Exports{DataObjects: []*v1alpha1.DataObject{inScope("a", "job-2"), inScope("b", "job-2")}, Targets: []*v1alpha1.Target{target}}
 	all := []client.Object{inScope("a", "job-2"), inScope("b", "job-2"), target}
@@ -197,8 +198,8 @@ func TestRepeat(t *testing.T) {
 			at = given.Noon.Add(2 * time.Minute)
 			b.Client = test.fault.Wrap(t, b.api)
 			b.reports.Client = b.Client
-			_, _ = b.Reconcile(t.Context(), requestFor(inst))
-			_, _ = b.Reconcile(t.Context(), requestFor(inst))
+			_, _ = b.Reconcile(t.Context(), wake.RequestFor(inst))
+			_, _ = b.Reconcile(t.Context(), wake.RequestFor(inst))
 			s := b.installation(t).Status
 			if s.JobID != "job-2" || s.AutomaticReconcileStatus == nil || s.AutomaticReconcileStatus.NumberOfReconciles != 1 || !s.AutomaticReconcileStatus.LastReconcileTime.Time.Equal(at) {
 				t.Errorf("%s, counted %+v", s.JobID, s.AutomaticReconcileStatus)

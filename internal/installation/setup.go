@@ -10,10 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/installation/wake"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
@@ -47,8 +49,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		// An Execution has the name of its Installation. One of that name that is not ours
 		// is waited for, too.
 		Watches(&v1alpha1.Execution{}, &handler.EnqueueRequestForObject{}).
-		Watches(&v1alpha1.Installation{}, r.family()).
-		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waitingForContext)).
+		Watches(&v1alpha1.Installation{}, r.waker().ByFamily()).
+		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waker().ByContext)).
 		WatchesRawSource(plans).
 		WithOptions(options)
 	if r.Triggers.OnImportChange {
@@ -93,4 +95,13 @@ func changesMore(patch []byte) bool {
 	}
 	delete(fields["metadata"], "resourceVersion")
 	return len(fields) > 1 || len(fields["metadata"]) > 0
+}
+
+// waker knows who is woken by a change.
+func (r *Reconciler) waker() wake.Finder { return wake.Finder{Reader: r.sight()} }
+
+// Woken returns the Installations that a change of another one may let go on. Before and
+// after are nil if there was or is none.
+func (r *Reconciler) Woken(ctx context.Context, before, after *v1alpha1.Installation) []reconcile.Request {
+	return r.waker().Woken(ctx, before, after)
 }

@@ -307,7 +307,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	r.taken.note(s.Inst.UID, false)
 	r.leaving.note(s.Inst.UID, false)
 	r.condemned.note(s.Inst.UID, false)
-	r.trees.forget(s.Inst.UID)
+	r.trees.Forget(s.Inst.UID)
 	return job.ErrGone
 }
 

@@ -1,7 +1,6 @@
 package installation
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -36,19 +35,8 @@ subinstallations:
 func nested(t *testing.T) []client.Object {
 	t.Helper()
 	objects := installed(t)
-	describe(t, objects[0], subinstallations)
+	given.Describe(t, objects[0], subinstallations)
 	return objects
-}
-
-// describe gives an Installation a blueprint.
-func describe(t *testing.T, object client.Object, description string) {
-	t.Helper()
-	inst, ok := object.(*v1alpha1.Installation)
-	raw, err := json.Marshal(map[string]string{"blueprint.yaml": description})
-	if err != nil || !ok {
-		t.Fatal(err)
-	}
-	inst.Spec.Blueprint.Inline.Filesystem = v1alpha1.NewAnyJSON(raw)
 }
 
 // sub returns the subinstallation of a template.
@@ -119,7 +107,7 @@ func TestSubsGo(t *testing.T) {
 	b.run(t, b.sub(t, "b"))
 	b.reconcile(t)
 	inst := b.installation(t)
-	describe(t, inst, subinstallations[:strings.Index(subinstallations, "- name: b")])
+	given.Describe(t, inst, subinstallations[:strings.Index(subinstallations, "- name: b")])
 	inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 	if err := b.api.Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
@@ -193,7 +181,7 @@ func TestAnotherExecution(t *testing.T) {
 // any, and nothing that is no longer wanted goes.
 func TestSubsUnwritten(t *testing.T) {
 	objects := installed(t)
-	describe(t, objects[0], strings.Replace(subinstallations, "- name: b", "- name: c", 1)+"deployExecutions: [{name: e, type: GoTemplate, template: 'deployItems: [{name: i, type: t}]'}]\n")
+	given.Describe(t, objects[0], strings.Replace(subinstallations, "- name: b", "- name: c", 1)+"deployExecutions: [{name: e, type: GoTemplate, template: 'deployItems: [{name: i, type: t}]'}]\n")
 	old := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
 		Namespace: shop.Namespace, Name: "old", UID: "uid-old", Annotations: map[string]string{v1alpha1.SubinstallationNameAnnotation: "b"},
 		OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", shop.Name, "2")},
@@ -350,7 +338,7 @@ func TestAlone(t *testing.T) {
 	const description = "exports: [{name: x, schema: {type: integer}}]\nexportExecutions: [{name: e, type: GoTemplate, template: 'exports: {x: VALUE}'}]\n"
 	alone := func(value string) []client.Object {
 		objects := installed(t)
-		describe(t, objects[0], strings.Replace(description, "VALUE", value, 1))
+		given.Describe(t, objects[0], strings.Replace(description, "VALUE", value, 1))
 		objects[0].(*v1alpha1.Installation).Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "shop-url"}}
 		return objects
 	}

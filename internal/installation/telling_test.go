@@ -20,20 +20,6 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
-// importer is a root that imports the DataObject "x", after a job.
-func importer(t *testing.T, name string, change func(*v1alpha1.Installation)) *v1alpha1.Installation {
-	t.Helper()
-	inst := given.Root(t, name, []string{"x"}, nil)
-	inst.Namespace, inst.UID = shop.Namespace, types.UID("uid-"+name)
-	inst.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{}
-	describe(t, inst, "{}")
-	given.Ended(inst, "a", "Succeeded")
-	if change != nil {
-		change(inst)
-	}
-	return inst
-}
-
 // hashed notes the imports of an Installation as those of its last job.
 func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object) {
 	t.Helper()
@@ -79,13 +65,13 @@ func TestAsk(t *testing.T) {
 			b := newBench(t, x.DeepCopy())
 			key := types.NamespacedName{Namespace: shop.Namespace, Name: "dep"}
 			if test.there {
-				b = newBench(t, x.DeepCopy(), importer(t, "dep", test.change))
+				b = newBench(t, x.DeepCopy(), given.Importer(t, "dep", test.change))
 			}
 			broken := test.fault.Wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
 			by := given.Root(t, "shop", nil, []string{"x"})
 			by.Namespace = key.Namespace
-			done, err := b.ask(t.Context(), by, key.Name, b.sight().AfterWrites(observe.ExportsOf(by)))
+			done, err := b.dependents().Ask(t.Context(), by, key.Name, b.sight().AfterWrites(observe.ExportsOf(by)))
 			if done != test.done || (err != nil) != test.failed {
 				t.Errorf("done: %t, %v", done, err)
 			}
@@ -118,13 +104,13 @@ func TestAskReads(t *testing.T) {
 		{"nobody knows what the job has exported", given.DataOf("x", `"old"`), []*v1alpha1.DataObject{given.DataOf("x", `"new"`), given.DataOf("other", `"new"`)}, 1, 2, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			by, importing := given.Root(t, "shop", nil, []string{"x"}), importer(t, "dep", alsoOther)
+			by, importing := given.Root(t, "shop", nil, []string{"x"}), given.Importer(t, "dep", alsoOther)
 			by.Namespace, by.Generation = shop.Namespace, test.generation
 			hashed(t, importing, test.used[0], test.used[1])
 			b := newBench(t, given.DataOf("x", `"new"`), given.DataOf("other", `"new"`), importing)
 			counting := given.Fault{Reading: true, At: -1}
 			b.Client, b.Reader = stale{b.api, test.cached}, counting.Wrap(t, b.api)
-			if done, err := b.ask(t.Context(), by, "dep", b.sight().AfterWrites(observe.ExportsOf(by))); !done || err != nil {
+			if done, err := b.dependents().Ask(t.Context(), by, "dep", b.sight().AfterWrites(observe.ExportsOf(by))); !done || err != nil {
 				t.Fatal(done, err)
 			}
 			live := &v1alpha1.Installation{}
@@ -166,7 +152,7 @@ func TestTell(t *testing.T) {
 			self.Namespace = shop.Namespace
 			given.Ended(self, "a", "Succeeded")
 			given.Alter(self, given.Tells("one", "two"))
-			b := newBench(t, self, given.DataOf("x", "1"), importer(t, "one", nil), importer(t, "two", test.second))
+			b := newBench(t, self, given.DataOf("x", "1"), given.Importer(t, "one", nil), given.Importer(t, "two", test.second))
 			broken := test.fault.Wrap(t, b.api)
 			b.Client, b.Reader = broken, broken
 			s := snapshotOf(b.installation(t))
@@ -174,13 +160,13 @@ func TestTell(t *testing.T) {
 			if (err == nil) != (test.outcome == "") || err != nil && !strings.Contains(err.Error(), test.outcome) {
 				t.Errorf("got %v", err)
 			}
-			if got := dependents(s.Inst); !slices.Equal(got, test.left) {
+			if got := toAskOf(s.Inst); !slices.Equal(got, test.left) {
 				t.Errorf("left to tell are %v, want %v", got, test.left)
 			}
 			if again := !s.TellAt.IsZero(); !slices.Equal(s.Told, test.told) || again != test.again {
 				t.Errorf("waits for %v, again at %s", s.Told, s.TellAt)
 			}
-			if stored := dependents(b.installation(t)); err == nil && !slices.Equal(stored, test.left) {
+			if stored := toAskOf(b.installation(t)); err == nil && !slices.Equal(stored, test.left) {
 				t.Errorf("stored are %v, want %v", stored, test.left)
 			}
 		})
@@ -193,12 +179,12 @@ func TestTellNobody(t *testing.T) {
 	self.Namespace = shop.Namespace
 	given.Ended(self, "a", "Succeeded")
 	given.Alter(self, given.Tells("one"))
-	b := newBench(t, self, importer(t, "one", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }))
+	b := newBench(t, self, given.Importer(t, "one", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }))
 	wantWrites(t, "it works", b.reconcile(t), "")
 	wantWrites(t, "it still does", b.reconcile(t), "")
 }
 
-func dependents(inst *v1alpha1.Installation) (names []string) {
+func toAskOf(inst *v1alpha1.Installation) (names []string) {
 	for _, dependent := range inst.Status.DependentsToTrigger {
 		names = append(names, dependent.Name)
 	}
@@ -211,18 +197,11 @@ func alsoOther(inst *v1alpha1.Installation) {
 	inst.Status.ImportsHash = "of what it was"
 }
 
-// importCopy is the copy of "x" that a job of a root has made.
-func importCopy(of, value, jobID string) *v1alpha1.DataObject {
-	object := given.DataOf("copy-of-"+of, value)
-	object.Labels = map[string]string{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(of), v1alpha1.DataObjectKeyLabel: "in-x", v1alpha1.DataObjectJobIDLabel: jobID}
-	return object
-}
-
 // TestConcernsWhoNeverRan: of who has used nothing yet, nothing is read.
 func TestConcernsWhoNeverRan(t *testing.T) {
-	exporter, waiting := given.Root(t, "shop", nil, []string{"x"}), importer(t, "dep", nil)
+	exporter, waiting := given.Root(t, "shop", nil, []string{"x"}), given.Importer(t, "dep", nil)
 	b, counting := newBench(t, given.DataOf("x", `"new"`)), given.Fault{Reading: true, At: -1}
-	if !b.concerns(t.Context(), exporter, waiting, counting.Wrap(t, b.api)) || len(counting.Calls) > 0 {
+	if !b.dependents().Concerns(t.Context(), exporter, waiting, counting.Wrap(t, b.api)) || len(counting.Calls) > 0 {
 		t.Errorf("read were %v", counting.Calls)
 	}
 }
@@ -235,53 +214,16 @@ func TestDeletionWaits(t *testing.T) {
 	given.Ended(self, "a", "Succeeded")
 	given.Alter(self, given.Deleting)
 	self.Finalizers = []string{v1alpha1.Finalizer}
-	b := newBench(t, self, importer(t, "dep", nil))
+	b := newBench(t, self, given.Importer(t, "dep", nil))
 	wantWrites(t, "it waits", b.reconcile(t), "status Installation")
 	if status := b.installation(t).Status; status.JobID == "a" || status.InstallationPhase != "InitDelete" || status.LastError == nil || status.LastError.Reason == "" {
 		t.Errorf("%+v", status)
 	}
 	wantWrites(t, "and has said so", b.reconcile(t), "")
-	if err := b.api.Delete(t.Context(), importer(t, "dep", nil)); err != nil {
+	if err := b.api.Delete(t.Context(), given.Importer(t, "dep", nil)); err != nil {
 		t.Fatal(err)
 	}
 	wantWrites(t, "it goes", b.reconcile(t), "patch Installation")
-}
-
-// TestUsed: what tells that a job has used an import as it is now.
-func TestUsed(t *testing.T) {
-	dependent := importer(t, "dep", nil)
-	target := func(name, kind string) *v1alpha1.Target {
-		object := targetOf(name, kind)
-		object.Labels = map[string]string{v1alpha1.DataObjectKeyLabel: "in", v1alpha1.DataObjectJobIDLabel: "a"}
-		return object
-	}
-	inSecret := importCopy("dep", `"v"`, "a")
-	inSecret.Annotations = map[string]string{v1alpha1.DataObjectSecretAnnotation: "secret"}
-	data := dataflow.Reference{Import: "in-x", Type: v1alpha1.ImportTypeData}
-	imports := dataflow.Imports{
-		Data:    map[string]dataflow.DataImport{"in-x": {Value: v1alpha1.NewAnyJSON([]byte(`{"a": 1, "b": 2}`))}},
-		Targets: map[string]*v1alpha1.Target{"in": targetOf("t", "example.org/x")},
-	}
-	for _, test := range []struct {
-		reason    string
-		reference dataflow.Reference
-		copies    dataflow.Exports
-		want      bool
-	}{
-		{"the same value, written otherwise", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{importCopy("dep", `{"b":2,"a":1}`, "a")}}, true},
-		{"another value", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{importCopy("dep", `{"b":2}`, "a")}}, false},
-		{"no value that can be read", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{importCopy("dep", `{`, "a")}}, false},
-		{"the value is in a Secret", data, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{inSecret}}, false},
-		{"the same Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, true},
-		{"another Target", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTarget}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/y")}}, false},
-		{"a list is not looked into", dataflow.Reference{Import: "in", Type: v1alpha1.ImportTypeTargetList}, dataflow.Exports{Targets: []*v1alpha1.Target{target("copy", "example.org/x")}}, false},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			if got := used(dependent, test.reference, imports, test.copies); got != test.want {
-				t.Errorf("got %t", got)
-			}
-		})
-	}
 }
 
 // TestNoteDependents: whom a job concerns.
@@ -294,20 +236,20 @@ func TestNoteDependents(t *testing.T) {
 		others  []*v1alpha1.Installation
 		want    []string
 	}{
-		{"who has another value", nil, []*v1alpha1.Installation{importer(t, "old", nil), importer(t, "new", used)}, []string{"old"}},
-		{"who has this value, but imports something else that has changed: that is not ours to tell", nil, []*v1alpha1.Installation{importer(t, "beside", alsoOther)}, nil},
-		{"who has changed both", nil, []*v1alpha1.Installation{importer(t, "both", alsoOther)}, []string{"both"}},
-		{"who has a copy of another job, as one that failed before", nil, []*v1alpha1.Installation{importer(t, "late", alsoOther)}, []string{"late"}},
-		{"who has no copy to tell", nil, []*v1alpha1.Installation{importer(t, "without", alsoOther)}, []string{"without"}},
-		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{importer(t, "lacks", func(inst *v1alpha1.Installation) {
+		{"who has another value", nil, []*v1alpha1.Installation{given.Importer(t, "old", nil), given.Importer(t, "new", used)}, []string{"old"}},
+		{"who has this value, but imports something else that has changed: that is not ours to tell", nil, []*v1alpha1.Installation{given.Importer(t, "beside", alsoOther)}, nil},
+		{"who has changed both", nil, []*v1alpha1.Installation{given.Importer(t, "both", alsoOther)}, []string{"both"}},
+		{"who has a copy of another job, as one that failed before", nil, []*v1alpha1.Installation{given.Importer(t, "late", alsoOther)}, []string{"late"}},
+		{"who has no copy to tell", nil, []*v1alpha1.Installation{given.Importer(t, "without", alsoOther)}, []string{"without"}},
+		{"who lacks something else is asked, and its job says what", nil, []*v1alpha1.Installation{given.Importer(t, "lacks", func(inst *v1alpha1.Installation) {
 			inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: "more", DataRef: "nowhere"})
 		})}, []string{"lacks"}},
 		{"the hint that nobody imports it", []given.Option{func(s *decide.Situation) {
 			s.Inst.Spec.Optimization = &v1alpha1.Optimization{HasNoSiblingExports: true}
-		}}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"a subinstallation: its parent hands the job to all", []given.Option{func(s *decide.Situation) { s.Parent = given.ParentWith("a", "") }}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"nothing is exported any more", []given.Option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, given.Tells("old")}, []*v1alpha1.Installation{importer(t, "old", nil)}, nil},
-		{"those of the job before are forgotten if they have the value now", []given.Option{given.Tells("new")}, []*v1alpha1.Installation{importer(t, "new", used)}, nil},
+		}}, []*v1alpha1.Installation{given.Importer(t, "old", nil)}, nil},
+		{"a subinstallation: its parent hands the job to all", []given.Option{func(s *decide.Situation) { s.Parent = given.ParentWith("a", "") }}, []*v1alpha1.Installation{given.Importer(t, "old", nil)}, nil},
+		{"nothing is exported any more", []given.Option{func(s *decide.Situation) { s.Inst.Spec.Exports = v1alpha1.InstallationExports{} }, given.Tells("old")}, []*v1alpha1.Installation{given.Importer(t, "old", nil)}, nil},
+		{"those of the job before are forgotten if they have the value now", []given.Option{given.Tells("new")}, []*v1alpha1.Installation{given.Importer(t, "new", used)}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := given.Root(t, "shop", nil, []string{"x"})
@@ -318,7 +260,7 @@ func TestNoteDependents(t *testing.T) {
 			}
 			objects := []client.Object{
 				self, x.DeepCopy(), given.DataOf("other", "1"),
-				importCopy("beside", `"new"`, "a"), importCopy("both", `"old"`, "a"), importCopy("late", `"new"`, "before-a"),
+				given.ImportCopy("beside", `"new"`, "a"), given.ImportCopy("both", `"old"`, "a"), given.ImportCopy("late", `"new"`, "before-a"),
 			}
 			for _, other := range test.others {
 				objects = append(objects, other)
@@ -329,7 +271,7 @@ func TestNoteDependents(t *testing.T) {
 			if err := b.noteDependents(t.Context(), s, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{x}}); err != nil {
 				t.Fatal(err)
 			}
-			if got := dependents(s.Inst); !slices.Equal(got, test.want) {
+			if got := toAskOf(s.Inst); !slices.Equal(got, test.want) {
 				t.Errorf("it concerns %v, want %v", got, test.want)
 			}
 		})
@@ -345,7 +287,7 @@ func TestMissingIsNews(t *testing.T) {
 	b.reconcile(t)
 	exporter := given.Root(t, "infra", nil, nil)
 	exporter.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "cluster", Target: "cluster"}}
-	if b.concerns(t.Context(), exporter, b.installation(t), b.api) {
+	if b.dependents().Concerns(t.Context(), exporter, b.installation(t), b.api) {
 		t.Error("it has used what is there")
 	}
 	target := &v1alpha1.Target{}
@@ -364,7 +306,7 @@ func TestMissingIsNews(t *testing.T) {
 	if err := b.api.Create(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
-	if !b.concerns(t.Context(), exporter, b.installation(t), b.api) {
+	if !b.dependents().Concerns(t.Context(), exporter, b.installation(t), b.api) {
 		t.Error("the last job had no such import, and nobody asks for another one")
 	}
 }
@@ -387,11 +329,11 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 // TestPublished: what the job has just written is read from the API server, once; all
 // else from the cache.
 func TestPublished(t *testing.T) {
-	c := given.API(t, given.DataOf("x", "2"), given.DataOf("y", "2"), targetOf("x", "example.org/new"))
+	c := given.API(t, given.DataOf("x", "2"), given.DataOf("y", "2"), given.TargetOf("x", "example.org/new"))
 	counting := given.Fault{Reading: true, At: 0, Err: errors.New("busy")}
 	p := &observe.Written{
 		Cached: stale{c, given.DataOf("x", "1")}, Live: counting.Wrap(t, c), Read: map[observe.ObjectKey]client.Object{},
-		Written: observe.KeysOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{given.DataOf("x", "2")}, Targets: []*v1alpha1.Target{targetOf("x", "example.org/new")}}),
+		Written: observe.KeysOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{given.DataOf("x", "2")}, Targets: []*v1alpha1.Target{given.TargetOf("x", "example.org/new")}}),
 	}
 	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: shop.Namespace, Name: name} }
 	if err := p.Get(t.Context(), key("x"), &v1alpha1.DataObject{}); err == nil {

@@ -7,9 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
@@ -47,26 +44,10 @@ func (r *Reconciler) watchImports(ctx context.Context, manager ctrl.Manager, bui
 		return fmt.Errorf("index Installations by what they import: %w", err)
 	}
 	building.
-		Watches(&v1alpha1.DataObject{}, r.importersOf(dataflow.KindDataObject)).
-		Watches(&v1alpha1.Target{}, r.importersOf(dataflow.KindTarget)).
+		Watches(&v1alpha1.DataObject{}, r.waker().ByImport(dataflow.KindDataObject)).
+		Watches(&v1alpha1.Target{}, r.waker().ByImport(dataflow.KindTarget)).
 		// What is in these is not kept.
-		Watches(&corev1.Secret{}, r.importersOf(dataflow.KindSecret), builder.OnlyMetadata).
-		Watches(&corev1.ConfigMap{}, r.importersOf(dataflow.KindConfigMap), builder.OnlyMetadata)
+		Watches(&corev1.Secret{}, r.waker().ByImport(dataflow.KindSecret), builder.OnlyMetadata).
+		Watches(&corev1.ConfigMap{}, r.waker().ByImport(dataflow.KindConfigMap), builder.OnlyMetadata)
 	return nil
-}
-
-// importersOf returns what wakes the roots that import an object.
-func (r *Reconciler) importersOf(kind dataflow.Kind) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		list := &v1alpha1.InstallationList{}
-		entry := index.ImportOf(kind, object.GetNamespace(), object.GetName())
-		if err := r.Client.List(ctx, list, client.MatchingFields{index.ByImport: entry}, client.UnsafeDisableDeepCopy); err != nil {
-			return nil
-		}
-		requests := make([]reconcile.Request, len(list.Items))
-		for i := range list.Items {
-			requests[i] = requestFor(&list.Items[i])
-		}
-		return requests
-	})
 }

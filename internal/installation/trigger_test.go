@@ -1,24 +1,13 @@
 package installation
 
 import (
-	"context"
 	"errors"
-	"slices"
 	"testing"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -58,13 +47,13 @@ func TestImportChange(t *testing.T) {
 		{"the Target has", retarget, "", "job-2", v1alpha1.TriggeredByImports},
 		{"the Target is gone: a job could only fail", func(t *testing.T, b *bench) {
 			t.Helper()
-			if err := b.api.Delete(t.Context(), targetOf("cluster", "example.org/cluster")); err != nil {
+			if err := b.api.Delete(t.Context(), given.TargetOf("cluster", "example.org/cluster")); err != nil {
 				t.Fatal(err)
 			}
 		}, "", "job-1", v1alpha1.TriggeredByReconcile},
 		{"something else in the namespace has changed", func(t *testing.T, b *bench) {
 			t.Helper()
-			if err := b.api.Create(t.Context(), targetOf("other", "example.org/cluster")); err != nil {
+			if err := b.api.Create(t.Context(), given.TargetOf("other", "example.org/cluster")); err != nil {
 				t.Fatal(err)
 			}
 		}, "", "job-1", v1alpha1.TriggeredByReconcile},
@@ -108,12 +97,6 @@ func TestImportChange(t *testing.T) {
 	}
 }
 
-func targetOf(name, targetType string) *v1alpha1.Target {
-	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: name}}
-	target.Spec.Type = v1alpha1.TargetType(targetType)
-	return target
-}
-
 // retarget changes what is imported.
 func retarget(t *testing.T, b *bench) {
 	t.Helper()
@@ -125,57 +108,5 @@ func retarget(t *testing.T, b *bench) {
 	target.Spec.Configuration = v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig": "another"}`))
 	if err := b.api.Update(t.Context(), target); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// queued lets a handler see an event and returns who is woken.
-func queued(t *testing.T, see func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request])) []string {
-	t.Helper()
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	defer queue.ShutDown()
-	see(t.Context(), queue)
-	names := []string{}
-	for queue.Len() > 0 {
-		request, _ := queue.Get()
-		names = append(names, request.Name)
-		queue.Done(request)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// TestImportersOf: a change wakes the roots that import the object, and those only.
-func TestImportersOf(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(given.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	elsewhere := given.Root(t, "elsewhere", []string{"x"}, nil)
-	elsewhere.Namespace = "other"
-	child := given.Sibling("child x")
-	objects := []client.Object{given.Root(t, "one", []string{"x"}, nil), given.Root(t, "two", []string{"x", "y"}, nil), given.Root(t, "three", []string{"z"}, nil), elsewhere, child}
-	indexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.Installation{}, index.ByImport, index.ImportsOfRoot).Build()
-	unindexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	data := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "x"}}
-	for _, test := range []struct {
-		reason string
-		client client.Client
-		kind   dataflow.Kind
-		want   []string
-	}{
-		{"two import it; a subinstallation and another namespace do not", indexed, dataflow.KindDataObject, []string{"one", "two"}},
-		{"a Target of the name is something else", indexed, dataflow.KindTarget, []string{}},
-		{"who cannot be found is not woken; its next look finds the change", unindexed, dataflow.KindDataObject, []string{}},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			r := &Reconciler{Client: test.client, Now: time.Now}
-			wakes := r.importersOf(test.kind)
-			got := queued(t, func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-				wakes.Update(ctx, event.UpdateEvent{ObjectOld: data, ObjectNew: data}, queue)
-			})
-			if !slices.Equal(got, test.want) {
-				t.Errorf("%v are woken, want %v", got, test.want)
-			}
-		})
 	}
 }

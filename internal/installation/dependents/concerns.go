@@ -1,8 +1,7 @@
-package installation
+package dependents
 
 import (
 	"bytes"
-	"context"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -10,39 +9,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/dataflow/holder"
-	"go.landscaper.dev/internal/installation/observe"
 )
-
-// concerns reports whether the exports of a root are something new to another one: it
-// imports another value of them than its last job did. What else it imports may have
-// changed as well; that alone starts nothing. Who is not known to have used a value is
-// concerned.
-func (r *Reconciler) concerns(ctx context.Context, inst, dependent *v1alpha1.Installation, reader client.Reader) bool {
-	if dependent.Status.ImportsHash == "" {
-		// No job of it has used anything.
-		return true
-	}
-	imports, known := r.sight().Imports(ctx, dependent, reader)
-	if !known {
-		return true
-	}
-	if hash, err := dataflow.ImportsHash(imports); err == nil && hash == dependent.Status.ImportsHash {
-		return false
-	}
-	copies, err := r.sight().Copies(ctx, dependent)
-	if err != nil {
-		return true
-	}
-	exported := observe.ExportsOf(inst)
-	for _, reference := range dataflow.References(dependent) {
-		for _, object := range reference.Objects {
-			if exported[observe.ObjectKey{Target: object.Kind == dataflow.KindTarget, Name: object.Name}] && !used(dependent, reference, imports, copies) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // used reports whether the last job of a root has used an import as it is now: its copy
 // says so. Lists and maps, mapped imports and values of Secrets have no copy of that

@@ -1,4 +1,4 @@
-package installation
+package tree
 
 import (
 	"context"
@@ -7,30 +7,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
 )
 
-// trees remembers what the Installations of each tree take, so that no blueprint can
+// Memory remembers what the Installations of each tree take, so that no blueprint can
 // make more of it than a tree may have. Nobody has to count a whole tree for each of
 // its members; after a start this is done once.
-type trees struct {
+type Memory struct {
 	mu sync.Mutex
 	// roots are the trees by the UIDs of their roots, members the roots of all members.
 	roots   map[types.UID]*tree
 	members map[types.UID]types.UID
 }
 
-// tree is what the members of a tree take, and all of them together.
-type tree struct {
-	by  map[types.UID]plan.Use
-	all plan.Use
-}
-
 // others returns what all members of a tree but one take. It is false if nothing is
 // known about the tree.
-func (t *trees) others(root, member types.UID) (plan.Use, bool) {
+func (t *Memory) others(root, member types.UID) (plan.Use, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known, ok := t.roots[root]
@@ -43,8 +38,8 @@ func (t *trees) others(root, member types.UID) (plan.Use, bool) {
 	return known.all.Minus(use), true
 }
 
-// plant begins to remember a tree, if nobody was faster.
-func (t *trees) plant(root types.UID, by map[types.UID]plan.Use) {
+// Plant begins to remember a tree, if nobody was faster.
+func (t *Memory) Plant(root types.UID, by map[types.UID]plan.Use) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.roots == nil {
@@ -61,9 +56,9 @@ func (t *trees) plant(root types.UID, by map[types.UID]plan.Use) {
 	t.roots[root] = planted
 }
 
-// note remembers what a member takes. A root without subinstallations is no tree: it
+// Note remembers what a member takes. A root without subinstallations is no tree: it
 // takes nothing from anybody.
-func (t *trees) note(member types.UID, use plan.Use) {
+func (t *Memory) Note(member types.UID, use plan.Use) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	root, ok := t.members[member]
@@ -79,8 +74,8 @@ func (t *trees) note(member types.UID, use plan.Use) {
 	}
 }
 
-// forget drops a member that is gone, or the tree with its root.
-func (t *trees) forget(member types.UID) {
+// Forget drops a member that is gone, or the tree with its root.
+func (t *Memory) Forget(member types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	root, ok := t.members[member]
@@ -96,42 +91,48 @@ func (t *trees) forget(member types.UID) {
 	}
 }
 
-// useOfTree returns where an Installation is in its tree, and what the others take.
-func (r *Reconciler) useOfTree(ctx context.Context, s *snapshot) (plan.Use, error) {
+// UseOf returns where an Installation is in its tree, and what the others take.
+func (t *Memory) UseOf(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation) (plan.Use, error) {
 	// What is nested deeper than is allowed is not looked for.
-	root, depth, err := job.Root(ctx, r.Client, s.Inst, plan.MaxDepth+1)
+	root, depth, err := job.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
 	if err != nil {
-		return plan.Use{}, &sources.ReadError{Object: "the root of Installation " + s.Inst.Name, Cause: err}
+		return plan.Use{}, &sources.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
 	}
-	use, known := r.trees.others(root.UID, s.Inst.UID)
+	use, known := t.others(root.UID, inst.UID)
 	if !known {
 		by := map[types.UID]plan.Use{}
-		if err := r.countTree(ctx, root, by); err != nil {
+		if err := countTree(ctx, reader, root, by); err != nil {
 			return plan.Use{}, err
 		}
-		r.trees.plant(root.UID, by)
-		use, _ = r.trees.others(root.UID, s.Inst.UID)
+		t.Plant(root.UID, by)
+		use, _ = t.others(root.UID, inst.UID)
 	}
 	use.Depth = depth
 	return use, nil
 }
 
+// tree is what the members of a tree take, and all of them together.
+type tree struct {
+	by  map[types.UID]plan.Use
+	all plan.Use
+}
+
 // countTree counts what an Installation and all below it take.
-func (r *Reconciler) countTree(ctx context.Context, inst *v1alpha1.Installation, by map[types.UID]plan.Use) error {
+func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation, by map[types.UID]plan.Use) error {
 	if _, counted := by[inst.UID]; counted || len(by) > plan.MaxTree {
 		return nil
 	}
-	children, err := r.sight().Children(ctx, inst.Namespace, inst.Name)
+	children, err := reader.Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
 		return &sources.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
 	}
-	copies, err := r.sight().Copies(ctx, inst)
+	copies, err := reader.Copies(ctx, inst)
 	if err != nil {
 		return err
 	}
 	by[inst.UID] = plan.Taken(len(children), copies)
 	for _, child := range children {
-		if err := r.countTree(ctx, child, by); err != nil {
+		if err := countTree(ctx, reader, child, by); err != nil {
 			return err
 		}
 	}
