@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // exportKey is the key of the values in an export Secret.
@@ -29,7 +30,7 @@ const (
 	changesAnnotation = v1alpha1.GroupName + "/changes"
 )
 
-const createExports = "CreateExports"
+const createExports = published.CreateExports
 
 // Export hands values on to whoever imports them: it stores them in a Secret that
 // belongs to the item and that its status names once the job has succeeded. Call it

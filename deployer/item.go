@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // validateTarget is the reason of all errors about a Target that cannot work.
@@ -68,7 +69,7 @@ func (i *Item) connect(ctx context.Context, target *v1alpha1.Target) (*Connectio
 // noTarget says that the Target of the item is missing. That is a wait until the time of
 // the job is over.
 func (i *Item) noTarget() error {
-	const operation, reason = "reconcilePrivate", "NoTargetFound"
+	const operation, reason = published.ReconcilePrivate, "NoTargetFound"
 	missing := fmt.Sprintf("Target %s/%s does not exist", i.Namespace, i.Spec.Target.Name)
 	remedy := "create it"
 	if i.DeletionTimestamp != nil {
@@ -92,9 +93,9 @@ func (i *Item) validation(err error) error {
 // operation is what is being done with the item.
 func (i *Item) operation() string {
 	if i.Status.Phase.IsDeletion() {
-		return "delete"
+		return published.DeleteItem
 	}
-	return "reconcile"
+	return published.ReconcileItem
 }
 
 // ClusterOf returns the connection to the cluster of another Target in the namespace
@@ -181,7 +182,7 @@ func (i *Item) Warn(reason string, messages ...string) {
 func (i *Item) SetProviderStatus(status any) error {
 	encoded, err := json.Marshal(status)
 	if err != nil {
-		return job.Wrap(err, "reconcile", "ProviderStatus", "encode the provider status", v1alpha1.ErrorInternalProblem)
+		return job.Wrap(err, published.ReconcileItem, "ProviderStatus", "encode the provider status", v1alpha1.ErrorInternalProblem)
 	}
 	i.Status.ProviderStatus = &runtime.RawExtension{Raw: encoded}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Error is a failure as the status of an item shows it. The message of the cause is
@@ -64,7 +65,7 @@ func OutcomeOf(err error) Outcome {
 // ConfigurationError returns the error about a field of an item that cannot work.
 // It is final: the item has to be changed.
 func ConfigurationError(field, message string) error {
-	return job.NewError("reconcile", "InvalidConfiguration", field+": "+message, v1alpha1.ErrorConfigurationProblem)
+	return job.NewError(published.ReconcileItem, "InvalidConfiguration", field+": "+message, v1alpha1.ErrorConfigurationProblem)
 }
 
 // judge says what the result of an attempt means. Expired says that the time of
@@ -72,7 +73,7 @@ func ConfigurationError(field, message string) error {
 // is the one to show.
 func judge(result Result, err error, expired bool, checkpoint string) (report.Verdict, error) {
 	if err == nil && len(result.WaitingFor) > 0 {
-		err = job.NewWaiting("reconcile", "Waiting", "waiting for "+listing(result.WaitingFor))
+		err = job.NewWaiting(published.ReconcileItem, "Waiting", "waiting for "+listing(result.WaitingFor))
 	}
 	switch outcome := job.OutcomeOf(err); {
 	case outcome == job.None:
@@ -98,5 +99,5 @@ func timeoutError(checkpoint string, cause error) error {
 		// Only the text: the codes of a wait say that it is no failure.
 		shown = errors.New(cause.Error())
 	}
-	return job.Wrap(shown, "StandardTimeoutChecker.TimeoutExceeded", "ProgressingTimeout", message, v1alpha1.ErrorTimeout)
+	return job.Wrap(shown, published.StandardTimeoutCheckerTimeoutExceeded, "ProgressingTimeout", message, v1alpha1.ErrorTimeout)
 }

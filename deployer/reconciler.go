@@ -21,6 +21,7 @@ import (
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -192,9 +193,9 @@ func (i *Item) named(err error) error {
 		return err
 	}
 	if i.Status.Phase.IsDeletion() {
-		return job.Wrap(err, "delete", "DeleteWithUninstall", "")
+		return job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "")
 	}
-	return job.Wrap(err, "reconcile", "Reconcile", "")
+	return job.Wrap(err, published.ReconcileItem, "Reconcile", "")
 }
 
 // information says who works on an item.
@@ -212,7 +213,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	case finishUnchanged:
 		return Done(), nil
 	case failSuperseded:
-		return Result{}, job.Terminally(job.NewError("reconcile", "Deleted", "the item was deleted while this job ran; a job for the deletion follows"))
+		return Result{}, job.Terminally(job.NewError(published.ReconcileItem, "Deleted", "the item was deleted while this job ran; a job for the deletion follows"))
 	}
 	if decision.consumeOperation {
 		if err := r.consumeOperation(ctx, item); err != nil {
@@ -228,11 +229,11 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	if !controllerutil.ContainsFinalizer(item, v1alpha1.Finalizer) {
 		err := item.writeMetadata(ctx, func(stored *v1alpha1.DeployItem) { controllerutil.AddFinalizer(stored, v1alpha1.Finalizer) })
 		if err != nil {
-			return Result{}, job.Wrap(err, "reconcile", "AddFinalizer", "")
+			return Result{}, job.Wrap(err, published.ReconcileItem, "AddFinalizer", "")
 		}
 	}
 	if item.Spec.Configuration == nil {
-		return Result{}, job.NewError("reconcile", "ProviderConfigurationMissing", "the item has no configuration: set spec.config", v1alpha1.ErrorConfigurationProblem)
+		return Result{}, job.NewError(published.ReconcileItem, "ProviderConfigurationMissing", "the item has no configuration: set spec.config", v1alpha1.ErrorConfigurationProblem)
 	}
 	if decision.do == awaitTarget {
 		return Result{}, item.noTarget()
@@ -247,7 +248,7 @@ func invalid(item *v1alpha1.DeployItem) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return job.Wrap(errs.ToAggregate(), "reconcile", "InvalidDeployItem", "the item is not valid", v1alpha1.ErrorConfigurationProblem)
+	return job.Wrap(errs.ToAggregate(), published.ReconcileItem, "InvalidDeployItem", "the item is not valid", v1alpha1.ErrorConfigurationProblem)
 }
 
 // consumeOperation stores the job first and removes the annotation then, so that
@@ -278,7 +279,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended report.Verdic
 		if errors.Is(gone, errOutdated) {
 			return item.again(), nil
 		}
-		ended, err = judge(Done(), job.Wrap(gone, "delete", "RemoveFinalizer", ""), item.Expired(), item.run.checkpoint)
+		ended, err = judge(Done(), job.Wrap(gone, published.DeleteItem, "RemoveFinalizer", ""), item.Expired(), item.run.checkpoint)
 	}
 	isNew := report.Conclude(item.DeployItem, ended, err, report.Stamp(r.now()))
 	if ended == report.Succeeded {

@@ -28,6 +28,7 @@ import (
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Connection is the access to one cluster with one set of credentials.
@@ -158,7 +159,7 @@ func (c *Connection) Contact(ctx context.Context, wake func()) error {
 		<-asked.done
 		return asked.err
 	}
-	return job.NewWaiting("ContactCluster", "Waiting", "waiting for the cluster at "+c.server+" to answer")
+	return job.NewWaiting(published.ContactCluster, "Waiting", "waiting for the cluster at "+c.server+" to answer")
 }
 
 // fetchKinds asks the cluster for its kinds.

@@ -17,13 +17,14 @@ import (
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/egress"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/validation"
 )
 
 // defaultSize is the number of connections that a pool keeps.
 const defaultSize = 500
 
-const resolveTarget = "ResolveTarget"
+const resolveTarget = published.ResolveTarget
 
 // PoolOptions say what a pool works with.
 type PoolOptions struct {

@@ -3,6 +3,7 @@ package execution
 import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // aborted reports whether nothing new is to be started.
@@ -13,7 +14,7 @@ func aborted(s snapshot) bool {
 
 // abortError is the error of what an abort has ended.
 func abortError(message string) error {
-	return job.NewError("AbortOperation", v1alpha1.AbortedReason, message, v1alpha1.ErrorForInfoOnly)
+	return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, message, v1alpha1.ErrorForInfoOnly)
 }
 
 // decideAbort lets the items that are at work end, and starts none.

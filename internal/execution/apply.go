@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // apply carries a decision out.
@@ -121,7 +122,7 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 // classified marks errors that another attempt would only repeat: what the API
 // server refuses because of its content.
 func classified(err error) error {
-	wrapped := job.Wrap(err, "handleReconcilePhase", "handlePhaseInit", "write deploy items")
+	wrapped := job.Wrap(err, published.HandleReconcilePhase, "handlePhaseInit", "write deploy items")
 	if job.IsRefusal(err) {
 		return job.Terminally(wrapped)
 	}
@@ -151,7 +152,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 
 // interrupt fails every item that has not finished, so that the job ends.
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alpha1.DeployItem) error {
-	cause := job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted")
+	cause := job.NewError(published.InterruptOperation, "InterruptOperation", "operation was interrupted")
 	for _, item := range items {
 		if err := r.endItem(ctx, s.own(item), s.exec.Status.JobID, cause); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // grace is how much longer than a deployer we wait for the end of its job: as long as
@@ -64,7 +65,7 @@ func lateError(item *v1alpha1.DeployItem, pickup time.Duration) error {
 	if item.Spec.Target != nil {
 		message += " and Target " + item.Spec.Target.Name
 	}
-	return job.NewError("WaitingForPickup", "PickupTimeout", message, v1alpha1.ErrorTimeout)
+	return job.NewError(published.WaitingForPickup, "PickupTimeout", message, v1alpha1.ErrorTimeout)
 }
 
 // abandoned is the error of an item whose deployer took its job up and fell silent.
@@ -73,6 +74,6 @@ func abandoned(item *v1alpha1.DeployItem) error {
 	if name := item.Status.Deployer.Name; name != "" {
 		who = "deployer " + name
 	}
-	return job.NewError("WaitingForDeployer", "ProgressingTimeout",
+	return job.NewError(published.WaitingForDeployer, "ProgressingTimeout",
 		fmt.Sprintf("%s took this deployitem up and has not ended the job within %s, nor in the minute after: check that it runs", who, item.Spec.TimeLimit()), v1alpha1.ErrorTimeout)
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -169,10 +170,10 @@ func decideStart(s snapshot) decision {
 		return act(beginDeletion)
 	}
 	if s.broken != nil {
-		return failure(job.Wrap(s.broken, "handleReconcilePhase", "handlePhaseInit", "", v1alpha1.ErrorConfigurationProblem))
+		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, "handlePhaseInit", "", v1alpha1.ErrorConfigurationProblem))
 	}
 	if errs := validation.Execution(s.exec); len(errs) > 0 {
-		return failure(job.Wrap(errs.ToAggregate(), "handleReconcilePhase", "handlePhaseInit", "the Execution is not valid", v1alpha1.ErrorConfigurationProblem))
+		return failure(job.Wrap(errs.ToAggregate(), published.HandleReconcilePhase, "handlePhaseInit", "the Execution is not valid", v1alpha1.ErrorConfigurationProblem))
 	}
 	if staysAsItIs(s) {
 		return act(collect)
@@ -211,7 +212,7 @@ func decidePhase(s snapshot) decision {
 // dead deployer ends a job by the same way as one that reports a failure.
 func decideItems(s snapshot) decision {
 	if s.broken != nil {
-		return failure(job.Wrap(s.broken, "handleReconcilePhase", "handlePhaseProgressing", "", v1alpha1.ErrorConfigurationProblem))
+		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, "handlePhaseProgressing", "", v1alpha1.ErrorConfigurationProblem))
 	}
 	late, deadline := overdue(s)
 	if len(late) > 0 {
@@ -229,9 +230,9 @@ func decideItems(s snapshot) decision {
 	case allDone:
 		return act(complete)
 	case someFailed:
-		return failure(job.Wrap(itemErrors(in(failed, classes, wanted)), "handleReconcilePhase", "handlePhaseProgressing", "has failed or missing deploy items", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(itemErrors(in(failed, classes, wanted)), published.HandleReconcilePhase, "handlePhaseProgressing", "has failed or missing deploy items", v1alpha1.ErrorForInfoOnly))
 	case stuck:
-		return failure(job.NewError("handleReconcilePhase", "handlePhaseProgressing", "items could not be started: "+strings.Join(names(in(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseProgressing", "items could not be started: "+strings.Join(names(in(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
 	}
 	return decision{do: rest, wake: changeOf(in(running, classes, wanted)).By(deadline)}
 }
@@ -243,7 +244,7 @@ func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
 	case goOn:
 		return uninstall(objects(in(runnable, classes, orphans)))
 	case someFailed, stuck:
-		return failure(job.Wrap(itemErrors(in(failed, classes, orphans)), "handleReconcilePhase", "handlePhaseProgressing", "items that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(itemErrors(in(failed, classes, orphans)), published.HandleReconcilePhase, "handlePhaseProgressing", "items that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
 	}
 	return decision{do: rest, wake: changeOf(in(running, classes, orphans)).By(deadline)}
 }
@@ -263,9 +264,9 @@ func decideDeletion(s snapshot) decision {
 	case allDone:
 		return act(release)
 	case someFailed:
-		return failure(job.Wrap(itemErrors(in(failed, classes, all)), "handleReconcilePhase", "handlePhaseDeleting", "has failed items", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(itemErrors(in(failed, classes, all)), published.HandleReconcilePhase, "handlePhaseDeleting", "has failed items", v1alpha1.ErrorForInfoOnly))
 	case stuck:
-		return failure(job.NewError("handleReconcilePhase", "handlePhaseDeleting", "has pending items: "+strings.Join(names(in(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseDeleting", "has pending items: "+strings.Join(names(in(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
 	}
 	return decision{do: rest, wake: changeOf(in(running, classes, all)).By(deadline)}
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -48,12 +49,12 @@ func (r *Reconciler) gather(ctx context.Context, s *snapshot) error {
 	for _, item := range s.items {
 		value, err := r.exported(ctx, item)
 		if err != nil {
-			return job.Wrap(err, "handleReconcilePhase", "handlePhaseCompleting", "collect the exports of deploy item "+itemName(item))
+			return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "collect the exports of deploy item "+itemName(item))
 		}
 		exports[itemName(item)] = value
 	}
 	if err := r.storeExports(ctx, s.exec, exports); err != nil {
-		return job.Wrap(err, "handleReconcilePhase", "handlePhaseCompleting", "store the exports of Execution "+s.exec.Name)
+		return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "store the exports of Execution "+s.exec.Name)
 	}
 	s.exec.Status.ExportReference = &v1alpha1.ObjectReference{Name: wanted.ItemExportsName(s.exec), Namespace: s.exec.Namespace}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/wanted"
@@ -87,7 +88,7 @@ func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *made) error 
 func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot, made *made) error {
 	subs := func(err error) error {
 		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations")
+		return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations")
 	}
 	cache, orphans, err := r.ensureSubs(ctx, s, made.children.Subinstallations)
 	if err != nil {
@@ -95,7 +96,7 @@ func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot, made *made)
 	}
 	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
 		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.Inst.Name)
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.Inst.Name)
+		return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.Inst.Name)
 	}
 	if err := r.dropSubs(ctx, s, orphans); err != nil {
 		return subs(err)
@@ -188,11 +189,11 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 	}
 	copies, err := planned.Copies()
 	if err != nil {
-		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
+		return nil, job.Terminally(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "CreateOrUpdateImports"))
 	}
 	stored, _, err := planned.Stored()
 	if err != nil {
-		return nil, job.Terminally(job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "StorePlan"))
+		return nil, job.Terminally(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
 	}
 	r.trees.Note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
 	result := &made{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
@@ -223,10 +224,10 @@ func (r *Reconciler) unrendered(s *snapshot, err error) error {
 	var subs *plan.SubinstallationError
 	if errors.As(err, &subs) {
 		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to work out the subinstallations")
-		return r.final(s.Inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
+		return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations", v1alpha1.ErrorForInfoOnly))
 	}
 	r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "TemplatingFailed", "Unable to template executions")
-	return r.final(s.Inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution", v1alpha1.ErrorForInfoOnly))
 }
 
 // unplanned says what follows from an error with the imports.
@@ -237,7 +238,7 @@ func (r *Reconciler) unplanned(s *snapshot, err error) error {
 		reason = "RenderImportExecutions"
 		r.falseCondition(s, v1alpha1.ValidateImportsCondition, "ImportValidationFailed", invalid.Text())
 	}
-	return r.final(s.Inst, job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", reason))
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", reason))
 }
 
 // ensureExecution writes the Execution with the items, if it is not there as it is
@@ -279,7 +280,7 @@ func (r *Reconciler) nameTaken(ctx context.Context, inst *v1alpha1.Installation,
 		return err
 	}
 	if live.DeletionTimestamp != nil || metav1.GetControllerOf(live) != nil {
-		return job.WaitFor(job.OnChange("Execution", live.Name), "handlePhaseInit", "ReconcileExecution", "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
+		return job.WaitFor(job.OnChange("Execution", live.Name), published.HandlePhaseInit, "ReconcileExecution", "waiting until Execution "+live.Name+" of an earlier Installation is deleted")
 	}
 	return job.Terminally(fmt.Errorf("there is an Execution %s that does not belong to this Installation: delete it or choose another name", live.Name))
 }

@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
 )
@@ -130,7 +131,7 @@ func (r *Reconciler) blueprint(ctx context.Context, inst *v1alpha1.Installation,
 
 // unprepared explains an error before anything was rendered.
 func (r *Reconciler) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
-	return r.final(inst, job.Wrap(err, "InitPrerequisites", reason, field))
+	return r.final(inst, job.Wrap(err, published.InitPrerequisites, reason, field))
 }
 
 // final says what follows from an error while the children are worked out. What is

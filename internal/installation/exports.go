@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
@@ -94,7 +95,7 @@ func (r *Reconciler) export(ctx context.Context, s *snapshot, reach reach) (*pla
 // notExported says what follows from an error before anything was published.
 func (r *Reconciler) notExported(s *snapshot, err error) error {
 	r.falseCondition(s, v1alpha1.CreateExportsCondition, "ConstructExports", "Unable to work out the exports")
-	return r.final(s.Inst, job.Wrap(err, "handlePhaseCompleting", "ConstructExports", ""))
+	return r.final(s.Inst, job.Wrap(err, published.HandlePhaseCompleting, "ConstructExports", ""))
 }
 
 // reopenComponent finds the component version again. Whether it is still the one that
@@ -214,7 +215,7 @@ func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exp
 	return r.holdings().WriteExports(ctx, s.Family, exports.Exports, func(object client.Object, reason string, err error) error {
 		message := "store export " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		r.falseCondition(s, v1alpha1.CreateExportsCondition, reason, "Unable to "+message)
-		return job.Wrap(err, "handlePhaseCompleting", "CreateOrUpdateExports", message)
+		return job.Wrap(err, published.HandlePhaseCompleting, "CreateOrUpdateExports", message)
 	})
 }
 
@@ -228,7 +229,7 @@ func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies datafl
 	return r.holdings().WriteCopies(ctx, s.Family, copies, func(object client.Object, reason string, err error) error {
 		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
 		r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
-		return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", message)
+		return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", message)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // look reads what the children are made from.
@@ -22,7 +23,7 @@ func (r *Reconciler) sight() observe.Reader {
 // noteImports notes which imports the job uses, however it ends.
 func noteImports(s *snapshot) (err error) {
 	if s.Inputs.Hash, err = dataflow.ImportsHash(s.Inputs.Imports); err != nil {
-		return job.Terminally(job.Wrap(err, "init", "HashImports", ""))
+		return job.Terminally(job.Wrap(err, published.Init, "HashImports", ""))
 	}
 	s.Inst.Status.ImportsHash = s.Inputs.Hash
 	return nil

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -255,7 +256,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 			}
 		}
 		if err := r.deleteChild(ctx, child.Object); err != nil {
-			return job.Wrap(err, "handlePhaseInitDelete", "DeleteExecution", "delete "+child.kind+" "+child.GetName())
+			return job.Wrap(err, published.HandlePhaseInitDelete, "DeleteExecution", "delete "+child.kind+" "+child.GetName())
 		}
 	}
 	if s.Exec != nil {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Panic is the error of a step that broke down: a mistake of ours, not of the user.
@@ -44,7 +45,7 @@ func Protect(step func() error) (err error) {
 		if cause := recover(); cause != nil {
 			Breakdowns.Inc()
 			broken := &Panic{Problem: problem(cause), Stack: string(debug.Stack())}
-			err = Wrap(broken, "Reconcile", "Panic", "", v1alpha1.ErrorInternalProblem)
+			err = Wrap(broken, published.Reconcile, "Panic", "", v1alpha1.ErrorInternalProblem)
 		}
 	}()
 	return step()

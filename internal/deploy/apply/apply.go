@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/job/published"
 )
 
 type ownerReference = metav1.OwnerReference
@@ -23,7 +24,7 @@ type ownerReference = metav1.OwnerReference
 // changed it in the same moment.
 const attempts = 4
 
-const applyObjects, applyNewObject = "ApplyObjects", "ApplyNewObject"
+const applyObjects, applyNewObject = published.ApplyObjects, "ApplyNewObject"
 
 // Applier applies objects for an item.
 type Applier struct {

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // CRDKind is the kind of objects that define kinds.
@@ -131,7 +132,7 @@ func isList(object *unstructured.Unstructured) bool {
 }
 
 func invalid(position, message string) error {
-	return job.NewError("InitManifestOperation", "ValidateProviderConfiguration", position+": "+message, v1alpha1.ErrorConfigurationProblem)
+	return job.NewError(published.InitManifestOperation, "ValidateProviderConfiguration", position+": "+message, v1alpha1.ErrorConfigurationProblem)
 }
 
 // Prepare finds the place of each object on the cluster. Objects of kinds that the
@@ -191,11 +192,11 @@ func findMapping(ctx context.Context, on target.Cluster, entry Entry, defined ma
 	}
 	mapping, err := on.Mapping(ctx, kind)
 	if meta.IsNoMatchError(err) {
-		return nil, job.Wrap(unknownKind{}, "GetApiResource", "GetApiResource",
+		return nil, job.Wrap(unknownKind{}, published.GetAPIResource, "GetApiResource",
 			fmt.Sprintf("%s: the cluster at %s does not know kind %s in %s", entry.Position, on.Server(), kind.Kind, kind.GroupVersion()))
 	}
 	if err != nil {
-		return nil, job.Wrap(err, "GetApiResource", "GetApiResourceList", "find kind "+kind.Kind)
+		return nil, job.Wrap(err, published.GetAPIResource, "GetApiResourceList", "find kind "+kind.Kind)
 	}
 	return mapping, nil
 }

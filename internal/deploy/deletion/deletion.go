@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Plan is what is to be removed.
@@ -210,7 +211,7 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 			return
 		}
 		if err := object.advance(ctx, d.plan); err != nil {
-			errs[i] = job.Wrap(err, "delete", "DeleteWithUninstall", "delete "+describe(object.entry.Resource))
+			errs[i] = job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "delete "+describe(object.entry.Resource))
 			return
 		}
 		if object.gone {

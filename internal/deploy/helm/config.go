@@ -20,12 +20,13 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/yamltext"
 )
 
 const (
-	initOperation         = "InitHelmOperation"
+	initOperation         = published.InitHelmOperation
 	parseConfiguration    = "ParseProviderConfiguration"
 	validateConfiguration = "ValidateProviderConfiguration"
 )

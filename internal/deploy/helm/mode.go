@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // mayHaveRelease reports whether an item has deployed a release, as far as its status
@@ -55,7 +56,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 		return nil
 	}
 	if release.Decide(situationOf(history, records.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
-		return job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
+		return job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
 	}
 	found, err := release.Inventory(ctx, store, t.config.Name, history)
 	if err != nil {

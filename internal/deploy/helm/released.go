@@ -25,6 +25,7 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 func isNotFound(err error) bool { return apierrors.IsNotFound(err) }
@@ -281,7 +282,7 @@ func (s released) decide(item *deployer.Item, history []*records.Record, marks r
 
 // refusal says who has the release now.
 func (s released) refusal(last *records.Record) error {
-	return job.NewError("GetHelmRelease", "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
+	return job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
 		s.config.Namespace, s.config.Name, last.OwnerName), v1alpha1.ErrorConfigurationProblem)
 }
 

@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -136,7 +137,7 @@ func (t templates) given(values *render.Values) (map[string]any, error) {
 	}
 	for _, entry := range entries {
 		if err := export.Given(entry, document, given); err != nil {
-			return nil, job.Wrap(fmt.Errorf("export %s: %w", entry.Key, err), "Reconcile", "ConstructExportFromValues", "", v1alpha1.ErrorConfigurationProblem)
+			return nil, job.Wrap(fmt.Errorf("export %s: %w", entry.Key, err), published.Reconcile, "ConstructExportFromValues", "", v1alpha1.ErrorConfigurationProblem)
 		}
 	}
 	return given, nil
@@ -146,7 +147,7 @@ func (t templates) given(values *render.Values) (map[string]any, error) {
 func (t templates) load(ctx context.Context, item *deployer.Item) (*chart.Chart, error) {
 	loaded, err := t.Charts.Load(ctx, item.DeployItem, &t.config.Chart)
 	if err != nil {
-		return nil, job.Wrap(err, "TemplateChart", "GetHelmChart", "")
+		return nil, job.Wrap(err, published.TemplateChart, "GetHelmChart", "")
 	}
 	item.Warn("ChartWarning", loaded.Warnings...)
 	return loaded, nil
@@ -198,9 +199,9 @@ func renderAll(ctx context.Context, input render.Input, values *render.Values) (
 func templateError(reason string, err error) error {
 	var wrong *render.Invalid
 	if errors.As(err, &wrong) || reason == "DecodeHelmTemplatedObjects" {
-		return job.Wrap(err, "TemplateChart", reason, "", v1alpha1.ErrorConfigurationProblem)
+		return job.Wrap(err, published.TemplateChart, reason, "", v1alpha1.ErrorConfigurationProblem)
 	}
-	return job.Wrap(err, "TemplateChart", reason, "")
+	return job.Wrap(err, published.TemplateChart, reason, "")
 }
 
 // maxFound is how many objects one lookup may find.

@@ -15,12 +15,13 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/yamltext"
 )
 
 const (
-	initOperation         = "InitKustomizeOperation"
-	buildOperation        = "BuildKustomization"
+	initOperation         = published.InitKustomizeOperation
+	buildOperation        = published.BuildKustomization
 	parseConfiguration    = "ParseProviderConfiguration"
 	validateConfiguration = "ValidateProviderConfiguration"
 )

@@ -18,11 +18,12 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/yamltext"
 )
 
 const (
-	initOperation             = "InitManifestOperation"
+	initOperation             = published.InitManifestOperation
 	parseConfiguration        = "ParseProviderConfiguration"
 	validateConfiguration     = "ValidateProviderConfiguration"
 	parseStatus               = "ParseProviderStatus"

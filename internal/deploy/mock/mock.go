@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 const (
@@ -37,7 +38,7 @@ func (Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Re
 	config, err := parse(item.Spec.Configuration)
 	note(item.DeployItem, err, metav1.Now())
 	if err != nil {
-		return deployer.Result{}, job.Wrap(err, "InitMockOperation", "ParseProviderConfiguration", "spec.config", v1alpha1.ErrorConfigurationProblem)
+		return deployer.Result{}, job.Wrap(err, published.InitMockOperation, "ParseProviderConfiguration", "spec.config", v1alpha1.ErrorConfigurationProblem)
 	}
 	if config.ProviderStatus != nil {
 		item.Status.ProviderStatus = config.ProviderStatus.DeepCopy()
@@ -132,7 +133,7 @@ func end(phase v1alpha1.DeployItemPhase) (deployer.Result, error) {
 	case v1alpha1.DeployItemPhases.Succeeded:
 		return deployer.Done(), nil
 	case v1alpha1.DeployItemPhases.Failed:
-		return deployer.Result{}, deployer.Final(job.NewError("Reconcile", "MockFailed", "the configuration of this mock says that it fails"))
+		return deployer.Result{}, deployer.Final(job.NewError(published.Reconcile, "MockFailed", "the configuration of this mock says that it fails"))
 	}
 	return deployer.WaitFor("another configuration of this mock"), nil
 }

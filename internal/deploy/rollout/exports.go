@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // exports are the values that are handed on.
@@ -113,6 +114,6 @@ func exportCheckpoint(value export.Value) string {
 
 // notExportedInTime says which value was not there when the time was over.
 func notExportedInTime(value export.Value, missing string) error {
-	err := job.NewError("Export", "ProgressingTimeout", fmt.Sprintf("timeout at: %q: there is no %s", exportCheckpoint(value), missing), v1alpha1.ErrorTimeout)
-	return job.Wrap(err, "ReconcileManifests", "ReadExportValues", "")
+	err := job.NewError(published.Export, "ProgressingTimeout", fmt.Sprintf("timeout at: %q: there is no %s", exportCheckpoint(value), missing), v1alpha1.ErrorTimeout)
+	return job.Wrap(err, published.ReconcileManifests, "ReadExportValues", "")
 }

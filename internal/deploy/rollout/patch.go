@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // patchAttempts is how often an object is patched again because somebody else changed
@@ -32,7 +33,7 @@ func (r *Rollout) patchAfterwards(ctx context.Context) error {
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
-		return job.Wrap(err, "ReconcileManifests", "PatchAfterDeployment", "")
+		return job.Wrap(err, published.ReconcileManifests, "PatchAfterDeployment", "")
 	}
 	r.patched = true
 	return nil

@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // wait is a check that begins when its step is reached.
@@ -113,7 +114,7 @@ func notReadyInTime(unready []readiness.Unfinished) error {
 	if more := len(unready) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more objects are not ready)", more)
 	}
-	return job.NewError("WaitForObjectsReady", "ProgressingTimeout", message, v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly)
+	return job.NewError(published.WaitForObjectsReady, "ProgressingTimeout", message, v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly)
 }
 
 // hopeless says which objects will not become ready by themselves, and why.
@@ -128,7 +129,7 @@ func hopeless(unready []readiness.Unfinished) error {
 	if more := len(failures) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more objects)", more)
 	}
-	return job.Terminally(job.NewError("WaitForObjectsReady", "ObjectFailed", message))
+	return job.Terminally(job.NewError(published.WaitForObjectsReady, "ObjectFailed", message))
 }
 
 // customChecks are the checks of chosen objects.

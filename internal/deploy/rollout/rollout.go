@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Job is the job of an item, as far as a roll-out has to do with it.
@@ -260,7 +261,7 @@ func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
 		failures = append(failures, errs[i])
 	}
 	if len(failures) > 0 {
-		return job.Wrap(failures, "ApplyObjects", "ApplyNewObject", "")
+		return job.Wrap(failures, published.ApplyObjects, "ApplyNewObject", "")
 	}
 	return nil
 }
@@ -352,7 +353,7 @@ func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 		r.inventory = r.inventory.Without(gone)
 	}
 	if err != nil {
-		return nil, job.Wrap(err, "ApplyObjects", "cleanupOrphanedResourcesInGroups", "remove what is no longer listed")
+		return nil, job.Wrap(err, published.ApplyObjects, "cleanupOrphanedResourcesInGroups", "remove what is no longer listed")
 	}
 	r.cleaned = len(waiting) == 0
 	return waiting, nil

@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // decideLeaving looks at subinstallations that are being deleted: those that are no
@@ -21,7 +22,7 @@ func decideLeaving(s Situation) Decision {
 	}
 	switch {
 	case len(subs) > 0:
-		return failure(job.Wrap(subErrors(subs), "handlePhaseCleanupOrphaned", "AllOrphanedSubinstallationsFailed", "subinstallations that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(subErrors(subs), published.HandlePhaseCleanupOrphaned, "AllOrphanedSubinstallationsFailed", "subinstallations that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
 	case hasWritten(s.Inst):
 		return doing(HandOver)
 	}
@@ -72,7 +73,7 @@ func childrenError(s Situation) error {
 	if len(said) == 0 {
 		return nil
 	}
-	return job.Wrap(errors.Join(causes...), "buildErrorIfFailedChild", failureOf(s), strings.Join(said, ", "), v1alpha1.ErrorForInfoOnly)
+	return job.Wrap(errors.Join(causes...), published.BuildErrorIfFailedChild, failureOf(s), strings.Join(said, ", "), v1alpha1.ErrorForInfoOnly)
 }
 
 func absentError(names []string) error {
@@ -122,7 +123,7 @@ func shortened(message string) string {
 // would be missing in its results.
 func decideCompletion(s Situation) Decision {
 	if s.Inst.Generation != s.Inst.Status.ObservedGeneration {
-		return failure(job.NewError("handlePhaseCompleting", "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
+		return failure(job.NewError(published.HandlePhaseCompleting, "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
 	}
 	return doing(Complete)
 }
@@ -135,7 +136,7 @@ func decideRemoval(s Situation) Decision {
 	case s.Turn != nil && s.Turn.Never != nil:
 		return failure(s.Turn.Never)
 	case s.Turn != nil && len(s.Turn.Waits) > 0:
-		return awaiting(job.OnChange("Installation", s.Turn.Waits...), "CheckSuccessorSibling", "SiblingImport",
+		return awaiting(job.OnChange("Installation", s.Turn.Waits...), published.CheckSuccessorSibling, "SiblingImport",
 			"a sibling still imports some of the exports: waiting until Installations "+kin.Listed(s.Turn.Waits)+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
 	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
 		return doing(Release)
@@ -162,7 +163,7 @@ func decideDeletion(s Situation) Decision {
 	case s.Exec != nil && s.Exec.Status.JobIDFinished != jobID:
 		return Decision{Do: Rest, Wake: job.OnChange("Execution", s.Exec.Name)}
 	}
-	return failure(job.Wrap(errors.Join(subErrors(s.Subs), execError(s.Exec)), "handlePhaseDeleting", "UndeletedSubobjects", "not all sub objects were deleted"))
+	return failure(job.Wrap(errors.Join(subErrors(s.Subs), execError(s.Exec)), published.HandlePhaseDeleting, "UndeletedSubobjects", "not all sub objects were deleted"))
 }
 
 // execError returns what an Execution says about its failure.

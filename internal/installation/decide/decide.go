@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Next chooses the next step.
@@ -26,7 +27,7 @@ func Next(s Situation) Decision {
 	case !s.Orphaned && facts.InVain(s.Inst):
 		return doing(Dismiss)
 	case unfinished && facts.BeingDeleted(s.Inst) && canAbandon(s):
-		return failure(job.NewError("handlePhaseInit", "Deleted", "the Installation is being deleted"))
+		return failure(job.NewError(published.HandlePhaseInit, "Deleted", "the Installation is being deleted"))
 	case !unfinished && asksForJob(s, operation):
 		return doing(Admit)
 	case !unfinished:
@@ -140,15 +141,15 @@ func ByInputs(s Situation) Decision {
 	case in == nil:
 		return doing(Look)
 	case len(in.Invalid) > 0:
-		return failure(job.Wrap(in.Invalid.ToAggregate(), "InitPrerequisites", "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(in.Invalid.ToAggregate(), published.InitPrerequisites, "ValidateInstallation", "the Installation is not valid", v1alpha1.ErrorForInfoOnly))
 	case in.Turn.Never != nil:
 		return failure(in.Turn.Never)
 	case len(in.Turn.Waits) > 0:
-		return awaiting(job.OnChange("Installation", in.Turn.Waits...), "init", "AllPredecessorsFinished", "waiting for Installations "+kin.Listed(in.Turn.Waits)+", whose exports are imported")
+		return awaiting(job.OnChange("Installation", in.Turn.Waits...), published.Init, "AllPredecessorsFinished", "waiting for Installations "+kin.Listed(in.Turn.Waits)+", whose exports are imported")
 	case in.Landscape == nil:
 		return decideWithoutContext(s.Inst)
 	case in.Broken != nil:
-		return failure(job.Wrap(in.Broken, "init", "ImportsSatisfied", ""))
+		return failure(job.Wrap(in.Broken, published.Init, "ImportsSatisfied", ""))
 	case len(in.Missing) > 0:
 		return ByMissing(s.Parent, in.Missing, in.Exporters)
 	case isAsBefore(s) && isConcerned(s.Inst):
@@ -164,9 +165,9 @@ func ByInputs(s Situation) Decision {
 func decideWithoutContext(inst *v1alpha1.Installation) Decision {
 	name := facts.ContextOf(inst)
 	if name != v1alpha1.DefaultContextName {
-		return failure(job.NewError("InitPrerequisites", "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
+		return failure(job.NewError(published.InitPrerequisites, "CalculateContext", fmt.Sprintf("spec.context: there is no Context %q in namespace %s: create it, or name another one", name, inst.Namespace)))
 	}
-	return awaiting(job.OnChange("Context", name), "InitPrerequisites", "CalculateContext", "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
+	return awaiting(job.OnChange("Context", name), published.InitPrerequisites, "CalculateContext", "waiting for Context default of namespace "+inst.Namespace+", which the server makes unless the administrator has switched that off: create it, or name another one in spec.context")
 }
 
 // canAbandon reports whether a job has not reached any child.
@@ -193,7 +194,7 @@ func FollowsImports(s Situation) bool {
 // endedBy is why a job ends that has not reached its children.
 func endedBy(inst *v1alpha1.Installation) error {
 	if facts.Aborting(inst) {
-		return job.NewError("AbortOperation", v1alpha1.AbortedReason, "operation was aborted")
+		return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, "operation was aborted")
 	}
-	return job.NewError("InterruptOperation", "InterruptOperation", "operation was interrupted")
+	return job.NewError(published.InterruptOperation, "InterruptOperation", "operation was interrupted")
 }

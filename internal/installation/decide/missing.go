@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // ByMissing judges imports that refer to objects which do not exist. The job
@@ -28,15 +29,15 @@ func ByMissing(parent *v1alpha1.Installation, missing []*dataflow.MissingError, 
 	all := errors.Join(errs...)
 	switch {
 	case !coming && parent != nil:
-		return failure(job.Wrap(all, "init", "ImportsSatisfied", "neither the imports of Installation "+parent.Name+" nor the exports of its subinstallations have it"))
+		return failure(job.Wrap(all, published.Init, "ImportsSatisfied", "neither the imports of Installation "+parent.Name+" nor the exports of its subinstallations have it"))
 	case !coming:
-		return failure(job.Wrap(all, "init", "ImportsSatisfied", ""))
+		return failure(job.Wrap(all, published.Init, "ImportsSatisfied", ""))
 	}
 	var blockers []string
 	for _, event := range wake.Events() {
 		blockers = append(blockers, event.Name)
 	}
-	return awaiting(wake, "init", "ImportsSatisfied", "waiting for Installations "+strings.Join(blockers, ", ")+", which export what is missing: "+all.Error())
+	return awaiting(wake, published.Init, "ImportsSatisfied", "waiting for Installations "+strings.Join(blockers, ", ")+", which export what is missing: "+all.Error())
 }
 
 // bringing returns the Installations that are about to bring an object.

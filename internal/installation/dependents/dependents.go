@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Concerns reports whether the exports of a root are something new to another one: it
@@ -63,7 +64,7 @@ func (d Finder) ConcernedBy(ctx context.Context, f kin.Family, written dataflow.
 	}
 	siblings, err := d.Reader.Siblings(ctx, f.Inst)
 	if err != nil {
-		return nil, job.Wrap(err, "handlePhaseCompleting", "ComputeDependents", "look for the Installations that import the exports")
+		return nil, job.Wrap(err, published.HandlePhaseCompleting, "ComputeDependents", "look for the Installations that import the exports")
 	}
 	reader := d.Reader.AfterWrites(observe.KeysOf(written))
 	var concerned []v1alpha1.DependentToTrigger

@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -99,7 +100,7 @@ func (h Writer) inherits(ctx context.Context, f kin.Family, live client.Object) 
 // dropData deletes the copy of an import, and the Secret with its value before it.
 func (h Writer) dropData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject) error {
 	if err := h.dropValue(ctx, inst, holder.SecretOf(object)); err != nil {
-		return job.Wrap(err, "handlePhaseCompleting", "CleanupContext", "delete the Secret with the value of DataObject "+object.Name+", which is no longer imported")
+		return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "delete the Secret with the value of DataObject "+object.Name+", which is no longer imported")
 	}
 	return h.drop(ctx, object, "CleanupContext", "DataObject "+object.Name+", which is no longer imported")
 }
@@ -142,7 +143,7 @@ func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, wr
 	for _, list := range []client.ObjectList{data, targets} {
 		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)})
 		if err != nil {
-			return job.Wrap(err, "handlePhaseCompleting", "CleanupExports", "list the exports of earlier jobs")
+			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupExports", "list the exports of earlier jobs")
 		}
 	}
 	var errs []error
@@ -226,7 +227,7 @@ func (h Writer) DropCopies(ctx context.Context, inst *v1alpha1.Installation) err
 	for _, list := range []client.ObjectList{data, targets} {
 		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)})
 		if err != nil {
-			return job.Wrap(err, "handlePhaseCompleting", "CleanupContext", "list the copies of imports")
+			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "list the copies of imports")
 		}
 	}
 	var errs []error
@@ -249,7 +250,7 @@ func (h Writer) drop(ctx context.Context, object client.Object, reason, what str
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	err := h.Client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version})
 	if client.IgnoreNotFound(err) != nil {
-		return job.Wrap(err, "handlePhaseCompleting", reason, "delete "+what)
+		return job.Wrap(err, published.HandlePhaseCompleting, reason, "delete "+what)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/wanted"
@@ -70,7 +71,7 @@ func (k Plans) Store(ctx context.Context, inst *v1alpha1.Installation, content [
 	k.Memory.kept.note(inst.UID, true)
 	for _, secret := range parcel.Secrets(inst, content) {
 		if err := k.write(ctx, inst, secret, stored); err != nil {
-			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
+			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "store what the exports need in Secret "+secret.Name)
 		}
 	}
 	k.Memory.remembered.note(inst.UID, stored)

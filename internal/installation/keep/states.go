@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
 )
@@ -71,7 +72,7 @@ func (s *States) isOwn(secret *corev1.Secret) bool {
 func (s *States) Write(ctx context.Context, all []plan.State) error {
 	for _, state := range all {
 		if err := s.writeOne(ctx, state); err != nil {
-			return job.Wrap(err, "handlePhaseInit", "CreateImportsAndSubobjects", fmt.Sprintf("ReconcileExecution: store the state of execution %q", state.Key.Executor))
+			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", fmt.Sprintf("ReconcileExecution: store the state of execution %q", state.Key.Executor))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Turn says whether it is the turn of an Installation among its siblings.
@@ -31,12 +32,12 @@ const (
 // imports must have succeeded in the job. The siblings include the subinstallation.
 func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation, among *relatives) Turn {
 	if cycle, ok := among.CircleOf(self.Name); ok {
-		return Turn{Never: job.NewError("init", "FetchPredecessors",
+		return Turn{Never: job.NewError(published.Init, "FetchPredecessors",
 			"the subinstallations wait for each other in a circle: "+cycle.String()+": "+cycle.Explanation()+": change the imports or exports of one of them in the blueprint", v1alpha1.ErrorCyclicDependencies)}
 	}
 	for _, collision := range among.collisions {
 		if collision.First.Unit == self.Name || collision.Second.Unit == self.Name {
-			return Turn{Never: job.NewError("init", "FetchPredecessors", fmt.Sprintf(
+			return Turn{Never: job.NewError(published.Init, "FetchPredecessors", fmt.Sprintf(
 				"%s is exported by Installation %s and by Installation %s: choose another name for one of them in the blueprint", collision.Second.Name, collision.First.Unit, collision.Second.Unit), v1alpha1.ErrorForInfoOnly)}
 		}
 	}
@@ -54,7 +55,7 @@ func TurnToDeploy(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Inst
 		}
 	}
 	if len(failed) > 0 {
-		now.Never = job.NewError("init", PredecessorFailed, "depending on Installations "+Listed(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
+		now.Never = job.NewError(published.Init, PredecessorFailed, "depending on Installations "+Listed(failed)+", which have not succeeded", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }
@@ -110,7 +111,7 @@ func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 		}
 	}
 	if len(failed) > 0 {
-		now.Never = job.NewError("CheckSuccessorSibling", SiblingNotDeleted, "deletion of a sibling failed: Installations "+Listed(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
+		now.Never = job.NewError(published.CheckSuccessorSibling, SiblingNotDeleted, "deletion of a sibling failed: Installations "+Listed(failed)+" import what this one exports", v1alpha1.ErrorForInfoOnly)
 	}
 	return now
 }

@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/validation"
 )
@@ -60,7 +61,7 @@ func (r Reader) Inputs(ctx context.Context, f kin.Family, planning bool) (*decid
 	}
 	if f.Inst.Status.DataUpdate != nil && in.Broken == nil && len(in.Missing) == 0 {
 		if in.Hash, err = dataflow.ImportsHash(in.Imports); err != nil {
-			return nil, job.Terminally(job.Wrap(err, "init", "HashImports", ""))
+			return nil, job.Terminally(job.Wrap(err, published.Init, "HashImports", ""))
 		}
 	}
 	return in, nil
@@ -106,7 +107,7 @@ func (r Reader) turnToDeploy(ctx context.Context, f kin.Family) (kin.Turn, error
 	}
 	siblings, err := r.Siblings(ctx, f.Inst)
 	if err != nil {
-		return kin.Turn{}, job.Wrap(err, "init", "FetchPredecessors", "")
+		return kin.Turn{}, job.Wrap(err, published.Init, "FetchPredecessors", "")
 	}
 	return kin.TurnToDeploy(f.Inst, f.Parent, siblings, r.Relations.Of(f.Inst, siblings)), nil
 }
@@ -118,7 +119,7 @@ func (r Reader) ReadImports(ctx context.Context, f kin.Family, in *decide.Inputs
 	var unread *sources.ReadError
 	switch missing := missingOf(err); {
 	case errors.As(err, &unread), err != nil && ctx.Err() != nil:
-		return job.Wrap(err, "init", "ImportsSatisfied", "")
+		return job.Wrap(err, published.Init, "ImportsSatisfied", "")
 	case len(missing) > 0:
 		in.Missing = missing
 		if in.Exporters, err = r.Exporters(ctx, f.Inst); err != nil {
@@ -138,7 +139,7 @@ func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1al
 		return nil, nil
 	}
 	if err != nil {
-		return nil, job.Wrap(err, "InitPrerequisites", "CalculateContext", "read Context "+facts.ContextOf(inst))
+		return nil, job.Wrap(err, published.InitPrerequisites, "CalculateContext", "read Context "+facts.ContextOf(inst))
 	}
 	return found, nil
 }
@@ -148,7 +149,7 @@ func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1al
 func (r Reader) Exporters(ctx context.Context, inst *v1alpha1.Installation) ([]kin.Exporter, error) {
 	siblings, err := r.Siblings(ctx, inst)
 	if err != nil {
-		return nil, job.Wrap(err, "init", "ImportsSatisfied", "look for the Installations that may export what is missing")
+		return nil, job.Wrap(err, published.Init, "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
 	return kin.ExportersAmong(inst, siblings, r.Relations.Of(inst, siblings), r.Triggers), nil
 }

@@ -6,11 +6,12 @@ import (
 
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // How errors about charts are named, also by the public system.
 const (
-	operation = "TemplateChart"
+	operation = published.TemplateChart
 	reason    = "GetHelmChart"
 )
 

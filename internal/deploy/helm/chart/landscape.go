@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/yamltext"
 )
@@ -41,7 +42,7 @@ func (l *Loader) repositorySources(ctx context.Context, item *v1alpha1.DeployIte
 		return from, nil
 	}
 	fail := func(err error) (*sources.Sources, error) {
-		return nil, job.Wrap(err, "NewHelmChartRepoClient", "ParsingAuths", fmt.Sprintf("configurations.%s of Context %s", credentialsKey, from.Context.Name))
+		return nil, job.Wrap(err, published.NewHelmChartRepoClient, "ParsingAuths", fmt.Sprintf("configurations.%s of Context %s", credentialsKey, from.Context.Name))
 	}
 	var credentials helmv1alpha1.ChartRepoCredentials
 	if err := yamltext.Unmarshal(given.RawMessage, yamltext.Lenient(), &credentials); err != nil {
@@ -72,7 +73,7 @@ func withCode(err error) error {
 	if errors.As(err, &unread) {
 		return err
 	}
-	return job.Wrap(err, "NewHelmChartRepoClient", "ParsingAuths", "", v1alpha1.ErrorConfigurationProblem)
+	return job.Wrap(err, published.NewHelmChartRepoClient, "ParsingAuths", "", v1alpha1.ErrorConfigurationProblem)
 }
 
 // addAuth adds the credentials for one chart repository: for its host, scheme and

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // attempts is how often an object is looked at again because somebody else changed it
@@ -387,7 +388,7 @@ func (o *Operation) awaitReady(ctx context.Context) ([]string, error) {
 	}
 	for _, object := range unready {
 		if object.Hopeless {
-			return nil, &unreadyObject{job.NewError("WaitForObjectsReady", "ObjectFailed",
+			return nil, &unreadyObject{job.NewError(published.WaitForObjectsReady, "ObjectFailed",
 				fmt.Sprintf("%s will not become ready by itself: %s", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))}
 		}
 	}

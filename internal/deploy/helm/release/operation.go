@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 )
 
 // Job is the job of an item, as far as an operation has to do with it.
@@ -204,14 +205,14 @@ func deployedAfter(records []*records.Record) bool {
 func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 	entries, err := Entries(o.wish.Manifest, o.wish.Namespace)
 	if err != nil {
-		return job.Wrap(err, "TemplateChart", "RenderHelmValues", "", v1alpha1.ErrorConfigurationProblem)
+		return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "", v1alpha1.ErrorConfigurationProblem)
 	}
 	var definitions []apply.Entry
 	if withDefinitions {
 		for _, text := range o.wish.Definitions {
 			found, err := Entries(text, "")
 			if err != nil {
-				return job.Wrap(err, "TemplateChart", "RenderHelmValues", "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
+				return job.Wrap(err, published.TemplateChart, "RenderHelmValues", "folder crds of the chart", v1alpha1.ErrorConfigurationProblem)
 			}
 			definitions = append(definitions, found...)
 		}
@@ -225,7 +226,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 	for i := range o.objects {
 		object := &o.objects[i]
 		if at, twice := seen[keyOf(object.Object)]; twice {
-			return job.NewError("TemplateChart", "RenderHelmValues", fmt.Sprintf("%s is there twice, in %s and in %s",
+			return job.NewError(published.TemplateChart, "RenderHelmValues", fmt.Sprintf("%s is there twice, in %s and in %s",
 				apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), at, object.Position), v1alpha1.ErrorConfigurationProblem)
 		}
 		seen[keyOf(object.Object)] = object.Position
@@ -300,11 +301,11 @@ func (o *Operation) tooLate(waiting []string) error {
 func (o *Operation) operation() string {
 	switch o.doing {
 	case string(Upgrade):
-		return "UpgradeHelmRelease"
+		return published.UpgradeHelmRelease
 	case uninstall:
-		return "DeleteHelmRelease"
+		return published.DeleteHelmRelease
 	}
-	return "InstallHelmRelease"
+	return published.InstallHelmRelease
 }
 
 // ends reports whether an error ends the operation. What may go better next time lets

@@ -18,10 +18,11 @@ import (
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/filetree"
+	"go.landscaper.dev/internal/job/published"
 )
 
 const (
-	operation = "BuildKustomization"
+	operation = published.BuildKustomization
 	reason    = "GetSource"
 	// maxPacked is how large an archive, or what a Git server sends, may be.
 	maxPacked = 16 << 20
