@@ -1,5 +1,7 @@
 // Package installation drives Installations. Each wake-up reads a snapshot from
 // the caches (observe), chooses one step (decide, a pure function), carries it out
 // (apply) and writes the status once (report); it repeats this as long as there
-// is something to do without waiting.
+// is something to do without waiting. The steps and what a blueprint is made into are
+// here; what they read, decide, write and tell is in the rooms below. A step must never
+// judge what is next.
 package installation
