@@ -32,6 +32,7 @@ func ImportCopy(of, value, jobID string) *v1alpha1.DataObject {
 	return object
 }
 
+// TargetOf is a Target of a type.
 func TargetOf(name, targetType string) *v1alpha1.Target {
 	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}}
 	target.Spec.Type = v1alpha1.TargetType(targetType)

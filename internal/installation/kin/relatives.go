@@ -30,6 +30,7 @@ func (r *relatives) CircleOf(name string) (exchange.Cycle, bool) {
 	return r.cycles[at], true
 }
 
+// Relate says what follows from the specifications of siblings.
 func Relate(self *v1alpha1.Installation, siblings []*v1alpha1.Installation) *relatives {
 	graph := exchange.NewGraph(dataflow.Scope(self), exchange.InstallationUnits(siblings))
 	return &relatives{Graph: graph, cycles: graph.Cycles(), collisions: graph.Collisions()}

@@ -16,6 +16,7 @@ type ObjectKey struct {
 	Name   string
 }
 
+// KeysOf names the objects that were written.
 func KeysOf(written dataflow.Exports) map[ObjectKey]bool {
 	names := map[ObjectKey]bool{}
 	for _, object := range written.DataObjects {

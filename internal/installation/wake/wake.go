@@ -155,6 +155,7 @@ func concernsParent(before, after *v1alpha1.Installation) bool {
 	return before.Status.JobIDFinished != after.Status.JobIDFinished || facts.BeingDeleted(before) != facts.BeingDeleted(after)
 }
 
+// RequestFor asks for a look at an object.
 func RequestFor(object client.Object) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)}
 }
