@@ -118,7 +118,7 @@ cluster reaches.`,
 func wait(ctx context.Context, streams terminal.Streams, c client.WithWatch, objects []*unstructured.Unstructured, limit time.Duration) error {
 	ctx, cancel := terminal.WithTimeout(ctx, limit)
 	defer cancel()
-	err := quickstart.Wait(ctx, c, objects, streams.Err)
+	err := quickstart.Wait(ctx, c, objects, terminal.Lines(streams.Err))
 	if errors.Is(err, terminal.ErrTimeout) {
 		return terminal.Exitf(terminal.ExitTimeout, "%w: look at its Pods with kubectl get pods", err)
 	}
@@ -157,7 +157,7 @@ are Installations, unless --yes is given.`,
 			}
 			ctx, cancel := terminal.WithTimeout(command.Context(), timeout)
 			defer cancel()
-			err = quickstart.Uninstall(ctx, c, removal, streams.Out, streams.Err)
+			err = quickstart.Uninstall(ctx, c, removal, streams.Out, terminal.Lines(streams.Err))
 			if errors.Is(err, terminal.ErrTimeout) {
 				return terminal.Exitf(terminal.ExitTimeout, "%w: look for finalizers that hold it with kubectl get -o yaml", err)
 			}

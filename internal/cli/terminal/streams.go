@@ -97,6 +97,20 @@ func Controls(char rune) bool {
 	return unicode.IsControl(char) || unicode.Is(unicode.Bidi_Control, char) || char == 0x2028 || char == 0x2029
 }
 
+// Lines returns a writer for lines that repeat what others have written. Each write must
+// end between two characters.
+func Lines(out io.Writer) io.Writer { return linesWriter{out} }
+
+type linesWriter struct{ out io.Writer }
+
+// Write implements io.Writer.
+func (w linesWriter) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(w.out, PrintableLines(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
 // JSON returns a writer for texts in JSON: it escapes what JSON lets through and a
 // terminal would act on. Each write must end between two characters.
 func JSON(out io.Writer) io.Writer { return jsonWriter{out} }

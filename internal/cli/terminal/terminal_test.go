@@ -176,3 +176,36 @@ func TestSilent(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLinesOfOthers: progress that repeats what a cluster says.
+func TestLinesOfOthers(t *testing.T) {
+	for _, test := range []struct{ reason, text, want string }{
+		{"lines stay lines", "a\n\tb\n", "a\n\tb\n"},
+		{"nothing acts on the terminal", "waiting: \x1b[2J\u202e\r\n", "waiting: ?[2J??\n"},
+		{"letters stay letters", "größer 長\n", "größer 長\n"},
+		{"nothing", "", ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var out strings.Builder
+			if n, err := terminal.Lines(&out).Write([]byte(test.text)); n != len(test.text) || err != nil || out.String() != test.want {
+				t.Errorf("%q, %d, %v", out.String(), n, err)
+			}
+		})
+	}
+}
+
+// TestOneLine: a message of several lines in one.
+func TestOneLine(t *testing.T) {
+	for _, test := range []struct{ reason, text, want string }{
+		{"lines become one", " a\n\n b\tc ", "a b c"},
+		{"nothing acts on the terminal", "a\x1b[2Jb", "a?[2Jb"},
+		{"the separator of lines that is none of ASCII", "a\u2028b", "a b"},
+		{"nothing", " \n", ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := terminal.OneLine(test.text); got != test.want {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
