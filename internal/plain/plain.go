@@ -11,9 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -84,7 +83,7 @@ func Clone(value any) any {
 func exact(value any) any {
 	switch value := value.(type) {
 	case json.Number:
-		return number(value)
+		return number.Of(value)
 	case map[string]any:
 		for key, field := range value {
 			value[key] = exact(field)
@@ -95,17 +94,4 @@ func exact(value any) any {
 		}
 	}
 	return value
-}
-
-func number(literal json.Number) any {
-	if i, err := strconv.ParseInt(literal.String(), 10, 64); err == nil {
-		return i
-	}
-	if !strings.ContainsAny(literal.String(), ".eE") {
-		return literal
-	}
-	if f, err := literal.Float64(); err == nil {
-		return f
-	}
-	return literal
 }

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan/parcel"
 )
@@ -126,9 +125,8 @@ func distinct(value any) any {
 		}
 		return elements
 	case float64:
-		if value == math.Trunc(value) {
-			// A reader takes digits alone for an integer, and an exponent for a float.
-			return json.Number(strconv.FormatFloat(value, 'e', -1, 64))
+		if literal, needed := number.Distinct(value); needed {
+			return literal
 		}
 	}
 	return value

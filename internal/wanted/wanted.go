@@ -18,6 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/plain"
 )
 
@@ -36,20 +37,8 @@ const (
 // dataLabels is what the labels begin with that say where a value comes from.
 const dataLabels = "data." + v1alpha1.GroupName + "/"
 
-// numbers compares JSON as it is meant: 1.0 is 1, and large numbers keep all digits.
-var numbers = conversion.EqualitiesOrDie(func(a, b json.Number) bool {
-	if a == b {
-		return true
-	}
-	_, wholeA := a.Int64()
-	_, wholeB := b.Int64()
-	if wholeA == nil && wholeB == nil {
-		return false
-	}
-	first, errA := a.Float64()
-	second, errB := b.Float64()
-	return errA == nil && errB == nil && first == second
-})
+// numbers compares JSON as it is meant.
+var numbers = conversion.EqualitiesOrDie(number.Same)
 
 // Same reports whether two objects are the same on the wire. It does not look at Go
 // fields: types may keep what the wire does not show, and what cannot be compared.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.landscaper.dev/internal/number"
 )
 
 // appendJSON writes a decoded value as encoding/json does, and fractions as Go writes
@@ -29,13 +31,11 @@ func appendJSON(to []byte, value any) ([]byte, error) {
 }
 
 // appendNumber keeps the digits of an integer, and of what Go has no number for.
-func appendNumber(to []byte, number json.Number) ([]byte, error) {
-	if strings.ContainsAny(number.String(), ".eE") {
-		if f, err := number.Float64(); err == nil {
-			return appendOther(to, f)
-		}
+func appendNumber(to []byte, literal json.Number) ([]byte, error) {
+	if f, isFloat := number.Rounded(literal).(float64); isFloat {
+		return appendOther(to, f)
 	}
-	return append(to, number...), nil
+	return append(to, literal...), nil
 }
 
 func appendList(to []byte, list []any) ([]byte, error) {

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-)
 
-// maxDigits is how long a number may be.
-const maxDigits = 1000
+	"go.landscaper.dev/internal/number"
+)
 
 // reader makes values of nodes.
 type reader struct {
@@ -150,7 +148,7 @@ func (r *reader) scalar(n *yaml.Node) (any, error) {
 	case "!!bool":
 		return strings.EqualFold(n.Value, "true") || isOldBool(n.Value) == "true", nil
 	case "!!int", "!!float":
-		return number(n)
+		return literal(n)
 	case "!!binary":
 		var content string
 		if err := n.Decode(&content); err != nil {
@@ -178,9 +176,10 @@ func isOldBool(word string) string {
 	return ""
 }
 
-func number(n *yaml.Node) (any, error) {
-	if len(n.Value) > maxDigits {
-		return nil, at(n, fmt.Sprintf("a number has more than %d digits", maxDigits))
+// literal returns a number as JSON writes it.
+func literal(n *yaml.Node) (any, error) {
+	if len(n.Value) > number.MaxDigits {
+		return nil, at(n, "a "+number.TooLong)
 	}
 	var decoded any
 	if err := n.Decode(&decoded); err != nil {
@@ -211,5 +210,5 @@ func float(n *yaml.Node, f float64) (any, error) {
 		// A zero has no sign that an integer could keep.
 		f = 0
 	}
-	return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), nil
+	return json.Number(number.Short(f)), nil
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/number"
 )
 
 // TestScalarsAreReadAsElsewhere compares with the library that reads YAML in the
@@ -97,7 +99,7 @@ func TestErrors(t *testing.T) {
 		{"what cannot be merged in a list", "{<<: [[{hunter2: b}]]}", 1, 2, "only maps can be merged"},
 		{"a number that JSON does not know", "a: .inf", 1, 4, "JSON does not know"},
 		{"a number that is none", "!!int hunter2", 1, 1, "no number"},
-		{"a very long number", "0." + strings.Repeat("1", maxDigits), 1, 1, "1000 digits"},
+		{"a very long number", "0." + strings.Repeat("1", number.MaxDigits), 1, 1, "1000 digits"},
 		{"bytes that are not base64", "!!binary 'hunter2%'", 1, 1, "not base64"},
 		{"a long text", strings.Repeat("hunter2 ", 3000/8+1), 0, 0, "the text is longer than 3000 bytes"},
 		{"many values", strings.Repeat("-\n", 1000), 0, 0, "more than 1000 values"},

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"go.landscaper.dev/internal/blueprint/schema/link"
+	"go.landscaper.dev/internal/number"
 )
 
 // Violation is one rule that a value does not keep. It says nothing about the
@@ -188,15 +189,15 @@ func sentence(k jsonschema.ErrorKind) string {
 	case *kind.Pattern:
 		return "Must match the pattern " + k.Want
 	case *kind.Minimum:
-		return "Must be greater than or equal to " + number(k.Want)
+		return "Must be greater than or equal to " + shownLimit(k.Want)
 	case *kind.Maximum:
-		return "Must be less than or equal to " + number(k.Want)
+		return "Must be less than or equal to " + shownLimit(k.Want)
 	case *kind.ExclusiveMinimum:
-		return "Must be greater than " + number(k.Want)
+		return "Must be greater than " + shownLimit(k.Want)
 	case *kind.ExclusiveMaximum:
-		return "Must be less than " + number(k.Want)
+		return "Must be less than " + shownLimit(k.Want)
 	case *kind.MultipleOf:
-		return "Must be a multiple of " + number(k.Want)
+		return "Must be a multiple of " + shownLimit(k.Want)
 	case *kind.MinLength:
 		return fmt.Sprintf("String length must be greater than or equal to %d", k.Want)
 	case *kind.MaxLength:
@@ -266,10 +267,10 @@ func literals(values []any) string {
 }
 
 // number shows a limit of a schema.
-func number(limit *big.Rat) string {
+func shownLimit(limit *big.Rat) string {
 	if limit.IsInt() {
 		return limit.Num().String()
 	}
 	f, _ := limit.Float64()
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	return number.Short(f)
 }

@@ -3,9 +3,10 @@ package value
 import (
 	"cmp"
 	"errors"
-	"math"
 	"strconv"
 	"strings"
+
+	"go.landscaper.dev/internal/number"
 )
 
 // ErrUncomparable is returned where the language refuses a comparison.
@@ -76,14 +77,6 @@ func SimpleText(v Value) (text string, ok bool) {
 	return "", false
 }
 
-// FloatText renders a float in its shortest form.
-func FloatText(f Float) string {
-	if math.IsInf(float64(f), 0) || math.IsNaN(float64(f)) {
-		return strconv.FormatFloat(float64(f), 'g', -1, 64)
-	}
-	return strconv.FormatFloat(float64(f), 'f', -1, 64)
-}
-
 // Number returns the numeric value of an int or float.
 func Number(v Value) (float64, bool) {
 	switch v := v.(type) {
@@ -100,7 +93,7 @@ func equalInt(a Int, b Value) bool {
 	case Int:
 		return a == b
 	case Float:
-		return CompareIntFloat(a, b) == 0
+		return number.Compare(int64(a), float64(b)) == 0
 	case String, Bytes:
 		n, err := strconv.ParseInt(plainText(b), 10, 64)
 		return err == nil && int64(a) == n
@@ -113,34 +106,11 @@ func equalInt(a Int, b Value) bool {
 func equalFloat(a Float, b Value) bool {
 	switch b := b.(type) {
 	case Int:
-		return CompareIntFloat(b, a) == 0
+		return number.Compare(int64(b), float64(a)) == 0
 	case Float:
 		return a == b
 	}
 	return false
-}
-
-// CompareIntFloat orders an int and a float without losing digits.
-func CompareIntFloat(a Int, b Float) int {
-	f := float64(b)
-	switch {
-	case math.IsNaN(f):
-		return 2
-	case f >= 1<<63:
-		return -1
-	case f < -(1 << 63):
-		return 1
-	}
-	whole := Int(math.Floor(f))
-	switch {
-	case a < whole:
-		return -1
-	case a > whole:
-		return 1
-	case f > math.Floor(f):
-		return -1
-	}
-	return 0
 }
 
 func equalBool(a Bool, b Value) bool {
@@ -197,14 +167,14 @@ func Compare(a, b Value) (order int, ok bool, err error) {
 		case Int:
 			return cmp.Compare(a, b), true, nil
 		case Float:
-			order = CompareIntFloat(a, b)
+			order = number.Compare(int64(a), float64(b))
 			return order, order != 2, nil
 		}
 		return 0, false, ErrUncomparable
 	case Float:
 		switch b := b.(type) {
 		case Int:
-			order = CompareIntFloat(b, a)
+			order = number.Compare(int64(b), float64(a))
 			return -order, order != 2, nil
 		case Float:
 			return cmp.Compare(a, b), a == a && b == b, nil

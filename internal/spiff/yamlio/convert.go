@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
@@ -55,8 +56,8 @@ func fromUnsigned(u uint64) value.Value {
 // fromFloat keeps integral numbers of data structures as integers, because
 // JSON knows only one kind of number.
 func fromFloat(f float64) value.Value {
-	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return value.Int(f)
+	if i, certain := number.Certain(f); certain {
+		return value.Int(i)
 	}
 	return value.Float(f)
 }

@@ -3,12 +3,11 @@ package yamlio
 import (
 	"encoding/base64"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/spiff/value"
 )
 
@@ -19,7 +18,7 @@ func scalarText(v value.Value) string {
 		text, _ := value.SimpleText(v)
 		return text
 	case value.Float:
-		return yamlFloat(float64(v))
+		return number.YAML(float64(v))
 	case value.String:
 		return stringText(v.Text)
 	case value.Bytes:
@@ -30,22 +29,6 @@ func scalarText(v value.Value) string {
 		return "{}"
 	}
 	return "null"
-}
-
-func yamlFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return ".nan"
-	case math.IsInf(f, 1):
-		return ".inf"
-	case math.IsInf(f, -1):
-		return "-.inf"
-	}
-	text := strconv.FormatFloat(f, 'g', -1, 64)
-	if strings.Contains(text, "e") && !strings.Contains(text, ".") {
-		text = strings.Replace(text, "e", ".0e", 1) // YAML 1.1 wants the point
-	}
-	return text
 }
 
 // stringText chooses a form that every YAML reader takes for this string.

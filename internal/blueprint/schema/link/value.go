@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-)
 
-// maxDigits is how many digits a number may have: comparing more takes long.
-const maxDigits = 1000
+	"go.landscaper.dev/internal/number"
+)
 
 // TypeName returns the name that JSON schema has for the type of a value.
 func TypeName(value any) string {
@@ -30,10 +27,10 @@ func TypeName(value any) string {
 		}
 		return "number"
 	case json.Number:
-		if strings.ContainsAny(value.String(), ".eE") {
-			return "number"
+		if number.IsInteger(value) {
+			return "integer"
 		}
-		return "integer"
+		return "number"
 	case []any:
 		return "array"
 	case map[string]any:
@@ -85,8 +82,8 @@ func bounded(value any, level, levels int) error {
 		}
 		return nil
 	case json.Number:
-		if !fewDigits(value.String()) {
-			return &LimitError{Problem: fmt.Sprintf("The number has more than %d digits", maxDigits)}
+		if !number.IsShort(value) {
+			return &LimitError{Problem: "The " + number.TooLong}
 		}
 		return nil
 	case map[string]any, []any:
@@ -105,15 +102,4 @@ func bounded(value any, level, levels int) error {
 		return nil
 	}
 	return fmt.Errorf("a value of the Go type %T cannot be checked: it is not plain", value)
-}
-
-// fewDigits reports whether a number has not too many digits when it is written
-// without an exponent.
-func fewDigits(literal string) bool {
-	digits, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
-	if exponent == "" {
-		exponent = "0"
-	}
-	zeros, err := strconv.Atoi(exponent)
-	return err == nil && len(digits) <= maxDigits && zeros >= -maxDigits && zeros <= maxDigits
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
@@ -28,7 +29,7 @@ func (l *Library) printf(format string, args ...any) (string, error) {
 		}
 		digits, ok := mostDigits(arg)
 		if !ok {
-			return "", &failure.CallError{Name: "printf", Reason: fmt.Sprintf("a number has more than %d digits", operand.MaxDigits)}
+			return "", &failure.CallError{Name: "printf", Reason: "a " + number.TooLong}
 		}
 		estimate += (weight.Bytes + 8*weight.Nodes + digits) * used.times[i]
 		shown[i] = arg
@@ -55,15 +56,15 @@ func mostDigits(arg any) (digits int64, ok bool) {
 		}
 		return int64(math.Log10(math.Abs(f))) + 1, true
 	}
-	if len(literal) > operand.MaxDigits {
+	if len(literal) > number.MaxDigits {
 		return 0, false
 	}
-	exact, isNumber := operand.LiteralFloat(literal)
+	exact, isNumber := number.Big(literal)
 	if !isNumber || exact.Sign() == 0 {
 		return 0, true
 	}
 	exponent := exact.MantExp(nil)
-	return int64(max(exponent, 0) / 3), max(exponent, -exponent) <= bitsOfDigit*operand.MaxDigits
+	return int64(max(exponent, 0) / 3), max(exponent, -exponent) <= bitsOfDigit*number.MaxDigits
 }
 
 // maxWidth bounds all widths and precisions of a format together.
@@ -171,7 +172,7 @@ func (f formatted) Format(state fmt.State, verb rune) {
 
 func asFloat(value any) any {
 	if literal, isLiteral := value.(json.Number); isLiteral {
-		if f, ok := operand.LiteralFloat(literal); ok {
+		if f, ok := number.Big(literal); ok {
 			return f
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"math"
 	"math/big"
 	"reflect"
-	"strings"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
 )
 
@@ -25,10 +25,7 @@ func Integer(value any) (int64, bool) {
 	case int64:
 		return value, true
 	case float64:
-		if value == math.Trunc(value) && math.Abs(value) < 1<<63 {
-			return int64(value), true
-		}
-		return 0, false
+		return number.Whole(value)
 	case json.Number:
 		n, err := value.Int64()
 		return n, err == nil
@@ -66,7 +63,7 @@ func Exact(value any) (*big.Float, bool) {
 		}
 		return big.NewFloat(value), true
 	case json.Number:
-		return LiteralFloat(value)
+		return number.Big(value)
 	}
 	switch v := reflect.ValueOf(value); {
 	case v.CanInt():
@@ -77,24 +74,6 @@ func Exact(value any) (*big.Float, bool) {
 		return big.NewFloat(v.Float()), true
 	}
 	return nil, false
-}
-
-// MaxDigits bounds the literals of numbers that are computed with: the time for that
-// grows with the square of their length.
-const MaxDigits = 1000
-
-// LiteralFloat returns a number as large as a literal says. Digits of an integer
-// that are far beyond the precision do not count.
-func LiteralFloat(literal json.Number) (*big.Float, bool) {
-	text := literal.String()
-	if len(text) > MaxDigits {
-		if strings.ContainsAny(text, ".eE") {
-			return nil, false
-		}
-		text = fmt.Sprintf("%se%d", text[:MaxDigits], len(text)-MaxDigits)
-	}
-	f, _, err := big.ParseFloat(text, 10, 1024, big.ToNearestEven)
-	return f, err == nil
 }
 
 // ordered compares two numbers.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
@@ -121,7 +122,7 @@ func TestEqual(t *testing.T) {
 }
 
 func TestLiterals(t *testing.T) {
-	long := strings.Repeat("9", operand.MaxDigits+100)
+	long := strings.Repeat("9", number.MaxDigits+100)
 	tests := []struct {
 		reason  string
 		literal json.Number

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/builtin/text"
 	"go.landscaper.dev/internal/spiff/value"
@@ -111,10 +112,11 @@ func toInteger(c *call.Call) (value.Value, error) {
 
 // integral turns a float without fraction into an integer.
 func integral(c *call.Call, f float64) (value.Value, error) {
-	if math.IsNaN(f) || f < -(1<<63) || f >= 1<<63 {
+	whole, fits := number.Whole(f)
+	if !fits {
 		return nil, c.Failf("number does not fit into 64 bit")
 	}
-	return value.Int(f), nil
+	return value.Int(whole), nil
 }
 
 func oneOrZero(b value.Bool) value.Int {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/spiff/builtin/call"
 	"go.landscaper.dev/internal/spiff/value"
 )
@@ -107,7 +108,7 @@ func join(c *call.Call) (value.Value, error) {
 // Simple renders the values that can be part of a text.
 func Simple(v value.Value) (string, bool) {
 	if f, ok := v.(value.Float); ok {
-		return value.FloatText(f), true
+		return number.Plain(float64(f)), true
 	}
 	return value.SimpleText(v)
 }

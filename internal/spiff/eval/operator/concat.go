@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/spiff/eval/outcome"
 	"go.landscaper.dev/internal/spiff/eval/work"
 	"go.landscaper.dev/internal/spiff/value"
@@ -47,7 +48,7 @@ func cannotJoin(a, b value.Value) error {
 // joinable renders the operands that can be part of a text.
 func joinable(v value.Value) (string, bool) {
 	if f, ok := v.(value.Float); ok {
-		return value.FloatText(f), true
+		return number.Plain(float64(f)), true
 	}
 	return value.SimpleText(v)
 }
