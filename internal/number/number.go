@@ -105,10 +105,10 @@ func Same(a, b json.Number) bool {
 	if a == b {
 		return true
 	}
-	_, notWholeA := a.Int64()
-	_, notWholeB := b.Int64()
-	if notWholeA == nil && notWholeB == nil {
-		return false
+	wholeA, fractionA := a.Int64()
+	wholeB, fractionB := b.Int64()
+	if fractionA == nil && fractionB == nil {
+		return wholeA == wholeB
 	}
 	first, errA := a.Float64()
 	second, errB := b.Float64()

@@ -36,11 +36,13 @@ func YAML(f float64) string {
 	return text
 }
 
+// exponents is from which size on the JSON library writes a float with an exponent.
+const exponents = 1e21
+
 // Distinct writes a float so that it is read as a float again, not as an integer. It
-// returns false for one that JSON writes with a point or an exponent anyway, or whose
-// digits would be read as those of another integer.
+// returns false for one that JSON writes with a point or an exponent anyway.
 func Distinct(f float64) (json.Number, bool) {
-	if _, certain := Certain(f); !certain {
+	if f != math.Trunc(f) || math.Abs(f) >= exponents {
 		return "", false
 	}
 	return json.Number(strconv.FormatFloat(f, 'f', 1, 64)), true

@@ -320,7 +320,7 @@ func compressed(text string) []byte {
 
 // TestNumbersStay: templates tell an integer from a float, which JSON does not.
 func TestNumbersStay(t *testing.T) {
-	bindings := map[string]any{"list": []any{int64(1), 1.0, 1.5, 1e300, 1e16, -1e20, -2.0, json.Number("123456789012345678901234567890")}, "none": nil, "yes": true}
+	bindings := map[string]any{"list": []any{int64(1), 1.0, 1.5, 1e300, -2.0, 1e17, -1e20, 1e21, json.Number("123456789012345678901234567890")}, "none": nil, "yes": true}
 	raw, err := encodeBindings(bindings)
 	if err != nil {
 		t.Fatal(err)
