@@ -49,9 +49,10 @@ func describe(err error, s source, bindings map[string]any) error {
 			s.file = failed.Source.Name
 		}
 		text, line, column = failed.Source.Text, failed.Line, failed.Column
-	} else if match := lineOf.FindStringSubmatch(err.Error()); match != nil && bindings == nil {
+	}
+	if located := (*yamltext.Error)(nil); errors.As(err, &located) && bindings == nil {
 		// The YAML of a spiff template.
-		line, _ = strconv.Atoi(match[1])
+		line, column = located.Line, max(0, located.Column-1)
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s", s.what(), err)
@@ -63,8 +64,6 @@ func describe(err error, s source, bindings map[string]any) error {
 	}
 	return &describedError{message: bounded(out.String()), cause: err}
 }
-
-var lineOf = regexp.MustCompile(`line (\d+)`)
 
 // explain explains that the output is not what is expected.
 func (o *Output) explain(problem error, path []any) error {

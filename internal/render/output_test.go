@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 		{"two spellings of a field", DeployExecution, "GoTemplate", "deployItems: []\ndeployitems: []\n", []string{"the output has the field deployItems more than once, as deployItems and deployitems"}},
 
 		{"spiff: a missing value", DeployExecution, "Spiff", map[string]any{"x": "(( imports.nothing ))"}, []string{`template execution "default": unresolved nodes:`, "(( imports.nothing ))\tin template\tx\t", "'imports.nothing' not found", "\ntemplate input:\n\tcd: null\n\timports.list: list of 1\n"}},
-		{"spiff: YAML", DeployExecution, "Spiff", "a: 1\nb: [", []string{`template execution "default": error parsing template: yaml: line 2`, "template source:\n1:    a: 1\n2:    b: ["}},
+		{"spiff: YAML", DeployExecution, "Spiff", "a: 1\nb: [", []string{`template execution "default": error parsing template: line 2`, "template source:\n1:    a: 1\n2:    b: ["}},
 		{"spiff: a value of the wrong type", DeployExecution, "Spiff", map[string]any{"deployItems": []any{map[string]any{"number": "(( imports.name ))"}}}, []string{`template execution "default": error while decoding templated execution: deployItems[0].number: expected an integer, got a text`}},
 	}
 	for _, test := range tests {

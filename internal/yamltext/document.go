@@ -1,10 +1,7 @@
 package yamltext
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"reflect"
 	"slices"
 
@@ -23,19 +20,17 @@ func Documents(text []byte, limits Limits) ([]*Document, error) {
 	if err := limits.Check(text); err != nil {
 		return nil, err
 	}
+	nodes, err := Nodes(text)
+	if err != nil {
+		return nil, err
+	}
 	var all []*Document
-	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
-		var document yaml.Node
-		switch err := decoder.Decode(&document); {
-		case errors.Is(err, io.EOF):
-			return all, nil
-		case err != nil:
-			return nil, problem(err)
-		}
+	for _, document := range nodes {
 		if len(document.Content) > 0 && document.Content[0].ShortTag() != "!!null" {
 			all = append(all, &Document{document.Content[0], limits})
 		}
 	}
+	return all, nil
 }
 
 // JSON returns the document as ToJSON does.

@@ -3,15 +3,13 @@
 package yamlio
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"go.landscaper.dev/internal/spiff/value"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // Bounds of a document, anchors resolved.
@@ -24,19 +22,14 @@ const (
 // data: none of its strings is ever an expression.
 func Read(text []byte, source string, data bool) ([]*value.Node, error) {
 	origin := &value.Source{Name: source}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	parsed, err := yamltext.Nodes(text)
+	if err != nil {
+		return nil, fmt.Errorf("error parsing %s: %w%s", source, err, hint(text))
+	}
 	var docs []*value.Node
-	for {
-		var doc yaml.Node
-		err := decoder.Decode(&doc)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("error parsing %s: %w%s", source, err, hint(text))
-		}
+	for _, doc := range parsed {
 		r := &reader{source: origin, data: data, anchors: map[*yaml.Node]*value.Node{}}
-		node, err := r.document(&doc)
+		node, err := r.document(doc)
 		if err != nil {
 			return nil, fmt.Errorf("error parsing %s: %w", source, err)
 		}
@@ -88,7 +81,7 @@ func (r *reader) document(doc *yaml.Node) (*value.Node, error) {
 }
 
 func (r *reader) fail(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("line %d: %w", n.Line, fmt.Errorf(format, args...))
+	return &yamltext.Error{Line: n.Line, Reason: fmt.Sprintf(format, args...)}
 }
 
 func (r *reader) node(n *yaml.Node) (*value.Node, error) {
@@ -120,7 +113,7 @@ func (r *reader) node(n *yaml.Node) (*value.Node, error) {
 func (r *reader) alias(n *yaml.Node) (*value.Node, error) {
 	target := r.anchors[n.Alias]
 	if target == nil {
-		return nil, r.fail(n, "anchor %q contains itself", n.Value)
+		return nil, r.fail(n, "an anchor contains itself")
 	}
 	shape := value.ShapeOf(target.Value)
 	if r.depth+int(shape.Depth) > MaxDepth {
@@ -145,7 +138,7 @@ func (r *reader) scalar(n *yaml.Node) (value.Value, error) {
 	if n.Style&yaml.TaggedStyle != 0 {
 		v, err := tagged(n.ShortTag(), n.Value, r.data)
 		if err != nil {
-			return nil, r.fail(n, "%w", err)
+			return nil, r.fail(n, "%s", err)
 		}
 		return v, nil
 	}
