@@ -127,7 +127,7 @@ func TestConceal(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	harmless := errors.New("no route to host")
-	if known.conceal(harmless) != harmless || known.conceal(nil) != nil {
+	if got := known.conceal(harmless); !errors.Is(got, harmless) || got.Error() != harmless.Error() || known.conceal(nil) != nil {
 		t.Error("what is harmless changes")
 	}
 }

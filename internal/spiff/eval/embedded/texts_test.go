@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -122,7 +123,7 @@ func TestParsedOnce(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			first, firstErr := p.ParseText(text)
 			second, secondErr := p.ParseText(text)
-			if first != second || firstErr != secondErr || (first == nil) == (firstErr == nil) {
+			if first != second || !errors.Is(secondErr, firstErr) || (first == nil) == (firstErr == nil) {
 				t.Errorf("%v, %v and then %v, %v", first, firstErr, second, secondErr)
 			}
 		})
