@@ -92,6 +92,6 @@ func TestIsolation(t *testing.T) {
 func TestMissingFileIsNotExist(t *testing.T) {
 	_, err := (&Engine{Files: fileTree(nil)}).Execute(t.Context(), Input{Executor: &v1alpha1.TemplateExecutor{Name: "x", Type: "GoTemplate", File: "a"}})
 	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
+		t.Error(err)
 	}
 }
