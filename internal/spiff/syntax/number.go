@@ -89,3 +89,13 @@ func ipEnd(src string, pos int) int {
 	}
 	return i
 }
+
+// FloatText writes a float so that it is read as one: with a fraction or an exponent, and
+// that without the sign that the language does not know.
+func FloatText(f float64) string {
+	text := strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e+", "e", 1)
+	if strings.Trim(text, "-0123456789") == "" {
+		text += ".0"
+	}
+	return text
+}

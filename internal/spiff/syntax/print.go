@@ -138,16 +138,6 @@ func Quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// FloatText writes a float so that it is read as one: with a fraction or an exponent, and
-// that without the sign that the language does not know.
-func FloatText(f float64) string {
-	text := strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e+", "e", 1)
-	if strings.Trim(text, "-0123456789") == "" {
-		text += ".0"
-	}
-	return text
-}
-
 func (p *printer) ref(r *Ref) {
 	if r.Tag != "" {
 		p.add(r.Tag, "::")
