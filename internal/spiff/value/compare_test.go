@@ -253,17 +253,6 @@ func TestTexts(t *testing.T) {
 			}
 		})
 	}
-	floats := map[string]float64{
-		"0.1": 0.1, "1": 1, "-0": math.Copysign(0, -1), "100000000000000000000000": 1e23, "0.000001": 1e-6,
-		"+Inf": math.Inf(1), "-Inf": math.Inf(-1), "NaN": math.NaN(),
-	}
-	for want, f := range floats {
-		t.Run("a float in its shortest form, without an exponent: "+want, func(t *testing.T) {
-			if got := value.FloatText(value.Float(f)); got != want {
-				t.Errorf("%v is %q", f, got)
-			}
-		})
-	}
 	articles := map[string]value.Value{
 		"nil": value.Null{}, "undefined": nil, "an int": value.Int(1), "a float": value.Float(1), "a string": value.Bytes("a"),
 		"a bool": value.Bool(true), "a list": list(), "a map": fields(), "a lambda": lambda("a"),

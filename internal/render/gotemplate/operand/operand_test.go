@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
-	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/render/gotemplate/operand"
 )
 
@@ -116,34 +114,6 @@ func TestEqual(t *testing.T) {
 			got, err := operand.Eq(test.a, test.b)
 			if got != test.want || (err == nil) != (test.failed == "") || err != nil && err.Error() != test.failed {
 				t.Errorf("%t, %v", got, err)
-			}
-		})
-	}
-}
-
-func TestLiterals(t *testing.T) {
-	long := strings.Repeat("9", number.MaxDigits+100)
-	tests := []struct {
-		reason  string
-		literal json.Number
-		want    string
-		ok      bool
-	}{
-		{"digits beyond a float", "9007199254740993", "9007199254740993", true},
-		{"an exponent", "1e400", "1e+400", true},
-		{"far more digits than count", json.Number(long), "1e+1100", true}, // all the digits that count are nines
-		{"as many with a fraction would take long", json.Number(long + ".5"), "", false},
-		{"no number", "abc", "", false},
-		{"nothing", "", "", false},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			got, ok := operand.LiteralFloat(test.literal)
-			if ok != test.ok {
-				t.Fatalf("it is %t", ok)
-			}
-			if ok && got.Text('g', 40) != test.want {
-				t.Error(got.Text('g', 40))
 			}
 		})
 	}
