@@ -68,7 +68,7 @@ func Root(t *testing.T, name string, imports, exports []string) *v1alpha1.Instal
 func InstallationOf(t *testing.T, spec string) *v1alpha1.Installation {
 	t.Helper()
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "shop", UID: "uid-2"}}
-	if err := yaml.UnmarshalStrict([]byte(spec), &inst.Spec); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(spec), &inst.Spec); err != nil { //nolint:forbidigo // a text of a test
 		t.Fatal(err)
 	}
 	inst.Status.JobID = "job-2"

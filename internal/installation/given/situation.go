@@ -148,7 +148,7 @@ func Updating(unchanged bool, installations ...string) Option {
 	}
 }
 
-// hashed are the imports of the last job and those of now.
+// ImportsHashed are the imports of the last job and those of now.
 func ImportsHashed(before, now string) Option {
 	return func(s *decide.Situation) {
 		s.Inst.Status.ImportsHash = before

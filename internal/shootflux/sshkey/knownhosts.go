@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 
+	"go.landscaper.dev/internal/pattern"
 	"go.landscaper.dev/internal/shootflux/giturl"
 )
 
@@ -107,9 +108,9 @@ func entries(text string) []entry {
 func (e entry) matches(repository *giturl.URL) bool {
 	name := knownhosts.Normalize(repository.Address())
 	matched := false
-	for _, pattern := range e.hosts {
-		pattern, not := strings.CutPrefix(pattern, "!")
-		if !hostMatches(pattern, name) {
+	for _, host := range e.hosts {
+		host, not := strings.CutPrefix(host, "!")
+		if !hostMatches(host, name) {
 			continue
 		}
 		if not {
@@ -120,13 +121,17 @@ func (e entry) matches(repository *giturl.URL) bool {
 	return matched
 }
 
-func hostMatches(pattern, name string) bool {
-	if hash, hidden := strings.CutPrefix(pattern, "|1|"); hidden {
+func hostMatches(host, name string) bool {
+	if hash, hidden := strings.CutPrefix(host, "|1|"); hidden {
 		return hashMatches(hash, name)
 	}
-	quoted := regexp.QuoteMeta(strings.ToLower(pattern))
+	quoted := regexp.QuoteMeta(strings.ToLower(host))
 	quoted = strings.ReplaceAll(strings.ReplaceAll(quoted, `\*`, ".*"), `\?`, ".")
-	matched, err := regexp.MatchString("^"+quoted+"$", strings.ToLower(name))
+	compiled, err := pattern.Compile("^" + quoted + "$")
+	if err != nil {
+		return false
+	}
+	matched, err := compiled.Match(strings.ToLower(name))
 	return err == nil && matched
 }
 
