@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"math/big"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,14 +55,14 @@ func TestHugeKeys(t *testing.T) {
 	}
 	run := func(kind v1alpha1.TemplateType, template string) {
 		t.Run(template, func(t *testing.T) {
-			began := time.Now()
+			before := spentCPU(t)
 			_, err := (&Engine{}).Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, kind, template), Bindings: bindings})
 			if err == nil || !strings.Contains(err.Error(), "more than 8192 bits") && !strings.Contains(template, "check(") {
 				t.Errorf("got %.500v", err)
 			}
 			// It took 5 to 13 seconds; two of the templates make a small key, too.
-			if took := time.Since(began); took > 4*time.Second {
-				t.Errorf("it takes %s", took)
+			if spent := spentCPU(t) - before; spent > 4*time.Second {
+				t.Errorf("it takes %s of CPU", spent)
 			}
 		})
 	}
@@ -71,4 +72,15 @@ func TestHugeKeys(t *testing.T) {
 	for _, template := range spiffTemplates {
 		run(v1alpha1.SpiffTemplateType, template)
 	}
+}
+
+// spentCPU is what this process has computed so far. Other than the time that passes it
+// is the same on a busy machine.
+func spentCPU(t *testing.T) time.Duration {
+	t.Helper()
+	usage := syscall.Rusage{}
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
