@@ -162,9 +162,10 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alph
 	return r.dismiss(ctx, s)
 }
 
-// dismiss removes the request for an interruption.
+// dismiss removes the request for an interruption, in the version that was seen: another
+// one may have taken its place meanwhile.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
-	patch := client.MergeFrom(s.exec.DeepCopy())
+	patch := client.MergeFromWithOptions(s.exec.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	delete(s.exec.Annotations, v1alpha1.OperationAnnotation)
 	delete(s.exec.Annotations, v1alpha1.AbortTimeAnnotation)
 	// The answer to the patch replaces the object, with a status that does not know yet

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -211,6 +212,40 @@ func TestInterruptedBeginning(t *testing.T) {
 
 // TestPanicEndsJob: a mistake of ours fails the job once, and the next job may go
 // well.
+// TestDismissed: who asks for something else while a request is removed is heard.
+func TestDismissed(t *testing.T) {
+	for _, test := range []struct {
+		reason, meanwhile, left string
+		conflict                bool
+	}{
+		{"the request that was seen goes", "", "", false},
+		{"an interruption that was asked for since stays", "interrupt", "interrupt", true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			exec := withItems()
+			exec.Annotations = map[string]string{v1alpha1.OperationAnnotation: "abort"}
+			b := newBench(t, exec)
+			seen, _, err := b.observed(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.meanwhile != "" {
+				now := b.execution(t)
+				now.Annotations[v1alpha1.OperationAnnotation] = test.meanwhile
+				if err := b.api.Update(t.Context(), now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.dismiss(t.Context(), seen); apierrors.IsConflict(err) != test.conflict || err != nil && !test.conflict {
+				t.Errorf("got %v", err)
+			}
+			if got := b.execution(t).Annotations[v1alpha1.OperationAnnotation]; got != test.left {
+				t.Errorf("the request is %q", got)
+			}
+		})
+	}
+}
+
 func TestPanicEndsJob(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
 	b.breaks = true
