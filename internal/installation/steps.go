@@ -17,10 +17,8 @@ import (
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -228,88 +226,6 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 		return r.patchMetadata(ctx, s.Inst, demandNext)
 	}
 	return r.dismiss(ctx, s)
-}
-
-// survey looks for siblings that have to be gone before.
-func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
-	siblings, err := r.sight().Siblings(ctx, s.Inst)
-	if err != nil {
-		return err
-	}
-	now := kin.TurnToGo(s.Inst, s.Parent, siblings, r.relations.Of(s.Inst, siblings))
-	s.Turn = &now
-	return nil
-}
-
-// remove deletes all children. What must not be uninstalled is marked first.
-func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
-	if len(s.Subs) > 0 {
-		// What is deleted without a job of its parent says that it waits for one.
-		if err := r.saveOwn(ctx, s); err != nil {
-			return err
-		}
-	}
-	for _, child := range s.children() {
-		if s.Inst.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true" {
-			if err := r.annotate(ctx, child.Object, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
-				return err
-			}
-		}
-		if err := r.deleteChild(ctx, child.Object); err != nil {
-			return job.Wrap(err, published.HandlePhaseInitDelete, "DeleteExecution", "delete "+child.kind+" "+child.GetName())
-		}
-	}
-	if s.Exec != nil {
-		s.Condemned = true
-		r.condemned.note(s.Inst.UID, true)
-	}
-	s.markDeleted(metav1.NewTime(r.Now()))
-	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
-}
-
-func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error {
-	if child.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	uid := child.GetUID()
-	return client.IgnoreNotFound(r.Client.Delete(ctx, child, client.Preconditions{UID: &uid}))
-}
-
-// confirm asks the API server whether the Execution is gone: the cache may be behind,
-// unless it has shown that the Execution was being deleted.
-func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
-	if r.leaving.has(s.Inst.UID) {
-		s.Gone = true
-		return nil
-	}
-	exec := &v1alpha1.Execution{}
-	reference := s.Inst.Status.ExecutionReference
-	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
-	case err == nil && facts.AsOwner(s.Inst).Owns(exec):
-		s.Exec = exec
-	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
-	}
-	s.Gone = true
-	return nil
-}
-
-// release removes the finalizer, so that the object disappears.
-func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
-	err := r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
-		controllerutil.RemoveFinalizer(inst, v1alpha1.Finalizer)
-	})
-	if err != nil {
-		return err
-	}
-	r.written.Forget(s.Inst.UID)
-	r.plansKept.Forget(s.Inst.UID)
-	r.unstored.note(s.Inst.UID, false)
-	r.taken.note(s.Inst.UID, false)
-	r.leaving.note(s.Inst.UID, false)
-	r.condemned.note(s.Inst.UID, false)
-	r.trees.Forget(s.Inst.UID)
-	return job.ErrGone
 }
 
 // complete collects the results of the children and ends the job.

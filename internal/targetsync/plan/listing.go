@@ -152,6 +152,7 @@ type Copies struct {
 	size    int
 }
 
+// Read takes from a Secret what counts, or ErrTooMuch if it is one too many.
 func (c *Copies) Read(object *unstructured.Unstructured) (Item, error) {
 	read, err := readSecret(object, c.Selects)
 	if err != nil || read.Copied == nil {
