@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -130,11 +132,23 @@ func (c *crowd) watch(ctx context.Context) (watch.Interface, error) {
 	return toolswatch.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &toolscache.ListWatch{WatchFuncWithContext: open})
 }
 
+// silence is after which time without any event it is told what has not happened.
+const silence = time.Minute
+
 // follow returns when it had happened to each, in order.
 func (c *crowd) follow(events watch.Interface, began time.Time, happened happened) ([]time.Duration, error) {
 	at := map[string]time.Duration{}
 	for len(at) < c.size {
-		event, open := <-events.ResultChan()
+		var event watch.Event
+		var open bool
+		select {
+		case event, open = <-events.ResultChan():
+		case <-time.After(silence):
+			if err := c.tell(at); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if !open {
 			return nil, fmt.Errorf("the watch ended after %d of %d Installations", len(at), c.size)
 		}
@@ -151,6 +165,42 @@ func (c *crowd) follow(events watch.Interface, began time.Time, happened happene
 		}
 	}
 	return slices.Sorted(maps.Values(at)), nil
+}
+
+// tell writes what is not there yet, as an API server shows it: a watch that shows nothing
+// may be what is wrong.
+func (c *crowd) tell(at map[string]time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), silence)
+	defer cancel()
+	fmt.Fprintf(os.Stderr, "bench: nothing has happened for %s, to %d of %d Installations it has; see %s\n", silence, len(at), c.size, c.lab.Directory)
+	installations, executions, items := &v1alpha1.InstallationList{}, &v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}
+	for _, list := range []client.ObjectList{installations, executions, items} {
+		if err := c.admin.List(ctx, list, client.InNamespace(c.space)); err != nil {
+			return err
+		}
+	}
+	line := func(kind string, object client.Object, phase any, jobID, finished string, last *v1alpha1.Error) {
+		if last == nil {
+			last = &v1alpha1.Error{}
+		}
+		fmt.Fprintf(os.Stderr, "  %s %s version %s: %v, job %s, finished %s, %s\n", kind, object.GetName(), object.GetResourceVersion(), phase, jobID, finished, last.Message)
+	}
+	for i := range installations.Items {
+		if inst := &installations.Items[i]; at[inst.Name] == 0 {
+			line("Installation", inst, inst.Status.InstallationPhase, inst.Status.JobID, inst.Status.JobIDFinished, inst.Status.LastError)
+		}
+	}
+	for i := range executions.Items {
+		if exec := &executions.Items[i]; at[exec.Name] == 0 {
+			line("Execution", exec, exec.Status.ExecutionPhase, exec.Status.JobID, exec.Status.JobIDFinished, exec.Status.LastError)
+		}
+	}
+	for i := range items.Items {
+		if item := &items.Items[i]; !item.Status.Phase.IsFinal() || job.Unfinished(item.Status.JobID, item.Status.JobIDFinished) {
+			line("DeployItem", item, item.Status.Phase, item.Status.JobID, item.Status.JobIDFinished, item.Status.LastError)
+		}
+	}
+	return nil
 }
 
 // crowdLabel is on all that belong to a crowd.
