@@ -5,26 +5,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
-
-// release is the template of an item that deploys a chart with one object.
-const release = `deployItems:
-- name: one
-  type: landscaper.gardener.cloud/helm
-  target: {import: cluster}
-  config:
-    apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
-    kind: ProviderConfiguration
-    name: NAME
-    namespace: NAMESPACE
-    chart: {archive: {raw: ARCHIVE}}
-`
 
 const releaseCount = 30
 
@@ -40,7 +26,7 @@ func releases(ctx context.Context, b *bench, r *Report) error {
 		return err
 	}
 	crowd, err := b.newCrowd(ctx, releaseCount, func(space, name string) *v1alpha1.Installation {
-		return landscape.NewInstallation(space, name, strings.ReplaceAll(release, "ARCHIVE", archive))
+		return landscape.NewInstallation(space, name, landscape.HelmItem(archive, ""))
 	})
 	if err != nil {
 		return err

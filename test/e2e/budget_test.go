@@ -118,7 +118,7 @@ var budgets = []struct {
 	{"a release of Helm: its record twice, and the Secret with its exports", landscape.Smallest.Plus(budget{Writes: 3, Events: 0, Reads: 3}), func(t *testing.T, space string) {
 		t.Helper()
 		files := map[string]string{"values.yaml": greeter["values.yaml"], "templates/greeting.yaml": greeter["templates/greeting.yaml"]}
-		waitSucceeded(t, create(t, newInstallation(space, "greeter", helmItem(t, packed(t, "1.0.0", files), ""))))
+		waitSucceeded(t, create(t, newInstallation(space, "greeter", landscape.HelmItem(packed(t, "1.0.0", files), ""))))
 	}},
 	{"a readiness check that waits: one more, which says so", landscape.Smallest.Plus(budget{Writes: 1, Events: 0, Reads: 1}), func(t *testing.T, space string) {
 		t.Helper()

@@ -51,22 +51,6 @@ data: {ran: {{ .Release.Revision | quote }}}
 `,
 }
 
-// helmItem is the template of a blueprint with one chart.
-func helmItem(t *testing.T, archive, more string) string {
-	t.Helper()
-	return `deployItems:
-- name: chart
-  type: landscaper.gardener.cloud/helm
-  target: {import: cluster}
-  config:
-    apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
-    kind: ProviderConfiguration
-    name: NAME
-    namespace: NAMESPACE
-    chart: {archive: {raw: ` + archive + `}}
-` + landscape.Indent(more, 4)
-}
-
 func packed(t *testing.T, version string, files map[string]string) string {
 	t.Helper()
 	archive, err := landscape.Chart("greeter", version, "", files)
@@ -81,7 +65,7 @@ func packed(t *testing.T, version string, files map[string]string) string {
 func TestHelmRelease(t *testing.T) {
 	startServer(t, env.serverKubeconfig)
 	space := namespace(t)
-	inst := newInstallation(space, "greeter", helmItem(t, packed(t, "1.0.0", greeter), `values: {greeting: good day}
+	inst := newInstallation(space, "greeter", landscape.HelmItem(packed(t, "1.0.0", greeter), `values: {greeting: good day}
 exports:
   exports:
   - {key: port, jsonPath: .Values.port}
@@ -154,7 +138,7 @@ kind: Job
 metadata: {name: work, annotations: {helm.sh/hook: pre-install}}
 spec: {suspend: {{ .Values.suspended }}, template: {spec: {restartPolicy: Never, containers: [{name: work, image: "example.org/work:1"}]}}}
 `
-	inst := create(t, newInstallation(space, "greeter", helmItem(t, packed(t, "1.0.0", files), "values: {suspended: true}")))
+	inst := create(t, newInstallation(space, "greeter", landscape.HelmItem(packed(t, "1.0.0", files), "values: {suspended: true}")))
 	record := client.ObjectKey{Namespace: space, Name: "sh.helm.release.v1.greeter.v1"}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "work"}}
 	waitThere(t, env.workload, job, &batchv1.JobList{})

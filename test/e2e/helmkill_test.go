@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
 )
 
 // staged is a chart that can be stopped in each stage: its pods run when the gate of their
@@ -77,7 +78,7 @@ func TestHelmKilledInEachStage(t *testing.T) {
 		if first == "" {
 			first = stage.after
 		}
-		all[stage.name] = create(t, newInstallation(space, stage.name, helmItem(t, archive, first)))
+		all[stage.name] = create(t, newInstallation(space, stage.name, landscape.HelmItem(archive, first)))
 	}
 	for _, stage := range stages() {
 		if stage.before == "" {
@@ -85,7 +86,7 @@ func TestHelmKilledInEachStage(t *testing.T) {
 		}
 		waitSucceeded(t, all[stage.name])
 		if stage.after != "" {
-			change(t, all[stage.name], helmItem(t, archive, stage.after))
+			change(t, all[stage.name], landscape.HelmItem(archive, stage.after))
 		} else if err := env.admin.Delete(t.Context(), all[stage.name]); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func checkStage(t *testing.T, stage stage, inst *v1alpha1.Installation, archive 
 		before := waitFor(t, client.ObjectKeyFromObject(inst), "at work", func(*v1alpha1.Installation) bool { return true }).Status.JobIDFinished
 		request(t, inst, v1alpha1.InterruptOperation)
 		waitFinished(t, inst, before)
-		change(t, inst, helmItem(t, archive, "values: {text: better}"))
+		change(t, inst, landscape.HelmItem(archive, "values: {text: better}"))
 	}
 	waitFor(t, client.ObjectKeyFromObject(inst), "succeeded", func(inst *v1alpha1.Installation) bool {
 		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && inst.Status.JobID == inst.Status.JobIDFinished && inst.Status.ObservedGeneration == inst.Generation

@@ -43,6 +43,22 @@ func ConfigMaps(count int) string {
 	return all.String()
 }
 
+// HelmItem is the template of an item that deploys a packed chart as a release with the
+// name and namespace of the Installation. More are further fields of its configuration.
+func HelmItem(archive, more string) string {
+	return `deployItems:
+- name: chart
+  type: landscaper.gardener.cloud/helm
+  target: {import: cluster}
+  config:
+    apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
+    kind: ProviderConfiguration
+    name: NAME
+    namespace: NAMESPACE
+    chart: {archive: {raw: ` + archive + `}}
+` + Indent(more, 4)
+}
+
 // Indent moves a text to the right.
 func Indent(text string, by int) string {
 	blanks := strings.Repeat(" ", by)
