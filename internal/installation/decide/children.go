@@ -163,7 +163,7 @@ func decideDeletion(s Situation) Decision {
 	case s.Exec != nil && s.Exec.Status.JobIDFinished != jobID:
 		return Decision{Do: Rest, Wake: job.OnChange("Execution", s.Exec.Name)}
 	}
-	return failure(job.Wrap(errors.Join(subErrors(s.Subs), execError(s.Exec)), published.HandlePhaseDeleting, "UndeletedSubobjects", "not all sub objects were deleted"))
+	return failure(job.Wrap(errors.Join(subErrors(s.Subs), execError(s.Exec)), published.HandleReconcilePhase, "UndeletedSubobjects", "not all sub objects were deleted"))
 }
 
 // execError returns what an Execution says about its failure.

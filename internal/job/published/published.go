@@ -1,47 +1,55 @@
 // Package published is the table of the names that status.lastError.operation has. They
 // say which step has failed. Dashboards and scripts of users compare them, so that a name
-// stays as it is on the wire, whatever the function is called that does the step here:
-// most are names of functions of the public system. It must never hold anything else.
+// stays as it is on the wire, whatever the function is called that does the step here.
+// Each group of the table says whose names it has. It must never hold anything else.
 package published
 
-// The names, by what they say on the wire.
+// Recorded: names of the public system, as objects had them that it worked on.
 const (
-	AbortOperation                        = "AbortOperation"
 	ApplyObjects                          = "ApplyObjects"
 	BuildErrorIfFailedChild               = "buildErrorIfFailedChild"
 	CheckSuccessorSibling                 = "CheckSuccessorSibling"
-	DeleteHelmRelease                     = "DeleteHelmRelease"
 	DeleteItem                            = "delete"
-	Export                                = "Export"
-	GetAPIResource                        = "GetApiResource"
-	GetHelmRelease                        = "GetHelmRelease"
 	HandlePhaseCleanupOrphaned            = "handlePhaseCleanupOrphaned"
 	HandlePhaseCompleting                 = "handlePhaseCompleting"
-	HandlePhaseDeleting                   = "handlePhaseDeleting"
 	HandlePhaseInit                       = "handlePhaseInit"
-	HandlePhaseInitDelete                 = "handlePhaseInitDelete"
 	HandleReconcilePhase                  = "handleReconcilePhase"
 	Init                                  = "init"
-	InitHelmOperation                     = "InitHelmOperation"
-	InitManifestOperation                 = "InitManifestOperation"
-	InitMockOperation                     = "InitMockOperation"
-	InitPrerequisites                     = "InitPrerequisites"
-	InstallHelmRelease                    = "InstallHelmRelease"
 	InterruptOperation                    = "InterruptOperation"
-	NewHelmChartRepoClient                = "NewHelmChartRepoClient"
 	Reconcile                             = "Reconcile"
-	ReconcileItem                         = "reconcile"
-	ReconcileManifests                    = "ReconcileManifests"
 	ReconcilePrivate                      = "reconcilePrivate"
 	StandardTimeoutCheckerTimeoutExceeded = "StandardTimeoutChecker.TimeoutExceeded"
-	TemplateChart                         = "TemplateChart"
-	WaitForObjectsReady                   = "WaitForObjectsReady"
-	WaitingForPickup                      = "WaitingForPickup"
-	BuildKustomization                    = "BuildKustomization"
-	ContactCluster                        = "ContactCluster"
-	CreateExports                         = "CreateExports"
-	InitKustomizeOperation                = "InitKustomizeOperation"
-	ResolveTarget                         = "ResolveTarget"
-	UpgradeHelmRelease                    = "UpgradeHelmRelease"
-	WaitingForDeployer                    = "WaitingForDeployer"
+)
+
+// Described: names of the public system, for failures that nobody has recorded.
+const (
+	CreateExports          = "CreateExports"
+	DeleteHelmRelease      = "DeleteHelmRelease"
+	Export                 = "Export"
+	GetAPIResource         = "GetApiResource"
+	GetHelmRelease         = "GetHelmRelease"
+	InitHelmOperation      = "InitHelmOperation"
+	InitManifestOperation  = "InitManifestOperation"
+	InitPrerequisites      = "InitPrerequisites"
+	InstallHelmRelease     = "InstallHelmRelease"
+	NewHelmChartRepoClient = "NewHelmChartRepoClient"
+	ReconcileItem          = "reconcile"
+	ReconcileManifests     = "ReconcileManifests"
+	TemplateChart          = "TemplateChart"
+	UpgradeHelmRelease     = "UpgradeHelmRelease"
+	WaitForObjectsReady    = "WaitForObjectsReady"
+	WaitingForPickup       = "WaitingForPickup"
+)
+
+// Own: names of ours, for steps that the public system does not have, or whose name there
+// is not known. Nobody who comes from the public system compares them.
+const (
+	AbortOperation         = "AbortOperation"
+	BuildKustomization     = "BuildKustomization"
+	ContactCluster         = "ContactCluster"
+	HandlePhaseInitDelete  = "handlePhaseInitDelete"
+	InitKustomizeOperation = "InitKustomizeOperation"
+	InitMockOperation      = "InitMockOperation"
+	ResolveTarget          = "ResolveTarget"
+	WaitingForDeployer     = "WaitingForDeployer"
 )

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,66 @@ func TestStrays(t *testing.T) {
 			}
 			if got := strings.Join(strays(file), " "); got != test.want {
 				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// marks returns for each constant of a file whether its group says whose name it is.
+func marks(file *ast.File) map[string]bool {
+	marked := map[string]bool{}
+	for _, declaration := range file.Decls {
+		group, ok := declaration.(*ast.GenDecl)
+		if !ok || group.Tok != token.CONST {
+			continue
+		}
+		says := slices.ContainsFunc([]string{"Recorded: ", "Described: ", "Own: "}, func(whose string) bool {
+			return strings.HasPrefix(group.Doc.Text(), whose)
+		})
+		for _, spec := range group.Specs {
+			for _, name := range spec.(*ast.ValueSpec).Names {
+				marked[name.Name] = says
+			}
+		}
+	}
+	return marked
+}
+
+// TestWhose: each name says whether it is one of the public system.
+func TestWhose(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "published.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := marks(file)
+	if len(all) == 0 {
+		t.Error("the table is empty")
+	}
+	for name, says := range all {
+		if !says {
+			t.Errorf("nothing says whose name %s is: put it into the group of the table that it belongs to", name)
+		}
+	}
+}
+
+// TestMarks: a name outside of the groups is found.
+func TestMarks(t *testing.T) {
+	for _, test := range []struct {
+		reason, code string
+		says         bool
+	}{
+		{"a group that says so", "// Own: ours.\nconst (\n X = \"x\"\n)", true},
+		{"a group without a comment", "const (\n X = \"x\"\n)", false},
+		{"a comment that says something else", "// More names.\nconst X = \"x\"", false},
+		{"what is no name of the table", "// Own: ours.\nvar X = \"x\"", false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+test.code, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := marks(file)["X"]; got != test.says {
+				t.Errorf("got %t", got)
 			}
 		})
 	}
