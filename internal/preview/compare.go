@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/wanted"
 )

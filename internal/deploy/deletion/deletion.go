@@ -15,10 +15,10 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // Plan is what is to be removed.

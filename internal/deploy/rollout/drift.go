@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // Compare returns what another roll-out of the same wish would change, object by object

@@ -88,9 +88,11 @@ func TestLookoutThatCannotBegin(t *testing.T) {
 		"a Target that is missing": `{key: b, targetName: edge, jsonPath: .a, fromResource: {apiVersion: v1, kind: Pod, name: p, namespace: ns}}`,
 		"a kind that is not known": `{key: b, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Nobody, name: p, namespace: ns}}`,
 	} {
-		cluster := memory.New()
-		if _, err := lookOut(t.Context(), &testJob{}, cluster, Wish{Exports: exportsFrom(t, "exports: ["+here+","+other+"]")}); err == nil || cluster.Watched() != 0 {
-			t.Errorf("%s: error %v, %d watches are left", reason, err, cluster.Watched())
-		}
+		t.Run(reason, func(t *testing.T) {
+			cluster := memory.New()
+			if _, err := lookOut(t.Context(), &testJob{}, cluster, Wish{Exports: exportsFrom(t, "exports: ["+here+","+other+"]")}); err == nil || cluster.Watched() != 0 {
+				t.Errorf("%s: error %v, %d watches are left", reason, err, cluster.Watched())
+			}
+		})
 	}
 }

@@ -13,9 +13,9 @@ import (
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
-	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // PreviewItem returns what a deployment of an item would make of each object.

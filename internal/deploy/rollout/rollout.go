@@ -13,12 +13,12 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
-	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // Job is the job of an item, as far as a roll-out has to do with it.

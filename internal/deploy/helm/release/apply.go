@@ -16,11 +16,11 @@ import (
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // attempts is how often an object is looked at again because somebody else changed it

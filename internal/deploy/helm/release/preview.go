@@ -14,8 +14,8 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
-	"go.landscaper.dev/internal/deploy/parallel"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // Preview returns what an installation or an upgrade would make of each object: its

@@ -1,6 +1,8 @@
 package parallel
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,4 +67,58 @@ func TestPanic(t *testing.T) {
 			t.Errorf("it does not say where it came from: %s", shown)
 		}
 	}
+}
+
+func TestUntil(t *testing.T) {
+	broken := func(i int) error { return fmt.Errorf("number %d", i) }
+	inOrder := func(count int, call func(int)) {
+		for i := range count {
+			call(i)
+		}
+	}
+	backwards := func(count int, call func(int)) {
+		for i := range count {
+			call(count - 1 - i)
+		}
+	}
+	tests := []struct {
+		reason string
+		each   Each
+		fails  []int
+		want   string
+		calls  int32
+	}{
+		{"nothing fails", nil, nil, "<nil>", 100},
+		{"in order, nothing begins after the first failure", inOrder, []int{3, 7}, "number 3", 4},
+		{"in another order it is the one that has failed", backwards, []int{3, 7}, "number 7", 93},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			var calls atomic.Int32
+			err := Until(test.each, 100, func(i int) error {
+				calls.Add(1)
+				if slices.Contains(test.fails, i) {
+					return broken(i)
+				}
+				return nil
+			})
+			if fmt.Sprint(err) != test.want || calls.Load() != test.calls {
+				t.Errorf("got %v after %d calls, want %s after %d", err, calls.Load(), test.want, test.calls)
+			}
+		})
+	}
+	t.Run("at the same time, what is under way ends and nothing else begins", func(t *testing.T) {
+		var calls atomic.Int32
+		var group sync.WaitGroup
+		group.Add(Width)
+		err := Until(nil, 10*Width, func(i int) error {
+			calls.Add(1)
+			group.Done()
+			group.Wait()
+			return broken(i)
+		})
+		if err == nil || err.Error() != "number 0" || calls.Load() != Width {
+			t.Errorf("got %v after %d calls", err, calls.Load())
+		}
+	})
 }

@@ -1,0 +1,95 @@
+// Package parallel does several things at the same time, but not too many.
+package parallel
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Width is the number of requests that the work on one object makes at the same
+// time.
+const Width = 8
+
+// Do calls a function for each index and returns when all calls have returned. No
+// more than Width calls run at the same time. A panic in a call comes out of Do,
+// where whoever called can catch it: in a goroutine of its own it would end the
+// process.
+func Do(count int, call func(index int)) {
+	if count == 1 {
+		call(0)
+		return
+	}
+	var group sync.WaitGroup
+	var once sync.Once
+	var broken *Panic
+	free := make(chan struct{}, Width)
+	for index := range count {
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					var counters [64]uintptr
+					came := counters[:runtime.Callers(1, counters[:])]
+					once.Do(func() { broken = &Panic{Cause: cause, Stack: debug.Stack(), Came: came} })
+				}
+				<-free
+			}()
+			call(index)
+		})
+	}
+	group.Wait()
+	if broken != nil {
+		panic(broken)
+	}
+}
+
+// Panic is a panic of another goroutine.
+type Panic struct {
+	Cause any
+	// Stack is where it came from, for logs, and Came the same as program counters.
+	Stack []byte
+	Came  []uintptr
+}
+
+// String shows the cause and where it came from, for logs.
+func (p *Panic) String() string { return fmt.Sprintf("%v\n%s", p.Cause, p.Stack) }
+
+// Each calls a function for each index, as Do does. A test chooses the order with one of
+// its own.
+type Each func(count int, call func(index int))
+
+func (e Each) orDo() Each {
+	if e == nil {
+		return Do
+	}
+	return e
+}
+
+// All makes calls that do not need each other. Without each, it uses Do.
+func All(each Each, calls ...func()) {
+	each.orDo()(len(calls), func(i int) { calls[i]() })
+}
+
+// Until calls a function for each index, and begins no more calls when one has failed. It
+// returns the error of the first index that has one. Without each, it uses Do.
+func Until(each Each, count int, call func(index int) error) error {
+	errs := make([]error, count)
+	var failed atomic.Bool
+	each.orDo()(count, func(i int) {
+		if failed.Load() {
+			return
+		}
+		if errs[i] = call(i); errs[i] != nil {
+			failed.Store(true)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
