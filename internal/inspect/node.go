@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -95,8 +95,14 @@ type Node struct {
 	names *strings.Replacer
 }
 
+// Object is an object behind a node; clients take it as one of theirs.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
 // Object returns the object behind the node, or nil if it is missing.
-func (n *Node) Object() client.Object {
+func (n *Node) Object() Object {
 	switch {
 	case n.Installation != nil:
 		return n.Installation

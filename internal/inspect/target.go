@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +31,7 @@ func TargetOf(lineage []*v1alpha1.Installation, object string) string {
 		scope = v1alpha1.InstallationScope(parent)
 	}
 	for _, item := range last.Spec.Imports.Targets {
-		for _, reference := range references(item) {
+		for _, reference := range references(lineage[:len(lineage)-1], item) {
 			if v1alpha1.GenerateDataObjectName(scope, reference) == object {
 				return sourceOf(lineage[:len(lineage)-1], reference)
 			}
@@ -38,8 +40,9 @@ func TargetOf(lineage []*v1alpha1.Installation, object string) string {
 	return object
 }
 
-// references are all Targets that an import may bring, as they are written.
-func references(item v1alpha1.TargetImport) []string {
+// references are all Targets that an import may bring, as they are written. The lineage
+// are the Installations above it.
+func references(above []*v1alpha1.Installation, item v1alpha1.TargetImport) []string {
 	if item.Target != "" {
 		return []string{item.Target}
 	}
@@ -52,7 +55,31 @@ func references(item v1alpha1.TargetImport) []string {
 			all = append(all, item.TargetListReference+"["+strconv.Itoa(i)+"]")
 		}
 	}
+	if item.TargetMapReference != "" {
+		for _, key := range keysOf(above, item.TargetMapReference) {
+			all = append(all, item.TargetMapReference+"["+key+"]")
+		}
+	}
 	return all
+}
+
+// keysOf are the keys of a map of Targets that is handed on: they stand where the map is
+// made.
+func keysOf(lineage []*v1alpha1.Installation, name string) []string {
+	if len(lineage) == 0 {
+		return nil
+	}
+	above := lineage[:len(lineage)-1]
+	for _, item := range lineage[len(lineage)-1].Spec.Imports.Targets {
+		switch {
+		case item.Name != name:
+		case item.TargetMapReference != "":
+			return keysOf(above, item.TargetMapReference)
+		default:
+			return slices.Collect(maps.Keys(item.TargetMap))
+		}
+	}
+	return nil
 }
 
 // sourceOf follows a name from the inside of an Installation to where it comes from.

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // The results of jobs.
@@ -152,19 +152,19 @@ func (j *Jobs) handler() toolscache.ResourceEventHandler {
 }
 
 // subject returns an object of the cache with its job. It is only read.
-func subject(object any) *job.Subject {
+func subject(object any) *report.Subject {
 	switch object := object.(type) {
 	case *v1alpha1.Installation:
-		return job.Installation(object)
+		return report.Installation(object)
 	case *v1alpha1.Execution:
-		return job.Execution(object)
+		return report.Execution(object)
 	case *v1alpha1.DeployItem:
-		return job.DeployItem(object)
+		return report.DeployItem(object)
 	}
 	return nil
 }
 
-func kindOf(s *job.Subject) string {
+func kindOf(s *report.Subject) string {
 	switch s.Object.(type) {
 	case *v1alpha1.Installation:
 		return "Installation"
@@ -178,7 +178,7 @@ func kindOf(s *job.Subject) string {
 //
 // It is called for each version that the watch delivers; versions in between may be
 // missing, so that a job can be seen for the first time when it has ended.
-func (j *Jobs) see(before, now *job.Subject) {
+func (j *Jobs) see(before, now *report.Subject) {
 	if now == nil {
 		return
 	}
@@ -222,7 +222,7 @@ func (j *Jobs) see(before, now *job.Subject) {
 func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	subject := job.DeployItem(item)
+	subject := report.DeployItem(item)
 	kind := kindOf(subject)
 	if !slices.Contains(j.kinds, kind) {
 		return
@@ -235,7 +235,7 @@ func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
 }
 
 // gone notes that an object was deleted, which is how the job of a deletion ends well.
-func (j *Jobs) gone(last *job.Subject) {
+func (j *Jobs) gone(last *report.Subject) {
 	if last == nil {
 		return
 	}
@@ -251,7 +251,7 @@ func (j *Jobs) gone(last *job.Subject) {
 
 // since returns when a job began that was not known. That of an object which was known
 // begins now; the times of a status are rounded to seconds.
-func (j *Jobs) since(before, now *job.Subject) time.Time {
+func (j *Jobs) since(before, now *report.Subject) time.Time {
 	times := *now.Status.TransitionTimes
 	if before == nil && times != nil && times.TriggerTime != nil && times.TriggerTime.Time.Before(j.began) {
 		return times.TriggerTime.Time
@@ -260,13 +260,13 @@ func (j *Jobs) since(before, now *job.Subject) time.Time {
 }
 
 // endedSince reports whether a job has ended since the counting began.
-func (j *Jobs) endedSince(now *job.Subject) bool {
+func (j *Jobs) endedSince(now *report.Subject) bool {
 	times := *now.Status.TransitionTimes
 	return *now.Status.JobID != "" && times != nil && times.FinishedTime != nil && !times.FinishedTime.Time.Before(j.began.Truncate(time.Second))
 }
 
 // taken returns how long a job took as its status tells it.
-func taken(now *job.Subject) time.Duration {
+func taken(now *report.Subject) time.Duration {
 	times := *now.Status.TransitionTimes
 	if times == nil || times.TriggerTime == nil || times.FinishedTime == nil {
 		return 0
@@ -308,7 +308,7 @@ func (u *underWay) reach(times *v1alpha1.TransitionTimes, seen bool, now time.Ti
 }
 
 // tell counts a job that was seen to the end.
-func (j *Jobs) tell(s *job.Subject, known underWay, result string) {
+func (j *Jobs) tell(s *report.Subject, known underWay, result string) {
 	now, kind := j.now(), kindOf(s)
 	j.end(kind, result, now.Sub(known.since))
 	if j.Ended != nil {

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 )
 
 func TestWaitsFor(t *testing.T) {
@@ -17,31 +18,31 @@ func TestWaitsFor(t *testing.T) {
 	wait := func(reason string) error { return job.NewWaiting("op", reason, "m") }
 	tests := []struct {
 		reason  string
-		subject *job.Subject
+		subject *report.Subject
 		phase   string
 		err     error
 		want    Reason
 	}{
-		{"siblings before it", job.Installation(inst), "Init", wait("AllPredecessorsFinished"), Sibling},
-		{"siblings that have to be deleted before", job.Installation(inst), "InitDelete", wait("SiblingImport"), Sibling},
-		{"an import that somebody exports", job.Installation(inst), "Init", wait("ImportsSatisfied"), Import},
-		{"the default Context", job.Installation(inst), "Init", wait("CalculateContext"), Context},
-		{"a wait that is new to us", job.Installation(inst), "Init", wait("Whatever"), Other},
-		{"a reason of another kind", job.Installation(inst), "Init", wait("NoTargetFound"), Other},
-		{"a registry that fails", job.Installation(inst), "Init", errors.New("no answer"), Retry},
-		{"rendering is work", job.Installation(inst), "Init", nil, Working},
-		{"all below it", job.Installation(inst), "Progressing", nil, Children},
-		{"all below it while it deletes", job.Installation(inst), "Deleting", nil, Children},
-		{"its exports are work", job.Installation(inst), "Completing", nil, Working},
-		{"items", job.Execution(exec), "Progressing", nil, Children},
-		{"an item that nobody has taken up", job.DeployItem(item), "", nil, Deployer},
-		{"an item that nobody has taken up since its last job", job.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
-		{"no Target", job.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
-		{"no Context of an item", job.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
-		{"no Secret of the Target", job.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
-		{"a cluster that refuses", job.DeployItem(item), "Progressing", job.NewError("op", failure.ReasonRefused, "m"), Target},
-		{"another error", job.DeployItem(item), "Progressing", errors.New("m"), Retry},
-		{"an item at work", job.DeployItem(item), "Progressing", nil, Working},
+		{"siblings before it", report.Installation(inst), "Init", wait("AllPredecessorsFinished"), Sibling},
+		{"siblings that have to be deleted before", report.Installation(inst), "InitDelete", wait("SiblingImport"), Sibling},
+		{"an import that somebody exports", report.Installation(inst), "Init", wait("ImportsSatisfied"), Import},
+		{"the default Context", report.Installation(inst), "Init", wait("CalculateContext"), Context},
+		{"a wait that is new to us", report.Installation(inst), "Init", wait("Whatever"), Other},
+		{"a reason of another kind", report.Installation(inst), "Init", wait("NoTargetFound"), Other},
+		{"a registry that fails", report.Installation(inst), "Init", errors.New("no answer"), Retry},
+		{"rendering is work", report.Installation(inst), "Init", nil, Working},
+		{"all below it", report.Installation(inst), "Progressing", nil, Children},
+		{"all below it while it deletes", report.Installation(inst), "Deleting", nil, Children},
+		{"its exports are work", report.Installation(inst), "Completing", nil, Working},
+		{"items", report.Execution(exec), "Progressing", nil, Children},
+		{"an item that nobody has taken up", report.DeployItem(item), "", nil, Deployer},
+		{"an item that nobody has taken up since its last job", report.DeployItem(item), "Failed", errors.New("of the last job"), Deployer},
+		{"no Target", report.DeployItem(item), "Progressing", wait("NoTargetFound"), Target},
+		{"no Context of an item", report.DeployItem(item), "Progressing", wait("GetLandscaperContext"), Context},
+		{"no Secret of the Target", report.DeployItem(item), "Progressing", wait("SecretNotFound"), Target},
+		{"a cluster that refuses", report.DeployItem(item), "Progressing", job.NewError("op", failure.ReasonRefused, "m"), Target},
+		{"another error", report.DeployItem(item), "Progressing", errors.New("m"), Retry},
+		{"an item at work", report.DeployItem(item), "Progressing", nil, Working},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -61,7 +62,7 @@ func TestReadiness(t *testing.T) {
 	item := &v1alpha1.DeployItem{}
 	item.Status.JobID, item.Status.Phase = "a", v1alpha1.DeployItemPhases.Progressing
 	job.Summarize(&item.Status.Conditions, job.Summary{Phase: "Progressing", Err: job.NewWaiting("reconcile", "Waiting", "m")}, metav1.Now())
-	if got := waitsFor("DeployItem", job.DeployItem(item).Status); got != Readiness {
+	if got := waitsFor("DeployItem", report.DeployItem(item).Status); got != Readiness {
 		t.Errorf("got %q", got)
 	}
 }

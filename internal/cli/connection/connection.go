@@ -28,6 +28,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 // Flags choose the cluster, the user and the namespace. They are those of kubectl.
@@ -214,7 +215,7 @@ func (c *Connection) Explain(err error) error {
 // Tree reads an Installation with all that belongs to it, and the snapshot that it is
 // from: what is unreadable in it is missing in the tree.
 func (c *Connection) Tree(ctx context.Context, name string) (*inspect.Node, inspect.Snapshot, error) {
-	snapshot, err := inspect.Collect(ctx, c.Client, c.Namespace)
+	snapshot, err := reading.Collect(ctx, c.Client, c.Namespace)
 	if err != nil {
 		return nil, snapshot, c.Explain(err)
 	}

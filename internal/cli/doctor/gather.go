@@ -20,7 +20,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/doctor"
-	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 	"go.landscaper.dev/internal/install"
 )
 
@@ -42,7 +42,7 @@ func gather(ctx context.Context, on *connection.Connection, scope string) (facts
 	if facts.Definitions, err = definitions(ctx, on.Client); err != nil {
 		return facts, err
 	}
-	facts.Snapshot, err = inspect.Collect(ctx, on.Client, scope)
+	facts.Snapshot, err = reading.Collect(ctx, on.Client, scope)
 	if missing(err) {
 		// The definitions tell what is missing.
 		return facts, nil

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	container "go.landscaper.dev/api/container/v1alpha1"
@@ -64,7 +63,7 @@ func details(node *inspect.Node) (string, error) {
 	if object == nil {
 		return "", nil
 	}
-	object = object.DeepCopyObject().(client.Object)
+	object = object.DeepCopyObject().(inspect.Object)
 	object.SetManagedFields(nil)
 	text, err := yaml.Marshal(object)
 	if err != nil {

@@ -85,9 +85,11 @@ func TestState(t *testing.T) {
 		"Installation shop-db-x2lqp":            "Succeeded",
 		"DeployItem shop-web-b55nd-chart-t6kkv": "Progressing: on edge: Deployment web/web: 1 of 2 replicas are available",
 	} {
-		if said[object] != want {
-			t.Errorf("%s: %q", object, said[object])
-		}
+		t.Run(object, func(t *testing.T) {
+			if said[object] != want {
+				t.Errorf("%s: %q", object, said[object])
+			}
+		})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 // shownBlockers is the number of blockers in a line of progress.
@@ -145,7 +146,7 @@ func (w *Wait) Run(ctx context.Context) error {
 }
 
 func (w *Wait) follow(ctx context.Context) error {
-	live, err := inspect.Follow(ctx, w.on.Watches, w.on.Namespace)
+	live, err := reading.Follow(ctx, w.on.Watches, w.on.Namespace)
 	if err != nil {
 		return w.on.Explain(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 	"go.landscaper.dev/internal/operation"
 )
 
@@ -35,7 +36,7 @@ On a terminal, the command asks before it begins.`,
 			if err != nil {
 				return err
 			}
-			snapshot, err := inspect.Collect(command.Context(), on.Client, on.Namespace)
+			snapshot, err := reading.Collect(command.Context(), on.Client, on.Namespace)
 			if err != nil {
 				return on.Explain(fmt.Errorf("cannot collect installation: %w", err))
 			}

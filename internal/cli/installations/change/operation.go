@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 	"go.landscaper.dev/internal/operation"
 )
 
@@ -103,7 +104,7 @@ func awaitJob(ctx context.Context, on *connection.Connection, streams terminal.S
 	if waited != nil && terminal.ExitCode(waited, true) != terminal.ExitEndedBadly {
 		return waited
 	}
-	snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace)
+	snapshot, err := reading.Collect(ctx, on.Client, on.Namespace)
 	if err != nil {
 		return errors.Join(waited, on.Explain(err))
 	}

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 type rerunFlags struct {
@@ -81,7 +82,7 @@ func (f *rerunFlags) run(command *cobra.Command, streams terminal.Streams, on *c
 
 // choose returns the names of those that get a job, in the order of the forest.
 func (f *rerunFlags) choose(ctx context.Context, on *connection.Connection, names []string) ([]string, error) {
-	snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace)
+	snapshot, err := reading.Collect(ctx, on.Client, on.Namespace)
 	if err != nil {
 		return nil, on.Explain(err)
 	}

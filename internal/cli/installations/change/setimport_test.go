@@ -189,8 +189,10 @@ func TestReadManifests(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for path, want := range map[string]string{"bad": "line 1: this is no object of Kubernetes", "broken": "broken/x.yaml", "none": "no such file"} {
-		if _, err := readManifests(nil, []string{path}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", path, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			if _, err := readManifests(nil, []string{path}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", path, err)
+			}
+		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 // storyFlags are those of commands that tell what happened.
@@ -87,7 +88,7 @@ func (f *storyFlags) complete(command *cobra.Command, streams terminal.Streams) 
 func (f *storyFlags) run(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
 	told := map[string]bool{}
 	if !f.follow {
-		snapshot, err := inspect.Collect(ctx, on.Client, on.Namespace, inspect.Events)
+		snapshot, err := reading.Collect(ctx, on.Client, on.Namespace, reading.Events)
 		if err != nil {
 			return on.Explain(err)
 		}
@@ -95,7 +96,7 @@ func (f *storyFlags) run(ctx context.Context, streams terminal.Streams, on *conn
 		_, err = f.print(streams, on, snapshot, name, told)
 		return err
 	}
-	live, err := inspect.Follow(ctx, on.Watches, on.Namespace, inspect.Events)
+	live, err := reading.Follow(ctx, on.Watches, on.Namespace, reading.Events)
 	if err != nil {
 		return on.Explain(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/flow"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 var graphForms = []string{"text", "dot", "mermaid", "svg", "json"}
@@ -39,7 +40,7 @@ has failed and what waits stands out.`,
 			if err != nil {
 				return err
 			}
-			snapshot, err := inspect.Collect(command.Context(), on.Client, on.Namespace)
+			snapshot, err := reading.Collect(command.Context(), on.Client, on.Namespace)
 			if err != nil {
 				return on.Explain(err)
 			}

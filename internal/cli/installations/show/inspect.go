@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 type inspectFlags struct {
@@ -101,7 +102,7 @@ func (f *inspectFlags) run(ctx context.Context, streams terminal.Streams, name s
 	if f.watch {
 		return f.follow(ctx, streams, on, name)
 	}
-	snapshot, err := inspect.Collect(ctx, on.Client, f.scope(on))
+	snapshot, err := reading.Collect(ctx, on.Client, f.scope(on))
 	if err != nil {
 		return on.Explain(fmt.Errorf("cannot collect installation: %w", err))
 	}

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // follow shows the trees again after every change: on a terminal in place, else
 // as a line for each object whose phase has changed.
 func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on *connection.Connection, name string) error {
-	live, err := inspect.Follow(ctx, on.Watches, f.scope(on))
+	live, err := reading.Follow(ctx, on.Watches, f.scope(on))
 	if err != nil {
 		return on.Explain(fmt.Errorf("cannot collect installation: %w", err))
 	}

@@ -1,4 +1,4 @@
-package inspect
+package reading
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/inspect"
 )
 
 // firstAttempts is how many requests for a kind may fail before the first snapshot.
@@ -84,12 +86,12 @@ func (l *Live) Close() { l.stop() }
 func (l *Live) Changed() <-chan struct{} { return l.changed }
 
 // Snapshot returns the present state. Its objects must not be changed.
-func (l *Live) Snapshot() Snapshot {
-	var snapshot Snapshot
+func (l *Live) Snapshot() inspect.Snapshot {
+	var snapshot inspect.Snapshot
 	for _, informer := range l.informers {
 		for _, object := range informer.GetStore().List() {
 			// The informers hold nothing but the kinds of a snapshot.
-			_ = snapshot.add(object.(runtime.Object))
+			_ = snapshot.Add(object.(runtime.Object))
 		}
 	}
 	l.mutex.Lock()
@@ -177,8 +179,8 @@ func (l *Live) notify() {
 	}
 }
 
-func (l *Live) readError(number int) *ReadError {
-	return &ReadError{Resource: l.sources[number].groupResource(), Namespace: l.namespace, Err: l.failures[number]}
+func (l *Live) readError(number int) *inspect.ReadError {
+	return &inspect.ReadError{Resource: l.sources[number].groupResource(), Namespace: l.namespace, Err: l.failures[number]}
 }
 
 // complete tells that everything that may be read has been read.
@@ -208,7 +210,7 @@ func (l *Live) fatal() error {
 
 // hidden tells that the reader may not see a kind that the snapshot can lack.
 func (l *Live) hidden(number int, err error) bool {
-	return apierrors.IsForbidden(err) && l.sources[number].kind != KindInstallation
+	return apierrors.IsForbidden(err) && l.sources[number].kind != inspect.KindInstallation
 }
 
 // passes tells that an error may be gone after a moment. The API server that does
