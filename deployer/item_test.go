@@ -95,21 +95,23 @@ func TestContext(t *testing.T) {
 	named := &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "named"}}
 	usual := &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: v1alpha1.DefaultContextName}}
 	for name, want := range map[string]string{"": "default", "named": "named", "missing": ""} {
-		found := ""
-		s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
-			context, err := item.Context(ctx)
-			if err == nil {
-				found = context.Name
+		t.Run(name, func(t *testing.T) {
+			found := ""
+			s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+				context, err := item.Context(ctx)
+				if err == nil {
+					found = context.Name
+				}
+				return Done(), err
+			}}, newItem(func(item *v1alpha1.DeployItem) { item.Spec.Context = name }), named, usual)
+			s.look()
+			if found != want {
+				t.Errorf("Context %q: found %q", name, found)
 			}
-			return Done(), err
-		}}, newItem(func(item *v1alpha1.DeployItem) { item.Spec.Context = name }), named, usual)
-		s.look()
-		if found != want {
-			t.Errorf("Context %q: found %q", name, found)
-		}
-		if last := s.item().Status.LastError; want == "" && (last.Reason != "GetLandscaperContext" || !strings.Contains(last.Message, "Context ns/missing does not exist: create it")) {
-			t.Errorf("last error %+v", last)
-		}
+			if last := s.item().Status.LastError; want == "" && (last.Reason != "GetLandscaperContext" || !strings.Contains(last.Message, "Context ns/missing does not exist: create it")) {
+				t.Errorf("last error %+v", last)
+			}
+		})
 	}
 }
 
@@ -151,15 +153,19 @@ func TestIndexes(t *testing.T) {
 		"what is no item is in no index":     {&corev1.Secret{}, ""},
 		"a Target in the index of its users": {&v1alpha1.Target{}, ""},
 	} {
-		if got := strings.Join(r.targetOf(test.object), " "); got != test.want {
-			t.Errorf("%s: %q", reason, got)
-		}
+		t.Run(reason, func(t *testing.T) {
+			if got := strings.Join(r.targetOf(test.object), " "); got != test.want {
+				t.Errorf("%s: %q", reason, got)
+			}
+		})
 	}
 	secret := &v1alpha1.Target{Spec: v1alpha1.TargetSpec{SecretRef: &v1alpha1.LocalSecretReference{Name: "access"}}}
 	for want, object := range map[string]client.Object{"access": secret, "": newItem()} {
-		if got := strings.Join(secretsOf(object), " "); got != want {
-			t.Errorf("Secret %q, want %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := strings.Join(secretsOf(object), " "); got != want {
+				t.Errorf("Secret %q, want %q", got, want)
+			}
+		})
 	}
 	owned := newItem(func(item *v1alpha1.DeployItem) {
 		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec"}
@@ -175,9 +181,11 @@ func TestIndexes(t *testing.T) {
 		"an item of another type":         {newItem(other), "", false},
 		"what is no item is in no queue":  {secret, "", false},
 	} {
-		if of, works := r.atWork(test.object); of.Name != test.of || works != test.works {
-			t.Errorf("%s: %s, %t", reason, of, works)
-		}
+		t.Run(reason, func(t *testing.T) {
+			if of, works := r.atWork(test.object); of.Name != test.of || works != test.works {
+				t.Errorf("%s: %s, %t", reason, of, works)
+			}
+		})
 	}
 }
 

@@ -75,7 +75,7 @@ func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	switch decision.do {
 	case leave, rest:
-		return r.pause(ctx, request.NamespacedName, seen, decision)
+		return r.endWork(ctx, request.NamespacedName, seen, decision)
 	case sleep:
 		return ctrl.Result{RequeueAfter: seen.notBefore.Sub(seen.now)}, nil
 	case compare:
@@ -84,8 +84,8 @@ func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.attempt(ctx, seen, decision)
 }
 
-// pause ends all work on an item that has nothing to do now.
-func (r *reconciler) pause(ctx context.Context, key types.NamespacedName, seen *snapshot, decision decision) (ctrl.Result, error) {
+// endWork ends all work on an item that has nothing to do now.
+func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen *snapshot, decision decision) (ctrl.Result, error) {
 	uid := r.runs.end(key)
 	if seen.item == nil {
 		r.written.Forget(uid)

@@ -73,7 +73,7 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	busy, err := r.ownerBusy(ctx, item)
 	if busy {
 		// The job of the Execution has deployed the item, or will: this time is left out.
-		r.runs.look(item, r.now())
+		r.runs.noteLook(item, r.now())
 		due = repetition.Next(r.now())
 	}
 	return due, repetition, err
@@ -100,7 +100,7 @@ func (r *reconciler) ownerBusy(ctx context.Context, item *v1alpha1.DeployItem) (
 // compare looks for drift, tells about it, and deploys the item again if that is asked
 // for.
 func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, error) {
-	r.runs.look(seen.item, seen.now)
+	r.runs.noteLook(seen.item, seen.now)
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, run: &run{}, key: keyOf(seen.item), stored: seen.item}
 	var drift []string
 	err := job.Protect(func() (err error) {
@@ -166,8 +166,8 @@ type look struct {
 	at  time.Time
 }
 
-// look notes when a finished item was looked at.
-func (r *runs) look(item *v1alpha1.DeployItem, at time.Time) {
+// noteLook notes when a finished item was looked at.
+func (r *runs) noteLook(item *v1alpha1.DeployItem, at time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.looks == nil {

@@ -67,16 +67,16 @@ func (r *run) resume(item *v1alpha1.DeployItem) {
 // before.
 func (r *run) backoff() time.Duration {
 	r.failures++
-	return pause(firstBackoff, r.failures)
+	return nthPause(firstBackoff, r.failures)
 }
 
 // conflictBackoff returns the pause after another conflict.
 func (r *run) conflictBackoff() time.Duration {
 	r.conflicts++
-	return pause(firstConflict, r.conflicts)
+	return nthPause(firstConflict, r.conflicts)
 }
 
-func pause(first time.Duration, nth int) time.Duration {
+func nthPause(first time.Duration, nth int) time.Duration {
 	return min(first<<min(nth-1, 16), maxBackoff)
 }
 
@@ -90,7 +90,7 @@ func (r *run) mayTell(now time.Time, stored, item *v1alpha1.DeployItem) time.Tim
 		return time.Time{}
 	}
 	if r.told > 0 {
-		if at := r.toldAt.Add(min(pause(firstTold, r.told), maxTold)); now.Before(at) {
+		if at := r.toldAt.Add(min(nthPause(firstTold, r.told), maxTold)); now.Before(at) {
 			return at
 		}
 	}

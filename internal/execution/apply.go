@@ -12,6 +12,8 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // apply carries a decision out.
@@ -25,7 +27,7 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 	case begin:
 		return r.begin(ctx, s)
 	case collect:
-		return r.collect(ctx, s)
+		return r.collectOnly(ctx, s)
 	case beginDeletion:
 		r.beginDeletion(s)
 		return nil
@@ -74,7 +76,7 @@ func (r *Reconciler) adopt(s *snapshot) {
 	} else {
 		id = r.NewJobID()
 	}
-	job.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
+	report.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
 }
 
 // begin starts a job: the items are written, then the job is stored, then the
@@ -88,7 +90,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 		return classified(err)
 	}
 	now := metav1.NewTime(r.Now())
-	status := job.Execution(s.exec).Status
+	status := report.Execution(s.exec).Status
 	status.Begin(s.exec.Generation, now)
 	status.Wait(now)
 	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
@@ -99,13 +101,15 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	wanted, orphans := members(s.templates, s.items)
 	cache := &v1alpha1.DeployItemCache{}
-	var items []*v1alpha1.DeployItem
-	for i := range s.templates {
-		item, err := r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].item)
-		if err != nil {
-			return err
-		}
-		items = append(items, item)
+	items := make([]*v1alpha1.DeployItem, len(s.templates))
+	err := parallel.Until(r.Each, len(s.templates), func(i int) (err error) {
+		items[i], err = r.ensureItem(ctx, s.exec, &s.templates[i], wanted[i].item)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, item := range items {
 		cache.ActiveDIs = append(cache.ActiveDIs, v1alpha1.DiNamePair{SpecName: s.templates[i].Name, ObjectName: item.Name})
 	}
 	for _, orphan := range orphans {
@@ -133,7 +137,7 @@ func classified(err error) error {
 // then, what gave it to us gives it again.
 func (r *Reconciler) beginDeletion(s *snapshot) {
 	// A deletion works on no generation: what the last job has observed stays.
-	status, now := job.Execution(s.exec).Status, metav1.NewTime(r.Now())
+	status, now := report.Execution(s.exec).Status, metav1.NewTime(r.Now())
 	status.Begin(s.exec.Status.ObservedGeneration, now)
 	s.exec.Status.DeployItemCache = nil
 	status.Enter(v1alpha1.PhaseStringInitDelete, nil, now)
@@ -146,7 +150,7 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 			return err
 		}
 	}
-	job.Execution(s.exec).Status.Wait(metav1.NewTime(r.Now()))
+	report.Execution(s.exec).Status.Wait(metav1.NewTime(r.Now()))
 	return r.enter(ctx, s, v1alpha1.PhaseStringDeleting)
 }
 
@@ -173,7 +177,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	status := s.exec.Status
 	if err := r.Client.Patch(ctx, s.exec, patch); err != nil {
 		if apierrors.IsNotFound(err) {
-			return job.ErrGone
+			return report.ErrGone
 		}
 		return fmt.Errorf("remove the request for an interruption: %w", err)
 	}
@@ -192,10 +196,10 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 		}
 	}
 	r.written.Forget(s.exec.UID)
-	return job.ErrGone
+	return report.ErrGone
 }
 
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
-	return r.reporter().Enter(ctx, job.Execution(s.exec), phase)
+	return r.reporter().Enter(ctx, report.Execution(s.exec), phase)
 }

@@ -211,8 +211,8 @@ func judgeDeletion(classes []class) verdict {
 	return allDone
 }
 
-// in returns the members in a class.
-func in(wanted class, classes []class, members []member) []member {
+// ofClass returns the members in a class.
+func ofClass(wanted class, classes []class, members []member) []member {
 	var found []member
 	for i, m := range members {
 		if classes[i] == wanted {

@@ -226,15 +226,15 @@ func decideItems(s snapshot) decision {
 	classes := classify(s.exec.Status.JobID, wanted)
 	switch judge(classes) {
 	case goOn:
-		return act(trigger, objects(in(runnable, classes, wanted))...)
+		return act(trigger, objects(ofClass(runnable, classes, wanted))...)
 	case allDone:
 		return act(complete)
 	case someFailed:
-		return failure(job.Wrap(itemErrors(in(failed, classes, wanted)), published.HandleReconcilePhase, "handlePhaseProgressing", "has failed or missing deploy items", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(itemErrors(ofClass(failed, classes, wanted)), published.HandleReconcilePhase, "handlePhaseProgressing", "has failed or missing deploy items", v1alpha1.ErrorForInfoOnly))
 	case stuck:
-		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseProgressing", "items could not be started: "+strings.Join(names(in(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseProgressing", "items could not be started: "+strings.Join(names(ofClass(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
 	}
-	return decision{do: rest, wake: changeOf(in(running, classes, wanted)).By(deadline)}
+	return decision{do: rest, wake: changeOf(ofClass(running, classes, wanted)).By(deadline)}
 }
 
 // decideOrphans looks at items that are no longer wanted.
@@ -242,11 +242,11 @@ func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
 	classes := classifyDeletion(s.exec.Status.JobID, orphans, s.underWay)
 	switch judgeDeletion(classes) {
 	case goOn:
-		return uninstall(objects(in(runnable, classes, orphans)))
+		return uninstall(objects(ofClass(runnable, classes, orphans)))
 	case someFailed, stuck:
-		return failure(job.Wrap(itemErrors(in(failed, classes, orphans)), published.HandleReconcilePhase, "handlePhaseProgressing", "items that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(itemErrors(ofClass(failed, classes, orphans)), published.HandleReconcilePhase, "handlePhaseProgressing", "items that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
 	}
-	return decision{do: rest, wake: changeOf(in(running, classes, orphans)).By(deadline)}
+	return decision{do: rest, wake: changeOf(ofClass(running, classes, orphans)).By(deadline)}
 }
 
 // decideDeletion looks at what is left of the items. They go in the reverse order of
@@ -260,15 +260,15 @@ func decideDeletion(s snapshot) decision {
 	classes := classifyDeletion(s.exec.Status.JobID, all, s.underWay)
 	switch judgeDeletion(classes) {
 	case goOn:
-		return uninstall(objects(in(runnable, classes, all)))
+		return uninstall(objects(ofClass(runnable, classes, all)))
 	case allDone:
 		return act(release)
 	case someFailed:
-		return failure(job.Wrap(itemErrors(in(failed, classes, all)), published.HandleReconcilePhase, "handlePhaseDeleting", "has failed items", v1alpha1.ErrorForInfoOnly))
+		return failure(job.Wrap(itemErrors(ofClass(failed, classes, all)), published.HandleReconcilePhase, "handlePhaseDeleting", "has failed items", v1alpha1.ErrorForInfoOnly))
 	case stuck:
-		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseDeleting", "has pending items: "+strings.Join(names(in(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseDeleting", "has pending items: "+strings.Join(names(ofClass(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
 	}
-	return decision{do: rest, wake: changeOf(in(running, classes, all)).By(deadline)}
+	return decision{do: rest, wake: changeOf(ofClass(running, classes, all)).By(deadline)}
 }
 
 // uninstall chooses how items whose turn has come go. An item has to be deleted

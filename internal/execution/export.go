@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -22,7 +23,7 @@ import (
 // soon as it sees that. A crash in between collects once more, and writes nothing if it is
 // the same.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
-	if err := r.gather(ctx, s); err != nil {
+	if err := r.collectExports(ctx, s); err != nil {
 		return err
 	}
 	if s.exec.Status.DeployItemCache != nil {
@@ -31,23 +32,23 @@ func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
 
-// collect is a whole job in which no item is deployed.
-func (r *Reconciler) collect(ctx context.Context, s *snapshot) error {
-	if err := r.gather(ctx, s); err != nil {
+// collectOnly is a whole job in which no item is deployed.
+func (r *Reconciler) collectOnly(ctx context.Context, s *snapshot) error {
+	if err := r.collectExports(ctx, s); err != nil {
 		return err
 	}
 	now := metav1.NewTime(r.Now())
-	status := job.Execution(s.exec).Status
+	status := report.Execution(s.exec).Status
 	status.Begin(s.exec.Generation, now)
 	status.Wait(now)
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
 
-// gather collects what the items export.
-func (r *Reconciler) gather(ctx context.Context, s *snapshot) error {
+// collectExports collects what the items export.
+func (r *Reconciler) collectExports(ctx context.Context, s *snapshot) error {
 	exports := make(map[string]any, len(s.items))
 	for _, item := range s.items {
-		value, err := r.exported(ctx, item)
+		value, err := r.readExports(ctx, item)
 		if err != nil {
 			return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "collect the exports of deploy item "+itemName(item))
 		}
@@ -60,8 +61,8 @@ func (r *Reconciler) gather(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// exported reads the Secret with the exports of an item.
-func (r *Reconciler) exported(ctx context.Context, item *v1alpha1.DeployItem) (any, error) {
+// readExports reads the Secret with the exports of an item.
+func (r *Reconciler) readExports(ctx context.Context, item *v1alpha1.DeployItem) (any, error) {
 	if item.Status.ExportReference == nil {
 		return nil, nil
 	}

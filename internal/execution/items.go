@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -93,7 +94,7 @@ func (r *Reconciler) endItem(ctx context.Context, item *v1alpha1.DeployItem, job
 		phase = v1alpha1.PhaseStringDeleteFailed
 	}
 	item.Status.JobID, item.Status.ObservedGeneration = jobID, item.Generation
-	job.DeployItem(item).Status.Enter(phase, cause, metav1.NewTime(r.Now()))
+	report.DeployItem(item).Status.Enter(phase, cause, metav1.NewTime(r.Now()))
 	return r.writeItem(ctx, item, "end the job of")
 }
 

@@ -19,6 +19,9 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/ancestor"
+	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/queue"
 )
 
@@ -39,6 +42,8 @@ type Reconciler struct {
 	NewJobID func() string
 	// Desk hands jobs over to deployers of this process; nil writes all of them.
 	Desk *handover.Desk
+	// Each makes the requests for several items; nil makes some of them at the same time.
+	Each parallel.Each
 
 	// ClusterRemoved reports whether a shoot in the source of the namespace's TargetSync
 	// is gone; nil knows of none.
@@ -47,19 +52,19 @@ type Reconciler struct {
 	// Events tells users what happened; nil tells nobody.
 	Events events.EventRecorder
 	// Problems records where we break down; nil only logs it.
-	Problems *job.Problems
+	Problems *report.Problems
 
 	written job.Written
 	// created has the time of the creation of items that no cache has shown yet.
 	created sync.Map
 	once    sync.Once
-	reports *job.Reporter
+	reports *report.Reporter
 }
 
 // reporter returns what reports jobs of Executions.
-func (r *Reconciler) reporter() *job.Reporter {
+func (r *Reconciler) reporter() *report.Reporter {
 	r.once.Do(func() {
-		r.reports = &job.Reporter{
+		r.reports = &report.Reporter{
 			Client: r.Client, Events: r.Events, Action: "ReconcileExecution", Now: r.Now, Written: &r.written, Problems: r.Problems,
 		}
 	})
@@ -80,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		// It could not be read what the job is about.
 		return ctrl.Result{}, err
 	}
-	return r.reporter().Report(ctx, job.Execution(s.exec), string(last.do), err)
+	return r.reporter().Report(ctx, report.Execution(s.exec), string(last.do), err)
 }
 
 // maxSteps is more than any Execution needs without waiting.
@@ -98,7 +103,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		}
 		return err
 	}
-	if pause := r.reporter().Rest(job.Execution(s.exec)); pause > 0 {
+	if pause := r.reporter().Rest(report.Execution(s.exec)); pause > 0 {
 		last.wake = job.Wake{}.By(r.Now().Add(pause))
 		return nil
 	}
@@ -107,7 +112,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 		*last = decide(*s)
 		if last.do == rest {
 			log.FromContext(ctx).V(1).Info("rest", "wake", last.wake.String())
-			r.reporter().Calm(job.Execution(s.exec))
+			r.reporter().Calm(report.Execution(s.exec))
 			return nil
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.do, "phase", s.exec.Status.ExecutionPhase, "job", s.exec.Status.JobID)
@@ -219,7 +224,7 @@ func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {
 	if !ok {
 		return nil
 	}
-	parent, err := job.Parent(ctx, r.Client, s.exec.Namespace, reference)
+	parent, err := ancestor.Parent(ctx, r.Client, s.exec.Namespace, reference)
 	if err != nil {
 		return err // names the object
 	}

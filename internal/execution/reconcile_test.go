@@ -2,14 +2,20 @@ package execution
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -18,7 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/queue"
 )
 
@@ -32,6 +39,8 @@ type bench struct {
 	deletes  int
 	breaks   bool
 	attempts int
+	// creating is called before an item is created.
+	creating func(*v1alpha1.DeployItem) error
 }
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
@@ -58,6 +67,11 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 					b.attempts++
 					panic("password")
 				}
+				if item, ok := object.(*v1alpha1.DeployItem); ok && b.creating != nil {
+					if err := b.creating(item); err != nil {
+						return err
+					}
+				}
 				object.SetUID(types.UID("uid-" + object.GetName()))
 				return c.Create(ctx, object, options...)
 			},
@@ -67,7 +81,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Client: b.api, Reader: b.api, Order: &queue.Order{}, Now: clock, PickupTimeout: time.Minute,
 		NewJobID: func() string { ids++; return "own-" + strconv.Itoa(ids) },
-		Problems: &job.Problems{Client: b.api, Reader: b.api, Namespace: "landscaper", Now: clock},
+		Problems: &report.Problems{Client: b.api, Reader: b.api, Namespace: "landscaper", Now: clock},
 	}
 	return b
 }
@@ -148,6 +162,46 @@ func TestTimeoutTwice(t *testing.T) {
 			t.Fatalf("%+v, %+v", s, s.LastError)
 		}
 	}
+}
+
+// TestItemsAreWrittenTogether: who has many items does not wait for one after the other.
+func TestItemsAreWrittenTogether(t *testing.T) {
+	var templates []v1alpha1.DeployItemTemplate
+	for i := range 3*parallel.Width + 1 {
+		templates = append(templates, v1alpha1.DeployItemTemplate{Name: fmt.Sprintf("item-%02d", i)})
+	}
+	t.Run("as many at the same time as may be", func(t *testing.T) {
+		b := newBench(t, withItems(templates...))
+		var first sync.WaitGroup
+		first.Add(parallel.Width)
+		var created atomic.Int32
+		b.creating = func(*v1alpha1.DeployItem) error {
+			if created.Add(1) <= parallel.Width {
+				first.Done()
+				first.Wait()
+			}
+			return nil
+		}
+		b.handOver(t, "a")
+		b.reconcile(t)
+		active := b.execution(t).Status.DeployItemCache.ActiveDIs
+		if len(active) != len(templates) || !slices.IsSortedFunc(active, func(a, b v1alpha1.DiNamePair) int { return strings.Compare(a.SpecName, b.SpecName) }) {
+			t.Errorf("the status names them in order: %+v", active)
+		}
+	})
+	t.Run("nothing begins after a refusal, which ends the job", func(t *testing.T) {
+		b := newBench(t, withItems(templates...))
+		var asked atomic.Int32
+		b.creating = func(item *v1alpha1.DeployItem) error {
+			asked.Add(1)
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "deployitems"}, item.Name, errors.New("exceeded quota"))
+		}
+		b.handOver(t, "a")
+		b.reconcile(t)
+		if phase := b.execution(t).Status.ExecutionPhase; phase != "Failed" || asked.Load() > parallel.Width {
+			t.Errorf("%s after %d requests", phase, asked.Load())
+		}
+	})
 }
 
 // TestDeletion: items go in reverse order, each by one request, and nothing is left.

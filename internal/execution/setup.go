@@ -13,6 +13,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/ancestor"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // itemsByExecution is the index of DeployItems by the Execution that they belong
@@ -29,7 +31,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		return fmt.Errorf("index DeployItems: %w", err)
 	}
 	if options.RateLimiter == nil {
-		options.RateLimiter = job.Pauses()
+		options.RateLimiter = report.Pauses()
 	}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
@@ -64,11 +66,11 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 		return key, works
 	}
 	ctx := context.Background()
-	parent, err := job.Parent(ctx, r.Client, exec.Namespace, reference)
+	parent, err := ancestor.Parent(ctx, r.Client, exec.Namespace, reference)
 	if works = works || err == nil && job.Awaits(exec.Status.JobID, parent); !works || parent == nil {
 		return key, works
 	}
-	root, _, err := job.Root(ctx, r.Client, parent, maxDepth)
+	root, _, err := ancestor.Root(ctx, r.Client, parent, maxDepth)
 	if err != nil {
 		return key, works
 	}

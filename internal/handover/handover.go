@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // Desk is where jobs are handed over. Nil is a desk that nobody comes to.
@@ -52,7 +52,7 @@ type handed struct {
 
 // Write hands a job over in the status of an item.
 func Write(item *v1alpha1.DeployItem, jobID string, at metav1.Time) {
-	job.DeployItem(item).Status.Trigger(jobID, at)
+	report.DeployItem(item).Status.Trigger(jobID, at)
 	item.Status.JobIDGenerationTime = &at
 }
 

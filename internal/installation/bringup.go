@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/wanted"
@@ -37,24 +37,23 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	if err := made.states.Write(ctx, made.children.States); err != nil {
 		return err
 	}
-	if err := r.storeCopies(ctx, s, made.copies); err != nil {
-		return err
-	}
 	if made.exports != nil && s.isAlone() {
+		if err := r.storeCopies(ctx, s, s.Family, made.copies)(); err != nil {
+			return err
+		}
 		return r.finish(ctx, s, made)
 	}
 	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
 		return err
 	}
-	r.plansKept.Wrote(s.Inst.UID, made.copies)
 	if s.Asked != "" {
 		// If somebody was faster, the next attempt has to know of these children.
 		r.unstored.note(s.Inst.UID, true)
 	}
-	if err := r.writeChildren(ctx, s, made); err != nil {
+	if err := r.writeAll(ctx, s, made); err != nil {
 		return err
 	}
-	r.outages.over(s.Inst.UID)
+	r.outages.Over(s.Inst.UID)
 	r.noteChildren(s, made)
 	if r.plans != nil {
 		// Of this job, only the exports are still to be worked out.
@@ -72,7 +71,7 @@ func (s *snapshot) isAlone() bool {
 }
 
 // finish ends a job that has nothing to wait for.
-func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *made) error {
+func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *product) error {
 	if err := r.saveOwn(ctx, s); err != nil {
 		return err
 	}
@@ -84,53 +83,68 @@ func (r *Reconciler) finish(ctx context.Context, s *snapshot, made *made) error 
 	return r.conclude(ctx, s, made.exports)
 }
 
-// writeChildren writes all children, and deletes those that are no longer wanted.
-func (r *Reconciler) writeChildren(ctx context.Context, s *snapshot, made *made) error {
-	subs := func(err error) error {
+// writeAll writes what children import and the children themselves, and deletes those that
+// are no longer wanted. All of them begin only when the status says that everything is
+// written, so that none waits for the others.
+func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) error {
+	var (
+		family           = s.Family
+		copied           func() error
+		cache            *v1alpha1.SubInstCache
+		orphans          []*v1alpha1.Installation
+		subsErr, execErr error
+	)
+	parallel.All(r.Each,
+		func() { copied = r.storeCopies(ctx, s, family, made.copies) },
+		func() { cache, orphans, subsErr = r.ensureSubs(ctx, s, made.children.Subinstallations) },
+		func() { execErr = r.ensureExecution(ctx, s, made.children.DeployItems) },
+	)
+	if err := copied(); err != nil {
+		return err
+	}
+	r.plansKept.Wrote(s.Inst.UID, made.copies)
+	if subsErr == nil && execErr == nil {
+		subsErr = r.dropSubs(ctx, s, orphans)
+	}
+	if subsErr != nil {
 		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")
-		return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations")
+		return job.Wrap(subsErr, published.HandlePhaseInit, "CreateImportsAndSubobjects", "EnsureSubinstallations")
 	}
-	cache, orphans, err := r.ensureSubs(ctx, s, made.children.Subinstallations)
-	if err != nil {
-		return subs(err)
-	}
-	if err := r.ensureExecution(ctx, s, made.children.DeployItems); err != nil {
+	if execErr != nil {
 		r.falseCondition(s, v1alpha1.ReconcileExecutionCondition, "CreateOrUpdateExecution", "Unable to write Execution "+s.Inst.Name)
-		return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.Inst.Name)
-	}
-	if err := r.dropSubs(ctx, s, orphans); err != nil {
-		return subs(err)
+		return job.Wrap(execErr, published.HandlePhaseInit, "CreateImportsAndSubobjects", "ReconcileExecution: write Execution "+s.Inst.Name)
 	}
 	s.Inst.Status.SubInstCache = cache
 	return nil
 }
 
 // noteChildren notes in the status what the job has made.
-func (r *Reconciler) noteChildren(s *snapshot, made *made) {
+func (r *Reconciler) noteChildren(s *snapshot, made *product) {
 	now := metav1.NewTime(r.Now())
 	status := &s.Inst.Status
 	status.ImportsHash = made.hash
 	// What was wrong in an earlier job has gone well in this one.
-	dropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
-	dropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
+	job.DropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
+	job.DropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
 	s.subject.Status.True(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
 	if s.Exec != nil {
 		status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.Exec.Name, Namespace: s.Exec.Namespace}
 		s.subject.Status.True(v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
 	} else {
-		dropCondition(&status.Conditions, v1alpha1.ReconcileExecutionCondition)
+		job.DropCondition(&status.Conditions, v1alpha1.ReconcileExecutionCondition)
 	}
 	r.noteExports(s, made.stored != nil)
 	s.subject.Status.Wait(now)
 }
 
-func dropCondition(conditions *[]v1alpha1.Condition, conditionType v1alpha1.ConditionType) {
-	*conditions = slices.DeleteFunc(*conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
-}
-
 // falseCondition notes what went wrong where users look first.
 func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.ConditionType, reason, message string) {
 	s.subject.Status.False(conditionType, reason, message, metav1.NewTime(r.Now()))
+}
+
+// final says what follows from an error while something is worked out.
+func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
+	return r.outages.Final(inst.UID, r.Now(), err)
 }
 
 // longestPlan is how long one attempt may take to read what an Installation needs.
@@ -139,33 +153,33 @@ const longestPlan = 15 * time.Minute
 
 // plan works out the children of an Installation from its inputs. What is wrong with
 // the Installation or its blueprint ends the job.
-func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]render.Function) (*made, error) {
+func (r *Reconciler) plan(ctx context.Context, s *snapshot, functions map[string]render.Function) (*product, error) {
 	// A registry that sends a byte now and then never stands still.
 	ctx, cancel := context.WithTimeout(ctx, longestPlan)
 	defer cancel()
-	from, err := r.prerequisites(ctx, s)
+	from, err := r.origins().Find(ctx, s.subject, s.Inst, s.Inputs.Landscape)
 	if err != nil {
 		return nil, err
 	}
-	defer from.close()
+	defer from.Close()
 	use, err := r.trees.UseOf(ctx, r.sight(), s.Inst)
 	if err != nil {
 		return nil, err
 	}
 	states := keep.NewStates(r.Client, s.Inst)
 	planned, err := plan.New(ctx, plan.Input{
-		Installation: s.Inst, Blueprint: from.blueprint, Component: from.component, Imports: s.Inputs.Imports,
+		Installation: s.Inst, Blueprint: from.Blueprint, Component: from.Component, Imports: s.Inputs.Imports,
 		Functions: functions, States: states, Tree: use,
 	})
 	if err != nil {
 		return nil, r.unplanned(s, err)
 	}
-	s.subject.Warn(importWarnings, withoutFirst(planned.Warnings, from.blueprint.Warnings))
-	return r.made(ctx, s, planned, states)
+	s.subject.Warn(importWarnings, withoutFirst(planned.Warnings, from.Blueprint.Warnings))
+	return r.produce(ctx, s, planned, states)
 }
 
-// made is what a job has worked out.
-type made struct {
+// product is what a job has worked out.
+type product struct {
 	// hash identifies the imports.
 	hash     string
 	copies   dataflow.Exports
@@ -177,8 +191,8 @@ type made struct {
 	exports *plan.Exports
 }
 
-// made works out what the job writes.
-func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, states *keep.States) (*made, error) {
+// produce works out what the job writes.
+func (r *Reconciler) produce(ctx context.Context, s *snapshot, planned *plan.Plan, states *keep.States) (*product, error) {
 	children, err := planned.Children(ctx)
 	if err != nil {
 		return nil, r.unrendered(s, err)
@@ -196,7 +210,7 @@ func (r *Reconciler) made(ctx context.Context, s *snapshot, planned *plan.Plan, 
 		return nil, job.Terminally(job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", "StorePlan"))
 	}
 	r.trees.Note(s.Inst.UID, plan.Taken(len(children.Subinstallations), copies))
-	result := &made{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
+	result := &product{hash: s.Inputs.Hash, copies: copies, children: children, states: states, stored: stored}
 	if len(children.Subinstallations)+len(children.DeployItems) == 0 && s.isAlone() {
 		result.exports, err = r.exportAtOnce(ctx, s, planned, copies)
 	}

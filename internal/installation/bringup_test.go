@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -81,13 +82,13 @@ func TestAbortHandedDown(t *testing.T) {
 	const at = "2030-01-02T11:00:00Z"
 	for _, test := range []struct {
 		reason, given, want string
-		fault               given.Fault
+		fault               memory.Fault
 	}{
-		{"nobody says when: from now on", "", "2030-01-02T12:00:00Z", given.Fault{At: -1}},
-		{"the parent says when", at, at, given.Fault{At: -1}},
-		{"the first answer is lost", at, at, given.Fault{Lost: true, Err: errors.New("timeout")}},
-		{"the moment is noted, the request is refused", at, at, given.Fault{At: 1, Err: errors.New("busy")}},
-		{"the child is gone", at, at, given.Fault{Lost: true, Err: apierrors.NewNotFound(v1alpha1.Resource("executions"), "shop")}},
+		{"nobody says when: from now on", "", "2030-01-02T12:00:00Z", memory.Fault{At: -1}},
+		{"the parent says when", at, at, memory.Fault{At: -1}},
+		{"the first answer is lost", at, at, memory.Fault{Lost: true, Err: errors.New("timeout")}},
+		{"the moment is noted, the request is refused", at, at, memory.Fault{At: 1, Err: errors.New("busy")}},
+		{"the child is gone", at, at, memory.Fault{Lost: true, Err: apierrors.NewNotFound(v1alpha1.Resource("executions"), "shop")}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/render"
@@ -32,15 +33,15 @@ const (
 )
 
 // plans are made away from the workers.
-type plans = offload.Pool[*planned]
+type plans = offload.Pool[*yield]
 
-// planned is what a plan that was made elsewhere leaves behind.
-type planned struct {
-	// made is what a job brings up, exports what it exports.
-	made    *made
+// yield is what a plan that was made elsewhere leaves behind.
+type yield struct {
+	// product is what a job brings up, exports what it exports.
+	made    *product
 	exports *plan.Exports
 	// subject has what was noted meanwhile.
-	subject *job.Subject
+	subject *report.Subject
 	// imports identify what it was made from.
 	imports string
 }
@@ -50,7 +51,7 @@ type planned struct {
 func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Source {
 	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 	most := plansPerWorker * max(workers, 1)
-	r.plans = offload.New[*planned](ctx, offload.Options{
+	r.plans = offload.New[*yield](ctx, offload.Options{
 		Most: most, Share: most / namespaceShare, Keep: most, Patience: undisturbed, Longest: longestPlan,
 		Wake: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
 	})
@@ -64,10 +65,10 @@ func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Sou
 func (r *Reconciler) Plans() (running, waiting int) { return r.plans.Load() }
 
 // planned works out what the job makes.
-func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*made, error) {
-	result, err := r.elsewhere(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach reach) (*planned, error) {
+func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*product, error) {
+	result, err := r.elsewhere(ctx, s, needsComponent(s.Inst), func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
 		made, err := r.plan(ctx, s, reach.functions)
-		return &planned{made: made}, err
+		return &yield{made: made}, err
 	})
 	if result == nil {
 		return nil, err
@@ -76,11 +77,11 @@ func (r *Reconciler) planned(ctx context.Context, s *snapshot) (*made, error) {
 }
 
 // work is what is done for a plan.
-type work func(ctx context.Context, s *snapshot, reach reach) (*planned, error)
+type work func(ctx context.Context, s *snapshot, reach reach) (*yield, error)
 
 // elsewhere does work. What needs nothing outside is done here and now; the rest
 // elsewhere, and the worker is told to come back.
-func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*planned, error) {
+func (r *Reconciler) elsewhere(ctx context.Context, s *snapshot, outside bool, do work) (*yield, error) {
 	functions := r.Functions(s.Inst.Namespace, s.imported())
 	ctx = job.WithWork(ctx, job.Work{JobID: s.Inst.Status.JobID, UID: s.Inst.UID})
 	if r.plans == nil {
@@ -111,12 +112,12 @@ func (r *Reconciler) planning(inst *v1alpha1.Installation) bool {
 }
 
 // fetch returns what was done elsewhere, or lets it be done.
-func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version offload.Version, do work) (*planned, error) {
+func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version offload.Version, do work) (*yield, error) {
 	own := s.apart()
 	logger := log.FromContext(ctx)
 	work, _ := job.WorkOf(ctx)
-	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*planned, error) {
-		result := &planned{}
+	result, err := r.plans.Fetch(key, version, func(ctx context.Context) (*yield, error) {
+		result := &yield{}
 		err := job.Protect(func() error {
 			done, err := do(job.WithWork(log.IntoContext(ctx, logger), work), own, reach{functions: r.Functions(own.Inst.Namespace, own.imported())})
 			if done != nil {
@@ -149,7 +150,7 @@ func (s *snapshot) imported() []*v1alpha1.Target {
 // apart returns a copy that others may work on: only the inputs are shared.
 func (s *snapshot) apart() *snapshot {
 	own := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: s.Inst.DeepCopy(), Exec: s.Exec, Subs: s.Subs}, Inputs: s.Inputs}}
-	own.subject = job.Installation(own.Inst)
+	own.subject = report.Installation(own.Inst)
 	return own
 }
 

@@ -16,8 +16,10 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/offload"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/sources"
@@ -40,7 +42,7 @@ func TestPlannedElsewhere(t *testing.T) {
 			inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, test.template))}}
 			var calls atomic.Int64
 			r := &Reconciler{
-				Client: given.API(t), Now: time.Now, Sources: &sources.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
+				Client: memory.API(t), Now: time.Now, Sources: &sources.Reader{}, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
 				Functions: func(string, []*v1alpha1.Target) map[string]render.Function {
 					return map[string]render.Function{"reach": func(_ context.Context, args []any) (any, error) {
 						calls.Add(1)
@@ -53,10 +55,10 @@ func TestPlannedElsewhere(t *testing.T) {
 			}
 			r.Reader = r.Client
 			woken := make(chan types.NamespacedName, 1)
-			r.plans = offload.New[*planned](t.Context(), offload.Options{
+			r.plans = offload.New[*yield](t.Context(), offload.Options{
 				Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
 			})
-			seen := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: job.Installation(inst)}
+			seen := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: report.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
 			if pending := errors.Is(err, offload.ErrPending); pending != (test.outside > 0) {
 				t.Fatalf("the worker gets %v", err)
@@ -80,8 +82,8 @@ func TestPlannedElsewhere(t *testing.T) {
 func TestPlanOfOneLook(t *testing.T) {
 	inst := given.InstallationOf(t, "imports: {data: [{name: v, dataRef: x}]}")
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(inline(t, `deployItems: {{ reach }}`))}}
-	current := given.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
-	counting := given.Fault{Reading: true, At: -1}
+	current := memory.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	counting := memory.Fault{Reading: true, At: -1}
 	r := &Reconciler{
 		Client: stale{current, given.DataOf("x", `"old"`)}, Reader: counting.Wrap(t, current), Now: time.Now, Sources: &sources.Reader{},
 		Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),
@@ -90,7 +92,7 @@ func TestPlanOfOneLook(t *testing.T) {
 		},
 	}
 	woken := make(chan types.NamespacedName, 1)
-	r.plans = offload.New[*planned](t.Context(), offload.Options{
+	r.plans = offload.New[*yield](t.Context(), offload.Options{
 		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
 	})
 	attempt := func() error {
@@ -138,7 +140,7 @@ func inline(t *testing.T, template string) []byte {
 func TestPausesGrowWhileElsewhere(t *testing.T) {
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "a"}}
 	busy := true
-	pauses := patient{job.Pauses(), func(types.NamespacedName) bool { return busy }}
+	pauses := patient{report.Pauses(), func(types.NamespacedName) bool { return busy }}
 	first := pauses.When(request)
 	pauses.Forget(request)
 	if second := pauses.When(request); second <= first {

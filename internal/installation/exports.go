@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/installation/holdings"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/keep"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/plain"
@@ -31,7 +32,7 @@ func (r *Reconciler) noteExports(s *snapshot, needed bool) {
 	conditions := &s.Inst.Status.Conditions
 	if !needed {
 		if facts.ExportsArePending(s.Inst) {
-			dropCondition(conditions, v1alpha1.CreateExportsCondition)
+			job.DropCondition(conditions, v1alpha1.CreateExportsCondition)
 		}
 		return
 	}
@@ -43,9 +44,9 @@ func (r *Reconciler) noteExports(s *snapshot, needed bool) {
 
 // exported works out what the job exports, with the inputs that it was admitted with.
 func (r *Reconciler) exported(ctx context.Context, s *snapshot) (*plan.Exports, error) {
-	result, err := r.elsewhere(ctx, s, false, func(ctx context.Context, s *snapshot, reach reach) (*planned, error) {
+	result, err := r.elsewhere(ctx, s, false, func(ctx context.Context, s *snapshot, reach reach) (*yield, error) {
 		exports, err := r.export(ctx, s, reach)
-		return &planned{exports: exports}, err
+		return &yield{exports: exports}, err
 	})
 	if result == nil {
 		return nil, err
@@ -108,13 +109,7 @@ func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Install
 	if landscape == nil {
 		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", facts.ContextOf(inst), inst.Namespace)
 	}
-	from, err := r.Sources.Read(ctx, landscape)
-	if err != nil {
-		return nil, nil, err // names the object
-	}
-	session := component.NewSession(r.Components, from.Options)
-	opened, err := plan.OpenComponent(ctx, session, definition)
-	return opened, session, err // names the component version
+	return r.origins().Reopen(ctx, landscape, definition) // names the component version
 }
 
 // results reads what the children have brought about. The caches may be behind, so
@@ -221,16 +216,23 @@ func (r *Reconciler) publish(ctx context.Context, s *snapshot, exports *plan.Exp
 
 // holdings are what Installations hold besides their children.
 func (r *Reconciler) holdings() holdings.Writer {
-	return holdings.Writer{Client: r.Client, Reader: r.Reader}
+	return holdings.Writer{Client: r.Client, Reader: r.Reader, Each: r.Each}
 }
 
-// storeCopies writes the copies of imports for the children.
-func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, copies dataflow.Exports) error {
-	return r.holdings().WriteCopies(ctx, s.Family, copies, func(object client.Object, reason string, err error) error {
+// storeCopies writes the copies of imports for the children. What it returns says in the
+// status what could not be written. The family is that of the snapshot, which meanwhile
+// learns of its children.
+func (r *Reconciler) storeCopies(ctx context.Context, s *snapshot, f kin.Family, copies dataflow.Exports) func() error {
+	tell := func() error { return nil }
+	_ = r.holdings().WriteCopies(ctx, f, copies, func(object client.Object, reason string, err error) error {
 		message := "CreateOrUpdateImports: store import " + object.GetLabels()[v1alpha1.DataObjectKeyLabel]
-		r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
-		return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", message)
-	})
+		tell = func() error {
+			r.falseCondition(s, v1alpha1.CreateImportsCondition, reason, message)
+			return job.Wrap(err, published.HandlePhaseInit, "CreateImportsAndSubobjects", message)
+		}
+		return err
+	}) // it returns what was said of the object
+	return tell
 }
 
 // reach is what work may reach outside of the resource cluster.

@@ -81,7 +81,7 @@ func TestExportingJob(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, publishing(t)...)
-			if got := b.reconcile(t); got != "patch Installation, create Target, create *v1.Secret, create Execution, status Installation" {
+			if got := b.reconcile(t); got != "patch Installation, create *v1.Secret, create Target, create Execution, status Installation" {
 				t.Errorf("the job begins with: %s", got)
 			}
 			if c := job.GetCondition(b.installation(t).Status.Conditions, v1alpha1.CreateExportsCondition); c == nil || c.Status != v1alpha1.ConditionUnknown {

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -206,7 +207,7 @@ var scenes = []scene{
 }
 
 // run plays a scene with a fault and returns what there is in the end.
-func (s scene) run(t *testing.T, f *given.Fault) string {
+func (s scene) run(t *testing.T, f *memory.Fault) string {
 	t.Helper()
 	b := newBench(t, s.objects(t)...)
 	broken := f.Wrap(t, b.api)
@@ -231,7 +232,7 @@ const readsBetween = 13
 // done twice, and nothing is lost.
 func TestEveryCallFails(t *testing.T) {
 	resource := v1alpha1.Resource("things")
-	ways := []given.Fault{
+	ways := []memory.Fault{
 		{Err: errors.New("busy")},
 		{Lost: true, Err: errors.New("timeout")},
 		{Lost: true, Restarts: true, Err: errors.New("timeout")},

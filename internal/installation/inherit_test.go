@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // foreignJob is a job that the public system has brought up: it stores no plan, and
@@ -20,7 +21,7 @@ func foreignJob(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	inst := b.installation(t)
-	dropCondition(&inst.Status.Conditions, v1alpha1.CreateExportsCondition)
+	job.DropCondition(&inst.Status.Conditions, v1alpha1.CreateExportsCondition)
 	if err := b.api.Status().Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}

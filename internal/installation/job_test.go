@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,6 +26,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/queue"
@@ -37,6 +40,9 @@ type bench struct {
 	api      client.Client
 	recorder *events.FakeRecorder
 	writes   []string
+	mutex    sync.Mutex
+	// before is called before a write.
+	before func(request string)
 	// refuse is what the API server says to a write of a kind, by the verb and the kind.
 	refuse map[string]error
 }
@@ -46,16 +52,21 @@ var shop = types.NamespacedName{Namespace: "team-a", Name: "shop"}
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{given.AddCore, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{memory.AddCore, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b := &bench{recorder: events.NewFakeRecorder(100), refuse: map[string]error{}}
 	write := func(verb string, object client.Object) error {
-		kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1alpha1.")
-		b.writes = append(b.writes, verb+" "+kind)
-		return b.refuse[verb+" "+kind]
+		request := verb + " " + strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1alpha1.")
+		if b.before != nil {
+			b.before(request)
+		}
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		b.writes = append(b.writes, request)
+		return b.refuse[request]
 	}
 	b.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.Installation{}, &v1alpha1.Execution{}).
@@ -86,8 +97,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	ids := 0
 	b.Reconciler = &Reconciler{
 		Client: b.api, Reader: b.api, Events: b.recorder, Order: &queue.Order{}, Now: func() time.Time { return given.Noon },
-		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) },
-		Sources:  &sources.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
+		NewJobID: func() string { ids++; return "job-" + strconv.Itoa(ids) }, Each: inOrder,
+		Sources: &sources.Reader{Client: b.api}, Blueprints: blueprint.NewCache(1 << 20),
 		Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
 	}
 	return b
@@ -181,6 +192,54 @@ func installed(t *testing.T, items ...string) []client.Object {
 	inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
 	target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "cluster"}, Spec: v1alpha1.TargetSpec{Type: "example.org/cluster"}}
 	return []client.Object{inst, target, &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "default"}}}
+}
+
+// inOrder makes requests that do not need each other one after the other, so that a test
+// can name them.
+func inOrder(count int, call func(int)) {
+	for i := range count {
+		call(i)
+	}
+}
+
+// TestWrittenTogether: the copies of imports and the Execution do not wait for each other,
+// and one that fails is told of as if they did.
+func TestWrittenTogether(t *testing.T) {
+	tests := []struct {
+		reason  string
+		refuse  []string
+		message string
+	}{
+		{"both are written", nil, ""},
+		{"no copy", []string{"create Target"}, "store import cluster"},
+		{"no Execution", []string{"create Execution"}, "write Execution shop"},
+		{"neither: what comes first is told", []string{"create Target", "create Execution"}, "store import cluster"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, installed(t, "web")...)
+			b.Each = nil
+			var meeting sync.WaitGroup
+			meeting.Add(2)
+			b.before = func(request string) {
+				if request == "create Target" || request == "create Execution" {
+					meeting.Done()
+					meeting.Wait()
+				}
+			}
+			for _, request := range test.refuse {
+				b.refuse[request] = apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "thing", nil)
+			}
+			_, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop})
+			if test.message != "" && (err == nil || !strings.Contains(err.Error(), test.message)) {
+				t.Errorf("the attempt ends with %v, want %q", err, test.message)
+			}
+			status := b.installation(t).Status
+			if began := status.InstallationPhase == "Progressing"; began != (test.message == "") {
+				t.Errorf("the children begin when all is written: %s", status.InstallationPhase)
+			}
+		})
+	}
 }
 
 // TestJob: what a job writes, from its request to its end, a second time, and its

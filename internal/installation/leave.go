@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // survey looks for siblings that have to be gone before.
@@ -94,5 +95,5 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	r.leaving.note(s.Inst.UID, false)
 	r.condemned.note(s.Inst.UID, false)
 	r.trees.Forget(s.Inst.UID)
-	return job.ErrGone
+	return report.ErrGone
 }

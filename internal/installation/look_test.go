@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 )
 
 // TestReadOnce: a root reads each import once from the API server, also what no cache has.
@@ -42,7 +42,7 @@ func TestReadOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cached, live := given.Fault{Reading: true, At: -1}, given.Fault{Reading: true, At: -1}
+			cached, live := memory.Fault{Reading: true, At: -1}, memory.Fault{Reading: true, At: -1}
 			b.Client, b.Reader = cached.Wrap(t, b.api), live.Wrap(t, b.api)
 			b.Sources.Client = b.api
 			for range test.looks {

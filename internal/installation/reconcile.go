@@ -20,13 +20,27 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/installation/origin"
+	"go.landscaper.dev/internal/installation/patience"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/installation/tree"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/offload"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/sources"
+)
+
+// VerificationPolicy says when signatures are checked.
+type VerificationPolicy = origin.VerificationPolicy
+
+// The policies.
+const (
+	VerifyIfAsked = origin.VerifyIfAsked
+	VerifyAlways  = origin.VerifyAlways
+	VerifyNever   = origin.VerifyNever
 )
 
 // Reconciler drives Installations.
@@ -55,14 +69,18 @@ type Reconciler struct {
 	// Blueprints keeps blueprints that were read.
 	Blueprints *blueprint.Cache
 
+	// Each makes requests that do not need each other; nil makes some of them at the same
+	// time.
+	Each parallel.Each
+
 	// Triggers are what starts jobs beyond what users ask for.
 	Triggers facts.Triggers
 
 	// Problems records where we break down; nil only logs it.
-	Problems *job.Problems
+	Problems *report.Problems
 
 	written  job.Written
-	outages  outages
+	outages  patience.Outages
 	unstored marks
 	// taken are those whose first job was taken up and is not stored yet.
 	taken   marks
@@ -74,20 +92,28 @@ type Reconciler struct {
 	trees     tree.Memory
 	relations kin.Relations
 	once      sync.Once
-	reports   *job.Reporter
+	reports   *report.Reporter
 	// plans are made away from the workers; nil means that they make them.
 	plans *plans
 }
 
 // reporter returns what reports jobs of Installations.
-func (r *Reconciler) reporter() *job.Reporter {
+func (r *Reconciler) reporter() *report.Reporter {
 	r.once.Do(func() {
-		r.reports = &job.Reporter{
+		r.reports = &report.Reporter{
 			Client: r.Client, Events: r.Events, Action: "ReconcileInstallation", AnnounceSuccess: true,
 			Now: r.Now, Written: &r.written, Problems: r.Problems,
 		}
 	})
 	return r.reports
+}
+
+// origins are where Installations come from.
+func (r *Reconciler) origins() origin.Finder {
+	return origin.Finder{
+		Sources: r.Sources, Components: r.Components, Blueprints: r.Blueprints,
+		Verification: r.Verification, Outages: &r.outages, Now: r.Now,
+	}
 }
 
 // Reconcile brings an Installation as far as it comes without waiting.
@@ -104,7 +130,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	err = r.stored(ctx, s, err)
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
-		r.outages.over(s.Inst.UID)
+		r.outages.Over(s.Inst.UID)
 	}
 	return r.reporter().Report(ctx, s.subject, string(last.Do), err)
 }
@@ -160,7 +186,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	}
 	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
 	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
-	s.subject = job.Installation(s.Inst)
+	s.subject = report.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repetition.NoteEnd(s.Inst) }
 	exec := &v1alpha1.Execution{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {

@@ -16,14 +16,15 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/installation/given/memory"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/queue"
 )
 
 // watched is an API server that counts what is asked of it.
 func watched(t *testing.T, reads *int, objects ...client.Object) client.Client {
 	t.Helper()
-	c, ok := given.API(t, objects...).(client.WithWatch)
+	c, ok := memory.API(t, objects...).(client.WithWatch)
 	if !ok {
 		t.Fatal("the client cannot be wrapped")
 	}
@@ -53,7 +54,7 @@ func TestPanicEndsJob(t *testing.T) {
 	newID := func() string { made++; return "job-" + strconv.Itoa(made) }
 	r := &Reconciler{
 		Client: c, Reader: c, Events: events.NewFakeRecorder(10), Order: &queue.Order{}, Now: clock, NewJobID: newID,
-		Problems: &job.Problems{Client: c, Reader: c, Namespace: "landscaper", Now: clock},
+		Problems: &report.Problems{Client: c, Reader: c, Namespace: "landscaper", Now: clock},
 		// Without Sources, looking at the inputs breaks down.
 	}
 	for range 3 {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/wake"
 )
 
@@ -24,7 +24,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 			b := newBench(t, publishing(t)...)
 			b.reconcile(t)
 			test.between(b)
-			counted := &given.Fault{Reading: true, At: -1}
+			counted := &memory.Fault{Reading: true, At: -1}
 			b.Reader = counted.Wrap(t, b.api)
 			b.finishWith(t, "https://shop")
 			b.refuse["create DataObject"] = errors.New("busy")

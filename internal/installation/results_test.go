@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/wake"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/wanted"
@@ -37,20 +38,20 @@ func TestItemExports(t *testing.T) {
 		reason string
 		exec   *v1alpha1.Execution
 		object *v1alpha1.DataObject
-		fault  given.Fault
+		fault  memory.Fault
 		items  []string
 		want   string
 	}{
-		{"no Execution, no exports", nil, nil, given.Fault{At: -1}, nil, ""},
-		{"some items export", exec, ours(`{"web": {"a": 1}, "db": 2}`), given.Fault{At: -1}, []string{"db", "web"}, ""},
-		{"none does", exec, ours(`{}`), given.Fault{At: -1}, nil, ""},
-		{"the public system stores null for that, which an API server drops", exec, ours(``), given.Fault{At: -1}, nil, ""},
-		{"or keeps", exec, ours(`null`), given.Fault{At: -1}, nil, ""},
-		{"somebody has deleted it", exec, nil, given.Fault{At: -1}, nil, "is missing: start another job"},
-		{"the object of the name is not of this Execution", exec, foreign, given.Fault{At: -1}, nil, "is missing: start another job"},
-		{"somebody has written a list", exec, ours(`["hunter2"]`), given.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
-		{"somebody has written a text", exec, ours(`"hunter2"`), given.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
-		{"it cannot be read", exec, ours(`{}`), given.Fault{Reading: true, Err: errors.New("busy")}, nil, "busy"},
+		{"no Execution, no exports", nil, nil, memory.Fault{At: -1}, nil, ""},
+		{"some items export", exec, ours(`{"web": {"a": 1}, "db": 2}`), memory.Fault{At: -1}, []string{"db", "web"}, ""},
+		{"none does", exec, ours(`{}`), memory.Fault{At: -1}, nil, ""},
+		{"the public system stores null for that, which an API server drops", exec, ours(``), memory.Fault{At: -1}, nil, ""},
+		{"or keeps", exec, ours(`null`), memory.Fault{At: -1}, nil, ""},
+		{"somebody has deleted it", exec, nil, memory.Fault{At: -1}, nil, "is missing: start another job"},
+		{"the object of the name is not of this Execution", exec, foreign, memory.Fault{At: -1}, nil, "is missing: start another job"},
+		{"somebody has written a list", exec, ours(`["hunter2"]`), memory.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
+		{"somebody has written a text", exec, ours(`"hunter2"`), memory.Fault{At: -1}, nil, "does not hold the exports of deploy items"},
+		{"it cannot be read", exec, ours(`{}`), memory.Fault{Reading: true, Err: errors.New("busy")}, nil, "busy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t)
@@ -99,7 +100,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("Targets %v", names)
 	}
 	for at := range 2 {
-		broken := given.Fault{Reading: true, At: at, Err: errors.New("busy")}
+		broken := memory.Fault{Reading: true, At: at, Err: errors.New("busy")}
 		b.Reader = broken.Wrap(t, b.api)
 		if _, err := b.results(t.Context(), s); err == nil || job.OutcomeOf(err) != job.Transient {
 			t.Errorf("when read %d fails: %v", at, err)
@@ -110,7 +111,7 @@ func TestResults(t *testing.T) {
 	hidden, _ := given.Concealed("conceals", "hunter2")
 	referring.Annotations, referring.Data = hidden.Annotations, hidden.Data
 	b = newBench(t, referring, secret)
-	broken := given.Fault{Reading: true, At: 2, Err: errors.New("busy")}
+	broken := memory.Fault{Reading: true, At: 2, Err: errors.New("busy")}
 	b.Reader = broken.Wrap(t, b.api)
 	if _, err := b.results(t.Context(), s); err == nil || !broken.Fired {
 		t.Errorf("a value that cannot be read is not left out: %v", err)
@@ -146,7 +147,7 @@ func TestScope(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			s := snapshotOf(given.InstallationOf(t, "{}"))
 			s.Inst.Status.JobID, s.Subs = "job-2", test.subs
-			b, counting := newBench(t, test.cached...), given.Fault{Reading: true, At: -1}
+			b, counting := newBench(t, test.cached...), memory.Fault{Reading: true, At: -1}
 			b.Reader = counting.Wrap(t, newBench(t, all...).api)
 			if test.knows {
 				if err := b.keeper().Store(t.Context(), s.Inst, []byte("plan")); err != nil {
@@ -170,12 +171,12 @@ func TestScope(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		fault  given.Fault
+		fault  memory.Fault
 	}{
-		{"all goes well", given.Fault{At: -1}},
-		{"the write that starts it is refused", given.Fault{Err: errors.New("busy")}},
-		{"its answer is lost", given.Fault{Lost: true, Err: errors.New("timeout")}},
-		{"the write that accepts it is refused", given.Fault{At: 1, Err: errors.New("busy")}},
+		{"all goes well", memory.Fault{At: -1}},
+		{"the write that starts it is refused", memory.Fault{Err: errors.New("busy")}},
+		{"its answer is lost", memory.Fault{Lost: true, Err: errors.New("timeout")}},
+		{"the write that accepts it is refused", memory.Fault{At: 1, Err: errors.New("busy")}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, installed(t, "web")...)

@@ -17,6 +17,8 @@ import (
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/wake"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/ancestor"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -37,7 +39,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		}
 	}
 	if options.RateLimiter == nil {
-		options.RateLimiter = job.Pauses()
+		options.RateLimiter = report.Pauses()
 	}
 	plans := r.plansElsewhere(ctx, options.MaxConcurrentReconciles)
 	options.RateLimiter = patient{options.RateLimiter, r.plans.Busy}
@@ -73,13 +75,13 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	works := job.Unfinished(status.JobID, status.JobIDFinished) || facts.WantsJob(inst, v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]), r.Triggers)
 	ctx := context.Background()
 	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
-		parent, err := job.Parent(ctx, r.Client, inst.Namespace, reference)
+		parent, err := ancestor.Parent(ctx, r.Client, inst.Namespace, reference)
 		works = err == nil && job.Awaits(status.JobID, parent)
 	}
 	if !works {
 		return client.ObjectKeyFromObject(inst), false
 	}
-	root, _, err := job.Root(ctx, r.Client, inst, plan.MaxDepth)
+	root, _, err := ancestor.Root(ctx, r.Client, inst, plan.MaxDepth)
 	if err != nil {
 		root = inst
 	}

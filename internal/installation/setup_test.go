@@ -22,7 +22,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
-	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/queue"
 )
@@ -50,7 +50,7 @@ func (m *indexing) IndexField(_ context.Context, object client.Object, field str
 // nothing without it; who follows imports costs memory only where that is wanted.
 func TestSetup(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(given.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(memory.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	always := []string{"DataObject by scope", "DataObject by source", "Installation by parent", "Installation by waiting", "Target by scope", "Target by source"}

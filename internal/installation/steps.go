@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/repetition"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -94,7 +95,7 @@ const farewell = 5 * time.Second
 func (r *Reconciler) stored(ctx context.Context, s *snapshot, err error) error {
 	outcome := job.OutcomeOf(err)
 	switch {
-	case s.Asked == "", errors.Is(err, job.ErrGone), outcome == job.Conflict:
+	case s.Asked == "", errors.Is(err, report.ErrGone), outcome == job.Conflict:
 		return err
 	case s.Asked == v1alpha1.TriggeredByDeletion && outcome == job.Waiting:
 		return err
@@ -249,7 +250,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 	if err := r.publish(ctx, s, exports); err != nil {
 		return err
 	}
-	r.outages.over(s.Inst.UID)
+	r.outages.Over(s.Inst.UID)
 	if !decide.Unchanged(s.Inst) {
 		// Otherwise they are those of the job that has written them.
 		if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {
@@ -286,7 +287,7 @@ func (r *Reconciler) patchMetadata(ctx context.Context, inst *v1alpha1.Installat
 	status := inst.Status
 	if err := r.Client.Patch(ctx, changed, client.RawPatch(patch.Type(), data)); err != nil {
 		if apierrors.IsNotFound(err) {
-			return job.ErrGone
+			return report.ErrGone
 		}
 		return fmt.Errorf("change the metadata of Installation %s/%s: %w", inst.Namespace, inst.Name, err)
 	}

@@ -16,9 +16,11 @@ import (
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // lagging is a cache that does not see anything yet.
@@ -32,20 +34,20 @@ func (lagging) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ .
 // TestLaggingCache: what was just created counts, although the cache lags behind.
 func TestLaggingCache(t *testing.T) {
 	mine := given.Owner("Installation", "shop", "2")
-	c := given.API(t, given.CopyOf("cluster", "job-1", mine))
+	c := memory.API(t, given.CopyOf("cluster", "job-1", mine))
 	r := &Reconciler{Client: lagging{c}, Reader: c, Now: func() time.Time { return given.Noon }}
 	inst := given.InstallationOf(t, "imports: {targets: [{name: cluster, target: cluster}]}")
 	imports, err := dataflow.Read(t.Context(), inst, imported.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
 	if err != nil || imports.Targets["cluster"] == nil {
 		t.Errorf("the import is not found: %v", err)
 	}
-	if err := r.storeCopies(t.Context(), snapshotOf(inst), dataflow.Exports{Targets: []*v1alpha1.Target{given.CopyOf("cluster", "job-2", mine)}}); err != nil {
+	if err := r.storeCopies(t.Context(), snapshotOf(inst), snapshotOf(inst).Family, dataflow.Exports{Targets: []*v1alpha1.Target{given.CopyOf("cluster", "job-2", mine)}})(); err != nil {
 		t.Error(err)
 	}
 }
 
 func snapshotOf(inst *v1alpha1.Installation) *snapshot {
-	return &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}}, subject: job.Installation(inst)}
+	return &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}}, subject: report.Installation(inst)}
 }
 
 // reads counts what is read.
@@ -71,7 +73,7 @@ func TestKeysOfOneSecret(t *testing.T) {
 		inst.Spec.Imports.Data = append(inst.Spec.Imports.Data, v1alpha1.DataImport{Name: key, SecretRef: from})
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: "many", UID: "uid-of-secret"}, Data: held}
-	counted := reads{Client: given.API(t, secret), count: map[string]int{}}
+	counted := reads{Client: memory.API(t, secret), count: map[string]int{}}
 	r := &Reconciler{Client: counted, Reader: counted}
 	imports, err := dataflow.Read(t.Context(), inst, imported.From(observe.Confirming{Reader: r.Client, Live: r.Reader}))
 	if err != nil || counted.count["many"] != 1 || string(imports.Data["k7"].Value.RawMessage) != `"k7"` || imports.Data["k7"].Salt != "uid-of-secret" {
@@ -83,7 +85,7 @@ func TestKeysOfOneSecret(t *testing.T) {
 func TestNotStored(t *testing.T) {
 	b := newBench(t, given.CopyOf("cluster", "job-1"))
 	s := snapshotOf(given.InstallationOf(t, "{}"))
-	err := b.storeCopies(t.Context(), s, dataflow.Exports{Targets: []*v1alpha1.Target{given.CopyOf("cluster", "job-2", given.Owner("Installation", "shop", "2"))}})
+	err := b.storeCopies(t.Context(), s, s.Family, dataflow.Exports{Targets: []*v1alpha1.Target{given.CopyOf("cluster", "job-2", given.Owner("Installation", "shop", "2"))}})()
 	condition := job.GetCondition(s.Inst.Status.Conditions, v1alpha1.CreateImportsCondition)
 	if job.OutcomeOf(err) != job.Terminal || condition == nil || condition.Reason != "CreateTargets" {
 		t.Errorf("%v, %+v", err, condition)

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/wanted"
 )
@@ -89,15 +90,18 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 		return nil, nil, err
 	}
 	cache = &v1alpha1.SubInstCache{}
-	subs := make([]*v1alpha1.Installation, 0, len(planned))
-	for i := range planned {
-		name := planned[i].Name
-		sub, err := r.ensureSub(ctx, s.Inst, planned[i].Installation, live[name])
-		if err != nil {
-			return nil, nil, fmt.Errorf("write subinstallation %s: %w", name, err)
+	subs := make([]*v1alpha1.Installation, len(planned))
+	err = parallel.Until(r.Each, len(planned), func(i int) (err error) {
+		if subs[i], err = r.ensureSub(ctx, s.Inst, planned[i].Installation, live[planned[i].Name]); err != nil {
+			return fmt.Errorf("write subinstallation %s: %w", planned[i].Name, err)
 		}
-		subs = append(subs, sub)
-		cache.ActiveSubs = append(cache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: sub.Name})
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, sub := range subs {
+		cache.ActiveSubs = append(cache.ActiveSubs, v1alpha1.SubNamePair{SpecName: planned[i].Name, ObjectName: sub.Name})
 	}
 	for _, orphan := range orphans {
 		cache.OrphanedSubs = append(cache.OrphanedSubs, orphan.Name)

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
@@ -305,7 +306,7 @@ func TestStaleScope(t *testing.T) {
 		{"it shows nothing", nil, "2"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			r := &Reconciler{Client: given.API(t, test.cached...), Reader: given.API(t, value("job-2", "2"), element)}
+			r := &Reconciler{Client: memory.API(t, test.cached...), Reader: memory.API(t, value("job-2", "2"), element)}
 			in := &decide.Inputs{}
 			if err := r.sight().ReadImports(t.Context(), kin.Family{Inst: sub}, in, observe.Reading(r.Client, r.Reader, sub)); err != nil || in.Broken != nil || len(in.Missing) > 0 {
 				t.Fatal(err, in.Broken, in.Missing)
@@ -321,7 +322,7 @@ func TestStaleScope(t *testing.T) {
 // does not show that yet.
 func TestStaleImport(t *testing.T) {
 	inst := given.InstallationOf(t, "blueprint: {inline: {filesystem: {blueprint.yaml: '{}'}}}\nimports: {data: [{name: v, dataRef: x}]}")
-	current := given.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
+	current := memory.API(t, given.DataOf("x", `"new"`), &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: inst.Namespace, Name: v1alpha1.DefaultContextName}})
 	r := &Reconciler{Client: stale{current, given.DataOf("x", `"old"`)}, Reader: current, Sources: &sources.Reader{}}
 	s := snapshotOf(inst)
 	if err := r.look(t.Context(), s); err != nil || s.Inputs.Broken != nil || len(s.Inputs.Invalid)+len(s.Inputs.Missing) > 0 {

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/installation/dependents"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // noteDependents notes at the end of a job which roots it concerns.
@@ -36,7 +37,7 @@ func (r *Reconciler) requestJob(ctx context.Context, dependent, by *v1alpha1.Ins
 		inst.Annotations = merged(inst.Annotations, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 	})
 	if err == nil {
-		r.reporter().Tell(job.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by.Name+" has exported other values than the last job has imported")
+		r.reporter().Tell(report.Installation(dependent), corev1.EventTypeNormal, jobRequested, "a job is asked for because Installation "+by.Name+" has exported other values than the last job has imported")
 	}
 	return err
 }
@@ -63,7 +64,7 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	}
 	s.Inst.Status.DependentsToTrigger = left
 	err := r.reporter().Save(ctx, s.subject)
-	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, job.ErrGone) {
+	if err == nil || job.OutcomeOf(err) == job.Conflict || errors.Is(err, report.ErrGone) {
 		return err // says what was written
 	}
 	s.Inst.Status.DependentsToTrigger = all

@@ -16,14 +16,15 @@ import (
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // hashed notes the imports of an Installation as those of its last job.
 func hashed(t *testing.T, inst *v1alpha1.Installation, objects ...client.Object) {
 	t.Helper()
-	imports, err := dataflow.Read(t.Context(), inst, imported.From(given.API(t, objects...)))
+	imports, err := dataflow.Read(t.Context(), inst, imported.From(memory.API(t, objects...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,25 +42,25 @@ func TestAsk(t *testing.T) {
 		reason string
 		change func(*v1alpha1.Installation)
 		there  bool
-		fault  given.Fault
+		fault  memory.Fault
 		done   bool
 		failed bool
 		asked  bool
 	}{
-		{"it has used another value", nil, true, given.Fault{At: -1}, true, false, true},
-		{"it has used this one", func(inst *v1alpha1.Installation) { hashed(t, inst, x) }, true, given.Fault{At: -1}, true, false, false},
-		{"it is gone", nil, false, given.Fault{At: -1}, true, false, false},
-		{"it is not valid: its job says what is wrong", func(inst *v1alpha1.Installation) { inst.Spec.Imports.Data[0].Name = "" }, true, given.Fault{At: -1}, true, false, true},
-		{"it works: perhaps with the old value", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }, true, given.Fault{At: -1}, false, false, false},
+		{"it has used another value", nil, true, memory.Fault{At: -1}, true, false, true},
+		{"it has used this one", func(inst *v1alpha1.Installation) { hashed(t, inst, x) }, true, memory.Fault{At: -1}, true, false, false},
+		{"it is gone", nil, false, memory.Fault{At: -1}, true, false, false},
+		{"it is not valid: its job says what is wrong", func(inst *v1alpha1.Installation) { inst.Spec.Imports.Data[0].Name = "" }, true, memory.Fault{At: -1}, true, false, true},
+		{"it works: perhaps with the old value", func(inst *v1alpha1.Installation) { inst.Status.JobID = "b" }, true, memory.Fault{At: -1}, false, false, false},
 		{"it is switched off", func(inst *v1alpha1.Installation) {
 			inst.Annotations = map[string]string{v1alpha1.IgnoreAnnotation: "true"}
-		}, true, given.Fault{At: -1}, true, false, false},
-		{"it cannot be read", nil, true, given.Fault{Reading: true, Err: errors.New("busy")}, false, true, false},
-		{"its import cannot be read: it is rather asked once too often", nil, true, given.Fault{Reading: true, At: 1, Err: errors.New("busy")}, true, false, true},
-		{"the request is refused", nil, true, given.Fault{Err: errors.New("busy")}, true, true, false},
-		{"somebody was faster: its change is waited for", nil, true, given.Fault{Err: newer}, false, false, false},
-		{"it has gone meanwhile", nil, true, given.Fault{Err: gone}, true, false, false},
-		{"the answer is lost: it is asked, and will be met with the request", nil, true, given.Fault{Lost: true, Err: errors.New("timeout")}, true, true, true},
+		}, true, memory.Fault{At: -1}, true, false, false},
+		{"it cannot be read", nil, true, memory.Fault{Reading: true, Err: errors.New("busy")}, false, true, false},
+		{"its import cannot be read: it is rather asked once too often", nil, true, memory.Fault{Reading: true, At: 1, Err: errors.New("busy")}, true, false, true},
+		{"the request is refused", nil, true, memory.Fault{Err: errors.New("busy")}, true, true, false},
+		{"somebody was faster: its change is waited for", nil, true, memory.Fault{Err: newer}, false, false, false},
+		{"it has gone meanwhile", nil, true, memory.Fault{Err: gone}, true, false, false},
+		{"the answer is lost: it is asked, and will be met with the request", nil, true, memory.Fault{Lost: true, Err: errors.New("timeout")}, true, true, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, x.DeepCopy())
@@ -108,7 +109,7 @@ func TestAskReads(t *testing.T) {
 			by.Namespace, by.Generation = shop.Namespace, test.generation
 			hashed(t, importing, test.used[0], test.used[1])
 			b := newBench(t, given.DataOf("x", `"new"`), given.DataOf("other", `"new"`), importing)
-			counting := given.Fault{Reading: true, At: -1}
+			counting := memory.Fault{Reading: true, At: -1}
 			b.Client, b.Reader = stale{b.api, test.cached}, counting.Wrap(t, b.api)
 			if done, err := b.dependents().Ask(t.Context(), by, "dep", b.sight().AfterWrites(observe.ExportsOf(by))); !done || err != nil {
 				t.Fatal(done, err)
@@ -133,19 +134,19 @@ func TestTell(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		second  func(*v1alpha1.Installation)
-		fault   given.Fault
+		fault   memory.Fault
 		left    []string
 		told    []string
 		again   bool
 		outcome string
 	}{
-		{"both are asked", nil, given.Fault{At: -1}, nil, []string{}, false, ""},
-		{"one works: its end wakes us", working, given.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
-		{"the first cannot be asked: the other is, all the same", nil, given.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
-		{"the first is changed meanwhile", nil, given.Fault{Err: newer}, []string{"one"}, []string{"one"}, false, ""},
-		{"what is left cannot be stored: they are asked again, which costs nothing", nil, given.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
-		{"somebody has changed the Installation: it is read anew", nil, given.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
-		{"the Installation is gone", nil, given.Fault{At: 2, Err: gone}, nil, []string{}, false, job.ErrGone.Error()},
+		{"both are asked", nil, memory.Fault{At: -1}, nil, []string{}, false, ""},
+		{"one works: its end wakes us", working, memory.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
+		{"the first cannot be asked: the other is, all the same", nil, memory.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
+		{"the first is changed meanwhile", nil, memory.Fault{Err: newer}, []string{"one"}, []string{"one"}, false, ""},
+		{"what is left cannot be stored: they are asked again, which costs nothing", nil, memory.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
+		{"somebody has changed the Installation: it is read anew", nil, memory.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
+		{"the Installation is gone", nil, memory.Fault{At: 2, Err: gone}, nil, []string{}, false, report.ErrGone.Error()},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			self := given.Root(t, "shop", nil, []string{"x"})
@@ -200,7 +201,7 @@ func alsoOther(inst *v1alpha1.Installation) {
 // TestConcernsWhoNeverRan: of who has used nothing yet, nothing is read.
 func TestConcernsWhoNeverRan(t *testing.T) {
 	exporter, waiting := given.Root(t, "shop", nil, []string{"x"}), given.Importer(t, "dep", nil)
-	b, counting := newBench(t, given.DataOf("x", `"new"`)), given.Fault{Reading: true, At: -1}
+	b, counting := newBench(t, given.DataOf("x", `"new"`)), memory.Fault{Reading: true, At: -1}
 	if !b.dependents().Concerns(t.Context(), exporter, waiting, counting.Wrap(t, b.api)) || len(counting.Calls) > 0 {
 		t.Errorf("read were %v", counting.Calls)
 	}
@@ -329,8 +330,8 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 // TestPublished: what the job has just written is read from the API server, once; all
 // else from the cache.
 func TestPublished(t *testing.T) {
-	c := given.API(t, given.DataOf("x", "2"), given.DataOf("y", "2"), given.TargetOf("x", "example.org/new"))
-	counting := given.Fault{Reading: true, At: 0, Err: errors.New("busy")}
+	c := memory.API(t, given.DataOf("x", "2"), given.DataOf("y", "2"), given.TargetOf("x", "example.org/new"))
+	counting := memory.Fault{Reading: true, At: 0, Err: errors.New("busy")}
 	p := &observe.Written{
 		Cached: stale{c, given.DataOf("x", "1")}, Live: counting.Wrap(t, c), Read: map[observe.ObjectKey]client.Object{},
 		Written: observe.KeysOf(dataflow.Exports{DataObjects: []*v1alpha1.DataObject{given.DataOf("x", "2")}, Targets: []*v1alpha1.Target{given.TargetOf("x", "example.org/new")}}),

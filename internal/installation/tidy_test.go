@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 )
 
 // TestTidy: what is deleted of a stored plan, and what follows if it cannot be.
@@ -16,14 +17,14 @@ func TestTidy(t *testing.T) {
 	foreign.Name = "theirs"
 	for _, test := range []struct {
 		reason string
-		fault  given.Fault
+		fault  memory.Fault
 		again  bool
 		left   int
 	}{
-		{"ours goes, that of somebody else with our label stays", given.Fault{At: -1}, false, 1},
-		{"it cannot be listed", given.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
-		{"it cannot be deleted", given.Fault{Err: errors.New("busy")}, true, 2},
-		{"it was deleted, but the answer is lost", given.Fault{Lost: true, Err: errors.New("timeout")}, true, 1},
+		{"ours goes, that of somebody else with our label stays", memory.Fault{At: -1}, false, 1},
+		{"it cannot be listed", memory.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
+		{"it cannot be deleted", memory.Fault{Err: errors.New("busy")}, true, 2},
+		{"it was deleted, but the answer is lost", memory.Fault{Lost: true, Err: errors.New("timeout")}, true, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, given.PlanOf(t, "job-2", "ours"), foreign.DeepCopy())

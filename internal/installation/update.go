@@ -42,7 +42,7 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 			r.plans.Forget(client.ObjectKeyFromObject(s.Inst))
 		}
 	}
-	r.outages.over(s.Inst.UID)
+	r.outages.Over(s.Inst.UID)
 	s.Inst.Status.SubInstCache = presentSubs(s.Subs)
 	r.noteExports(s, exporting)
 	s.subject.Status.Wait(metav1.NewTime(r.Now()))

@@ -5,6 +5,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 )
 
 // TestAtWork: all of a tree work for its root, also those that are about to get its job.
@@ -17,7 +18,7 @@ func TestAtWork(t *testing.T) {
 	below.OwnerReferences[0].Name, below.OwnerReferences[0].UID = "works", "uid-works"
 	lost := given.Sibling("lost")
 	lost.OwnerReferences[0].UID = "uid-of-an-earlier-one"
-	r := &Reconciler{Client: given.API(t, root, works, fresh, done, below, lost)}
+	r := &Reconciler{Client: memory.API(t, root, works, fresh, done, below, lost)}
 	for _, test := range []struct {
 		reason string
 		inst   *v1alpha1.Installation

@@ -4,10 +4,8 @@ import "go.landscaper.dev/api/v1alpha1"
 
 // Reasons of the events about what was found on the way to the children.
 const (
-	contextWarnings   = "ContextWarnings"
-	blueprintWarnings = "BlueprintWarnings"
-	importWarnings    = "ImportWarnings"
-	exportWarnings    = "ExportWarnings"
+	importWarnings = "ImportWarnings"
+	exportWarnings = "ExportWarnings"
 
 	subinstallationWarnings = "SubinstallationWarnings"
 )

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 )
 
 // TestSiblingsOf: who counts as a sibling, and which version of the Installation itself.
@@ -34,7 +35,7 @@ func TestSiblingsOf(t *testing.T) {
 	if slices.Sort(names); !slices.Equal(names, []string{"one", "self"}) {
 		t.Errorf("siblings are %v: those of an earlier parent and roots are none", names)
 	}
-	broken := given.Fault{Reading: true, Err: errors.New("busy")}
+	broken := memory.Fault{Reading: true, Err: errors.New("busy")}
 	b.Client = broken.Wrap(t, b.api)
 	if _, err := b.sight().Siblings(t.Context(), own); err == nil {
 		t.Error("siblings that cannot be read are none")
@@ -70,7 +71,7 @@ func TestObserveFamily(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := newBench(t, test.objects...)
-			broken := given.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
+			broken := memory.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
 			b.Client = broken.Wrap(t, b.api)
 			s := snapshotOf(test.inst.DeepCopy())
 			s.Inst.UID = "uid-self"

@@ -28,6 +28,11 @@ func SetCondition(conditions *[]v1alpha1.Condition, condition v1alpha1.Condition
 	(*conditions)[at] = condition
 }
 
+// DropCondition removes the condition of a type from a list.
+func DropCondition(conditions *[]v1alpha1.Condition, conditionType v1alpha1.ConditionType) {
+	*conditions = slices.DeleteFunc(*conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
+}
+
 // GetCondition returns the condition of a type, or nil.
 func GetCondition(conditions []v1alpha1.Condition, conditionType v1alpha1.ConditionType) *v1alpha1.Condition {
 	for i := range conditions {

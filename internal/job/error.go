@@ -199,6 +199,15 @@ func Told(err error) string {
 	return strings.ToValidUTF8(text[:maxTold], "") + "…"
 }
 
+// Note cuts a message to what an event can hold.
+func Note(message string) string {
+	const limit = 1000
+	if len(message) <= limit {
+		return message
+	}
+	return strings.ToValidUTF8(message[:limit], "") + " ..."
+}
+
 // StatusError returns an error in the form of a status, or nil. Last is the error
 // that the status shows so far: its times stay where nothing changed.
 func StatusError(err error, last *v1alpha1.Error, now metav1.Time) *v1alpha1.Error {

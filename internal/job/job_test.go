@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -36,9 +37,11 @@ func TestOutcomeOf(t *testing.T) {
 		{"information is no reason to give up", NewError("op", "r", "m", v1alpha1.ErrorForInfoOnly), Transient},
 	}
 	for _, test := range tests {
-		if got := OutcomeOf(test.err); got != test.want {
-			t.Errorf("%s: outcome %d, want %d", test.reason, got, test.want)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := OutcomeOf(test.err); got != test.want {
+				t.Errorf("%s: outcome %d, want %d", test.reason, got, test.want)
+			}
+		})
 	}
 	if Terminally(nil) != nil {
 		t.Error("no error must stay no error")
@@ -90,10 +93,12 @@ func TestStatusError(t *testing.T) {
 		{"another step moves both times", Wrap(errors.New("cause"), "next", "reason", "doing"), late, late},
 	}
 	for _, test := range tests {
-		got := StatusError(test.err, first, late)
-		if !got.LastTransitionTime.Equal(&test.wantTransition) || !got.LastUpdateTime.Equal(&test.wantWrite) {
-			t.Errorf("%s: %v, %v", test.reason, got.LastTransitionTime, got.LastUpdateTime)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			got := StatusError(test.err, first, late)
+			if !got.LastTransitionTime.Equal(&test.wantTransition) || !got.LastUpdateTime.Equal(&test.wantWrite) {
+				t.Errorf("%s: %v, %v", test.reason, got.LastTransitionTime, got.LastUpdateTime)
+			}
+		})
 	}
 	if StatusError(nil, first, late) != nil {
 		t.Error("a success clears the error")
@@ -170,9 +175,11 @@ func TestStarting(t *testing.T) {
 		{"finished", "b", "b", "Succeeded", false},
 	}
 	for _, test := range tests {
-		if got := Starting(test.id, test.finished, test.phase); got != test.want {
-			t.Errorf("%s: %t", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := Starting(test.id, test.finished, test.phase); got != test.want {
+				t.Errorf("%s: %t", test.reason, got)
+			}
+		})
 	}
 }
 
@@ -232,5 +239,124 @@ func TestIsShutdown(t *testing.T) {
 	cancel()
 	if !IsShutdown(ctx, fmt.Errorf("write: %w", context.Canceled)) || IsShutdown(ctx, errors.New("x")) {
 		t.Error("only an error about the end of the process is a shutdown")
+	}
+}
+
+func TestTriggerOf(t *testing.T) {
+	now := metav1.Now()
+	inst := func(change func(*v1alpha1.Installation)) *v1alpha1.Installation {
+		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Generation: 2, Annotations: map[string]string{}}}
+		change(inst)
+		return inst
+	}
+	annotated := func(key, value string) *v1alpha1.Installation {
+		return inst(func(inst *v1alpha1.Installation) { inst.Annotations[key] = value })
+	}
+	tests := []struct {
+		reason string
+		inst   *v1alpha1.Installation
+		want   v1alpha1.JobTrigger
+	}{
+		{"the operation", annotated(v1alpha1.OperationAnnotation, "reconcile"), "reconcile"},
+		{"the operation that redoes all", annotated(v1alpha1.OperationAnnotation, "force-reconcile"), "force-reconcile"},
+		{"a new generation", annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), "change"},
+		{"the deletion, whatever else is asked for", inst(func(inst *v1alpha1.Installation) {
+			inst.Annotations[v1alpha1.OperationAnnotation] = "reconcile"
+			inst.DeletionTimestamp = &now
+		}), "deletion"},
+		{"another attempt at a deletion", inst(func(inst *v1alpha1.Installation) {
+			inst.Annotations[v1alpha1.OperationAnnotation] = "reconcile"
+			inst.DeletionTimestamp, inst.Status.InstallationPhase = &now, v1alpha1.InstallationPhases.DeleteFailed
+		}), "reconcile"},
+		{"an operation that starts nothing", annotated(v1alpha1.OperationAnnotation, "abort"), ""},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := TriggerOf(test.inst); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNewID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 100 {
+		seen[NewID()] = true
+	}
+	if len(seen) != 100 || seen[""] {
+		t.Errorf("%d different IDs", len(seen))
+	}
+}
+
+func TestNote(t *testing.T) {
+	if got := Note(strings.Repeat("ä", 1000)); len(got) > 1010 || !strings.HasSuffix(got, "ä ...") {
+		t.Errorf("%d: %q", len(got), got[len(got)-10:])
+	}
+	if Note("short") != "short" {
+		t.Error("what fits stays")
+	}
+}
+
+func TestOwner(t *testing.T) {
+	reference := func(group, kind, name, uid string) metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: group + "/v1alpha1", Kind: kind, Name: name, UID: types.UID("uid-" + uid)}
+	}
+	const ours = v1alpha1.GroupName
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", UID: "uid-1"}}
+	for _, test := range []struct {
+		reason     string
+		references []metav1.OwnerReference
+		owns, may  bool
+	}{
+		{"nobody owns it", nil, false, false},
+		{"ours", []metav1.OwnerReference{reference(ours, "Installation", "x", "1")}, true, true},
+		{"ours among others", []metav1.OwnerReference{reference("apps", "Deployment", "x", "9"), reference(ours, "Installation", "x", "1")}, true, true},
+		{"one of the same name that was deleted", []metav1.OwnerReference{reference(ours, "Installation", "x", "0")}, false, true},
+		{"another one", []metav1.OwnerReference{reference(ours, "Installation", "y", "2")}, false, false},
+		{"another kind with our UID", []metav1.OwnerReference{reference(ours, "Execution", "x", "1")}, false, false},
+		{"another group with our UID", []metav1.OwnerReference{reference("example.org", "Installation", "x", "1")}, false, false},
+		{"a group whose name begins like ours", []metav1.OwnerReference{reference(ours+".example.org", "Installation", "x", "1")}, false, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			object := &metav1.ObjectMeta{OwnerReferences: test.references}
+			owner := Owner{Kind: "Installation", Object: inst}
+			if owner.Owns(object) != test.owns || owner.MayReplace(object) != test.may {
+				t.Errorf("owns %t, may replace %t", owner.Owns(object), owner.MayReplace(object))
+			}
+			if _, ok := OwnerOf(object, "Installation"); ok && !test.owns && len(test.references) == 1 && test.references[0].Kind != "Installation" {
+				t.Error("no owner of the kind")
+			}
+		})
+	}
+}
+
+func TestWake(t *testing.T) {
+	noon := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+	early, late := noon, noon.Add(time.Hour)
+	for _, test := range []struct {
+		reason   string
+		wake     Wake
+		recorded bool
+		pause    time.Duration
+		text     string
+	}{
+		{"nothing was said", Wake{}, false, 0, "nothing"},
+		{"no object is no event", OnChange("Context"), false, 0, "nothing"},
+		{"the job has ended", Settled(), true, 0, "nothing, the job has ended"},
+		{"a step", GoesOn(), true, 0, "the step itself"},
+		{"events need no timer", OnChange("Execution", "a", "b"), true, 0, "Execution a, Execution b"},
+		{"the earliest of two moments counts", OnChange("Execution", "a").By(late).By(early).By(time.Time{}), true, time.Minute, "Execution a, the time 2030-01-02T12:00:00Z"},
+		{"a moment that is over is not never", Wake{}.By(noon.Add(-time.Hour)), true, time.Millisecond, "the time 2030-01-02T11:00:00Z"},
+		{"two waits at once", OnChange("Context", "a").And(OnChange("Installation", "b").By(early)), true, time.Minute, "Context a, Installation b, the time 2030-01-02T12:00:00Z"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if test.wake.Recorded() != test.recorded || test.wake.Pause(noon.Add(-time.Minute)) != test.pause || test.wake.String() != test.text {
+				t.Errorf("%t, %s, %s", test.wake.Recorded(), test.wake.Pause(noon.Add(-time.Minute)), test.wake)
+			}
+		})
+	}
+	if wake := WakeOf(WaitFor(OnChange("Context", "a"), "op", "r", "m")); wake.String() != "Context a" || !wake.Deadline().IsZero() {
+		t.Error(wake)
 	}
 }

@@ -36,6 +36,23 @@ func NeverWorked(inst *v1alpha1.Installation) bool {
 	return inst.Status.JobID == "" && inst.Status.InstallationPhase.Current().IsEmpty()
 }
 
+// TriggerOf returns what asks for a job of an Installation, as far as that shows.
+func TriggerOf(inst *v1alpha1.Installation) v1alpha1.JobTrigger {
+	switch operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]); {
+	case inst.DeletionTimestamp != nil && !inst.Status.InstallationPhase.Current().IsDeletion():
+		return v1alpha1.TriggeredByDeletion
+	case operation == v1alpha1.ReconcileOperation:
+		return v1alpha1.TriggeredByReconcile
+	case operation == v1alpha1.ForceReconcileOperation:
+		return v1alpha1.TriggeredByForceReconcile
+	case operation == v1alpha1.DataUpdateOperation:
+		return v1alpha1.TriggeredByExports
+	case operation == "" && inst.Generation != inst.Status.ObservedGeneration:
+		return v1alpha1.TriggeredByChange
+	}
+	return ""
+}
+
 // Triggered returns the transition times of a job that was just handed over.
 func Triggered(now metav1.Time) *v1alpha1.TransitionTimes {
 	return &v1alpha1.TransitionTimes{TriggerTime: &now}

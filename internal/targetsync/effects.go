@@ -18,7 +18,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/cluster/login"
-	"go.landscaper.dev/internal/deploy/parallel"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/targetsync/plan"
 )
 

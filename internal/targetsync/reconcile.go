@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/offload"
 )
 
@@ -31,7 +32,7 @@ type Reconciler struct {
 	// Pool has the connections to sources.
 	Pool *cluster.Pool
 	// Problems records that we break down; nil records nothing.
-	Problems *job.Problems
+	Problems *report.Problems
 	// Now is the clock, Spread a random number between 0 and 1.
 	Now    func() time.Time
 	Spread func() float64
@@ -55,7 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 		return ctrl.Result{RequeueAfter: interval}, nil
 	}
 	if job.OutcomeOf(err) == job.Conflict {
-		return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+		return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
 	}
 	return result, err
 }
@@ -82,12 +83,12 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 	}
 	if !r.written.Fresh(sync) {
 		// What we have written is on its way here. A status wakes nobody.
-		return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+		return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
 	}
 	known := r.memories.of(key, sync.UID)
 	if sync.DeletionTimestamp != nil {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
 		}
 		return r.delete(ctx, sync, known)
 	}
@@ -117,7 +118,7 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	version := offload.Version{UID: sync.UID, Generation: sync.Generation}
 	if !r.runs.Knows(key, version) {
 		if r.givesUp(key, known) {
-			return ctrl.Result{RequeueAfter: job.ConflictPause}, nil
+			return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
 		}
 		if !known.due(sync, now) {
 			return ctrl.Result{RequeueAfter: max(known.next.Sub(now), time.Millisecond)}, nil

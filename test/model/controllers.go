@@ -122,12 +122,20 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 	w.desk = desk
 	return map[string]reconcile.Reconciler{
 		"installation": &installation.Reconciler{
-			Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID,
+			Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Each: w.shuffled,
 			Sources: &sources.Reader{Client: live}, Components: components, Blueprints: blueprints,
 			Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
 		},
-		"execution": &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: desk},
+		"execution": &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: desk, Each: w.shuffled},
 		"deployer":  m.reconciler,
+	}
+}
+
+// shuffled stands in for what is done at the same time: one after the other in any order, so
+// that a history can be repeated, and a crash leaves any part of it undone.
+func (w *world) shuffled(count int, call func(int)) {
+	for _, i := range w.random.Perm(count) {
+		call(i)
 	}
 }
 

@@ -60,8 +60,10 @@ func TestRestlessValue(t *testing.T) {
 		t.Errorf("the longest pause is %s", pause)
 	}
 	for _, text := range []string{"", "yesterday/3", "2030-01-02T12:00:00Z", "2030-01-02T12:00:00Z/many"} {
-		if state := ParseRestlessness(text); state != (Restlessness{}) {
-			t.Errorf("%q means %v", text, state)
-		}
+		t.Run(text, func(t *testing.T) {
+			if state := ParseRestlessness(text); state != (Restlessness{}) {
+				t.Errorf("%q means %v", text, state)
+			}
+		})
 	}
 }

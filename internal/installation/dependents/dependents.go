@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/job/report"
 )
 
 // Concerns reports whether the exports of a root are something new to another one: it
@@ -148,7 +149,7 @@ func ToAsk(dependent *v1alpha1.Installation) Verdict {
 }
 
 func ignoreGone(err error) error {
-	if err == job.ErrGone { //nolint:errorlint // it is returned as it is
+	if err == report.ErrGone { //nolint:errorlint // it is returned as it is
 		return nil
 	}
 	return err

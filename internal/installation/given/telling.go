@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -40,7 +39,7 @@ func TargetOf(name, targetType string) *v1alpha1.Target {
 }
 
 // Describe gives an Installation a blueprint.
-func Describe(t *testing.T, object client.Object, description string) {
+func Describe(t *testing.T, object metav1.Object, description string) {
 	t.Helper()
 	inst, ok := object.(*v1alpha1.Installation)
 	raw, err := json.Marshal(map[string]string{"blueprint.yaml": description})

@@ -18,7 +18,9 @@ import (
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/ancestor"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/wanted"
 )
 
@@ -39,6 +41,8 @@ type Writer struct {
 	Client client.Client
 	// Reader reads from the API server where a cache is behind.
 	Reader client.Reader
+	// Each makes the requests for several objects; nil makes some of them at the same time.
+	Each parallel.Each
 }
 
 // Values that come from Secrets are copied into Secrets. The DataObject of such a copy
@@ -47,7 +51,7 @@ type Writer struct {
 // ensureValue writes the Secret with the value of a DataObject, if it is not there yet.
 func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, secret *corev1.Secret, take taking) error {
 	live := &corev1.Secret{}
-	exists, err := h.find(ctx, take, "Secret", secret, live)
+	exists, err := h.createOrTake(ctx, take, "Secret", secret, live)
 	if err != nil || !exists {
 		return err
 	}
@@ -61,22 +65,42 @@ func (h Writer) ensureValue(ctx context.Context, inst *v1alpha1.Installation, se
 	return h.Client.Update(ctx, changed) // the caller tells what is stored
 }
 
+// one is an object that is to be written.
+type one struct {
+	object client.Object
+	reason string
+	write  func() error
+}
+
 // write writes objects.
 func (h Writer) write(ctx context.Context, inst *v1alpha1.Installation, all dataflow.Exports, take taking, failed blame) error {
-	// What refers to a Secret comes after it.
+	secrets, others := make([]one, 0, len(all.Secrets)), make([]one, 0, len(all.DataObjects)+len(all.Targets))
 	for _, secret := range all.Secrets {
-		if err := h.ensureValue(ctx, inst, secret, take); err != nil {
-			return failed(secret, "CreateDataObjects", err)
-		}
+		secrets = append(secrets, one{secret, "CreateDataObjects", func() error { return h.ensureValue(ctx, inst, secret, take) }})
 	}
 	for _, object := range all.DataObjects {
-		if err := h.ensureData(ctx, inst, object, take); err != nil {
-			return failed(object, "CreateDataObjects", err)
-		}
+		others = append(others, one{object, "CreateDataObjects", func() error { return h.ensureData(ctx, inst, object, take) }})
 	}
 	for _, target := range all.Targets {
-		if err := h.ensureTarget(ctx, inst, target, take); err != nil {
-			return failed(target, "CreateTargets", err)
+		others = append(others, one{target, "CreateTargets", func() error { return h.ensureTarget(ctx, inst, target, take) }})
+	}
+	// What refers to a Secret comes after it.
+	if err := h.together(secrets, failed); err != nil {
+		return err
+	}
+	return h.together(others, failed)
+}
+
+// together writes objects that do not need each other.
+func (h Writer) together(all []one, failed blame) error {
+	errs := make([]error, len(all))
+	_ = parallel.Until(h.Each, len(all), func(i int) error {
+		errs[i] = all[i].write()
+		return errs[i]
+	}) // each error is looked at
+	for i, err := range errs {
+		if err != nil {
+			return failed(all[i].object, all[i].reason, err)
 		}
 	}
 	return nil
@@ -90,7 +114,7 @@ func (h Writer) inherits(ctx context.Context, f kin.Family, live client.Object) 
 	if f.Parent == nil || !ok || live.GetLabels()[v1alpha1.DataObjectJobIDLabel] == f.Inst.Status.JobID {
 		return false, nil
 	}
-	owner, err := job.Parent(ctx, h.Client, f.Inst.Namespace, reference)
+	owner, err := ancestor.Parent(ctx, h.Client, f.Inst.Namespace, reference)
 	if err != nil || owner == nil {
 		return err == nil, err // names the object
 	}
@@ -165,7 +189,7 @@ func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, wr
 // ensureData writes a value that was imported or is exported, if it is not there yet.
 func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject, take taking) error {
 	live := &v1alpha1.DataObject{}
-	exists, err := h.find(ctx, take, "DataObject", object, live)
+	exists, err := h.createOrTake(ctx, take, "DataObject", object, live)
 	if err != nil || !exists {
 		return err
 	}
@@ -185,7 +209,7 @@ func (h Writer) ensureData(ctx context.Context, inst *v1alpha1.Installation, obj
 // yet.
 func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, target *v1alpha1.Target, take taking) error {
 	live := &v1alpha1.Target{}
-	exists, err := h.find(ctx, take, "Target", target, live)
+	exists, err := h.createOrTake(ctx, take, "Target", target, live)
 	if err != nil || !exists {
 		return err
 	}
@@ -196,9 +220,9 @@ func (h Writer) ensureTarget(ctx context.Context, inst *v1alpha1.Installation, t
 	return h.Client.Update(ctx, changed) // the caller tells what is stored
 }
 
-// find reads the object that an earlier job has written. If there is none, the wanted
-// one is created. One that must not be taken is left alone.
-func (h Writer) find(ctx context.Context, take taking, kind string, object, live client.Object) (bool, error) {
+// createOrTake creates the wanted object, or reads the one that an earlier job has written;
+// it returns whether there was one. One that must not be taken is left alone.
+func (h Writer) createOrTake(ctx context.Context, take taking, kind string, object, live client.Object) (bool, error) {
 	key := client.ObjectKeyFromObject(object)
 	err := h.Client.Get(ctx, key, live)
 	if apierrors.IsNotFound(err) {

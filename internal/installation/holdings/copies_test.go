@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
@@ -34,35 +35,37 @@ func TestStoreCopies(t *testing.T) {
 		{"another Installation", given.CopyOf("cluster", "job-1", given.Owner("Installation", "other", "2x")), "Target cluster does not belong to this Installation"},
 		{"a user", given.CopyOf("cluster", "job-1"), "delete it, or choose another name for the Installation"},
 	} {
-		c := given.API(t)
-		if test.live != nil {
-			c = given.API(t, test.live)
-		}
-		w := (Writer{Client: c, Reader: c})
-		inst := given.InstallationOf(t, "{}")
-		wanted := given.CopyOf("cluster", "job-2", mine)
-		wanted.Spec.Type = "example.org/y"
-		blamed := ""
-		err := w.WriteCopies(t.Context(), kin.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, func(_ client.Object, reason string, err error) error {
-			blamed = reason
-			return err
-		})
-		live := &v1alpha1.Target{}
-		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(wanted), live); getErr != nil {
-			t.Fatal(getErr)
-		}
-		if test.want != "" {
-			if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || live.Spec.Type != "example.org/x" || blamed != "CreateTargets" {
-				t.Errorf("%s: %v, %+v, %s", test.reason, err, live, blamed)
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.API(t)
+			if test.live != nil {
+				c = memory.API(t, test.live)
 			}
-			continue
-		}
-		if err != nil || live.Spec.Type != "example.org/y" || live.Labels[v1alpha1.DataObjectJobIDLabel] != "job-2" || live.Labels[v1alpha1.DataObjectIndexLabel] != "" {
-			t.Errorf("%s: %v, %+v", test.reason, err, live)
-		}
-		if !facts.AsOwner(inst).Owns(live) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
-			t.Errorf("%s: %+v", test.reason, live.ObjectMeta)
-		}
+			w := (Writer{Client: c, Reader: c})
+			inst := given.InstallationOf(t, "{}")
+			wanted := given.CopyOf("cluster", "job-2", mine)
+			wanted.Spec.Type = "example.org/y"
+			blamed := ""
+			err := w.WriteCopies(t.Context(), kin.Family{Inst: inst}, dataflow.Exports{Targets: []*v1alpha1.Target{wanted}}, func(_ client.Object, reason string, err error) error {
+				blamed = reason
+				return err
+			})
+			live := &v1alpha1.Target{}
+			if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(wanted), live); getErr != nil {
+				t.Fatal(getErr)
+			}
+			if test.want != "" {
+				if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || live.Spec.Type != "example.org/x" || blamed != "CreateTargets" {
+					t.Errorf("%s: %v, %+v, %s", test.reason, err, live, blamed)
+				}
+				return
+			}
+			if err != nil || live.Spec.Type != "example.org/y" || live.Labels[v1alpha1.DataObjectJobIDLabel] != "job-2" || live.Labels[v1alpha1.DataObjectIndexLabel] != "" {
+				t.Errorf("%s: %v, %+v", test.reason, err, live)
+			}
+			if !facts.AsOwner(inst).Owns(live) || test.live == marked && (live.Labels["team"] != "a" || len(live.OwnerReferences) != 2) {
+				t.Errorf("%s: %+v", test.reason, live.ObjectMeta)
+			}
+		})
 	}
 }
 
@@ -71,7 +74,7 @@ func TestDropCopies(t *testing.T) {
 	mine := given.Owner("Installation", "shop", "2")
 	elsewhere := given.CopyOf("elsewhere", "job-1", mine)
 	elsewhere.Labels[v1alpha1.DataObjectContextLabel] = "Inst.other"
-	c := given.API(t,
+	c := memory.API(t,
 		given.CopyOf("kept", "job-2", mine), given.CopyOf("stale", "job-1", mine), given.CopyOf("of-a-child", "job-1", given.Owner("Installation", "shop-child", "3")), elsewhere,
 		&v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "stale", Labels: map[string]string{v1alpha1.DataObjectContextLabel: "Inst.shop"}, OwnerReferences: []metav1.OwnerReference{mine}}},
 	)

@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
@@ -42,8 +43,8 @@ func TestInherits(t *testing.T) {
 		{"nobody knows whose it is: it is not taken", false, given.CopyOf("x", "job-1", given.Owner("Installation", "member", "member")), 0, false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := given.API(t, parent, member, stranger)
-			broken := given.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
+			c := memory.API(t, parent, member, stranger)
+			broken := memory.Fault{Reading: true, At: test.at, Err: errors.New("busy")}
 			w := Writer{Client: broken.Wrap(t, c)}
 			f := kin.Family{Inst: given.InstallationOf(t, "{}")}
 			if !test.root {
@@ -65,7 +66,7 @@ func TestHandedExport(t *testing.T) {
 	self.UID, before.UID, stranger.UID = "uid-self", "uid-before", "uid-stranger"
 	stranger.OwnerReferences = nil
 	self.Status.JobID = "job-2"
-	w := Writer{Client: given.API(t, before, stranger)}
+	w := Writer{Client: memory.API(t, before, stranger)}
 	for _, test := range []struct {
 		reason, owner, jobID string
 		want                 bool
@@ -75,14 +76,16 @@ func TestHandedExport(t *testing.T) {
 		{"a sibling, in this job", "before", "job-2", false},
 		{"who is no sibling", "stranger", "job-1", false},
 	} {
-		live := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
-			Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
-			OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", test.owner, test.owner)},
-		}}
-		got, err := w.inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
-		if err != nil || got != test.want {
-			t.Errorf("%s: %t, %v", test.reason, got, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			live := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{
+				Labels:          map[string]string{v1alpha1.DataObjectJobIDLabel: test.jobID},
+				OwnerReferences: []metav1.OwnerReference{given.Owner("Installation", test.owner, test.owner)},
+			}}
+			got, err := w.inherits(t.Context(), kin.Family{Inst: self, Parent: parent}, live)
+			if err != nil || got != test.want {
+				t.Errorf("%s: %t, %v", test.reason, got, err)
+			}
+		})
 	}
 }
 
@@ -99,18 +102,18 @@ func TestDropExportsFails(t *testing.T) {
 	data.Labels, data.OwnerReferences = export("x").Labels, export("x").OwnerReferences
 	for _, test := range []struct {
 		reason string
-		fault  given.Fault
+		fault  memory.Fault
 		left   int
 		failed bool
 	}{
-		{"all go", given.Fault{At: -1}, 0, false},
-		{"one is refused, the others go", given.Fault{Err: errors.New("busy")}, 1, true},
-		{"the answer is lost: it is gone", given.Fault{Lost: true, Err: errors.New("timeout")}, 0, true},
-		{"they cannot be listed: none goes", given.Fault{Reading: true, Err: errors.New("busy")}, 3, true},
-		{"one of the lists cannot be read: none goes", given.Fault{Reading: true, At: 1, Err: errors.New("busy")}, 3, true},
+		{"all go", memory.Fault{At: -1}, 0, false},
+		{"one is refused, the others go", memory.Fault{Err: errors.New("busy")}, 1, true},
+		{"the answer is lost: it is gone", memory.Fault{Lost: true, Err: errors.New("timeout")}, 0, true},
+		{"they cannot be listed: none goes", memory.Fault{Reading: true, Err: errors.New("busy")}, 3, true},
+		{"one of the lists cannot be read: none goes", memory.Fault{Reading: true, At: 1, Err: errors.New("busy")}, 3, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := given.API(t, export("one"), export("two"), data.DeepCopy())
+			c := memory.API(t, export("one"), export("two"), data.DeepCopy())
 			w := Writer{Client: test.fault.Wrap(t, c)}
 			err := w.DropExports(t.Context(), given.InstallationOf(t, "{}"), dataflow.Exports{})
 			if (err != nil) != test.failed || err != nil && job.OutcomeOf(err) != job.Transient {
@@ -163,7 +166,7 @@ func TestDropExports(t *testing.T) {
 	}
 	imported := export("imported", "job-1", mine)
 	imported.Labels[v1alpha1.DataObjectSourceTypeLabel] = "import"
-	c := given.API(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", given.Owner("Installation", "other", "9")), imported)
+	c := memory.API(t, export("kept", "job-2", mine), export("just-written", "job-1", mine), export("stale", "job-1", mine), export("theirs", "job-1", given.Owner("Installation", "other", "9")), imported)
 	w := Writer{Client: c}
 	var written dataflow.Exports
 	written.Targets = []*v1alpha1.Target{export("just-written", "job-2", mine)}

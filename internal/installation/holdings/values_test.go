@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/dataflow/holder"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
@@ -41,31 +42,33 @@ func TestStoreValues(t *testing.T) {
 		{"a user", of(holder.ValueSecretType), "Secret password does not belong to this Installation"},
 		{"a Secret of ours for something else", of(corev1.SecretTypeOpaque, mine), "Secret password does not belong to this Installation"},
 	} {
-		c := given.API(t)
-		if test.live != nil {
-			c = given.API(t, test.live)
-		}
-		w := (Writer{Client: c, Reader: c})
-		object, secret := given.Concealed("password", `"new"`, mine)
-		err := w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
-		live := &corev1.Secret{}
-		if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
-			t.Fatal(getErr)
-		}
-		if test.want != "" {
-			dataErr := c.Get(t.Context(), client.ObjectKeyFromObject(object), &v1alpha1.DataObject{})
-			if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || string(live.Data["value"]) != `"old"` || !apierrors.IsNotFound(dataErr) {
-				t.Errorf("%s: %v, %s, DataObject: %v", test.reason, err, live.Data["value"], dataErr)
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.API(t)
+			if test.live != nil {
+				c = memory.API(t, test.live)
 			}
-			continue
-		}
-		if err != nil || string(live.Data["value"]) != `"new"` || live.OwnerReferences[0].UID != mine.UID {
-			t.Errorf("%s: %v, %s", test.reason, err, live.Data["value"])
-		}
-		read, err := imported.From(c).Data(t.Context(), dataflow.Object{Kind: dataflow.KindDataObject, Namespace: "team-a", Name: "password"})
-		if err != nil || string(read.Value.RawMessage) != `"new"` || read.Salt == "" {
-			t.Errorf("%s: a child reads %s, %v", test.reason, read.Value.RawMessage, err)
-		}
+			w := (Writer{Client: c, Reader: c})
+			object, secret := given.Concealed("password", `"new"`, mine)
+			err := w.WriteCopies(t.Context(), kin.Family{Inst: given.InstallationOf(t, "{}")}, dataflow.Exports{DataObjects: []*v1alpha1.DataObject{object}, Secrets: []*corev1.Secret{secret}}, told)
+			live := &corev1.Secret{}
+			if getErr := c.Get(t.Context(), client.ObjectKeyFromObject(secret), live); getErr != nil {
+				t.Fatal(getErr)
+			}
+			if test.want != "" {
+				dataErr := c.Get(t.Context(), client.ObjectKeyFromObject(object), &v1alpha1.DataObject{})
+				if job.OutcomeOf(err) != job.Terminal || !strings.Contains(err.Error(), test.want) || string(live.Data["value"]) != `"old"` || !apierrors.IsNotFound(dataErr) {
+					t.Errorf("%s: %v, %s, DataObject: %v", test.reason, err, live.Data["value"], dataErr)
+				}
+				return
+			}
+			if err != nil || string(live.Data["value"]) != `"new"` || live.OwnerReferences[0].UID != mine.UID {
+				t.Errorf("%s: %v, %s", test.reason, err, live.Data["value"])
+			}
+			read, err := imported.From(c).Data(t.Context(), dataflow.Object{Kind: dataflow.KindDataObject, Namespace: "team-a", Name: "password"})
+			if err != nil || string(read.Value.RawMessage) != `"new"` || read.Salt == "" {
+				t.Errorf("%s: a child reads %s, %v", test.reason, read.Value.RawMessage, err)
+			}
+		})
 	}
 }
 
@@ -95,22 +98,24 @@ func TestNoLongerFromSecrets(t *testing.T) {
 			return w.DropCopies(t.Context(), given.InstallationOf(t, "{}"))
 		}, true},
 	} {
-		object, secret := given.Concealed("password", `"old"`, mine)
-		secret.UID = "uid-of-secret"
-		if test.secret != nil {
-			test.secret(secret)
-		}
-		c := given.API(t, object, secret)
-		if err := test.act((Writer{Client: c, Reader: c})); err != nil {
-			t.Errorf("%s: %v", reason, err)
-		}
-		err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), &corev1.Secret{})
-		if (err == nil) != test.stays {
-			t.Errorf("%s: Secret: %v", reason, err)
-		}
-		live := &v1alpha1.DataObject{}
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), live); err == nil && (holder.SecretOf(live) != "") != test.stays {
-			t.Errorf("%s: the DataObject refers to %q", reason, holder.SecretOf(live))
-		}
+		t.Run(reason, func(t *testing.T) {
+			object, secret := given.Concealed("password", `"old"`, mine)
+			secret.UID = "uid-of-secret"
+			if test.secret != nil {
+				test.secret(secret)
+			}
+			c := memory.API(t, object, secret)
+			if err := test.act((Writer{Client: c, Reader: c})); err != nil {
+				t.Errorf("%s: %v", reason, err)
+			}
+			err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), &corev1.Secret{})
+			if (err == nil) != test.stays {
+				t.Errorf("%s: Secret: %v", reason, err)
+			}
+			live := &v1alpha1.DataObject{}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), live); err == nil && (holder.SecretOf(live) != "") != test.stays {
+				t.Errorf("%s: the DataObject refers to %q", reason, holder.SecretOf(live))
+			}
+		})
 	}
 }

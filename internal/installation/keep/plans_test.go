@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan/parcel"
 	"go.landscaper.dev/internal/sources"
@@ -39,9 +40,9 @@ func TestKeepPlan(t *testing.T) {
 		{"a Secret of another type: the type cannot be changed", typed, "old", "does not belong to this Installation"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := given.API(t)
+			c := memory.API(t)
 			if test.live != nil {
-				c = given.API(t, test.live)
+				c = memory.API(t, test.live)
 			}
 			inst, k := given.InstallationOf(t, "{}"), Plans{Client: c, Reader: c, Memory: &Memory{}}
 			err := k.Store(t.Context(), inst, []byte("new"))
@@ -73,17 +74,17 @@ func TestKeepPlanFails(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		live   *corev1.Secret
-		fault  given.Fault
+		fault  memory.Fault
 		want   string
 	}{
-		{"it cannot be created", nil, given.Fault{Err: errors.New("busy")}, "store what the exports need in Secret"},
-		{"that of an earlier attempt cannot be read", given.PlanOf(t, "job-2", "old"), given.Fault{Reading: true, Err: errors.New("busy")}, "busy"},
-		{"that of an earlier attempt cannot be replaced", given.PlanOf(t, "job-2", "old"), given.Fault{At: 1, Err: errors.New("busy")}, "busy"},
+		{"it cannot be created", nil, memory.Fault{Err: errors.New("busy")}, "store what the exports need in Secret"},
+		{"that of an earlier attempt cannot be read", given.PlanOf(t, "job-2", "old"), memory.Fault{Reading: true, Err: errors.New("busy")}, "busy"},
+		{"that of an earlier attempt cannot be replaced", given.PlanOf(t, "job-2", "old"), memory.Fault{At: 1, Err: errors.New("busy")}, "busy"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := given.API(t)
+			c := memory.API(t)
 			if test.live != nil {
-				c = given.API(t, test.live)
+				c = memory.API(t, test.live)
 			}
 			broken := test.fault.Wrap(t, c)
 			k := Plans{Client: broken, Reader: broken, Memory: &Memory{}}
@@ -100,8 +101,8 @@ func TestKeepPlanFails(t *testing.T) {
 			}
 		})
 	}
-	counting, s := given.Fault{At: -1}, given.InstallationOf(t, "{}")
-	k := Plans{Client: counting.Wrap(t, given.API(t)), Memory: &Memory{}}
+	counting, s := memory.Fault{At: -1}, given.InstallationOf(t, "{}")
+	k := Plans{Client: counting.Wrap(t, memory.API(t)), Memory: &Memory{}}
 	if err := k.Store(t.Context(), s, nil); err != nil || len(counting.Calls) > 0 || k.Memory.Has(s.UID) {
 		t.Errorf("without exports nothing is stored: %v, %v", counting.Calls, err)
 	}
@@ -109,8 +110,8 @@ func TestKeepPlanFails(t *testing.T) {
 
 // TestKeptPlanUnread: that a plan cannot be read says nothing about whether it is there.
 func TestKeptPlanUnread(t *testing.T) {
-	c := given.API(t, given.PlanOf(t, "job-2", "stored"))
-	broken := given.Fault{Reading: true, Err: errors.New("busy")}
+	c := memory.API(t, given.PlanOf(t, "job-2", "stored"))
+	broken := memory.Fault{Reading: true, Err: errors.New("busy")}
 	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
 	inst := given.InstallationOf(t, "{}")
 	var unread *sources.ReadError
@@ -129,18 +130,18 @@ func TestDrop(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		stored bool
-		fault  given.Fault
+		fault  memory.Fault
 		fails  bool
 		left   int
 	}{
-		{"who has stored it knows its Secrets", true, given.Fault{At: -1}, false, 1},
-		{"they are not listed then", true, given.Fault{Reading: true, Err: errors.New("busy")}, false, 1},
-		{"after a restart those of others stay", false, given.Fault{At: -1}, false, 1},
-		{"nobody knows what there is", false, given.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
-		{"a refusal leaves it", true, given.Fault{Err: errors.New("busy")}, true, 2},
+		{"who has stored it knows its Secrets", true, memory.Fault{At: -1}, false, 1},
+		{"they are not listed then", true, memory.Fault{Reading: true, Err: errors.New("busy")}, false, 1},
+		{"after a restart those of others stay", false, memory.Fault{At: -1}, false, 1},
+		{"nobody knows what there is", false, memory.Fault{Reading: true, Err: errors.New("busy")}, true, 2},
+		{"a refusal leaves it", true, memory.Fault{Err: errors.New("busy")}, true, 2},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c, inst, m := given.API(t, foreign.DeepCopy()), given.InstallationOf(t, "{}"), &Memory{}
+			c, inst, m := memory.API(t, foreign.DeepCopy()), given.InstallationOf(t, "{}"), &Memory{}
 			// That the namespace was looked at tells that there are no others.
 			m.kept.seen(inst.Namespace)
 			if err := (Plans{Client: c, Reader: c, Memory: m}).Store(t.Context(), inst, []byte("plan")); err != nil {
@@ -198,11 +199,11 @@ func TestLeftover(t *testing.T) {
 		{"who exports nothing has none, and costs no request", plain, given.PlanOf(t, "a", "x"), false, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := given.API(t)
+			c := memory.API(t)
 			if test.secret != nil {
-				c = given.API(t, test.secret)
+				c = memory.API(t, test.secret)
 			}
-			counting := given.Fault{Reading: true, At: -1}
+			counting := memory.Fault{Reading: true, At: -1}
 			k := Plans{Client: c, Reader: counting.Wrap(t, c), Memory: &Memory{}}
 			for range 2 {
 				if got, err := k.Leftover(t.Context(), test.inst); got != test.want || err != nil {
@@ -214,8 +215,8 @@ func TestLeftover(t *testing.T) {
 			}
 		})
 	}
-	c := given.API(t, given.PlanOf(t, "a", "x"))
-	broken := given.Fault{Reading: true, Err: errors.New("busy")}
+	c := memory.API(t, given.PlanOf(t, "a", "x"))
+	broken := memory.Fault{Reading: true, Err: errors.New("busy")}
 	k := Plans{Client: c, Reader: broken.Wrap(t, c), Memory: &Memory{}}
 	if got, err := k.Leftover(t.Context(), exporter("a", "a")); got || err == nil {
 		t.Errorf("that nobody could look is not an answer: %t, %v", got, err)

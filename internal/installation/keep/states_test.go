@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
@@ -37,27 +38,29 @@ func TestStates(t *testing.T) {
 		{"one of somebody else", stateSecret(held, given.Owner("Deployment", "web", "9")), "", "does not belong to this Installation", job.Terminal},
 		{"one whose key was renamed: to begin anew would lose passwords", stateSecret(map[string][]byte{"other": nil}, mine), "", `there is no key "config" in Secret`, job.None},
 	} {
-		c := given.API(t)
-		if test.stored != nil {
-			c = given.API(t, test.stored)
-		}
-		inst := given.InstallationOf(t, "{}")
-		s := NewStates(c, inst)
-		got, err := s.Read(t.Context(), stateKey)
-		if string(got) != test.read || (err == nil) != (test.readError == "") || err != nil && !strings.Contains(err.Error(), test.readError) {
-			t.Errorf("%s: read %q, %v", test.reason, got, err)
-		}
-		err = s.Write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("new")}})
-		if outcome := job.OutcomeOf(err); outcome != test.outcome {
-			t.Errorf("%s: outcome %d: %v", test.reason, outcome, err)
-		}
-		if err != nil {
-			continue
-		}
-		live := stateSecret(nil)
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil || string(live.Data[plan.StateSecretKey]) != "new" || metav1.GetControllerOf(live).UID != inst.UID {
-			t.Errorf("%s: stored %+v, %v", test.reason, live, err)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.API(t)
+			if test.stored != nil {
+				c = memory.API(t, test.stored)
+			}
+			inst := given.InstallationOf(t, "{}")
+			s := NewStates(c, inst)
+			got, err := s.Read(t.Context(), stateKey)
+			if string(got) != test.read || (err == nil) != (test.readError == "") || err != nil && !strings.Contains(err.Error(), test.readError) {
+				t.Errorf("%s: read %q, %v", test.reason, got, err)
+			}
+			err = s.Write(t.Context(), []plan.State{{Key: stateKey, Content: []byte("new")}})
+			if outcome := job.OutcomeOf(err); outcome != test.outcome {
+				t.Errorf("%s: outcome %d: %v", test.reason, outcome, err)
+			}
+			if err != nil {
+				return
+			}
+			live := stateSecret(nil)
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil || string(live.Data[plan.StateSecretKey]) != "new" || metav1.GetControllerOf(live).UID != inst.UID {
+				t.Errorf("%s: stored %+v, %v", test.reason, live, err)
+			}
+		})
 	}
 }
 
@@ -65,9 +68,9 @@ func TestStates(t *testing.T) {
 // overwritten: children may have seen it. The next attempt works with it.
 func TestStatesConflict(t *testing.T) {
 	for _, before := range []*corev1.Secret{nil, stateSecret(map[string][]byte{plan.StateSecretKey: []byte("old")}, given.Owner("Installation", "shop", "2"))} {
-		c := given.API(t)
+		c := memory.API(t)
 		if before != nil {
-			c = given.API(t, before)
+			c = memory.API(t, before)
 		}
 		inst := given.InstallationOf(t, "{}")
 		slow, fast := NewStates(c, inst), NewStates(c, inst)

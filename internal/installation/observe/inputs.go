@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/ancestor"
 	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/validation"
@@ -215,7 +216,7 @@ func (r Reader) Siblings(ctx context.Context, inst *v1alpha1.Installation) ([]*v
 func (r Reader) Family(ctx context.Context, f *kin.Family) error {
 	if reference, ok := job.OwnerOf(f.Inst, "Installation"); ok {
 		var err error
-		if f.Parent, err = job.Parent(ctx, r.Cached, f.Inst.Namespace, reference); err != nil {
+		if f.Parent, err = ancestor.Parent(ctx, r.Cached, f.Inst.Namespace, reference); err != nil {
 			return err // names the object
 		}
 		f.Orphaned = f.Parent == nil

@@ -56,6 +56,8 @@ func (p *Written) Get(ctx context.Context, key client.ObjectKey, into client.Obj
 		name = ObjectKey{false, key.Name}
 	case *v1alpha1.Target:
 		name = ObjectKey{true, key.Name}
+	default:
+		return p.Cached.Get(ctx, key, into, options...) // nothing else is written; the caller tells what was read
 	}
 	if !p.Written[name] {
 		return p.Cached.Get(ctx, key, into, options...) // the caller tells what was read

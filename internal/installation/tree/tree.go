@@ -8,7 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/observe"
-	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/ancestor"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
 )
@@ -94,7 +94,7 @@ func (t *Memory) Forget(member types.UID) {
 // UseOf returns where an Installation is in its tree, and what the others take.
 func (t *Memory) UseOf(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation) (plan.Use, error) {
 	// What is nested deeper than is allowed is not looked for.
-	root, depth, err := job.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
+	root, depth, err := ancestor.Root(ctx, reader.Cached, inst, plan.MaxDepth+1)
 	if err != nil {
 		return plan.Use{}, &sources.ReadError{Object: "the root of Installation " + inst.Name, Cause: err}
 	}

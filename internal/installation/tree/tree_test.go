@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/plan"
 )
@@ -58,7 +59,7 @@ func TestUseOfTree(t *testing.T) {
 	b := child("b", a)
 	copied := given.CopyOf("copy", "job-1")
 	copied.Labels[v1alpha1.DataObjectContextLabel] = "Inst.a"
-	known, reader := Memory{}, observe.Reader{Cached: given.API(t, root, a, b, copied)}
+	known, reader := Memory{}, observe.Reader{Cached: memory.API(t, root, a, b, copied)}
 	for _, test := range []struct {
 		inst                         *v1alpha1.Installation
 		depth, installations, copies int

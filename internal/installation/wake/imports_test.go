@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/installation/observe"
 )
@@ -40,7 +41,7 @@ func queued(t *testing.T, see func(context.Context, workqueue.TypedRateLimitingI
 // TestImportersOf: a change wakes the roots that import the object, and those only.
 func TestImportersOf(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(given.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(memory.AddCore(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := given.Root(t, "elsewhere", []string{"x"}, nil)

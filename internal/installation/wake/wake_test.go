@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
 )
 
@@ -30,7 +31,7 @@ func TestWoken(t *testing.T) {
 	fresh.Status.JobID = ""
 	held := given.Ended(given.Sibling("held"), "z", "Succeeded")
 	held.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
-	w := Finder{Reader: observe.Reader{Cached: given.API(t, parent, waits, works, other, goes, fresh, held)}}
+	w := Finder{Reader: observe.Reader{Cached: memory.API(t, parent, waits, works, other, goes, fresh, held)}}
 	exporter := given.Sibling("self => x")
 	done := given.Ended(exporter.DeepCopy(), "a", "Succeeded")
 	importer := given.Sibling("(self) z")
@@ -50,16 +51,18 @@ func TestWoken(t *testing.T) {
 		{"a parent is not ready", nil, ready, ""},
 		{"a job of the parent has ended before that of its children", parent, given.Ended(parent.DeepCopy(), "a", "Failed"), "goes held other waits works"},
 	} {
-		var got []string
-		for _, request := range w.Woken(t.Context(), test.before, test.after) {
-			if !slices.Contains(got, request.Name) {
-				got = append(got, request.Name)
+		t.Run(test.reason, func(t *testing.T) {
+			var got []string
+			for _, request := range w.Woken(t.Context(), test.before, test.after) {
+				if !slices.Contains(got, request.Name) {
+					got = append(got, request.Name)
+				}
 			}
-		}
-		slices.Sort(got)
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: %v, want %s", test.reason, got, test.want)
-		}
+			slices.Sort(got)
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("%s: %v, want %s", test.reason, got, test.want)
+			}
+		})
 	}
 }
 
@@ -71,7 +74,7 @@ func TestTellersWoken(t *testing.T) {
 	given.Alter(teller, given.Tells("busy"))
 	elsewhere := teller.DeepCopy()
 	elsewhere.Namespace = "other"
-	w := Finder{Reader: observe.Reader{Cached: given.API(t, teller, elsewhere)}}
+	w := Finder{Reader: observe.Reader{Cached: memory.API(t, teller, elsewhere)}}
 	for _, test := range []struct {
 		reason        string
 		before, after *v1alpha1.Installation
@@ -128,7 +131,7 @@ func TestFamily(t *testing.T) {
 	waits := given.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
 	exporter, done := given.Sibling("self => x"), given.Ended(given.Sibling("self => x"), "a", "Succeeded")
-	w := Finder{Reader: observe.Reader{Cached: given.API(t, waits)}}
+	w := Finder{Reader: observe.Reader{Cached: memory.API(t, waits)}}
 	type line = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	for _, test := range []struct {
 		reason string
@@ -162,8 +165,8 @@ func TestWakeUnread(t *testing.T) {
 	waits := given.Sibling("waits x")
 	waits.Status.InstallationPhase = "Init"
 	for at, want := range [][]string{{"parent"}, {"parent", "waits"}, {"parent", "waits"}} {
-		broken := given.Fault{Reading: true, At: at, Err: errors.New("busy")}
-		w := Finder{Reader: observe.Reader{Cached: broken.Wrap(t, given.API(t, waits))}}
+		broken := memory.Fault{Reading: true, At: at, Err: errors.New("busy")}
+		w := Finder{Reader: observe.Reader{Cached: broken.Wrap(t, memory.API(t, waits))}}
 		var got []string
 		for _, request := range w.Woken(t.Context(), given.Sibling("self => x"), nil) {
 			got = append(got, request.Name)

@@ -23,7 +23,7 @@ import (
 // The loop runs a second time only after errAgain.
 func (r *Reconciler) bring(ctx context.Context, now *run) (ctrl.Result, error) {
 	e := now.e
-	if asked(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
+	if isRequested(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
 		if err := r.begin(ctx, e, now.kind); err != nil {
 			return ctrl.Result{}, err
 		}
@@ -43,7 +43,7 @@ func (r *Reconciler) bring(ctx context.Context, now *run) (ctrl.Result, error) {
 		case err != nil:
 			return r.fail(ctx, now, err)
 		case wait != nil:
-			return w.pause(ctx, wait)
+			return w.rest(ctx, wait)
 		}
 		return w.finish(ctx)
 	}
@@ -260,7 +260,7 @@ func (w *work) unreadiness() *pause {
 func (w *work) settle(ctx context.Context) error {
 	first := !w.after.Bootstrapped
 	done := w.asked == RequestUpgrade || w.asked == RequestRebootstrap
-	w.after.HandledOperation = known(w.shoot.Annotations[RequestAnnotation])
+	w.after.HandledOperation = knownRequest(w.shoot.Annotations[RequestAnnotation])
 	if first || done || w.plan.install.continuous {
 		w.after.BootstrappedVersion, w.after.BootstrappedBy = w.config.Flux.Version, string(w.config.Origin)
 	}
@@ -314,11 +314,11 @@ func (w *work) publish() {
 	}
 }
 
-// pause tells what a shoot waits for, or that it takes too long.
+// rest tells what a shoot waits for, or that it takes too long.
 //
 // When the patience is over the status is written first, and then the error: the error says
 // what is wrong, and the state since when.
-func (w *work) pause(ctx context.Context, on *pause) (ctrl.Result, error) {
+func (w *work) rest(ctx context.Context, on *pause) (ctrl.Result, error) {
 	since, left := wait(&w.after, w.config.Checksum(), w.now().Time)
 	remember := func(status *gardener.ExtensionStatus) {
 		status.State, status.Resources = w.after.Encode(), w.moving()

@@ -30,15 +30,15 @@ const (
 // What was handled is in the state, which moves with the shoot; the annotation of the Shoot
 // stays, since it belongs to its owner.
 func request(shoot *gardener.Shoot, remembered state.State) string {
-	asked := known(shoot.Annotations[RequestAnnotation])
+	asked := knownRequest(shoot.Annotations[RequestAnnotation])
 	if asked == remembered.HandledOperation {
 		return ""
 	}
 	return asked
 }
 
-// known returns an operation, or nothing for a text that is none.
-func known(text string) string {
+// knownRequest returns an operation, or nothing for a text that is none.
+func knownRequest(text string) string {
 	switch text {
 	case RequestUpgrade, RequestRebootstrap, RequestRotate:
 		return text

@@ -18,8 +18,8 @@ func ours(e *gardener.Extension) bool {
 	return e.Spec.Type == Type && (e.Spec.Class == nil || *e.Spec.Class == "" || *e.Spec.Class == gardener.ClassShoot)
 }
 
-// asked says whether gardenlet asks for an operation.
-func asked(e *gardener.Extension) bool {
+// isRequested says whether gardenlet asks for an operation.
+func isRequested(e *gardener.Extension) bool {
 	switch e.Annotations[gardener.OperationAnnotation] {
 	case gardener.OperationReconcile, gardener.OperationMigrate, gardener.OperationRestore:
 		return true
@@ -60,7 +60,7 @@ func wakesAtStart(e *gardener.Extension, ignoreAnnotation bool) bool {
 	if !ours(e) || incomplete(e) {
 		return false
 	}
-	if e.DeletionTimestamp != nil || unfinished(e) || asked(e) {
+	if e.DeletionTimestamp != nil || unfinished(e) || isRequested(e) {
 		return true
 	}
 	return !migrated(e) && (behind(e) || ignoreAnnotation && e.Status.ObservedGeneration != e.Generation)
@@ -78,7 +78,7 @@ func wakes(before, after *gardener.Extension, ignoreAnnotation bool) bool {
 	if ignoreAnnotation {
 		return before.Generation != after.Generation || deleted || operationAnnotationIsNew(before, after)
 	}
-	return asked(after) && isNew(before, after) || deleted
+	return isRequested(after) && isNew(before, after) || deleted
 }
 
 // isNew says whether a request was not there before. Our own writes meanwhile are none:

@@ -83,10 +83,12 @@ Plan: 2 to create, 2 to change, 1 to delete, 2 unchanged, 2 known only when the 
 
 func TestPlanForPrograms(t *testing.T) {
 	for output, want := range map[string]string{"json": `"summary": {`, "yaml": "summary:\n"} {
-		c := &terminaltest.Console{}
-		if err := (&options{output: output}).print(c.Streams(), planned()); err != nil || !strings.Contains(c.Out.String(), want) || c.Err.Len() > 0 {
-			t.Errorf("%s: %v %s", output, err, c.Out.String())
-		}
+		t.Run(output, func(t *testing.T) {
+			c := &terminaltest.Console{}
+			if err := (&options{output: output}).print(c.Streams(), planned()); err != nil || !strings.Contains(c.Out.String(), want) || c.Err.Len() > 0 {
+				t.Errorf("%s: %v %s", output, err, c.Out.String())
+			}
+		})
 	}
 }
 

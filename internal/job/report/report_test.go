@@ -1,10 +1,9 @@
-package job
+package report
 
 import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -53,7 +52,7 @@ func newDesk(t *testing.T, objects ...client.Object) *desk {
 	}).Build()
 	clock := func() time.Time { return d.now }
 	d.Reporter = &Reporter{
-		Client: api, Events: d.recorder, Action: "ReconcileThing", AnnounceSuccess: true, Now: clock, Written: &Written{},
+		Client: api, Events: d.recorder, Action: "ReconcileThing", AnnounceSuccess: true, Now: clock, Written: &job.Written{},
 		Problems: &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: clock},
 	}
 	return d
@@ -90,7 +89,7 @@ func read(t *testing.T, c client.Reader) *v1alpha1.Installation {
 // TestReport: what follows from an error.
 func TestReport(t *testing.T) {
 	resource := v1alpha1.Resource("installations")
-	transient, terminal := errors.New("connection refused"), Terminally(NewError("op", "Bad", "bad template"))
+	transient, terminal := errors.New("connection refused"), job.Terminally(job.NewError("op", "Bad", "bad template"))
 	tests := []struct {
 		reason   string
 		inst     *v1alpha1.Installation
@@ -106,7 +105,7 @@ func TestReport(t *testing.T) {
 		{"a failure ends the job", installation("a", "", "Progressing"), terminal, nil, "Failed", "a", 0, false, []string{"Warning Bad bad template"}},
 		{"a failed deletion has a phase of its own", installation("b", "a", "Deleting"), terminal, nil, "DeleteFailed", "b", 0, false, []string{"Warning Bad bad template"}},
 		{"before a job begins, the phase is that of the one before", installation("b", "a", "DeleteFailed"), terminal, nil, "Failed", "b", 0, false, []string{"Warning Bad bad template"}},
-		{"a wait is in the status alone, and no timer runs", installation("a", "", "Init"), WaitFor(OnChange("Context", "default"), "op", "Context", "waiting for it"), nil, "Init", "", 0, false, nil},
+		{"a wait is in the status alone, and no timer runs", installation("a", "", "Init"), job.WaitFor(job.OnChange("Context", "default"), "op", "Context", "waiting for it"), nil, "Init", "", 0, false, nil},
 		{"somebody was faster: nothing is written", installation("a", "", "Init"), apierrors.NewConflict(resource, "x", transient), nil, "Init", "", ConflictPause, false, nil},
 		{"the object is gone", installation("a", "", "Init"), ErrGone, nil, "Init", "", 0, false, nil},
 		{"somebody was faster with the status", installation("a", "", "Init"), terminal, apierrors.NewConflict(resource, "x", transient), "Init", "", ConflictPause, false, nil},
@@ -119,7 +118,7 @@ func TestReport(t *testing.T) {
 			d.refuse = test.refuse
 			result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", test.err)
 			stored := read(t, d.Client).Status
-			if OutcomeOf(test.err) == Waiting && stored.LastError.Reason != "Context" {
+			if job.OutcomeOf(test.err) == job.Waiting && stored.LastError.Reason != "Context" {
 				t.Errorf("%+v", stored.LastError)
 			}
 			if stored.InstallationPhase != test.phase || stored.JobIDFinished != test.finished || result.RequeueAfter != test.after || (err != nil) != test.again {
@@ -165,7 +164,7 @@ func TestSilence(t *testing.T) {
 // TestRepeatedWait: what waits for the same writes nothing.
 func TestRepeatedWait(t *testing.T) {
 	d := newDesk(t, installation("a", "", "Init"))
-	wait := WaitFor(OnChange("Context", "default"), "op", "r", "waiting")
+	wait := job.WaitFor(job.OnChange("Context", "default"), "op", "r", "waiting")
 	for range 3 {
 		d.now = d.now.Add(time.Hour)
 		if result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", wait); err != nil || result != (ctrl.Result{}) {
@@ -196,7 +195,7 @@ func TestEnter(t *testing.T) {
 		t.Errorf("told %q", told)
 	}
 	status := read(t, d.Client).Status
-	if status.JobIDFinished != "a" || status.TransitionTimes.FinishedTime == nil || status.LastError != nil || GetCondition(status.Conditions, "Ready").Status != "True" {
+	if status.JobIDFinished != "a" || status.TransitionTimes.FinishedTime == nil || status.LastError != nil || job.GetCondition(status.Conditions, "Ready").Status != "True" {
 		t.Errorf("%+v", status)
 	}
 	d.refuse = apierrors.NewNotFound(v1alpha1.Resource("installations"), "x")
@@ -251,7 +250,7 @@ func TestWarningsOfAFailure(t *testing.T) {
 	subject := Installation(read(t, d.Client))
 	subject.Warn("Unusual", []string{"one"})
 	_, _ = d.Report(t.Context(), subject, "step", errors.New("soon"))
-	_, _ = d.Report(t.Context(), subject, "step", Terminally(errors.New("never")))
+	_, _ = d.Report(t.Context(), subject, "step", job.Terminally(errors.New("never")))
 	if told := d.told(); !slices.Equal(told, []string{"Warning Error soon", "Warning Error never", "Warning Unusual one"}) {
 		t.Errorf("told %q", told)
 	}
@@ -292,76 +291,5 @@ func TestPauses(t *testing.T) {
 	}
 	if first != firstPause || last != longestPause {
 		t.Errorf("%s ... %s", first, last)
-	}
-}
-
-func TestNote(t *testing.T) {
-	if got := Note(strings.Repeat("ä", 1000)); len(got) > 1010 || !strings.HasSuffix(got, "ä ...") {
-		t.Errorf("%d: %q", len(got), got[len(got)-10:])
-	}
-	if Note("short") != "short" {
-		t.Error("what fits stays")
-	}
-}
-
-func TestOwner(t *testing.T) {
-	reference := func(group, kind, name, uid string) metav1.OwnerReference {
-		return metav1.OwnerReference{APIVersion: group + "/v1alpha1", Kind: kind, Name: name, UID: types.UID("uid-" + uid)}
-	}
-	const ours = v1alpha1.GroupName
-	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x", UID: "uid-1"}}
-	for _, test := range []struct {
-		reason     string
-		references []metav1.OwnerReference
-		owns, may  bool
-	}{
-		{"nobody owns it", nil, false, false},
-		{"ours", []metav1.OwnerReference{reference(ours, "Installation", "x", "1")}, true, true},
-		{"ours among others", []metav1.OwnerReference{reference("apps", "Deployment", "x", "9"), reference(ours, "Installation", "x", "1")}, true, true},
-		{"one of the same name that was deleted", []metav1.OwnerReference{reference(ours, "Installation", "x", "0")}, false, true},
-		{"another one", []metav1.OwnerReference{reference(ours, "Installation", "y", "2")}, false, false},
-		{"another kind with our UID", []metav1.OwnerReference{reference(ours, "Execution", "x", "1")}, false, false},
-		{"another group with our UID", []metav1.OwnerReference{reference("example.org", "Installation", "x", "1")}, false, false},
-		{"a group whose name begins like ours", []metav1.OwnerReference{reference(ours+".example.org", "Installation", "x", "1")}, false, false},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			object := &metav1.ObjectMeta{OwnerReferences: test.references}
-			owner := Owner{Kind: "Installation", Object: inst}
-			if owner.Owns(object) != test.owns || owner.MayReplace(object) != test.may {
-				t.Errorf("owns %t, may replace %t", owner.Owns(object), owner.MayReplace(object))
-			}
-			if _, ok := OwnerOf(object, "Installation"); ok && !test.owns && len(test.references) == 1 && test.references[0].Kind != "Installation" {
-				t.Error("no owner of the kind")
-			}
-		})
-	}
-}
-
-func TestWake(t *testing.T) {
-	early, late := noon, noon.Add(time.Hour)
-	for _, test := range []struct {
-		reason   string
-		wake     Wake
-		recorded bool
-		pause    time.Duration
-		text     string
-	}{
-		{"nothing was said", Wake{}, false, 0, "nothing"},
-		{"no object is no event", OnChange("Context"), false, 0, "nothing"},
-		{"the job has ended", Settled(), true, 0, "nothing, the job has ended"},
-		{"a step", GoesOn(), true, 0, "the step itself"},
-		{"events need no timer", OnChange("Execution", "a", "b"), true, 0, "Execution a, Execution b"},
-		{"the earliest of two moments counts", OnChange("Execution", "a").By(late).By(early).By(time.Time{}), true, time.Minute, "Execution a, the time 2030-01-02T12:00:00Z"},
-		{"a moment that is over is not never", Wake{}.By(noon.Add(-time.Hour)), true, time.Millisecond, "the time 2030-01-02T11:00:00Z"},
-		{"two waits at once", OnChange("Context", "a").And(OnChange("Installation", "b").By(early)), true, time.Minute, "Context a, Installation b, the time 2030-01-02T12:00:00Z"},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			if test.wake.Recorded() != test.recorded || test.wake.Pause(noon.Add(-time.Minute)) != test.pause || test.wake.String() != test.text {
-				t.Errorf("%t, %s, %s", test.wake.Recorded(), test.wake.Pause(noon.Add(-time.Minute)), test.wake)
-			}
-		})
-	}
-	if wake := WakeOf(WaitFor(OnChange("Context", "a"), "op", "r", "m")); wake.String() != "Context a" || !wake.Deadline().IsZero() {
-		t.Error(wake)
 	}
 }

@@ -1,4 +1,4 @@
-package job
+package report
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // at is a moment, in seconds.
@@ -62,7 +63,7 @@ func TestHistoryOfOddJobs(t *testing.T) {
 			s := Installation(inst)
 			s.Status.Trigger("a", at(0))
 			s.Status.Begin(1, at(0))
-			s.enter(v1alpha1.PhaseStringFailed, Terminally(NewError("o", "r", "secret value")), at(5))
+			s.enter(v1alpha1.PhaseStringFailed, job.Terminally(job.NewError("o", "r", "secret value")), at(5))
 		}, `[{"jobID":"a","phase":"Failed","start":"1970-01-01T00:00:00Z","preparing":"5s"}]`},
 		{"a job of a tool, or of an older release, whose trigger nobody noted", func(inst *v1alpha1.Installation) {
 			inst.Status.JobID = "a"
@@ -105,7 +106,7 @@ func TestHistoryLeavesRoom(t *testing.T) {
 	inst.Status.SubInstCache = &v1alpha1.SubInstCache{}
 	for n := range 100 {
 		name := fmt.Sprintf("sub-%03d", n)
-		inst.Status.SubInstCache.ActiveSubs = append(inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: ChildName("uid", name, 0)})
+		inst.Status.SubInstCache.ActiveSubs = append(inst.Status.SubInstCache.ActiveSubs, v1alpha1.SubNamePair{SpecName: name, ObjectName: job.ChildName("uid", name, 0)})
 	}
 	size := func() int {
 		text, err := json.Marshal(inst.Status)
@@ -115,7 +116,7 @@ func TestHistoryLeavesRoom(t *testing.T) {
 		return len(text)
 	}
 	for n := range 20 {
-		runJob(inst, NewID(), int64(100*n), v1alpha1.PhaseStringSucceeded, nil)
+		runJob(inst, job.NewID(), int64(100*n), v1alpha1.PhaseStringSucceeded, nil)
 		if size() > maxStatus {
 			t.Fatalf("the status has %d bytes after %d jobs", size(), n+1)
 		}
@@ -124,45 +125,8 @@ func TestHistoryLeavesRoom(t *testing.T) {
 	if whole < 5 {
 		t.Errorf("%d jobs are left beside 100 children", whole)
 	}
-	runJob(inst, NewID(), 3000, v1alpha1.PhaseStringFailed, Terminally(NewError("o", "r", strings.Repeat("m", 300))))
+	runJob(inst, job.NewID(), 3000, v1alpha1.PhaseStringFailed, job.Terminally(job.NewError("o", "r", strings.Repeat("m", 300))))
 	if size() > maxStatus || len(inst.Status.History) >= whole || inst.Status.History[0].Phase != v1alpha1.InstallationPhases.Failed {
 		t.Errorf("%d bytes, %d jobs", size(), len(inst.Status.History))
-	}
-}
-
-func TestTriggerOf(t *testing.T) {
-	now := metav1.Now()
-	inst := func(change func(*v1alpha1.Installation)) *v1alpha1.Installation {
-		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Generation: 2, Annotations: map[string]string{}}}
-		change(inst)
-		return inst
-	}
-	annotated := func(key, value string) *v1alpha1.Installation {
-		return inst(func(inst *v1alpha1.Installation) { inst.Annotations[key] = value })
-	}
-	tests := []struct {
-		reason string
-		inst   *v1alpha1.Installation
-		want   v1alpha1.JobTrigger
-	}{
-		{"the operation", annotated(v1alpha1.OperationAnnotation, "reconcile"), "reconcile"},
-		{"the operation that redoes all", annotated(v1alpha1.OperationAnnotation, "force-reconcile"), "force-reconcile"},
-		{"a new generation", annotated(v1alpha1.ReconcileIfChangedAnnotation, "true"), "change"},
-		{"the deletion, whatever else is asked for", inst(func(inst *v1alpha1.Installation) {
-			inst.Annotations[v1alpha1.OperationAnnotation] = "reconcile"
-			inst.DeletionTimestamp = &now
-		}), "deletion"},
-		{"another attempt at a deletion", inst(func(inst *v1alpha1.Installation) {
-			inst.Annotations[v1alpha1.OperationAnnotation] = "reconcile"
-			inst.DeletionTimestamp, inst.Status.InstallationPhase = &now, v1alpha1.InstallationPhases.DeleteFailed
-		}), "reconcile"},
-		{"an operation that starts nothing", annotated(v1alpha1.OperationAnnotation, "abort"), ""},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			if got := TriggerOf(test.inst); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
 	}
 }

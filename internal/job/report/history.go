@@ -1,4 +1,4 @@
-package job
+package report
 
 import (
 	"encoding/json"
@@ -17,23 +17,6 @@ const (
 	// Each change of an Installation sends its whole status to all who watch it.
 	maxStatus = 8 << 10
 )
-
-// TriggerOf returns what asks for a job of an Installation, as far as that shows.
-func TriggerOf(inst *v1alpha1.Installation) v1alpha1.JobTrigger {
-	switch operation := v1alpha1.Operation(inst.Annotations[v1alpha1.OperationAnnotation]); {
-	case inst.DeletionTimestamp != nil && !inst.Status.InstallationPhase.Current().IsDeletion():
-		return v1alpha1.TriggeredByDeletion
-	case operation == v1alpha1.ReconcileOperation:
-		return v1alpha1.TriggeredByReconcile
-	case operation == v1alpha1.ForceReconcileOperation:
-		return v1alpha1.TriggeredByForceReconcile
-	case operation == v1alpha1.DataUpdateOperation:
-		return v1alpha1.TriggeredByExports
-	case operation == "" && inst.Generation != inst.Status.ObservedGeneration:
-		return v1alpha1.TriggeredByChange
-	}
-	return ""
-}
 
 // Remember notes in the history what has started the current job: at its end, the
 // request for it is long gone. It is stored with the job's ID.

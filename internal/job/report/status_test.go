@@ -1,7 +1,6 @@
-package job
+package report
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,12 +9,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // TestAllReports goes through every state of a job and every outcome of a step, and
@@ -23,8 +19,8 @@ import (
 func TestAllReports(t *testing.T) {
 	conflict := apierrors.NewConflict(v1alpha1.Resource("installations"), "x", errors.New("raced"))
 	outcomes := map[string]error{
-		"terminal": Terminally(errors.New("bad")), "waiting": WaitFor(OnChange("Context", "c"), "op", "r", "waits"),
-		"transient": errors.New("refused"), "conflict": conflict, "panic": Protect(breakDown),
+		"terminal": job.Terminally(errors.New("bad")), "waiting": job.WaitFor(job.OnChange("Context", "c"), "op", "r", "waits"),
+		"transient": errors.New("refused"), "conflict": conflict, "panic": job.Protect(breakDown),
 	}
 	phases := []v1alpha1.InstallationPhase{"", "Init", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed"}
 	for name, err := range outcomes {
@@ -59,8 +55,8 @@ func checkReport(t *testing.T, r reported) {
 	result, err := d.Report(t.Context(), Installation(read(t, d.Client)), "step", r.err)
 	after := read(t, d.Client).Status
 	running, ended := r.finished != "b", after.JobIDFinished == "b"
-	switch OutcomeOf(r.err) {
-	case Terminal:
+	switch job.OutcomeOf(r.err) {
+	case job.Terminal:
 		if !ended {
 			t.Error("the job goes on")
 		}
@@ -70,17 +66,17 @@ func checkReport(t *testing.T, r reported) {
 		if err != nil || result.RequeueAfter != 0 {
 			t.Errorf("what has ended is tried again: %+v, %v", result, err)
 		}
-	case Waiting, Transient:
+	case job.Waiting, job.Transient:
 		if ended && running {
 			t.Error("the job has ended")
 		}
 		if running && after.InstallationPhase.IsFinal() {
 			t.Errorf("a job that goes on has the final phase %s", after.InstallationPhase)
 		}
-		if (err != nil) != (OutcomeOf(r.err) == Transient) {
+		if (err != nil) != (job.OutcomeOf(r.err) == job.Transient) {
 			t.Errorf("another attempt: %v", err)
 		}
-	case Conflict:
+	case job.Conflict:
 		if d.writes != 0 || result.RequeueAfter != ConflictPause {
 			t.Errorf("%d writes, %+v", d.writes, result)
 		}
@@ -96,7 +92,7 @@ func checkReport(t *testing.T, r reported) {
 // deletes reports whether a job is one that deletes. Before it begins, the phase is
 // that of the job before.
 func deletes(inst *v1alpha1.Installation) bool {
-	if Starting(inst.Status.JobID, inst.Status.JobIDFinished, string(inst.Status.InstallationPhase)) {
+	if job.Starting(inst.Status.JobID, inst.Status.JobIDFinished, string(inst.Status.InstallationPhase)) {
 		return inst.DeletionTimestamp != nil
 	}
 	return inst.Status.InstallationPhase.IsDeletion()
@@ -124,11 +120,11 @@ func TestAdopt(t *testing.T) {
 	}
 	conditions := read(t, d.Client).Status.Conditions
 	for conditionType, want := range map[v1alpha1.ConditionType]v1alpha1.ConditionStatus{"ValidateImports": "True", "ValidateExport": "False"} {
-		if got := GetCondition(conditions, conditionType); got == nil || got.Status != want {
+		if got := job.GetCondition(conditions, conditionType); got == nil || got.Status != want {
 			t.Errorf("%s: %+v, want %s", conditionType, got, want)
 		}
 	}
-	if GetCondition(conditions, "Unknown") != nil {
+	if job.GetCondition(conditions, "Unknown") != nil {
 		t.Error("nobody noted that")
 	}
 	if err := d.Enter(t.Context(), subject, "Completing"); err != nil || len(d.told()) != 0 {
@@ -139,7 +135,7 @@ func TestAdopt(t *testing.T) {
 // TestFirstPhases: a wait before a job has begun must not leave the phase of the job
 // before, which would end the job.
 func TestFirstPhases(t *testing.T) {
-	waits := WaitFor(OnChange("Context", "c"), "op", "r", "waits")
+	waits := job.WaitFor(job.OnChange("Context", "c"), "op", "r", "waits")
 	for _, test := range []struct {
 		reason  string
 		phase   v1alpha1.InstallationPhase
@@ -169,16 +165,6 @@ func TestFirstPhases(t *testing.T) {
 	}
 }
 
-func TestNewID(t *testing.T) {
-	seen := map[string]bool{}
-	for range 100 {
-		seen[NewID()] = true
-	}
-	if len(seen) != 100 || seen[""] {
-		t.Errorf("%d different IDs", len(seen))
-	}
-}
-
 // TestEnterKeepsTimes: entering the phase that an object has moves no time, so that
 // nothing is written.
 func TestEnterKeepsTimes(t *testing.T) {
@@ -188,7 +174,7 @@ func TestEnterKeepsTimes(t *testing.T) {
 	s.Enter("Completing", nil, early)
 	before := inst.Status.DeepCopy()
 	s.Enter("Completing", nil, late)
-	if !inst.Status.PhaseTransitionTime.Equal(before.PhaseTransitionTime) || !GetCondition(inst.Status.Conditions, "Ready").LastUpdateTime.Equal(&early) {
+	if !inst.Status.PhaseTransitionTime.Equal(before.PhaseTransitionTime) || !job.GetCondition(inst.Status.Conditions, "Ready").LastUpdateTime.Equal(&early) {
 		t.Errorf("%+v", inst.Status)
 	}
 	s.Enter("Succeeded", nil, late)
@@ -196,57 +182,5 @@ func TestEnterKeepsTimes(t *testing.T) {
 	s.Enter("Succeeded", nil, metav1.NewTime(noon.Add(2*time.Hour)))
 	if !inst.Status.TransitionTimes.FinishedTime.Equal(finished) || !finished.Equal(&late) {
 		t.Error("a job ends once")
-	}
-}
-
-// TestProblemsUnderPressure: a record is tried again when somebody else was faster,
-// and says where it wanted to write when the API server refuses.
-func TestProblemsUnderPressure(t *testing.T) {
-	conflict := apierrors.NewConflict(v1alpha1.Resource("criticalproblems"), problemsName, errors.New("raced"))
-	for _, test := range []struct {
-		reason string
-		errs   []error
-		recorded,
-		fails bool
-	}{
-		{"nobody is in the way", nil, true, false},
-		{"two were faster", []error{conflict, conflict}, true, false},
-		{"it may not be written", []error{apierrors.NewForbidden(v1alpha1.Resource("criticalproblems"), problemsName, errors.New("no"))}, false, true},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			scheme := runtime.NewScheme()
-			if err := v1alpha1.AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			left := test.errs
-			refuse := func() error {
-				if len(left) == 0 {
-					return nil
-				}
-				next := left[0]
-				left = left[1:]
-				return next
-			}
-			api := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
-				Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-					if err := refuse(); err != nil {
-						return err
-					}
-					return c.Create(ctx, object, options...)
-				},
-			}).Build()
-			problems := &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: func() time.Time { return noon }}
-			err := problems.Record(t.Context(), "broke down")
-			if (err != nil) != test.fails || (err != nil && !slices.Contains([]string{
-				`record a critical problem in landscaper/critical-problems: criticalproblems.landscaper.gardener.cloud "critical-problems" is forbidden: no`,
-			}, err.Error())) {
-				t.Error(err)
-			}
-			stored := &v1alpha1.CriticalProblems{}
-			err = api.Get(t.Context(), client.ObjectKey{Namespace: "landscaper", Name: problemsName}, stored)
-			if (err == nil && len(stored.Spec.CriticalProblems) == 1) != test.recorded {
-				t.Errorf("%+v, %v", stored.Spec, err)
-			}
-		})
 	}
 }

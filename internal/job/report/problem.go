@@ -1,4 +1,4 @@
-package job
+package report
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 const (
@@ -39,7 +40,7 @@ type Problems struct {
 // Several processes and many workers write into one object, so that conflicts are usual
 // here, and repeated at once.
 func (p *Problems) Record(ctx context.Context, description string) error {
-	err := retry.OnError(retry.DefaultRetry, func(err error) bool { return OutcomeOf(err) == Conflict }, func() error {
+	err := retry.OnError(retry.DefaultRetry, func(err error) bool { return job.OutcomeOf(err) == job.Conflict }, func() error {
 		return p.record(ctx, description)
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package given
+package memory
 
 import (
 	"context"

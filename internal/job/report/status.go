@@ -1,10 +1,11 @@
-package job
+package report
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // Status points to the fields that tell about a job in the status of an object.
@@ -86,13 +87,13 @@ func (s *Subject) keep() (undo func()) {
 }
 
 // Unfinished reports whether a job was handed over and has not ended yet.
-func (s Status) Unfinished() bool { return Unfinished(*s.JobID, *s.JobIDFinished) }
+func (s Status) Unfinished() bool { return job.Unfinished(*s.JobID, *s.JobIDFinished) }
 
 // Trigger hands a job over. The phase stays: it tells that nobody has begun yet.
 //
 // Whoever looks meanwhile sees a final phase with a job that is not finished: see Starting.
 func (s Status) Trigger(jobID string, now metav1.Time) {
-	*s.JobID, *s.TransitionTimes = jobID, Triggered(now)
+	*s.JobID, *s.TransitionTimes = jobID, job.Triggered(now)
 }
 
 // Begin notes that the work on the job has begun.
@@ -108,7 +109,7 @@ func (s Status) Wait(now metav1.Time) { s.times(now).WaitTime = &now }
 // them.
 func (s Status) times(now metav1.Time) *v1alpha1.TransitionTimes {
 	if *s.TransitionTimes == nil {
-		*s.TransitionTimes = Triggered(now)
+		*s.TransitionTimes = job.Triggered(now)
 	}
 	return *s.TransitionTimes
 }
@@ -122,7 +123,7 @@ func (s Status) Enter(phase string, err error, now metav1.Time) {
 	if *s.Phase != phase {
 		*s.Phase, *s.PhaseTransitionTime = phase, &now
 	}
-	*s.LastError = StatusError(err, *s.LastError, now)
+	*s.LastError = job.StatusError(err, *s.LastError, now)
 	if v1alpha1.InstallationPhase(phase).IsFinal() && s.Unfinished() {
 		*s.JobIDFinished = *s.JobID
 		s.times(now).FinishedTime = &now
@@ -130,14 +131,14 @@ func (s Status) Enter(phase string, err error, now metav1.Time) {
 			s.Ended()
 		}
 	}
-	Summarize(s.Conditions, Summary{Phase: phase, Generation: *s.ObservedGeneration, Err: err}, now)
+	job.Summarize(s.Conditions, job.Summary{Phase: phase, Generation: *s.ObservedGeneration, Err: err}, now)
 }
 
 // failedPhase returns the final phase of the job if it fails now. Before a job has
 // begun, the phase is still that of the job before.
 func (s *Subject) failedPhase() string {
 	deletion := v1alpha1.InstallationPhase(*s.Status.Phase).IsDeletion()
-	if Starting(*s.Status.JobID, *s.Status.JobIDFinished, *s.Status.Phase) {
+	if job.Starting(*s.Status.JobID, *s.Status.JobIDFinished, *s.Status.Phase) {
 		deletion = s.Object.GetDeletionTimestamp() != nil
 	}
 	if deletion {
@@ -156,12 +157,12 @@ func (s *Subject) firstPhase() string {
 
 // True notes that something has gone well. The next write of the status tells it.
 func (s Status) True(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
-	SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionTrue, Reason: reason, Message: message}, now)
+	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionTrue, Reason: reason, Message: message}, now)
 }
 
 // False notes what went wrong where users look first.
 func (s Status) False(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
-	SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: reason, Message: message}, now)
+	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: reason, Message: message}, now)
 }
 
 // Warn notes warnings of one kind. They are told once in a job, with its next

@@ -1,4 +1,4 @@
-package job
+package report
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 const (
@@ -61,7 +62,7 @@ type Reporter struct {
 	// Problems records where we break down; nil only logs it.
 	Problems *Problems
 	// Written remembers what was written.
-	Written *Written
+	Written *job.Written
 
 	breakdowns breakdowns
 }
@@ -103,15 +104,15 @@ func (r *Reporter) Save(ctx context.Context, s *Subject) error { return r.store(
 func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err error) (ctrl.Result, error) {
 	// What ends a job is written here; what only means "later" writes nothing: the object
 	// is gone, the process ends, somebody was faster.
-	var broken *Panic
+	var broken *job.Panic
 	switch {
-	case errors.Is(err, ErrGone), IsShutdown(ctx, err):
+	case errors.Is(err, ErrGone), job.IsShutdown(ctx, err):
 		return ctrl.Result{}, nil
 	case errors.As(err, &broken):
 		return r.broken(ctx, s, step, broken, err), nil
 	case s == nil:
 		return ctrl.Result{}, err
-	case OutcomeOf(err) == Conflict:
+	case job.OutcomeOf(err) == job.Conflict:
 		log.FromContext(ctx).V(1).Info("somebody was faster", "step", step, "conflict", err.Error())
 		return ctrl.Result{RequeueAfter: ConflictPause}, nil
 	}
@@ -119,43 +120,43 @@ func (r *Reporter) Report(ctx context.Context, s *Subject, step string, err erro
 }
 
 func (r *Reporter) report(ctx context.Context, s *Subject, err error) (ctrl.Result, error) {
-	outcome := OutcomeOf(err)
+	outcome := job.OutcomeOf(err)
 	before := s.Status.snapshot()
 	phase := *s.Status.Phase
 	switch {
-	case outcome == Terminal:
+	case outcome == job.Terminal:
 		phase = s.failedPhase()
-	case Starting(*s.Status.JobID, *s.Status.JobIDFinished, phase):
+	case job.Starting(*s.Status.JobID, *s.Status.JobIDFinished, phase):
 		// The phase is that of the job before. It is final, and would end this one.
 		phase = s.firstPhase()
 	}
 	s.enter(phase, err, metav1.NewTime(r.Now()))
 	// The status shows this failure already. The queue's pause goes on, and no write wakes
 	// us early.
-	if outcome == Transient && shown(before.LastError, *s.Status.LastError) {
+	if outcome == job.Transient && isTold(before.LastError, *s.Status.LastError) {
 		return ctrl.Result{}, err
 	}
 	if !equality.Semantic.DeepEqual(before, s.Status.snapshot()) {
 		if writeErr := r.store(ctx, s); writeErr != nil {
 			return notStored(err, writeErr)
 		}
-		if outcome != Waiting {
+		if outcome != job.Waiting {
 			// A wait is no error, and the status tells it.
 			r.tellError(s, before.LastError)
 		}
 	}
 	switch outcome {
-	case Terminal:
+	case job.Terminal:
 		r.tellWarnings(s)
-	case Transient:
+	case job.Transient:
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, nil
 }
 
-// shown reports whether the status already tells of a failure. Details of its
+// isTold reports whether the status already tells of a failure. Details of its
 // message may differ, such as the port of a connection.
-func shown(before, now *v1alpha1.Error) bool {
+func isTold(before, now *v1alpha1.Error) bool {
 	return before != nil && before.Operation == now.Operation && before.Reason == now.Reason &&
 		now.LastUpdateTime.Sub(before.LastUpdateTime.Time) < silence
 }
@@ -165,7 +166,7 @@ func notStored(err, writeErr error) (ctrl.Result, error) {
 	switch {
 	case errors.Is(writeErr, ErrGone):
 		return ctrl.Result{}, nil
-	case OutcomeOf(writeErr) == Conflict:
+	case job.OutcomeOf(writeErr) == job.Conflict:
 		return ctrl.Result{RequeueAfter: ConflictPause}, nil
 	}
 	return ctrl.Result{}, errors.Join(err, writeErr)
@@ -208,15 +209,6 @@ func (r *Reporter) tellWarnings(s *Subject) {
 // Tell tells users what happened, by an event.
 func (r *Reporter) Tell(s *Subject, eventType, reason, message string) {
 	if r.Events != nil {
-		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", Note(message))
+		r.Events.Eventf(s.Object, nil, eventType, reason, r.Action, "%s", job.Note(message))
 	}
-}
-
-// Note cuts a message to what an event can hold.
-func Note(message string) string {
-	const limit = 1000
-	if len(message) <= limit {
-		return message
-	}
-	return strings.ToValidUTF8(message[:limit], "") + " ..."
 }

@@ -1,70 +1,97 @@
-package installation
+// Package origin finds what an Installation is made from: the component version, with
+// its signature where that is asked for, and the blueprint.
+package origin
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/installation/patience"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
 	"go.landscaper.dev/internal/sources"
 )
 
-// prerequisites are what an Installation is made from.
-type prerequisites struct {
-	// component and session are nil without a component.
-	component *plan.Component
-	session   *component.Session
-	blueprint *blueprint.Blueprint
+// Found is what an Installation is made from.
+type Found struct {
+	// Component is nil without a component.
+	Component *plan.Component
+	Blueprint *blueprint.Blueprint
+
+	session *component.Session
 }
 
-// close gives up what reading the component holds.
-func (p *prerequisites) close() {
-	if p.session != nil {
-		_ = p.session.Close()
+// Finder finds what Installations are made from.
+type Finder struct {
+	// Sources reads where component versions come from.
+	Sources *sources.Reader
+	// Components is what all readers of component versions have in common.
+	Components *component.Shared
+	// Blueprints keeps blueprints that were read.
+	Blueprints *blueprint.Cache
+	// Verification says when signatures are checked.
+	Verification VerificationPolicy
+	// Outages remembers who does not answer.
+	Outages *patience.Outages
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Close gives up what reading the component holds.
+func (f *Found) Close() {
+	if f.session != nil {
+		_ = f.session.Close()
 	}
 }
 
-// prerequisites finds the component version and the blueprint of an Installation.
-func (r *Reconciler) prerequisites(ctx context.Context, s *snapshot) (*prerequisites, error) {
-	if err := r.mayGoUnverified(s.Inst); err != nil {
-		return nil, r.unprepared(s.Inst, err, "ExtractVerifyInfo", "spec.verification")
+// Find finds the component version and the blueprint of an Installation, whose Context
+// is the landscape.
+func (r Finder) Find(ctx context.Context, s *report.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context) (*Found, error) {
+	if err := r.mayGoUnverified(inst); err != nil {
+		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
-	p := &prerequisites{}
-	if s.Inst.Spec.ComponentDescriptor.IsEmpty() {
+	found := &Found{}
+	if inst.Spec.ComponentDescriptor.IsEmpty() {
 		// What the Context refers to is for components alone.
-		dropCondition(&s.Inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
-	} else if err := r.open(ctx, s, p); err != nil {
-		p.close()
+		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
+	} else if err := r.open(ctx, s, inst, landscape, found); err != nil {
+		found.Close()
 		return nil, err
 	}
 	var err error
-	if p.blueprint, err = r.blueprint(ctx, s.Inst, p.component); err != nil {
-		p.close()
+	if found.Blueprint, err = r.blueprint(ctx, inst, found.Component); err != nil {
+		found.Close()
 		return nil, err
 	}
-	s.subject.Warn(blueprintWarnings, p.blueprint.Warnings)
-	return p, nil
+	s.Warn(BlueprintWarnings, found.Blueprint.Warnings)
+	return found, nil
 }
 
 // open finds the component version.
-func (r *Reconciler) open(ctx context.Context, s *snapshot, p *prerequisites) error {
-	from, err := r.Sources.Read(ctx, s.Inputs.Landscape)
+func (r Finder) open(ctx context.Context, s *report.Subject, inst *v1alpha1.Installation, landscape *v1alpha1.Context, found *Found) error {
+	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
-		return r.unprepared(s.Inst, err, "SetupRegistries", "")
+		return r.unprepared(inst, err, "SetupRegistries", "")
 	}
-	s.subject.Warn(contextWarnings, from.Warnings)
-	p.session = component.NewSession(r.Components, from.Options)
-	p.component, err = r.component(ctx, s.Inst, p.session, from)
+	s.Warn(ContextWarnings, from.Warnings)
+	found.session = component.NewSession(r.Components, from.Options)
+	found.Component, err = r.component(ctx, inst, found.session, from)
 	return err
 }
+
+// Reasons of the events about what was found.
+const (
+	ContextWarnings   = "ContextWarnings"
+	BlueprintWarnings = "BlueprintWarnings"
+)
 
 // VerificationPolicy says when signatures are checked.
 type VerificationPolicy string
@@ -83,7 +110,7 @@ func (p VerificationPolicy) Known() bool {
 
 // component finds the component version of an Installation, and checks its
 // signature where that is asked for.
-func (r *Reconciler) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *sources.Sources) (*plan.Component, error) {
+func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, session *component.Session, from *sources.Sources) (*plan.Component, error) {
 	r.reportOverwrite(inst, from)
 	found, err := plan.OpenComponent(ctx, session, inst.Spec.ComponentDescriptor)
 	if err != nil {
@@ -107,7 +134,7 @@ func (r *Reconciler) component(ctx context.Context, inst *v1alpha1.Installation,
 }
 
 // mayGoUnverified refuses what nobody has signed, where that is enforced.
-func (r *Reconciler) mayGoUnverified(inst *v1alpha1.Installation) error {
+func (r Finder) mayGoUnverified(inst *v1alpha1.Installation) error {
 	switch {
 	case r.Verification != VerifyAlways:
 		return nil
@@ -121,7 +148,7 @@ func (r *Reconciler) mayGoUnverified(inst *v1alpha1.Installation) error {
 
 // blueprint loads the blueprint, which is in the Installation or a resource of the
 // component version.
-func (r *Reconciler) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
+func (r Finder) blueprint(ctx context.Context, inst *v1alpha1.Installation, from *plan.Component) (*blueprint.Blueprint, error) {
 	loaded, err := plan.OpenBlueprint(ctx, r.Blueprints, from, &inst.Spec.Blueprint)
 	if err != nil {
 		return nil, r.unprepared(inst, err, "ResolveBlueprint", "spec.blueprint")
@@ -130,34 +157,15 @@ func (r *Reconciler) blueprint(ctx context.Context, inst *v1alpha1.Installation,
 }
 
 // unprepared explains an error before anything was rendered.
-func (r *Reconciler) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
-	return r.final(inst, job.Wrap(err, published.InitPrerequisites, reason, field))
-}
-
-// final says what follows from an error while the children are worked out. What is
-// wrong stays wrong; but the API server, or a registry that does not answer, may
-// answer soon.
-func (r *Reconciler) final(inst *v1alpha1.Installation, err *job.Error) error {
-	var unread *sources.ReadError
-	if errors.As(err, &unread) {
-		return err
-	}
-	if !component.IsTemporary(err) {
-		return job.Terminally(err)
-	}
-	if r.outages.lasts(inst.UID, r.Now()) < patience {
-		return err
-	}
-	given := *err
-	given.Message = strings.TrimSuffix(fmt.Sprintf("given up after %s: %s", patience, err.Message), ": ")
-	return job.Terminally(&given)
+func (r Finder) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
+	return r.Outages.Final(inst.UID, r.Now(), job.Wrap(err, published.InitPrerequisites, reason, field))
 }
 
 // reportOverwrite tells in a condition whether the reference was overwritten.
-func (r *Reconciler) reportOverwrite(inst *v1alpha1.Installation, from *sources.Sources) {
+func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *sources.Sources) {
 	definition := inst.Spec.ComponentDescriptor
 	if !from.Overwritten || definition.Reference == nil || definition.Inline != nil {
-		dropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
+		job.DropCondition(&inst.Status.Conditions, v1alpha1.ComponentReferenceOverwriteCondition)
 		return
 	}
 	condition := v1alpha1.Condition{
@@ -173,4 +181,15 @@ func (r *Reconciler) reportOverwrite(inst *v1alpha1.Installation, from *sources.
 		condition.Message = component.Diff(before, after)
 	}
 	job.SetCondition(&inst.Status.Conditions, condition, metav1.NewTime(r.Now()))
+}
+
+// Reopen finds the component version of a job again. Whoever gets a session closes it.
+func (r Finder) Reopen(ctx context.Context, landscape *v1alpha1.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
+	from, err := r.Sources.Read(ctx, landscape)
+	if err != nil {
+		return nil, nil, err // names the object
+	}
+	session := component.NewSession(r.Components, from.Options)
+	opened, err := plan.OpenComponent(ctx, session, definition)
+	return opened, session, err // names the component version
 }

@@ -1,0 +1,38 @@
+package observe_test
+
+import (
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/installation/given/memory"
+	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/sources"
+)
+
+// world is a cache and an API server, which may know different things, and what each of
+// them was asked.
+type world struct {
+	observe.Reader
+	cache, server *memory.Fault
+}
+
+// objects are those that somebody knows.
+type objects []client.Object
+
+func newWorld(t *testing.T, cached, live objects) *world {
+	t.Helper()
+	w := &world{cache: &memory.Fault{Reading: true, At: -1}, server: &memory.Fault{Reading: true, At: -1}}
+	w.Reader = observe.Reader{
+		Cached: w.cache.Wrap(t, memory.API(t, cached...)), Live: w.server.Wrap(t, memory.API(t, live...)),
+		Relations: &kin.Relations{}, Sources: &sources.Reader{},
+	}
+	return w
+}
+
+// same is a world where the cache is not behind.
+func same(t *testing.T, known ...client.Object) *world {
+	t.Helper()
+	return newWorld(t, known, known)
+}

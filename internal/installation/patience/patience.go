@@ -1,0 +1,68 @@
+// Package patience is how long a job of an Installation goes on asking those who do not
+// answer, such as a registry. What the API server does not tell is waited for without end.
+package patience
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/sources"
+)
+
+// Limit is how long a job goes on asking a registry that does not answer.
+const Limit = 5 * time.Minute
+
+// Outages remembers since when Installations find no answer. The beginning of the
+// job does not tell: it may have waited for something else before. A restart
+// forgets the outages, which only makes us more patient.
+type Outages struct {
+	mu    sync.Mutex
+	since map[types.UID]time.Time
+}
+
+// Final says what follows from an error while the children are worked out. What is
+// wrong stays wrong; but the API server, or a registry that does not answer, may
+// answer soon.
+func (o *Outages) Final(uid types.UID, now time.Time, err *job.Error) error {
+	var unread *sources.ReadError
+	if errors.As(err, &unread) {
+		return err
+	}
+	if !component.IsTemporary(err) {
+		return job.Terminally(err)
+	}
+	if o.lasts(uid, now) < Limit {
+		return err
+	}
+	given := *err
+	given.Message = strings.TrimSuffix(fmt.Sprintf("given up after %s: %s", Limit, err.Message), ": ")
+	return job.Terminally(&given)
+}
+
+// lasts notes an outage, and returns how long it has lasted.
+func (o *Outages) lasts(uid types.UID, now time.Time) time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since == nil {
+		o.since = map[types.UID]time.Time{}
+	}
+	since, known := o.since[uid]
+	if !known {
+		o.since[uid], since = now, now
+	}
+	return now.Sub(since)
+}
+
+// Over forgets an outage.
+func (o *Outages) Over(uid types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.since, uid)
+}
