@@ -23,8 +23,9 @@ import (
 // heals it.
 var unreadableTime = metav1.NewTime(time.Unix(0, 0))
 
-// decodeTimes reads an object into a struct, with any text for its times. The
-// struct must be of a type without this method.
+// decodeTimes reads an object into a struct, with any text for the times in it. The
+// struct must be of a type without this method, and so must be all that are in it: each
+// method of that kind goes over its text once more, for each version of each object.
 func decodeTimes(data []byte, into any) error {
 	// As clients do, and other than encoding/json: names of fields are sensitive to
 	// case.
@@ -32,27 +33,61 @@ func decodeTimes(data []byte, into any) error {
 	if err == nil && writableTimes(reflect.ValueOf(into).Elem()) {
 		return nil
 	}
-	var fields map[string]json.RawMessage
-	if kjson.UnmarshalCaseSensitivePreserveInts(data, &fields) != nil {
-		return fmt.Errorf("decode fields: %w", err)
-	}
-	for _, name := range timeFields(reflect.TypeOf(into).Elem()) {
-		var text string
-		if json.Unmarshal(fields[name], &text) != nil {
-			continue
-		}
-		if fields[name], err = json.Marshal(readTime(text)); err != nil {
-			return fmt.Errorf("encode time: %w", err)
-		}
-	}
-	repaired, err := json.Marshal(fields)
-	if err != nil {
-		return fmt.Errorf("encode fields: %w", err)
-	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(repaired, into); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(repairTimes(data, reflect.TypeOf(into).Elem()), into); err != nil {
 		return fmt.Errorf("decode fields: %w", err)
 	}
 	return nil
+}
+
+// repairTimes returns the text of a value of a type with times that can be read. What is
+// no text of such a type stays as it is, for the decoder to complain.
+func repairTimes(data json.RawMessage, of reflect.Type) json.RawMessage {
+	switch {
+	case of == timeType:
+		var text string
+		if json.Unmarshal(data, &text) != nil {
+			return data
+		}
+		return encoded(readTime(text), data)
+	case of.Kind() == reflect.Pointer && string(data) != "null":
+		return repairTimes(data, of.Elem())
+	case of.Kind() == reflect.Slice && mayHoldTimes(of.Elem()):
+		var elements []json.RawMessage
+		if json.Unmarshal(data, &elements) != nil || elements == nil {
+			return data
+		}
+		for i := range elements {
+			elements[i] = repairTimes(elements[i], of.Elem())
+		}
+		return encoded(elements, data)
+	case of.Kind() == reflect.Struct && mayHoldTimes(of):
+		return repairFields(data, of)
+	}
+	return data
+}
+
+// repairFields does so for the fields of a struct.
+func repairFields(data json.RawMessage, of reflect.Type) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if kjson.UnmarshalCaseSensitivePreserveInts(data, &fields) != nil || fields == nil {
+		return data
+	}
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if value, there := fields[name]; there {
+			fields[name] = repairTimes(value, field.Type)
+		}
+	}
+	return encoded(fields, data)
+}
+
+// encoded is the text of a value, or what it was made from.
+func encoded(value any, from json.RawMessage) json.RawMessage {
+	if text, err := json.Marshal(value); err == nil {
+		return text
+	}
+	return from
 }
 
 // readTime returns the time that a text most likely means.
@@ -71,55 +106,42 @@ func writable(t *metav1.Time) bool {
 	return !t.IsZero() && year >= 0 && year <= 9999
 }
 
-var timeType = reflect.TypeFor[metav1.Time]()
+var (
+	timeType = reflect.TypeFor[metav1.Time]()
+	ours     = reflect.TypeFor[InstallationStatus]().PkgPath()
+)
 
-// writableTimes reports whether the times of a struct can be written back.
-func writableTimes(fields reflect.Value) bool {
-	for i := range fields.NumField() {
-		field := reflect.Indirect(fields.Field(i))
+// mayHoldTimes reports whether a type is a time or a struct of ours: those of others have
+// none that are read here, and raw texts are long.
+func mayHoldTimes(of reflect.Type) bool {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	return of == timeType || of.Kind() == reflect.Struct && of.PkgPath() == ours
+}
+
+// writableTimes reports whether the times in a value can be written back.
+func writableTimes(value reflect.Value) bool {
+	switch {
+	case value.Kind() == reflect.Pointer:
+		return value.IsNil() || writableTimes(value.Elem())
+	case value.Kind() == reflect.Slice && mayHoldTimes(value.Type().Elem()):
+		for i := range value.Len() {
+			if !writableTimes(value.Index(i)) {
+				return false
+			}
+		}
+	case value.Type() == timeType:
 		// A pointer needs no copy, and this is done for each version of each object.
-		if field.IsValid() && field.Type() == timeType && !writable(field.Addr().Interface().(*metav1.Time)) { // its type was compared
-			return false
+		return writable(value.Addr().Interface().(*metav1.Time)) // its type was compared
+	case value.Kind() == reflect.Struct && mayHoldTimes(value.Type()):
+		for i := range value.NumField() {
+			if !writableTimes(value.Field(i)) {
+				return false
+			}
 		}
 	}
 	return true
-}
-
-// timeFields returns the names of the times of a struct on the wire.
-func timeFields(fields reflect.Type) []string {
-	var names []string
-	for i := range fields.NumField() {
-		field := fields.Field(i)
-		if field.Type == timeType || field.Type == reflect.PointerTo(timeType) {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// UnmarshalJSON reads a Condition, with any text for its times.
-func (c *Condition) UnmarshalJSON(data []byte) error {
-	type plain Condition
-	return decodeTimes(data, (*plain)(c))
-}
-
-// UnmarshalJSON reads an Error, with any text for its times.
-func (e *Error) UnmarshalJSON(data []byte) error {
-	type plain Error
-	return decodeTimes(data, (*plain)(e))
-}
-
-// UnmarshalJSON reads TransitionTimes, with any text for them.
-func (t *TransitionTimes) UnmarshalJSON(data []byte) error {
-	type plain TransitionTimes
-	return decodeTimes(data, (*plain)(t))
-}
-
-// UnmarshalJSON reads a JobRecord, with any text for its times.
-func (r *JobRecord) UnmarshalJSON(data []byte) error {
-	type plain JobRecord
-	return decodeTimes(data, (*plain)(r))
 }
 
 // UnmarshalJSON reads a DeployItemStatus, with any text for its times.
@@ -137,12 +159,6 @@ func (s *ExecutionStatus) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON reads an InstallationStatus, with any text for its times.
 func (s *InstallationStatus) UnmarshalJSON(data []byte) error {
 	type plain InstallationStatus
-	return decodeTimes(data, (*plain)(s))
-}
-
-// UnmarshalJSON reads an AutomaticReconcileStatus, with any text for its times.
-func (s *AutomaticReconcileStatus) UnmarshalJSON(data []byte) error {
-	type plain AutomaticReconcileStatus
 	return decodeTimes(data, (*plain)(s))
 }
 

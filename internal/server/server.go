@@ -36,9 +36,11 @@ import (
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/execution"
+	"go.landscaper.dev/internal/feed"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/clusterfunc"
@@ -63,6 +65,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := nameHosts(config.Cluster); err != nil {
 		return err
 	}
+	config.Cluster = feed.Claimable(config.Cluster)
 	manager, err := newManager(config, log)
 	if err != nil {
 		return err
@@ -248,7 +251,7 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 
 // problems returns where the controllers record that they break down: in the namespace
 // that the process runs in. Without one, as on a developer's machine, the log has it.
-func problems(manager ctrl.Manager, config Config) *job.Problems {
+func problems(manager ctrl.Manager, config Config) *report.Problems {
 	if config.Namespace == "" {
 		return nil
 	}
@@ -256,7 +259,7 @@ func problems(manager ctrl.Manager, config Config) *job.Problems {
 	if err != nil {
 		name = "unknown"
 	}
-	return &job.Problems{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Namespace: config.Namespace, PodName: name, Now: time.Now}
+	return &report.Problems{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Namespace: config.Namespace, PodName: name, Now: time.Now}
 }
 
 // addInstallations adds the controller that renders blueprints, with all that

@@ -17,14 +17,13 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/watchlist"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"go.landscaper.dev/internal/feed"
 )
 
 // settled is how long a watch must stay open after a failure to count as working: one
 // that meets an object which it cannot read is opened well, and ends at once.
 const settled = 5 * time.Second
-
-// unreadableEvent is the cause that the client names when it cannot decode an event.
-const unreadableEvent metav1.CauseType = "ClientWatchDecoding"
 
 // watches knows how the watches that fill the caches fare. Without it, a server whose
 // watch has ended for good works on what it knew before, and nobody hears of it.
@@ -64,7 +63,7 @@ func (w *watches) newInformer(scheme *runtime.Scheme) func(toolscache.ListerWatc
 			kind = gvk.Kind
 		}
 		seen := &watched{owner: w, kind: kind}
-		source := observed{seen.observe(toolscache.ToListerWatcherWithContext(from)), from}
+		source := observed{seen.observe(toolscache.ToListerWatcherWithContext(from), example), from}
 		seen.informer = toolscache.NewSharedIndexInformer(source, example, resync, indexers)
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
@@ -86,7 +85,7 @@ func (o observed) IsWatchListSemanticsUnSupported() bool {
 }
 
 // observe passes requests on and notes how they end.
-func (w *watched) observe(from toolscache.ListerWatcherWithContext) *toolscache.ListWatch {
+func (w *watched) observe(from toolscache.ListerWatcherWithContext, example runtime.Object) *toolscache.ListWatch {
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			w.note(func(s *watchState, now time.Time) { s.listing = now })
@@ -98,7 +97,7 @@ func (w *watched) observe(from toolscache.ListerWatcherWithContext) *toolscache.
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			events, err := from.WatchWithContext(ctx, options)
+			events, err := feed.Watch(ctx, from, options, example)
 			if err != nil {
 				w.note(func(s *watchState, now time.Time) { s.ended(now, err) })
 				return nil, err
@@ -173,7 +172,7 @@ func reasonOf(err error) string {
 	var status apierrors.APIStatus
 	var transport *url.Error
 	switch {
-	case apierrors.HasStatusCause(err, unreadableEvent):
+	case apierrors.HasStatusCause(err, feed.UnreadableEvent):
 		return "an object in an answer of the API server cannot be read"
 	case errors.As(err, &status):
 		return fmt.Sprintf("the API server answers %d %s", status.Status().Code, status.Status().Reason)
