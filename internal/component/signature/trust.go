@@ -237,19 +237,41 @@ func (t Trust) checkChain(signed *descriptor.Signature, chain []*x509.Certificat
 }
 
 // sameName compares a distinguished name with that of a certificate: each part
-// that is given must be there.
+// that is given must be there. A common name alone is enough, unless it looks like a
+// distinguished name itself, which whoever asks for a certificate may choose.
 func sameName(issuer string, leaf *x509.Certificate) bool {
-	if issuer == leaf.Subject.String() || issuer == leaf.Subject.CommonName {
+	subject := leaf.Subject.String()
+	if issuer == subject {
 		return true
 	}
-	have := map[string]bool{}
-	for _, part := range strings.FieldsFunc(leaf.Subject.String(), func(r rune) bool { return r == ',' || r == '+' }) {
-		have[strings.TrimSpace(part)] = true
+	if !strings.Contains(issuer, "=") {
+		return issuer == leaf.Subject.CommonName
 	}
-	for _, part := range strings.Split(issuer, ",") {
-		if !have[strings.TrimSpace(part)] {
+	have := map[string]bool{}
+	for _, part := range nameParts(subject) {
+		have[part] = true
+	}
+	for _, part := range nameParts(issuer) {
+		if !have[part] {
 			return false
 		}
 	}
 	return true
+}
+
+// nameParts divides a distinguished name. A comma or plus that belongs to a value has a
+// backslash in front, and begins no part: "O=x\,CN=release" has no common name.
+func nameParts(name string) []string {
+	var parts []string
+	begin := 0
+	for i := 0; i < len(name); i++ {
+		switch name[i] {
+		case '\\':
+			i++
+		case ',', '+':
+			parts = append(parts, strings.TrimSpace(name[begin:i]))
+			begin = i + 1
+		}
+	}
+	return append(parts, strings.TrimSpace(name[begin:]))
 }
