@@ -31,38 +31,36 @@ func WriteLayout(to io.Writer, set io.Reader) error {
 	if err := file(ocispec.ImageLayoutFile, int64(len(mark)), bytes.NewReader(mark)); err != nil {
 		return err
 	}
-	found := false
+	// The index goes last: an archive that has both of them is about what its own one
+	// names, wherever that stands, as it is for whoever takes its digest.
+	var index []byte
 	limits := archive.Limits{Bytes: 1 << 50, Files: 1_000_000, Ratio: 1000, Depth: 4}
 	err := archive.Walk(set, limits, func(entry archive.Entry) error {
-		if d, isBlob := blobDigest(entry.Path); isBlob {
+		switch d, isBlob := blobDigest(entry.Path); {
+		case isBlob:
 			return file("blobs/"+string(d.Algorithm())+"/"+d.Encoded(), entry.Size, entry.Content)
+		case entry.Path == artifactSetDescriptor, entry.Path == artifactSetIndex && index == nil:
+			raw, err := archive.ReadAll(entry.Content, MaxManifest)
+			index = raw
+			return err // the caller tells what was done
 		}
-		if found || (entry.Path != artifactSetDescriptor && entry.Path != artifactSetIndex) {
-			return nil
-		}
-		found = true
-		raw, err := layoutIndex(entry.Content)
-		if err != nil {
-			return err
-		}
-		return file(artifactSetIndex, int64(len(raw)), bytes.NewReader(raw))
+		return nil
 	})
-	if err == nil && !found {
-		err = fmt.Errorf("it has neither %s nor %s", artifactSetDescriptor, artifactSetIndex)
+	if err == nil {
+		index, err = layoutIndex(index)
 	}
 	if err != nil {
 		return fmt.Errorf("turn an artifact set into a layout: %w", err)
+	}
+	if err := file(artifactSetIndex, int64(len(index)), bytes.NewReader(index)); err != nil {
+		return err
 	}
 	return errors.Join(writer.Close())
 }
 
 // layoutIndex returns the index of a layout: only the artifact itself, under its
 // name, as tools for images expect it.
-func layoutIndex(content io.Reader) ([]byte, error) {
-	raw, err := archive.ReadAll(content, MaxManifest)
-	if err != nil {
-		return nil, err // the caller tells what was done
-	}
+func layoutIndex(raw []byte) ([]byte, error) {
 	main, err := mainOf(raw)
 	if err != nil {
 		return nil, err

@@ -114,7 +114,11 @@ func ReadManifest(ctx context.Context, store Store, repository string, at ocispe
 	if err := json.Unmarshal(raw, into); err != nil {
 		return nil, fmt.Errorf("decode manifest %s of %s: %w", at.Digest, repository, err)
 	}
-	for _, d := range append(append([]ocispec.Descriptor{}, manifest.Manifests...), manifest.Layers...) {
+	parts := append(append([]ocispec.Descriptor{}, manifest.Manifests...), manifest.Layers...)
+	if manifest.Config.Digest != "" { // not every artifact has one
+		parts = append(parts, manifest.Config)
+	}
+	for _, d := range parts {
 		if err := CheckDescriptor(d); err != nil {
 			return nil, fmt.Errorf("manifest %s of %s: %w", at.Digest, repository, err)
 		}
