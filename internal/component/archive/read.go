@@ -74,9 +74,11 @@ func walkTar(content io.Reader, limits Limits, visit func(*tar.Header, string, i
 		if files++; files > limits.Files {
 			return &TooLargeError{What: "the number of files of the archive", Limit: int64(limits.Files)}
 		}
-		if bytes += header.Size; bytes > limits.Bytes {
+		// A sum of what headers say could leave the numbers and begin below zero.
+		if header.Size < 0 || header.Size > limits.Bytes-bytes {
 			return &TooLargeError{What: "the unpacked number of bytes of the archive", Limit: limits.Bytes}
 		}
+		bytes += header.Size
 		name, err := entryPath(header, limits)
 		if err != nil {
 			return err

@@ -121,6 +121,10 @@ func (a *Account) try(bytes int64) (released <-chan struct{}, err error) {
 	if a.yields.Load() {
 		return nil, &Busy{}
 	}
+	// What never fits is nothing that others have to end for. Below that no sum can overflow.
+	if bytes > b.total {
+		return nil, &Busy{}
+	}
 	if b.used+bytes <= b.total {
 		b.used += bytes
 		a.held += bytes

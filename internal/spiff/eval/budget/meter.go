@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"go.landscaper.dev/internal/spiff/eval/outcome"
@@ -37,6 +38,11 @@ const checkEvery = 1024
 // and a cancelled context end the evaluation.
 func (m *Meter) Step(n int64) error {
 	before := m.steps
+	if n < 0 || n > math.MaxInt64-before {
+		// A cost that is computed from what a template says can leave the numbers. It
+		// must not give steps back.
+		n = math.MaxInt64 - before
+	}
 	m.steps += n
 	if before/checkEvery != m.steps/checkEvery {
 		if err := m.CheckTime(); err != nil {
