@@ -12,12 +12,13 @@ func Encrypt(ctx context.Context, text []byte, key, method string, decrypt bool)
 	if key == "" {
 		return "", fmt.Errorf("no key is given")
 	}
-	engine, err := New(Config{Key: key})
+	engine, err := New(Config{})
 	if err != nil {
 		return "", err
 	}
 	function := "encrypt"
-	bindings := map[string]any{"method": method}
+	// With two arguments, a method that nobody knows would be taken for the key.
+	bindings := map[string]any{"key": key, "method": method}
 	if decrypt {
 		function = "decrypt"
 		bindings["data"] = strings.TrimSpace(string(text))
@@ -28,7 +29,7 @@ func Encrypt(ctx context.Context, text []byte, key, method string, decrypt bool)
 		}
 		bindings["data"] = doc.Data()
 	}
-	doc, err := FromData("(( "+function+"(data, method) ))", function)
+	doc, err := FromData("(( "+function+"(data, key, method) ))", function)
 	if err != nil {
 		return "", err
 	}

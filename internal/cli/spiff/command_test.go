@@ -157,19 +157,21 @@ func TestDiff(t *testing.T) {
 
 func TestEncrypt(t *testing.T) {
 	for _, method := range []string{"3DES", "AES-GCM"} {
-		text, err := runIn(t, map[string]string{"doc": "a: secret\n"}, "encrypt", "--key", "k", "--method", method, "doc")
-		if err != nil || strings.Contains(text, "secret") {
-			t.Fatalf("%s: %q, %v", method, text, err)
-		}
-		if err := os.WriteFile("text", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := execute(t, "", "encrypt", "-d", "--key", "k", "--method", method, "text"); err != nil || got != "a: secret\n" {
-			t.Errorf("%s: got %q, %v", method, got, err)
-		}
-		if _, err := execute(t, "", "encrypt", "-d", "--key", "wrong", "--method", method, "text"); err == nil {
-			t.Errorf("%s: a wrong key is accepted", method)
-		}
+		t.Run(method, func(t *testing.T) {
+			text, err := runIn(t, map[string]string{"doc": "a: secret\n"}, "encrypt", "--key", "k", "--method", method, "doc")
+			if err != nil || strings.Contains(text, "secret") {
+				t.Fatalf("%s: %q, %v", method, text, err)
+			}
+			if err := os.WriteFile("text", []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := execute(t, "", "encrypt", "-d", "--key", "k", "--method", method, "text"); err != nil || got != "a: secret\n" {
+				t.Errorf("%s: got %q, %v", method, got, err)
+			}
+			if _, err := execute(t, "", "encrypt", "-d", "--key", "wrong", "--method", method, "text"); err == nil {
+				t.Errorf("%s: a wrong key is accepted", method)
+			}
+		})
 	}
 }
 
