@@ -90,7 +90,15 @@ func (*System) Fetch(ctx context.Context, url string) ([]byte, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("fetching: server answers %s", resp.Status)
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxDownload))
+	// One byte more tells a document of that length from the first part of a longer one.
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxDownload+1))
+	if err != nil {
+		return nil, fmt.Errorf("fetching: %w", err)
+	}
+	if len(text) > maxDownload {
+		return nil, fmt.Errorf("fetching: the document is longer than %d bytes", maxDownload)
+	}
+	return text, nil
 }
 
 // Close removes the temporary files.
