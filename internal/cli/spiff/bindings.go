@@ -1,6 +1,7 @@
 package spiff
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -51,27 +52,27 @@ func (f *bindingFlags) bindings(in *inputs) (map[string]any, error) {
 	return bindings, nil
 }
 
-// define stores one KEY=VALUE.
+// define stores one KEY=VALUE. Its errors name the key only: the value may be a secret.
 func define(into map[string]any, definition string) error {
 	key, text, ok := strings.Cut(definition, "=")
 	if !ok {
-		return fmt.Errorf("binding %q must look like KEY=VALUE", definition)
+		return errors.New("a binding must look like KEY=VALUE; one has no =") // what is given may be the value alone
 	}
 	steps := splitKey(key)
 	for i, step := range steps {
 		if step == "" {
-			return fmt.Errorf("binding %q has an empty step", definition)
+			return fmt.Errorf("binding %q has an empty step", key)
 		}
 		if i == len(steps)-1 {
 			if _, exists := into[step]; exists {
-				return fmt.Errorf("binding %q conflicts with another one", definition)
+				return fmt.Errorf("binding %q conflicts with another one", key)
 			}
 			into[step] = scalar(text)
 			return nil
 		}
 		next, ok := into[step].(map[string]any)
 		if _, exists := into[step]; exists && !ok {
-			return fmt.Errorf("binding %q conflicts with another one", definition)
+			return fmt.Errorf("binding %q conflicts with another one", key)
 		}
 		if next == nil {
 			next = map[string]any{}
