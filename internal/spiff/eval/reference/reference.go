@@ -199,7 +199,16 @@ func (f *Finder) Absolute(name string) (*value.Node, error) {
 		if s := f.Scope.Outermost(); s != nil {
 			return value.New(&view{scope: s.Under(nil), finder: f}), nil
 		}
-	case f.Doc.Root == f.Site.Node:
+	case f.Doc.Root == f.Site.Node || computed(f.Doc.Root):
+		// Whatever is evaluated stands inside of the expression that is the whole
+		// document. A file that it reads at this place has the fields.
+		if s := f.Scope.Outermost(); s != nil {
+			found, err := s.Get(name)
+			if err != nil {
+				return nil, err
+			}
+			n = found
+		}
 	default:
 		if _, err := f.Top(f.Doc.Root); err != nil {
 			return nil, outcome.Dependent(err, "'.%s' unresolved", name)
@@ -214,6 +223,16 @@ func (f *Finder) Absolute(name string) (*value.Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// computed tells whether a node is an expression that is being evaluated.
+func computed(n *value.Node) bool {
+	t, ok := n.Work.(*work.Task)
+	if !ok || t.State != work.Running {
+		return false
+	}
+	_, isText := t.Raw.(value.String)
+	return isText
 }
 
 // Walk follows static steps; name gives the text of the first i steps.
