@@ -189,13 +189,21 @@ func TestRefusedChanges(t *testing.T) {
 		{"a JSON patch that tests a value", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: test, path: /data/k, value: " + word + "}]'}]}", files{"a.yaml": configMap}, "/data/k"},
 		{"a JSON patch that copies", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: copy, from: /data, path: /data/x}]'}]}", files{"a.yaml": configMap}, "op copy is refused"},
 		{"a JSON patch with another operation", "{patches: [{target: {kind: ConfigMap}, patch: '[{op: " + word + ", path: /a}]'}]}", files{"a.yaml": configMap}, "op does not exist"},
-		{"a selector that is no expression", "{patches: [{target: {kind: '('}, patch: '[{op: remove, path: /data}]'}]}", files{"a.yaml": configMap}, "missing closing )"},
+		{"a selector that is no expression", "{patches: [{target: {kind: '('}, patch: '[{op: remove, path: /data}]'}]}", files{"a.yaml": configMap}, "patches[0].target.kind: the regular expression is not valid (missing closing )): use the syntax of RE2"},
+		{"a selector that is too complex", "{}", kustomization("resources: [a.yaml]\npatches: [{target: {name: '" + manyStates + "'}, patch: '[{op: remove, path: /data}]'}]"), ".: patches[0].target.name: the regular expression is too complex: use smaller repetitions"},
+		{"a selector that is too long", "{patches: [{target: {namespace: " + strings.Repeat("x", 10_000) + "}, patch: '[{op: remove, path: /data}]'}]}", files{"a.yaml": configMap}, "the configuration of the item: patches[0].target.namespace: the regular expression is longer than 10000 bytes: use a shorter one"},
+		{"an image that is no expression", "{}", kustomization("resources: [a.yaml]\nimages: [{name: a}, {name: 'a**', newName: b}]"), ".: images[1].name: the regular expression is not valid"},
+		{"an image that is too complex", "{images: [{name: '" + manyStates + "', newName: b}]}", files{"a.yaml": configMap}, "the configuration of the item: images[0].name: the regular expression is too complex"},
+		{"an older field for images", "{}", kustomization("resources: [a.yaml]\nimageTags: [{name: '" + manyStates + "', newTag: b}]"), ".: images[0].name: the regular expression is too complex"},
 		{"a secret that is no pair", "{}", kustomization("secretGenerator: [{name: a, literals: [" + word + "]}]"), "secretGenerator[0]: literals[0] must be key=value"},
 		{"a secret twice", "{}", kustomization("secretGenerator: [{name: a, literals: [x=" + word + "]}, {name: a, literals: [x=" + word + "]}]"), `must be merge or replace`},
 		{"an environment that is none", "{}", files{"kustomization.yaml": "secretGenerator: [{name: a, envs: [e]}]", "e": "\xff\xfe" + word}, "envs[0]: \"e\": it is no text in UTF-8"},
 		{"labels at places of their own", "{}", kustomization("resources: [a.yaml]\nlabels: [{pairs: {a: b}, fields: [{path: data}]}]"), "labels[].fields is refused"},
 	})
 }
+
+// manyStates is a short expression of many instructions.
+var manyStates = strings.Repeat("[a-z]{900}", 50)
 
 func checkRefused(t *testing.T, tests []refusal) {
 	t.Helper()
@@ -255,6 +263,7 @@ func TestLimits(t *testing.T) {
 		{"a file that is used again and again", "{}", files{"kustomization.yaml": "configMapGenerator: [{name: a, files: [" + strings.TrimSuffix(strings.Repeat("x=big,", 20), ",") + "]}]", "big": strings.Repeat("x", 1<<20)}, "number of bytes that are read is more than"},
 		{"a patch of many objects", "{patches: [{target: {kind: ConfigMap}, patch: '{data: {k: " + strings.Repeat("x", 1<<17) + "}}'}]}", files{"a.yaml": half[:strings.LastIndex(half, "---")]}, "bytes that the objects"},
 		{"a long label of many objects", "{commonMetadata: {annotations: {a: " + strings.Repeat("x", 1<<12) + "}}}", files{"a.yaml": half[:strings.LastIndex(half, "---")]}, "bytes that the objects"},
+		{"a costly name for many images", "{images: [{name: '" + manyStates[:200] + "', newName: b}]}", files{"a.yaml": "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [" + strings.Repeat("{name: a, image: "+strings.Repeat("a", 1000)+"},", 450) + "]}}"}, "the work for the objects"},
 		{"a deep value", "{}", files{"a.yaml": strings.Repeat("[", 200) + strings.Repeat("]", 200)}, "more than 100 levels deep"},
 	}
 	for _, test := range tests {

@@ -19,7 +19,7 @@ const places = 32
 // write hands over a kustomization whose resources have been handed over, with its
 // patches and generators.
 func (g *guard) write(id, directory string, own *part, content *types.Kustomization) error {
-	for _, change := range []func(*part, string, string, *types.Kustomization) error{g.patches, g.generators} {
+	for _, change := range []func(*part, string, string, *types.Kustomization) error{g.patches, g.generators, g.patterns} {
 		if err := change(own, id, directory, content); err != nil {
 			return fmt.Errorf("%s: %w", own.at, err)
 		}

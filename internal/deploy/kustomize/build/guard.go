@@ -51,6 +51,9 @@ type part struct {
 	patches []countedPatch
 	// each is how much it may add to each object, with how many changes.
 	each, changes int
+	// instructions are those of its regular expressions, texts the bytes that these are
+	// compared with.
+	instructions, texts int
 	// runs is how many kustomizations it stands for, passes how often it goes through
 	// its objects, work what that takes with all that it includes.
 	runs, passes, work int
@@ -72,7 +75,9 @@ func (p *part) include(other *part, asComponent bool) error {
 	p.objects, p.bytes = p.objects+other.objects, p.bytes+other.bytes
 	p.runs, p.work = p.runs+other.runs, p.work+other.work
 	p.widths.add(other.widths)
+	p.texts = min(p.texts+other.texts, maxCounted)
 	if asComponent {
+		p.instructions = min(p.instructions+other.instructions, maxCounted)
 		p.patches = append(p.patches, other.patches...)
 		p.each, p.changes, p.passes = p.each+other.each, p.changes+other.changes, p.passes+other.passes
 	}
@@ -91,6 +96,7 @@ func (g *guard) check(p *part) error {
 	// No product can overflow: all factors are bounded.
 	if !p.component {
 		p.bytes += p.objects * p.each
+		p.work += p.instructions * p.texts / instructionsPerWork
 		p.work += p.passes*p.objects*p.objects + p.changes*(objectWork*p.objects+p.bytes/bytesPerWork)
 		searched, after := search(p.patches, p.objects, p.widths)
 		p.work, p.widths = p.work+searched, after
@@ -261,6 +267,7 @@ func (p *part) take(content map[string]any) {
 	items, isList := content["items"].([]any)
 	if !isList {
 		p.widen(widthOf(content, false))
+		p.texts += textsOf(content, true)
 		return
 	}
 	for _, item := range items {

@@ -2,6 +2,7 @@ package build
 
 import (
 	"errors"
+	"maps"
 	"regexp"
 	"strings"
 
@@ -52,19 +53,33 @@ func (g *guard) explain(err error) error {
 		names[name] = true
 	}
 	text = mask.Of(without(g.values, names)).Hide(text)
-	for at, found := range g.known {
-		if found != nil {
-			text = regexp.MustCompile(`(\.\.)?/`+found.id+`\b`).ReplaceAllLiteralString(text, at)
-		}
-	}
-	for placed, file := range g.placed {
-		text = strings.ReplaceAll(text, placed, file)
-	}
+	text = g.withNames(text)
 	text = recursed.ReplaceAllString(text, "kustomization $1")
 	if len(text) > maxMessage {
 		text = strings.ToValidUTF8(text[:maxMessage], "") + " ..."
 	}
 	return errors.New(text)
+}
+
+// given are the names that the library knows directories and files by.
+var given = regexp.MustCompile(`(?:\.\.)?/k\d+\b|\./f\d+\.yaml`)
+
+// withNames puts the names of the source into a text, all at once: one of them may look
+// like those that the library knows.
+func (g *guard) withNames(text string) string {
+	names := make(map[string]string, len(g.known)+len(g.placed))
+	for at, found := range g.known {
+		if found != nil {
+			names["/"+found.id] = at
+		}
+	}
+	maps.Copy(names, g.placed)
+	return given.ReplaceAllStringFunc(text, func(name string) string {
+		if known, ok := names[strings.TrimPrefix(name, "..")]; ok {
+			return known
+		}
+		return name
+	})
 }
 
 // without takes names out of values: objects are told by their names.
