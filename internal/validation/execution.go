@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -34,13 +36,23 @@ func DeployItemTemplates(items v1alpha1.DeployItemTemplateList, path *field.Path
 			errs = append(errs, field.Required(path.Child("type"), "give the type of a deployer"))
 		}
 		errs = append(errs, target(item.Target, path.Child("target"))...)
-		errs = append(errs, metav1validation.ValidateLabels(item.Labels, path.Child("labels"))...)
+		errs = append(errs, labels(item.Labels, path.Child("labels"))...)
 		errs = append(errs, duration(item.Timeout, path.Child("timeout"))...)
 	}
 	if !unique {
 		return errs
 	}
 	return append(errs, dependencies(items, path)...)
+}
+
+// labels checks one after the other: the library takes them as the map gives them, and a
+// message that changes with every attempt would be written with every attempt.
+func labels(given map[string]string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		errs = append(errs, metav1validation.ValidateLabels(map[string]string{key: given[key]}, path)...)
+	}
+	return errs
 }
 
 func target(ref *v1alpha1.ObjectReference, path *field.Path) field.ErrorList {

@@ -17,12 +17,7 @@ func Rendered(errs field.ErrorList, known func(text string) bool) field.ErrorLis
 		if text, isText := err.BadValue.(string); !isText || !allKnown(text, known) {
 			quiet.BadValue = field.OmitValueType{}
 		}
-		quiet.Field = keyed.ReplaceAllStringFunc(quiet.Field, func(key string) string {
-			if known(strings.Trim(key, "[]")) {
-				return key
-			}
-			return "[...]"
-		})
+		quiet.Field = withoutKey(quiet.Field, known)
 		shown[i] = &quiet
 	}
 	return shown
@@ -38,5 +33,30 @@ func allKnown(names string, known func(string) bool) bool {
 	return true
 }
 
-// keyed is a key of a map in a path; positions in lists stay.
-var keyed = regexp.MustCompile(`\[[^\]]*[^\]\d][^\]]*\]`)
+// withoutKey hides the key of a map in a path unless it is known; positions in lists
+// stay.
+//
+// A key is whatever a template has made, also brackets, dots and digits, so that no form
+// tells where it ends or whether it is a position. But our rules go no further than to a
+// key: it ends with the last bracket, and the one map that has keys is known by its name.
+func withoutKey(path string, known func(string) bool) string {
+	begin := len(path)
+	if at := keyed.FindStringIndex(path); at != nil {
+		begin = at[1]
+	}
+	if other := unnumbered.FindStringIndex(path); other != nil {
+		begin = min(begin, other[0]+1)
+	}
+	end := strings.LastIndexByte(path, ']')
+	if begin > end || known(path[begin:end]) {
+		return path
+	}
+	return path[:begin] + "..." + path[end:]
+}
+
+var (
+	// keyed is before each key of a map, and before no position.
+	keyed = regexp.MustCompile(`\.targetMap\[`)
+	// unnumbered is what begins like a position and is none.
+	unnumbered = regexp.MustCompile(`\[(\d*[^\d\]]|\])`)
+)
