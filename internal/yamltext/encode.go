@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +18,13 @@ import (
 // Encode writes a value as YAML: keys sorted, and all digits of numbers. A value
 // that contains itself, or that YAML cannot say, is an error.
 func Encode(value any) (string, error) {
-	e := encoder{mark: "number" + rand.Text()}
+	return EncodeEscaped(value, func(char rune) bool { return char == nextLine })
+}
+
+// EncodeEscaped is Encode, but characters that are to be escaped are, in texts and keys:
+// of those of two bytes that JSON may have as they are.
+func EncodeEscaped(value any, escape func(rune) bool) (string, error) {
+	e := encoder{mark: "number" + rand.Text(), escape: escape}
 	prepared, err := e.prepare(value, DefaultLimits().Depth)
 	if err != nil {
 		return "", err
@@ -34,6 +42,7 @@ type encoder struct {
 	// mark begins these words; nobody can guess it.
 	mark     string
 	literals []string
+	escape   func(rune) bool
 }
 
 // markEnd is behind the index of a literal.
@@ -56,9 +65,7 @@ func (e *encoder) prepare(value any, depth int) (any, error) {
 		if !utf8.ValidString(value) {
 			return e.literal("!!binary " + base64.StdEncoding.EncodeToString([]byte(value))), nil
 		}
-		if strings.Contains(value, nextLine) {
-			return e.escaped(value)
-		}
+		return e.text(value)
 	case []any:
 		if len(value) == 0 {
 			return value, nil
@@ -75,7 +82,12 @@ func (e *encoder) prepare(value any, depth int) (any, error) {
 			return value, nil
 		}
 		fields := make(map[string]any, len(value))
-		for key, field := range value {
+		// In order, since the words for keys are sorted by when they were made.
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			field := value[key]
+			if key, err = e.key(key); err != nil {
+				return nil, err
+			}
 			if fields[key], err = e.prepare(field, depth-1); err != nil {
 				return nil, err
 			}
@@ -85,17 +97,39 @@ func (e *encoder) prepare(value any, depth int) (any, error) {
 	return value, nil
 }
 
+// mergeKey is a key that the library writes without quotes, although it is then read as
+// the order to put the map behind it into the one around it.
+const mergeKey = "<<"
+
+func (e *encoder) key(name string) (string, error) {
+	if name == mergeKey {
+		return name + e.mark, nil
+	}
+	return e.text(name)
+}
+
 // nextLine is a character that the library writes as it is, although it is read as the
 // end of a line.
-const nextLine = "\u0085"
+const nextLine = '\u0085'
 
-// escaped is a text in quotes without such ends of lines.
-func (e *encoder) escaped(text string) (any, error) {
+// text puts one with characters that are to be escaped into quotes.
+func (e *encoder) text(text string) (string, error) {
+	if !strings.ContainsFunc(text, e.escape) {
+		return text, nil
+	}
 	quoted, err := json.Marshal(text)
 	if err != nil {
-		return nil, fmt.Errorf("write a text: %w", err)
+		return "", fmt.Errorf("write a text: %w", err)
 	}
-	return e.literal(strings.ReplaceAll(string(quoted), nextLine, `\u0085`)), nil
+	var escaped strings.Builder
+	for _, char := range string(quoted) {
+		if e.escape(char) {
+			fmt.Fprintf(&escaped, `\u%04x`, char)
+			continue
+		}
+		escaped.WriteRune(char)
+	}
+	return e.literal(escaped.String()), nil
 }
 
 func (e *encoder) literal(text string) string {
@@ -103,8 +137,9 @@ func (e *encoder) literal(text string) string {
 	return e.mark + strconv.Itoa(len(e.literals)-1) + markEnd
 }
 
-// restore puts the literals back.
+// restore puts the literals back, and quotes the keys that would merge.
 func (e *encoder) restore(text string) string {
+	text = strings.ReplaceAll(text, mergeKey+e.mark, `"`+mergeKey+`"`)
 	before, marked, found := strings.Cut(text, e.mark)
 	if !found {
 		return text

@@ -9,6 +9,9 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+
+	"go.landscaper.dev/internal/plain"
+	"go.landscaper.dev/internal/yamltext"
 )
 
 // ClearRight removes the rest of a line of a terminal.
@@ -120,6 +123,25 @@ func WriteJSON(out io.Writer, result any) error {
 	encoder := json.NewEncoder(JSON(out))
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(result)
+}
+
+// WriteYAML prints a result for programs that people can read as well, and escapes what
+// a terminal would act on.
+func WriteYAML(out io.Writer, result any) error {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("print as yaml: %w", err)
+	}
+	value, err := plain.Literal(raw)
+	if err != nil {
+		return fmt.Errorf("print as yaml: %w", err)
+	}
+	text, err := yamltext.EncodeEscaped(value, func(char rune) bool { return Controls(char) && char != '\n' && char != '\t' })
+	if err != nil {
+		return fmt.Errorf("print as yaml: %w", err)
+	}
+	_, err = io.WriteString(out, text)
+	return err
 }
 
 type jsonWriter struct{ out io.Writer }

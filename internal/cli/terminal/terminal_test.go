@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
@@ -158,14 +161,35 @@ func TestNothingReachesTheTerminal(t *testing.T) {
 	if got := terminal.PrintableLines(evil); got != "a?[2J????\tb\nä" {
 		t.Errorf("%q", got)
 	}
-	var out strings.Builder
-	encoder := json.NewEncoder(terminal.JSON(&out))
-	if err := encoder.Encode(map[string]string{"x": evil}); err != nil {
-		t.Fatal(err)
-	}
-	var decoded map[string]string
-	if strings.ContainsFunc(strings.TrimSpace(out.String()), terminal.Controls) || json.Unmarshal([]byte(out.String()), &decoded) != nil || decoded["x"] != evil {
-		t.Errorf("%q", out.String())
+}
+
+// TestProgramsReadEverything: what is printed for programs does nothing to a terminal,
+// and is still what it was.
+func TestProgramsReadEverything(t *testing.T) {
+	const evil = "a\x1b[2J\u009b\u202e\u2066\u2028\tb\nä"
+	for _, test := range []struct {
+		reason string
+		write  func(io.Writer, any) error
+		read   func([]byte, any) error
+	}{
+		{"JSON on one line", func(out io.Writer, value any) error { return json.NewEncoder(terminal.JSON(out)).Encode(value) }, json.Unmarshal},
+		{"JSON on several lines", terminal.WriteJSON, json.Unmarshal},
+		{"YAML", terminal.WriteYAML, func(text []byte, into any) error { return yaml.Unmarshal(text, into) }},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var out strings.Builder
+			want := map[string]any{"x": evil, evil: []any{"<<", evil}}
+			if err := test.write(&out, want); err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsFunc(strings.ReplaceAll(out.String(), "\n", ""), terminal.Controls) {
+				t.Errorf("acts on the terminal: %q", out.String())
+			}
+			var got map[string]any
+			if err := test.read([]byte(out.String()), &got); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%v: %q", err, out.String())
+			}
+		})
 	}
 }
 

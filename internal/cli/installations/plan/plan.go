@@ -117,12 +117,7 @@ func (f *options) print(streams terminal.Streams, result *preview.Result) error 
 	case "json":
 		return terminal.WriteJSON(streams.Out, result)
 	case "yaml":
-		text, err := yaml.Marshal(result)
-		if err != nil {
-			return err
-		}
-		_, err = streams.Out.Write(text)
-		return err
+		return terminal.WriteYAML(streams.Out, result)
 	}
 	for _, warning := range result.Warnings {
 		fmt.Fprintln(streams.Err, "Warning:", terminal.PrintableLines(warning))

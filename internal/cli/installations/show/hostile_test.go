@@ -30,6 +30,8 @@ func TestNamesOfALiar(t *testing.T) {
 		{"in trees with all that is known", NewInspectCommand, []string{"-d"}, "Installation shop"},
 		{"in wide trees of all namespaces", NewInspectCommand, []string{"-A", "-w"}, ""},
 		{"in trees for programs", NewInspectCommand, []string{"-o", "tree-json"}, `"name":"shop\u001b`},
+		{"in objects in JSON", NewInspectCommand, []string{"-o", "json"}, `"name":"shop\u001b[2J\u202e"`},
+		{"in objects in YAML", NewInspectCommand, []string{"-o", "yaml"}, `name: "shop\u001b[2J\u202e"`},
 		{"in events", NewEventsCommand, []string{name}, "Installation shop"},
 		{"in a story", NewLogsCommand, []string{name}, "Installation shop"},
 		{"in a story for programs", NewLogsCommand, []string{name, "-o", "json"}, `"name":"shop\u001b`},

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -74,25 +73,18 @@ func (f *outputFlags) check() error {
 // write prints trees for programs. There is no line break after JSON; older
 // releases had none.
 func (m outputMode) write(out io.Writer, trees []*inspect.Node) error {
-	var text []byte
-	var err error
+	var result any = installationTrees(trees)
 	switch m {
-	case outputTreeJSON:
-		text, err = json.Marshal(map[string]any{
-			"apiVersion": "cli." + v1alpha1.GroupName + "/v1alpha1", "kind": "InstallationTree", "items": items(trees),
-		})
 	case outputYAML:
-		text, err = yaml.Marshal(installationTrees(trees))
-	default:
-		text, err = json.Marshal(installationTrees(trees))
+		return terminal.WriteYAML(out, result)
+	case outputTreeJSON:
+		result = map[string]any{"apiVersion": "cli." + v1alpha1.GroupName + "/v1alpha1", "kind": "InstallationTree", "items": items(trees)}
 	}
+	text, err := json.Marshal(result)
 	if err != nil {
 		return fmt.Errorf("print as %s: %w", m, err)
 	}
-	if m != outputYAML {
-		out = terminal.JSON(out)
-	}
-	_, err = out.Write(text)
+	_, err = terminal.JSON(out).Write(text)
 	return err
 }
 
