@@ -52,7 +52,7 @@ func Of(object Object, hide func(string) string) Change {
 	c := Change{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: hide(object.Namespace), Name: hide(object.Name)}
 	switch {
 	case object.Unknown != "":
-		c.Action, c.Reason = Unknown, object.Unknown
+		c.Action, c.Reason = Unknown, hide(object.Unknown)
 		return c
 	case object.Before == nil && object.After == nil:
 		c.Action = Keep

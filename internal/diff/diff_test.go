@@ -48,6 +48,7 @@ func TestOf(t *testing.T) {
 		{"nothing, and nothing to come", object("ConfigMap", nil, nil), Change{Action: Keep}},
 		{"new", object("ConfigMap", nil, m{"kind": "ConfigMap", "metadata": m{"name": "a", "labels": m{"l": "1"}}, "data": m{"k": "v"}}),
 			Change{Action: Create, Fields: []Field{{Path: "data.k", After: "v"}, {Path: "metadata.labels.l", After: "1"}}}},
+		{"why nobody can tell, without what nobody may read", Object{APIVersion: "v1", Kind: "Job", Namespace: "n", Name: "a", Unknown: "it runs canary"}, Change{Action: Unknown, Reason: "it runs ***"}},
 		{"going", object("ConfigMap", live, nil), Change{Action: Delete}},
 		{"a secret value is changed or not, and nothing more", object("Secret", m{"data": m{"p": "old", "q": "same"}, "type": "a"}, m{"data": m{"p": "new", "q": "same", "r": "more"}, "type": "b"}),
 			Change{Action: Update, Fields: []Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}, {Path: "data.r", After: "(secret)", Secret: true}, {Path: "type", Before: "a", After: "b"}}}},

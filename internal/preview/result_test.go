@@ -1,0 +1,268 @@
+package preview
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/plan"
+)
+
+func installation(name, template string, children ...*inspect.Node) *inspect.Node {
+	return &inspect.Node{Kind: inspect.KindInstallation, Name: name, TemplateName: template, Children: children,
+		Installation: &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}}}
+}
+
+func execution(name string, items ...*inspect.Node) *inspect.Node {
+	return &inspect.Node{Kind: inspect.KindExecution, Namespace: "n", Name: name, Children: items,
+		Execution: &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}}}
+}
+
+func item(template string, ready bool) *inspect.Node {
+	return &inspect.Node{Kind: inspect.KindDeployItem, Name: template + "-x7f", TemplateName: template, Ready: ready}
+}
+
+// tree has names of the cluster that differ from those of the blueprints.
+func tree() live {
+	missing := execution("lost")
+	missing.Execution = nil
+	return liveTree(installation("root", "",
+		execution("root", item("server", true), item("slow", false)),
+		installation("db-k2x", "db", execution("db-k2x", item("server", true)), installation("deep-1", "deep")),
+		installation("old", "", missing)))
+}
+
+func TestLiveTree(t *testing.T) {
+	for _, test := range []struct {
+		reason, path string
+		name         string // "" is nothing there
+		items        []string
+	}{
+		{"the root under its own name", "root", "root", []string{"server", "slow"}},
+		{"others under those of blueprints", "root/db", "db-k2x", []string{"server"}},
+		{"at any depth", "root/db/deep", "deep-1", nil},
+		{"one without such a name under its own", "root/old", "old", nil},
+		{"a name of the cluster is no path", "root/db-k2x", "", nil},
+		{"an item is none", "root/server", "", nil},
+		{"nothing", "", "", nil},
+		{"a path upwards", "root/db/..", "", nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			l := tree()
+			node := l[test.path]
+			if (node != nil) != (test.name != "") || node != nil && node.Name != test.name {
+				t.Fatalf("got %+v", node)
+			}
+			exec, items := l.execution(test.path)
+			var names []string
+			for name := range items {
+				names = append(names, name)
+			}
+			if slices.Sort(names); !slices.Equal(names, test.items) || (exec != nil) != (test.items != nil) {
+				t.Errorf("got %v of %v", names, exec)
+			}
+			inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "planned"}, Status: v1alpha1.InstallationStatus{JobID: "job"}}
+			l.identify(test.path, inst)
+			if test.name == "" {
+				if inst.Name != "planned" || inst.UID != "" || inst.Status.JobID != "job" {
+					t.Errorf("what does not exist yet became %s", inst.Name)
+				}
+				return
+			}
+			if inst.Name != test.name || inst.UID != types.UID("uid-"+test.name) || inst.Status.JobID != "" {
+				t.Errorf("it is %s, %s with job %q", inst.Name, inst.UID, inst.Status.JobID)
+			}
+		})
+	}
+}
+
+// store answers reads with one object or an error.
+type store struct {
+	client.Reader
+	data []byte
+	err  error
+	keys []client.ObjectKey
+}
+
+func (s *store) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	s.keys = append(s.keys, key)
+	switch object := into.(type) {
+	case *v1alpha1.DataObject:
+		object.Data = v1alpha1.NewAnyJSON(s.data)
+	case *corev1.Secret:
+		object.Data = map[string][]byte{plan.StateSecretKey: s.data, "other": []byte("s3cret")}
+	}
+	return s.err
+}
+
+func notFound() error { return apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, "y") }
+
+func TestExportsOfItems(t *testing.T) {
+	refused := errors.New("refused")
+	for _, test := range []struct {
+		reason, path, item, data string
+		err                      error
+		want                     string
+		is                       error
+		asked                    int
+	}{
+		{"what it has exported", "root", "server", `{"server":{"url":"u"},"slow":1}`, nil, `{"url":"u"}`, nil, 1},
+		{"one that exports nothing", "root", "server", `{"slow":1}`, nil, "null", nil, 1},
+		{"null", "root", "server", `{"server":null}`, nil, "null", nil, 1},
+		{"nothing was exported by any", "root", "server", "", notFound(), "null", nil, 1},
+		{"exports that are no map", "root", "server", `["s3cret"]`, nil, "null", nil, 1},
+		{"exports that are broken, which nobody may read", "root", "server", `{"server": s3cret`, nil, "null", nil, 1},
+		{"one that is not ready may export something else", "root", "slow", `{"slow":1}`, nil, "null", plan.ErrUnknown, 0},
+		{"one that does not exist yet", "root", "new", `{"new":1}`, nil, "null", plan.ErrUnknown, 0},
+		{"a subinstallation that does not exist yet", "root/new", "server", `{"server":1}`, nil, "null", plan.ErrUnknown, 0},
+		{"an Execution that is gone", "root/old", "server", `{"server":1}`, nil, "null", plan.ErrUnknown, 0},
+		{"an API server that refuses", "root", "server", `{"server":"s3cret"}`, refused, "null", refused, 1},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			reader := &store{data: []byte(test.data), err: test.err}
+			e := &exports{reader: reader, live: tree(), secrets: newSecrets()}
+			node := &plan.Node{Plan: &plan.Plan{}, Path: test.path}
+			got, err := e.Item(t.Context(), node, &v1alpha1.DeployItemTemplate{Name: test.item})
+			if !errors.Is(err, test.is) || (err == nil) != (test.is == nil) || err != nil && strings.Contains(err.Error(), "s3cret") {
+				t.Fatalf("got %v", err)
+			}
+			if text, err := json.Marshal(got); err != nil || string(text) != test.want {
+				t.Errorf("got %s, %v", text, err)
+			}
+			if len(reader.keys) != test.asked {
+				t.Errorf("it reads %v", reader.keys)
+			}
+		})
+	}
+	t.Run("what comes from a Secret is known as one from then on", func(t *testing.T) {
+		e := &exports{reader: &store{data: []byte(`{"server":{"token":"exported-token","url":"shop.example.org"}}`)}, live: tree(), secrets: newSecrets()}
+		template := &v1alpha1.DeployItemTemplate{Name: "server", Configuration: &runtime.RawExtension{Raw: []byte(`{"exports":{"exports":[{"key":"token","fromResource":{"kind":"Secret"}}]}}`)}}
+		if _, err := e.Item(t.Context(), &plan.Node{Plan: &plan.Plan{}, Path: "root"}, template); err != nil {
+			t.Fatal(err)
+		}
+		if !e.secrets.repeats("exported-token") || e.secrets.repeats("shop.example.org") {
+			t.Error("another value is secret")
+		}
+	})
+}
+
+func TestStates(t *testing.T) {
+	refused := errors.New("refused")
+	for _, test := range []struct {
+		reason, data string
+		err          error
+		want         string
+	}{
+		{"what was stored", "a: 1", nil, "a: 1"},
+		{"nothing yet", "", notFound(), ""},
+		{"an API server that refuses", "s3cret", refused, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			reader := &store{data: []byte(test.data), err: test.err}
+			s := states{reader, &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}}
+			key := plan.StateKey{Prefix: plan.DeployPrefix, Executor: "e"}
+			got, err := s.Read(t.Context(), key)
+			if string(got) != test.want || errors.Is(err, refused) != (test.err == refused) || (err != nil) != (test.err == refused) { //nolint:errorlint // the row's own error
+				t.Errorf("got %q, %v", got, err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), `"e"`) || strings.Contains(err.Error(), "s3cret")) {
+				t.Errorf("it does not say of what: %v", err)
+			}
+			if want := (client.ObjectKey{Namespace: "n", Name: key.SecretName("i")}); len(reader.keys) != 1 || reader.keys[0] != want {
+				t.Errorf("it reads %v, not %v", reader.keys, want)
+			}
+		})
+	}
+}
+
+// TestNothingOfAResultIsSecret puts a secret into each text that a preview consists of.
+func TestNothingOfAResultIsSecret(t *testing.T) {
+	const secret = "correct-horse-battery"
+	c := comparison{secrets: newSecrets()}
+	c.secrets.add(secret)
+	with := func(text string) string { return text + " " + secret + " " + text }
+	object := func(data string) map[string]any {
+		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c"}, "data": map[string]any{"a": data}}
+	}
+	c.tasks = []task{
+		{item: Item{Path: with("path"), Target: with("target"), Action: diff.Create}, err: errors.New(with("reason"))},
+		{item: Item{Path: "second", Action: diff.Update}, found: []diff.Object{
+			{Kind: "ConfigMap", Name: "c", Before: object("x"), After: object(with("new"))},
+			{Kind: "ConfigMap", Name: "d", Before: object(with("old")), After: object("x")},
+			{Kind: "ConfigMap", Name: with("e"), Namespace: with("f"), After: object(base64.StdEncoding.EncodeToString([]byte(secret)))},
+			{Kind: "ConfigMap", Name: "g", Unknown: with("the API server says")},
+			{Kind: "ConfigMap", Name: "h"},
+		}},
+		{item: Item{Path: "third", Action: diff.Delete, Changes: []diff.Change{deleted(corev1.ObjectReference{Kind: "Pod", Name: "p"})}}},
+	}
+	c.waiting = []Waiting{{Path: with("waits"), Reason: with("for")}}
+	c.warnings = []string{with("warning"), "harmless"}
+	result := c.result()
+	text, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, form := range map[string]string{
+		"as it is": secret, "a part of it": "horse-battery", "in base64": base64.StdEncoding.EncodeToString([]byte(secret))[:20],
+	} {
+		if strings.Contains(string(text), form) {
+			t.Errorf("%s: %s", reason, text)
+		}
+	}
+	for _, shown := range []string{"second", "third", "harmless", `"name":"c"`, `"name":"p"`} {
+		if !strings.Contains(string(text), shown) {
+			t.Errorf("%s is hidden: %s", shown, text)
+		}
+	}
+	if want := (diff.Summary{Create: 1, Update: 2, Delete: 1, Keep: 1, Unknown: 3}); result.Summary != want {
+		t.Errorf("it counts %+v, want %+v", result.Summary, want)
+	}
+	if again, err := json.Marshal(c.result()); err != nil || string(again) != string(text) {
+		t.Errorf("asked twice it says something else: %s, %v", again, err)
+	}
+}
+
+func TestRemoved(t *testing.T) {
+	pod := corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: "n", Name: "p"}
+	for _, test := range []struct {
+		reason    string
+		uninstall operation.Uninstall
+		changes   int
+	}{
+		{"its objects go with it", operation.Uninstall{Path: "a", Type: "t", Target: "x", Objects: []corev1.ObjectReference{pod, pod}}, 2},
+		{"objects that stay are no change", operation.Uninstall{Path: "a", Type: "t", Target: "x", Objects: []corev1.ObjectReference{pod}, Kept: true}, 0},
+		{"a deployer that records none", operation.Uninstall{Path: "a", Type: "t", Target: "x"}, 0},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := comparison{secrets: newSecrets()}
+			c.removed(test.uninstall)
+			result := c.result()
+			got := result.Items[0]
+			if got.Action != diff.Delete || got.Path != "a" || got.Type != "t" || got.Target != "x" || len(got.Changes) != test.changes || result.Summary.Delete != test.changes {
+				t.Errorf("got %+v, %+v", got, result.Summary)
+			}
+			for _, change := range got.Changes {
+				if fmt.Sprint(change) != fmt.Sprint(deleted(pod)) {
+					t.Errorf("got %+v", change)
+				}
+			}
+		})
+	}
+}
