@@ -337,18 +337,20 @@ func TestLinksAndPipes(t *testing.T) {
 		"a pipe":                func() error { return syscall.Mkfifo("bp/item.tpl", 0o600) },
 		"a directory":           func() error { return os.Mkdir("bp/item.tpl", 0o755) },
 	} {
-		if err := prepare(); err != nil {
-			t.Fatal(err)
-		}
-		for _, command := range []string{"render", "validate"} {
-			got := execute(t, command, "bp")
-			if got.code != 1 || !strings.Contains(got.out+got.err, "item.tpl") || strings.Contains(got.out+got.err, "s3cret") {
-				t.Errorf("%s: %s %+v", reason, command, got)
+		t.Run(reason, func(t *testing.T) {
+			if err := prepare(); err != nil {
+				t.Fatal(err)
 			}
-		}
-		if err := os.Remove("bp/item.tpl"); err != nil {
-			t.Fatal(err)
-		}
+			for _, command := range []string{"render", "validate"} {
+				got := execute(t, command, "bp")
+				if got.code != 1 || !strings.Contains(got.out+got.err, "item.tpl") || strings.Contains(got.out+got.err, "s3cret") {
+					t.Errorf("%s: %s %+v", reason, command, got)
+				}
+			}
+			if err := os.Remove("bp/item.tpl"); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if err := os.Symlink("blueprint.yaml", "bp/item.tpl"); err != nil {
 		t.Fatal(err)
@@ -404,13 +406,15 @@ func TestCompletion(t *testing.T) {
 		{"validate team -o \"\"", "text\njson\n:4\n"},
 		{"render \"\"", ":0\n"},
 	} {
-		c := &terminaltest.Console{}
-		root := &cobra.Command{Use: "landscaper-cli"}
-		root.AddCommand(NewCommand(c.Streams()))
-		terminal.Run(t.Context(), root, c.Streams(), append([]string{"__complete", "blueprints"}, terminaltest.Fields(test.line)...))
-		if c.Out.String() != test.want {
-			t.Errorf("%s: %q", test.line, c.Out.String())
-		}
+		t.Run(test.line, func(t *testing.T) {
+			c := &terminaltest.Console{}
+			root := &cobra.Command{Use: "landscaper-cli"}
+			root.AddCommand(NewCommand(c.Streams()))
+			terminal.Run(t.Context(), root, c.Streams(), append([]string{"__complete", "blueprints"}, terminaltest.Fields(test.line)...))
+			if c.Out.String() != test.want {
+				t.Errorf("%s: %q", test.line, c.Out.String())
+			}
+		})
 	}
 }
 
@@ -418,8 +422,10 @@ func TestCompletion(t *testing.T) {
 // directory.
 func TestUnitPath(t *testing.T) {
 	for name, want := range map[string]string{"../x": "di/%2E.%2Fx", "..": "di/%2E.", "/abs": "di/%2Fabs", "a": "di/a"} {
-		if got := (unit{names: []string{"di", name}}).path(); got != want {
-			t.Errorf("%q is written to %s, want %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := (unit{names: []string{"di", name}}).path(); got != want {
+				t.Errorf("%q is written to %s, want %s", name, got, want)
+			}
+		})
 	}
 }

@@ -37,7 +37,8 @@ func parseKinds(text string, simulated bool) (kinds, error) {
 			chosen[kind] = true
 		case name == kindAll:
 			chosen[kindDeployItems], chosen[kindSubinstallations] = true, true
-			chosen[kindImports], chosen[kindExports] = simulated, simulated
+			// "all" beside another kind takes nothing away.
+			chosen[kindImports], chosen[kindExports] = simulated || chosen[kindImports], simulated || chosen[kindExports]
 		default:
 			return nil, fmt.Errorf("unknown resource '%s': choose from all, deployitems (di), subinstallations (subinst, inst), imports, exports", name)
 		}

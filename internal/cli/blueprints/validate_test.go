@@ -31,11 +31,14 @@ func TestValidate(t *testing.T) {
 		{"several", "good wrong", outcome{1, "good: " + valid + "wrong: " + wrong, "Error: not valid: 1 of 2 blueprints\n"}},
 		{"one that is not there, beside another", "good none", outcome{3, "good: " + valid + "none: error: there is no blueprint none: give the directory or the archive of one, REPOSITORY//COMPONENT:VERSION, or oci://REGISTRY/NAME:TAG\n", "Error: not valid: 1 of 2 blueprints\n"}},
 	} {
-		terminaltest.WriteFiles(t, files)
-		if got := execute(t, append([]string{"validate"}, strings.Fields(test.args)...)...); got != test.want {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, files)
+			if got := execute(t, append([]string{"validate"}, strings.Fields(test.args)...)...); got != test.want {
+				t.Errorf("%s: %+v", test.reason, got)
+			}
+		})
 	}
+	terminaltest.WriteFiles(t, files)
 	if got := execute(t, "validate", "none", "wrong"); got.code != 1 {
 		t.Errorf("different failures: %+v", got)
 	}
@@ -143,11 +146,13 @@ exportExecutions: [{name: e, type: GoTemplate, template: "exports: {v: '{{ .depl
 		{"a descriptor that is missing", "bp -c a.yaml", 1, "", "(here components are given with -c REPOSITORY//COMPONENT:VERSION, or their descriptors with -c and -a)"},
 		{"components in export templates", "ex exports -c a.yaml -a b.yaml -e e.yaml -q", 0, "v: 2.0.0 of 2", ""},
 	} {
-		terminaltest.WriteFiles(t, files)
-		got := execute(t, append([]string{"render"}, strings.Fields(test.args)...)...)
-		if got.code != test.code || !strings.Contains(got.out, test.out) || !strings.Contains(got.err, test.err) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, files)
+			got := execute(t, append([]string{"render"}, strings.Fields(test.args)...)...)
+			if got.code != test.code || !strings.Contains(got.out, test.out) || !strings.Contains(got.err, test.err) {
+				t.Errorf("%s: %+v", test.reason, got)
+			}
+		})
 	}
 }
 
@@ -177,14 +182,16 @@ func TestValidateReferences(t *testing.T) {
 		{"no such resource", "cd://resources/none", "blueprint.yaml:5: error: subinstallations[0].blueprint.ref: unable to find resource"},
 		{"no such component", "cd://componentReferences/none/resources/bp", "blueprint.yaml:5: error: subinstallations[0].blueprint.ref: unable to find resource"},
 	} {
-		terminaltest.WriteFiles(t, map[string]string{
-			"a.yaml": componentA, "bp/blueprint.yaml": header + "subinstallations:\n- name: sub\n  blueprint: {ref: '" + test.reference + "'}\n",
-			"b.yaml": strings.Replace(componentB, "resources: [", "resources: [{name: bp, type: blueprint, version: 1.0.0, relation: local, access: {type: none}}, ", 1),
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, map[string]string{
+				"a.yaml": componentA, "bp/blueprint.yaml": header + "subinstallations:\n- name: sub\n  blueprint: {ref: '" + test.reference + "'}\n",
+				"b.yaml": strings.Replace(componentB, "resources: [", "resources: [{name: bp, type: blueprint, version: 1.0.0, relation: local, access: {type: none}}, ", 1),
+			})
+			got := execute(t, "validate", "bp", "-c", "a.yaml", "-a", "b.yaml")
+			if (test.err == "") != (got.code == 0) || !strings.Contains(got.out, test.err) {
+				t.Errorf("%s: %+v", test.reason, got)
+			}
 		})
-		got := execute(t, "validate", "bp", "-c", "a.yaml", "-a", "b.yaml")
-		if (test.err == "") != (got.code == 0) || !strings.Contains(got.out, test.err) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
 	}
 }
 
@@ -198,8 +205,10 @@ func TestWhatIsThere(t *testing.T) {
 		{"that of -c", "render own -c here//example.org/none:1.0.0", "there are example.org/shop:1.0.0\n"},
 		{"a resource", "render here//example.org/shop:1.0.0 --resource nope", `ref: failed to get resource with name nope: component version example.org/shop:1.0.0 has none with the identity {"name":"nope"}: its blueprints are web` + "\n"},
 	} {
-		if got := execute(t, strings.Fields(test.args)...); got.code != 3 || !strings.HasSuffix(got.err, test.err) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			if got := execute(t, strings.Fields(test.args)...); got.code != 3 || !strings.HasSuffix(got.err, test.err) {
+				t.Errorf("%s: %+v", test.reason, got)
+			}
+		})
 	}
 }

@@ -1,0 +1,292 @@
+package blueprints
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/plan"
+)
+
+func TestParseKinds(t *testing.T) {
+	for _, test := range []struct {
+		reason, text string
+		simulated    bool
+		want         string // in their order; "" is an error
+		message      string
+	}{
+		{"all of what is known without exports", "all", false, "deployitems subinstallations", ""},
+		{"all of a simulated tree", "all", true, "deployitems exports imports subinstallations", ""},
+		{"by short names", "di,subinst", false, "deployitems subinstallations", ""},
+		{"another short name", "inst", false, "subinstallations", ""},
+		{"in any case, with spaces", " DI , Imports ", false, "deployitems imports", ""},
+		{"one twice", "di,deployitems,di", false, "deployitems", ""},
+		{"imports are known without a simulation", "imports", false, "imports", ""},
+		{"all does not take away what was asked for before", "imports,all", false, "deployitems imports subinstallations", ""},
+		{"nor what is asked for behind it", "all,imports", false, "deployitems imports subinstallations", ""},
+		{"exports of a simulated tree", "exports", true, "exports", ""},
+		{"exports that nobody knows", "di,exports", false, "", "exports can only be worked out if -e"},
+		{"nor if all is asked for behind it", "exports,all", false, "", "exports can only be worked out if -e"},
+		{"nothing", "", false, "", "unknown resource ''"},
+		{"an empty name", "di,", false, "", "unknown resource ''"},
+		{"another name", "deployitem", false, "", "unknown resource 'deployitem': choose from all, "},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := parseKinds(test.text, test.simulated)
+			if (err == nil) != (test.message == "") || err != nil && !strings.Contains(err.Error(), test.message) {
+				t.Fatalf("got %v, want %q", err, test.message)
+			}
+			var names []string
+			for name, chosen := range got {
+				if chosen {
+					names = append(names, name)
+				}
+			}
+			if slices.Sort(names); strings.Join(names, " ") != test.want {
+				t.Errorf("got %v", names)
+			}
+		})
+	}
+}
+
+// TestNoConfigurationIsShown hides what may hold a kubeconfig, wherever it stands.
+func TestNoConfigurationIsShown(t *testing.T) {
+	target := func() map[string]any {
+		return map[string]any{"metadata": map[string]any{"name": "t"}, "spec": map[string]any{"type": "x", "config": map[string]any{"kubeconfig": "s3cret"}}}
+	}
+	in := plan.Input{Blueprint: &blueprint.Blueprint{Info: &v1alpha1.Blueprint{
+		Imports: []v1alpha1.ImportDefinition{
+			{FieldValueDefinition: v1alpha1.FieldValueDefinition{Name: "one"}, Type: v1alpha1.ImportTypeTarget},
+			{FieldValueDefinition: v1alpha1.FieldValueDefinition{Name: "list"}, Type: v1alpha1.ImportTypeTargetList},
+			{FieldValueDefinition: v1alpha1.FieldValueDefinition{Name: "map"}, Type: v1alpha1.ImportTypeTargetMap},
+			{FieldValueDefinition: v1alpha1.FieldValueDefinition{Name: "data"}, Type: v1alpha1.ImportTypeData, ConditionalImports: []v1alpha1.ImportDefinition{
+				{FieldValueDefinition: v1alpha1.FieldValueDefinition{Name: "inner"}, Type: v1alpha1.ImportTypeTarget},
+			}},
+		},
+		Exports: []v1alpha1.ExportDefinition{
+			{FieldValueDefinition: v1alpha1.FieldValueDefinition{Name: "one"}, Type: v1alpha1.ExportTypeTarget},
+			{FieldValueDefinition: v1alpha1.FieldValueDefinition{Name: "data"}, Type: v1alpha1.ExportTypeData},
+		},
+	}}}
+	values := map[string]any{
+		"one": target(), "inner": target(), "list": []any{target(), nil, target()}, "map": map[string]any{"a": target()},
+		"data": map[string]any{"config": "shown"},
+	}
+	before, err := json.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason    string
+		sensitive bool
+		got       func(o *renderOptions) map[string]any
+		hidden    int
+		secrets   int
+	}{
+		{"imports", false, func(o *renderOptions) map[string]any { return o.shownImports(in, values) }, 5, 0},
+		{"imports, if they are asked for", true, func(o *renderOptions) map[string]any { return o.shownImports(in, values) }, 0, 5},
+		{"exports", false, func(o *renderOptions) map[string]any {
+			return o.shownExports(in, map[string]any{"one": target(), "data": values["data"]})
+		}, 1, 0},
+		{"exports, if they are asked for", true, func(o *renderOptions) map[string]any { return o.shownExports(in, map[string]any{"one": target()}) }, 0, 1},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			text, err := json.Marshal(test.got(&renderOptions{sensitive: test.sensitive}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Count(string(text), hidden); got != test.hidden {
+				t.Errorf("%d are hidden: %s", got, text)
+			}
+			if got := strings.Count(string(text), "s3cret"); got != test.secrets {
+				t.Errorf("%d are shown: %s", got, text)
+			}
+			if !test.sensitive && strings.Contains(test.reason, "ports") && !strings.Contains(string(text), `"config":"shown"`) {
+				t.Errorf("data is no Target: %s", text)
+			}
+		})
+	}
+	if after, err := json.Marshal(values); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("templates would see what is shown: %s, %v", after, err)
+	}
+}
+
+func TestWithoutConfig(t *testing.T) {
+	for _, test := range []struct {
+		reason    string
+		got, want any
+	}{
+		{"a text", "x", "x"},
+		{"nothing", nil, nil},
+		{"no configuration says so", map[string]any{"config": nil}, map[string]any{"config": nil}},
+		{"an empty one may be one", map[string]any{"config": ""}, map[string]any{"config": hidden}},
+		{"a text", map[string]any{"config": "s3cret"}, map[string]any{"config": hidden}},
+		{"a list", map[string]any{"config": []any{"s3cret"}}, map[string]any{"config": hidden}},
+		{"far inside", []any{map[string]any{"a": []any{map[string]any{"config": 1}}}}, []any{map[string]any{"a": []any{map[string]any{"config": hidden}}}}},
+		{"another field", map[string]any{"secretRef": map[string]any{"name": "n"}}, map[string]any{"secretRef": map[string]any{"name": "n"}}},
+	} {
+		t.Run(test.reason+fmt.Sprintf(" %v", test.want), func(t *testing.T) {
+			if diff := cmp.Diff(test.want, withoutConfig(test.got)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTidy(t *testing.T) {
+	object := func() map[string]any {
+		return map[string]any{"kind": "K", "status": map[string]any{"a": 1}, "metadata": map[string]any{"name": "n", "uid": "u", "creationTimestamp": nil, "ownerReferences": []any{}}, "spec": map[string]any{"status": 1}}
+	}
+	for _, test := range []struct {
+		reason    string
+		got, want any
+		message   string
+	}{
+		{"an object without what a cluster fills in", object(), map[string]any{"kind": "K", "metadata": map[string]any{"name": "n"}, "spec": map[string]any{"status": int64(1)}}, ""},
+		{"what is no object keeps its fields", map[string]any{"status": "x", "metadata": map[string]any{"uid": "u"}}, map[string]any{"status": "x", "metadata": map[string]any{"uid": "u"}}, ""},
+		{"metadata that are none", map[string]any{"kind": "K", "metadata": "x"}, map[string]any{"kind": "K", "metadata": "x"}, ""},
+		{"a list", []any{"x"}, []any{"x"}, ""},
+		{"what is no JSON", map[string]any{"a": func() {}}, nil, "the result is no JSON"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got, err := tidy(test.got)
+			if (err == nil) != (test.message == "") || err != nil && !strings.Contains(err.Error(), test.message) {
+				t.Fatalf("got %v", err)
+			}
+			if diff := cmp.Diff(test.want, got); err == nil && diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestStatesOf(t *testing.T) {
+	got := statesOf(map[string][]byte{"yaml": []byte("a: [1]"), "text": []byte("x: ["), "empty": nil})
+	want := map[string]any{"yaml": map[string]any{"a": []any{int64(1)}}, "text": "x: [", "empty": nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRegularFiles opens what stands in the directory of somebody else.
+func TestRegularFiles(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "s3cret")
+	dir := t.TempDir()
+	for _, file := range []string{outside, filepath.Join(dir, "a"), filepath.Join(dir, "sub", "b")} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"out": outside, "up": "../../..", "in": "sub/b", "loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written
+	for _, test := range []struct {
+		reason, name string
+		ok           bool
+	}{
+		{"a file", "a", true}, {"one below", "sub/b", true}, {"the directory", ".", true}, {"a link that stays", "in", true},
+		{"a link that leads out", "out", false}, {"a link upwards", "up", false}, {"a link to itself", "loop", false},
+		{"a path upwards", "../s3cret", false}, {"a path that goes upwards and back", "sub/../a", false}, {"an absolute path", outside, false},
+		{"nothing", "", false}, {"a file that is not there", "none", false}, {"a name with a zero", "a\x00b", false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			file, err := regularFiles{root}.Open(test.name)
+			if (err == nil) != test.ok {
+				t.Fatalf("got %v", err)
+			}
+			if err != nil {
+				if failed, ok := err.(*fs.PathError); !ok || failed.Path != test.name || failed.Op != "open" { //nolint:errorlint // fs.FS demands it unwrapped
+					t.Errorf("got %#v", err)
+				}
+				if strings.Contains(err.Error(), dir) {
+					t.Errorf("it tells where the blueprint lies: %v", err)
+				}
+				return
+			}
+			if err := file.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestPack(t *testing.T) {
+	files := fstest.MapFS{"blueprint.yaml": {Data: []byte(header)}, "dir/b": {Data: []byte("b"), Mode: 0o600}, "dir/a": {Data: []byte("a")}}
+	first, err := pack(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("the same files make the same artifact, whenever they were written", func(t *testing.T) {
+		again := maps.Clone(files)
+		again["dir/a"] = &fstest.MapFile{Data: []byte("a"), ModTime: time.Unix(1e9, 0)}
+		second, err := pack(again)
+		if err != nil || first.manifest().Digest != second.manifest().Digest {
+			t.Errorf("%v, %v: %v", first.manifest().Digest, second.manifest().Digest, err)
+		}
+	})
+	t.Run("another text makes another one", func(t *testing.T) {
+		other := maps.Clone(files)
+		other["dir/a"] = &fstest.MapFile{Data: []byte("A")}
+		second, err := pack(other)
+		if err != nil || first.manifest().Digest == second.manifest().Digest {
+			t.Errorf("%v: %v", second.manifest().Digest, err)
+		}
+	})
+	t.Run("the manifest comes last, after what it names", func(t *testing.T) {
+		last := first[len(first)-1]
+		var manifest struct {
+			SchemaVersion  int
+			Config, Layers any
+		}
+		if err := json.Unmarshal(last.data, &manifest); err != nil || manifest.SchemaVersion != 2 {
+			t.Errorf("%s: %v", last.data, err)
+		}
+		for _, p := range first[:len(first)-1] {
+			if !bytes.Contains(last.data, []byte(p.Digest)) || p.Size != int64(len(p.data)) {
+				t.Errorf("%s of %d bytes is not named", p.Digest, p.Size)
+			}
+		}
+	})
+	t.Run("what comes out is what went in", func(t *testing.T) {
+		tree, err := archive.Unpack(bytes.NewReader(first[0].data), archive.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, file := range files {
+			if got, err := fs.ReadFile(tree, name); err != nil || !bytes.Equal(got, file.Data) {
+				t.Errorf("%s holds %q, %v", name, got, err)
+			}
+		}
+	})
+	t.Run("a file that cannot be read is named", func(t *testing.T) {
+		broken := maps.Clone(files)
+		broken["pipe"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
+		if _, err := pack(broken); err == nil || !strings.Contains(err.Error(), "pipe") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
