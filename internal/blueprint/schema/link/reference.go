@@ -34,7 +34,7 @@ type place struct {
 func (l *linker) resolve(d *document, base, reference string) (found place, published string, err error) {
 	text, fragment, _ := strings.Cut(reference, "#")
 	absolute, err := join(base, text)
-	if scheme, _, found := strings.Cut(text, "://"); found && loader(scheme) != nil {
+	if leads(text) {
 		// Names of types need not be names of hosts.
 		absolute, err = text, nil
 	}
@@ -101,29 +101,31 @@ func (d *document) addressed(address string) (pointer, error) {
 	}
 }
 
-// loader returns what reads documents with a URI of a scheme, or nil.
-func loader(scheme string) func(l *linker, d *document, rest, text string) (*document, error) {
-	switch strings.ToLower(scheme) {
-	case "local":
-		return (*linker).local
-	case "blueprint":
-		return (*linker).file
-	case uri.Scheme:
-		return (*linker).component
-	}
-	return nil
-}
+// schemes are those of URIs that lead to documents.
+var schemes = []string{"local", "blueprint", uri.Scheme}
 
 func (l *linker) load(d *document, absolute string) (*document, error) {
-	scheme, rest, hasScheme := strings.Cut(absolute, "://")
-	read := loader(scheme)
-	if !hasScheme || read == nil {
+	if !leads(absolute) {
 		return nil, fmt.Errorf("%s is refused, because schemas are not fetched from other places: %s", absolute, remedy)
 	}
-	if d.foreign && !strings.EqualFold(scheme, uri.Scheme) {
+	scheme, rest, _ := strings.Cut(absolute, "://")
+	scheme = strings.ToLower(scheme)
+	if d.foreign && scheme != uri.Scheme {
 		return nil, fmt.Errorf("%s can be used only in the blueprint, not in a schema of a component: use cd:// or #/<path> there", absolute)
 	}
-	return read(l, d, rest, absolute)
+	switch scheme {
+	case "local":
+		return l.local(rest)
+	case "blueprint":
+		return l.file(rest)
+	}
+	return l.component(d, absolute)
+}
+
+// leads reports whether a URI is one that leads to a document.
+func leads(address string) bool {
+	scheme, _, hasScheme := strings.Cut(address, "://")
+	return hasScheme && slices.Contains(schemes, strings.ToLower(scheme))
 }
 
 // remember returns the document with the given key, and makes it the first time.
@@ -139,7 +141,7 @@ func (l *linker) remember(key string, prepare func() (*document, error)) (*docum
 	return d, nil
 }
 
-func (l *linker) local(_ *document, name, _ string) (*document, error) {
+func (l *linker) local(name string) (*document, error) {
 	if strings.Contains(name, "/") {
 		return nil, errors.New("a path is not supported for local resources: use local://<name>#/<path>")
 	}
@@ -164,7 +166,7 @@ func list(names []string) string {
 	return "defined are " + strings.Join(names, ", ")
 }
 
-func (l *linker) file(_ *document, escaped, _ string) (*document, error) {
+func (l *linker) file(escaped string) (*document, error) {
 	name, err := url.PathUnescape(escaped)
 	if err != nil {
 		return nil, fmt.Errorf("the name of the file: %w", err)
@@ -198,7 +200,7 @@ func (l *linker) readFile(name string) ([]byte, error) {
 	return archive.ReadAll(file, MaxDocumentBytes) // the caller names the file
 }
 
-func (l *linker) component(d *document, _, text string) (*document, error) {
+func (l *linker) component(d *document, text string) (*document, error) {
 	if d.owner == nil {
 		return nil, ErrNoComponent
 	}

@@ -90,16 +90,33 @@ func bounded(value any, level, levels int) error {
 		if level == levels {
 			return &LimitError{Problem: fmt.Sprintf("The value is nested more than %d levels deep", levels)}
 		}
-		for name, element := range elements(value) {
-			if err := bounded(element, level+1, levels); err != nil {
-				var at *LimitError
-				if errors.As(err, &at) {
-					at.Names = append(at.Names, name)
-				}
-				return err
-			}
-		}
-		return nil
+		return firstBeyond(value, level, levels)
 	}
 	return fmt.Errorf("a value of the Go type %T cannot be checked: it is not plain", value)
+}
+
+// firstBeyond looks into an object or list. Of several elements beyond the limits it
+// reports always the same one: a message that changes by itself would make a status
+// change, and a reconciliation follow, again and again.
+func firstBeyond(holder any, level, levels int) error {
+	var first error
+	var at string
+	for name, element := range elements(holder) {
+		if first != nil && name > at {
+			continue
+		}
+		err := bounded(element, level+1, levels)
+		if err == nil {
+			continue
+		}
+		var limit *LimitError
+		if errors.As(err, &limit) {
+			limit.Names = append(limit.Names, name)
+		}
+		first, at = err, name
+		if _, ordered := holder.([]any); ordered {
+			break
+		}
+	}
+	return first
 }
