@@ -90,7 +90,8 @@ func sizeOf(object any) int64 {
 	case *unstructured.Unstructured:
 		return outerCost + sizeOfValue(object.Object)
 	case *metav1.PartialObjectMetadata:
-		return outerCost + sizeOfMetadata(&object.ObjectMeta)
+		// The items of a list keep the kind that the cluster says, whatever that is.
+		return outerCost + int64(len(object.Kind)+len(object.APIVersion)) + sizeOfMetadata(&object.ObjectMeta)
 	}
 	return outerCost
 }
