@@ -79,9 +79,11 @@ func TestAsAnAPIServerDoes(t *testing.T) {
 		"get": second(c.Get(t.Context(), maps, "ns", "a")), "update": second(c.Update(t.Context(), maps, changed, "")),
 		"patch": second(c.MergePatch(t.Context(), maps, "ns", "a", []byte(`{}`), "")), "preview": second(c.Preview(t.Context(), maps, changed, "")),
 	} {
-		if !apierrors.IsNotFound(err) {
-			t.Errorf("%s of what is gone: %v", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if !apierrors.IsNotFound(err) {
+				t.Errorf("%s of what is gone: %v", what, err)
+			}
+		})
 	}
 }
 

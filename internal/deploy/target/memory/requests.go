@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 
 	"go.landscaper.dev/internal/cluster"
 )
@@ -27,10 +28,17 @@ func (c *Cluster) Server() string { return "https://memory.example" }
 func (c *Cluster) Mapping(_ context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	var found *meta.RESTMapping
 	for known, mapping := range c.kinds {
-		if known == kind || (kind.Version == "" && known.GroupKind() == kind.GroupKind()) {
+		if known == kind {
 			return mapping, nil
 		}
+		if kind.Version == "" && known.GroupKind() == kind.GroupKind() && (found == nil || version.CompareKubeAwareVersionStrings(known.Version, found.GroupVersionKind.Version) > 0) {
+			found = mapping // an API server prefers the newest version, too
+		}
+	}
+	if found != nil {
+		return found, nil
 	}
 	return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
@@ -172,8 +180,9 @@ func (c *Cluster) Delete(_ context.Context, mapping *meta.RESTMapping, namespace
 	return left, err
 }
 
-// Apply implements target.Cluster, as far as maps go: it merges, takes away what the
-// same owner applied before, and knows the owners of fields.
+// Apply implements target.Cluster as a merge of maps: who applied which field is not
+// known, so nothing conflicts, and what is no longer applied stays. That is for the tests
+// with real API servers.
 func (c *Cluster) Apply(_ context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, options cluster.ApplyOptions) (*unstructured.Unstructured, error) {
 	return c.request("apply", mapping, object.GetNamespace(), object.GetName(), func() (*unstructured.Unstructured, error) {
 		old := c.objects[keyOf(object)]
