@@ -39,10 +39,13 @@ func Unrestricted() Policy { return Policy{unrestricted: true, Proxy: ProxyFromE
 
 // Validate checks what was configured.
 func (p Policy) Validate() error {
-	for name, list := range map[string][]netip.Prefix{"allow": p.Allow, "deny": p.Deny} {
-		for _, prefix := range list {
+	for _, networks := range []struct {
+		field string
+		list  []netip.Prefix
+	}{{"allow", p.Allow}, {"deny", p.Deny}} {
+		for _, prefix := range networks.list {
 			if !prefix.IsValid() || prefix.Addr().Is4In6() {
-				return fmt.Errorf("%s: %s is no network: write it like 10.0.0.0/8 or fd00::/8", name, prefix)
+				return fmt.Errorf("%s: %s is no network: write it like 10.0.0.0/8 or fd00::/8", networks.field, prefix)
 			}
 		}
 	}
