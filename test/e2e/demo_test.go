@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/showcase"
 )
 
@@ -17,7 +17,7 @@ import (
 // PATH, and returns what it says and its exit code.
 func demo(t *testing.T, directory string, args ...string) (output string, code int) {
 	t.Helper()
-	root, err := landscape.Root()
+	root, err := lab.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 // fleetConstructor has two versions of a component: the second one has another version
@@ -142,7 +143,7 @@ func TestScenarioDeletedByHand(t *testing.T) {
 				return c.Type == v1alpha1.ReconcilingCondition && c.Reason == "Waiting" && strings.HasPrefix(c.Message, said)
 			})
 		})
-		snapshot, err := inspect.Collect(t.Context(), env.admin, space)
+		snapshot, err := reading.Collect(t.Context(), env.admin, space)
 		if err != nil {
 			t.Fatal(err)
 		}

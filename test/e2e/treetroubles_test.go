@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/inspect/reading"
 )
 
 // flow is a leaf that imports a text under one name and exports it under another one;
@@ -90,7 +91,7 @@ func TestTreeFailure(t *testing.T) {
 	}
 	wantDeployed(t, space, "note-d", "text", "from-d")
 
-	snapshot, err := inspect.Collect(t.Context(), env.admin, space)
+	snapshot, err := reading.Collect(t.Context(), env.admin, space)
 	if err != nil {
 		t.Fatal(err)
 	}

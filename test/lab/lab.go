@@ -217,28 +217,32 @@ func (l *Lab) run(ctx context.Context, input io.Reader, args ...string) ([]byte,
 	return output.Bytes(), nil
 }
 
-// Program finds the lab's program: $LAB_BIN, or bin/lab in the directory that
-// has this repository's go.mod, at or above the working directory.
+// Program finds the lab's program: $LAB_BIN, or bin/lab of the repository.
 func Program() (string, error) {
 	if program := os.Getenv("LAB_BIN"); program != "" {
 		return program, nil
 	}
+	root, err := Root()
+	if err != nil {
+		return "", fmt.Errorf("find the lab's program, or set LAB_BIN: %w", err)
+	}
+	program := filepath.Join(root, "bin", "lab")
+	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is missing: build it with \"make -C %s build\"", program, filepath.Join(root, "lab"))
+	}
+	return program, nil
+}
+
+// Root finds the repository that the working directory is in: it has the lab.
+func Root() (string, error) {
 	directory, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("find the lab's program: %w", err)
+		return "", fmt.Errorf("find the working directory: %w", err)
 	}
-	for {
-		program := filepath.Join(directory, "bin", "lab")
+	for ; directory != filepath.Dir(directory); directory = filepath.Dir(directory) {
 		if _, err := os.Stat(filepath.Join(directory, "lab", "go.mod")); err == nil {
-			if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-				return "", fmt.Errorf("%s is missing: build it with \"make -C %s build\"", program, filepath.Join(directory, "lab"))
-			}
-			return program, nil
+			return directory, nil
 		}
-		parent := filepath.Dir(directory)
-		if parent == directory {
-			return "", errors.New("find the lab's program: no directory at or above the working directory has lab/go.mod; set LAB_BIN")
-		}
-		directory = parent
 	}
+	return "", errors.New("no directory at or above the working directory has lab/go.mod: run this in the repository")
 }

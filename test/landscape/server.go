@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/internal/server"
+	"go.landscaper.dev/test/lab"
 )
 
 // labArgs are what every server in a lab gets: settings for a cluster, a registry and
@@ -244,7 +245,7 @@ const programs = "LANDSCAPER_PROGRAMS"
 
 // Program finds a program in bin of the repository that the working directory is in.
 func Program(name string) (string, error) {
-	root, err := Root()
+	root, err := lab.Root()
 	if err != nil {
 		return "", fmt.Errorf("find %s: %w", name, err)
 	}
@@ -258,18 +259,4 @@ func Program(name string) (string, error) {
 		return "", fmt.Errorf("%s is missing: build it with \"make build\": %w", program, err)
 	}
 	return program, nil
-}
-
-// Root finds the repository that the working directory is in.
-func Root() (string, error) {
-	directory, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; directory != filepath.Dir(directory); directory = filepath.Dir(directory) {
-		if _, err := os.Stat(filepath.Join(directory, "lab", "go.mod")); err == nil {
-			return directory, nil
-		}
-	}
-	return "", errors.New("the working directory is not in this repository")
 }

@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/test/gardener"
+	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -20,7 +21,7 @@ import (
 // returns both.
 func later(t *testing.T) (program, version string) {
 	t.Helper()
-	root, err := landscape.Root()
+	root, err := lab.Root()
 	must(t, err)
 	bundled := filepath.Join(root, "internal", "shootflux", "install", "flux")
 	version = "v2.99.0"

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/test/gardener"
+	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -34,7 +35,7 @@ const (
 // released is an archive with the manifests of a release, as Flux publishes them.
 func released(t *testing.T) []byte {
 	t.Helper()
-	root, err := landscape.Root()
+	root, err := lab.Root()
 	must(t, err)
 	names, err := filepath.Glob(filepath.Join(root, "internal", "shootflux", "install", "flux", install.DefaultVersion(), "*.yaml"))
 	must(t, err)

@@ -43,7 +43,7 @@ type reader struct {
 // members may.
 func newReader(t *testing.T, shoot *gardener.Shoot) *reader {
 	t.Helper()
-	root, err := landscape.Root()
+	root, err := lab.Root()
 	must(t, err)
 	guide, err := os.ReadFile(filepath.Join(root, "docs", "shoot-flux.md"))
 	must(t, err)

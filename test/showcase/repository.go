@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/lab"
 )
 
 // Repository is a Git repository with the examples, and a working copy of it.
@@ -26,7 +26,7 @@ type Repository struct {
 // NewRepository publishes the examples in an empty repository. The working copy is made
 // in a directory.
 func NewRepository(ctx context.Context, url, directory string) (*Repository, error) {
-	root, err := landscape.Root()
+	root, err := lab.Root()
 	if err != nil {
 		return nil, err
 	}

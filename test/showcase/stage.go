@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -62,7 +63,7 @@ func (s *Stage) Prepare(ctx context.Context, workloadNamespace string) error {
 
 // Script runs a script of an example, with the settings of the stage.
 func (s *Stage) Script(ctx context.Context, example, name string, output io.Writer) error {
-	root, err := landscape.Root()
+	root, err := lab.Root()
 	if err != nil {
 		return err
 	}

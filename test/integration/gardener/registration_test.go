@@ -22,7 +22,7 @@ func TestRegistration(t *testing.T) {
 	if err := gardener.InstallKinds(limited(t), world.InGarden, gardener.GardenKinds); err != nil {
 		t.Fatal(err)
 	}
-	root, err := landscape.Root()
+	root, err := lab.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
