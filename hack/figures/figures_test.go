@@ -45,9 +45,21 @@ func TestRowsThatRunAlone(t *testing.T) {
 		{"a row in a loop", `for range 3 { t.Run("a", run) }`, true},
 		{"a loop alone", `for range 3 { t.Log(1) }`, false},
 		{"something else that runs", `process.Run(1)`, false},
+		{"rows in a helper that gets the test", `check(t, 1)`, true},
+		{"in a helper of a helper", `checkAll(t)`, true},
+		{"in a helper that does not get it", `start(1)`, false},
+		{"in a helper without rows", `helper(t)`, false},
+		{"in helpers that call each other", `forth(t)`, false},
+		{"in a helper of another package", `other.check(t, 1)`, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			f, err := measure("a/a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n"+test.body+"\n}\n\nfunc helper() {}\n")
+			f, err := measure("a/a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n"+test.body+"\n}\n\nfunc helper(t *testing.T) {}\n"+`
+func check(t *testing.T, n int) { t.Run("a", func(t *testing.T) {}) }
+func checkAll(t *testing.T) { check(t, 1) }
+func start(n int) { pool.Run("a", func() {}) }
+func forth(t *testing.T) { back(t) }
+func back(t *testing.T) { forth(t) }
+`)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,12 +6,13 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"slices"
 	"strings"
 )
 
 // file is what is measured of one file.
 type file struct {
-	name, dir       string
+	name, dir, room string
 	generated, test bool
 	lines           int
 	// code and comments are lines that have any; blank lines count nowhere.
@@ -28,6 +29,10 @@ type function struct {
 	lines, branches int
 	// isTest says that it is a test, rows that its rows run as tests of their own.
 	isTest, rows bool
+	// tester is the parameter by which it is told of the test that it belongs to; helpers
+	// are the functions of the same package that it hands this to.
+	tester  string
+	helpers []string
 }
 
 // line is a line of code without its indentation.
@@ -44,7 +49,7 @@ func measure(name, text string) (file, error) {
 		return file{}, fmt.Errorf("read %s: %w", name, err)
 	}
 	m := file{
-		name: name, dir: path.Dir(name), generated: ast.IsGenerated(parsed),
+		name: name, dir: path.Dir(name), room: path.Dir(name) + " " + parsed.Name.Name, generated: ast.IsGenerated(parsed),
 		test: strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "test/"),
 	}
 	commented := map[int]bool{}
@@ -89,7 +94,7 @@ func (m *file) declare(files *token.FileSet, declaration ast.Decl) {
 		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
 			m.undocumented++
 		}
-		made := function{name: d.Name.Name, branches: 1, lines: files.Position(d.End()).Line - files.Position(d.Pos()).Line + 1}
+		made := function{name: d.Name.Name, tester: tester(d), branches: 1, lines: files.Position(d.End()).Line - files.Position(d.Pos()).Line + 1}
 		made.isTest = strings.HasSuffix(m.name, "_test.go") && d.Recv == nil && strings.HasPrefix(d.Name.Name, "Test") && d.Name.Name != "TestMain"
 		ast.Inspect(d, func(node ast.Node) bool { return made.see(node) })
 		m.functions = append(m.functions, made)
@@ -120,14 +125,49 @@ func (f *function) see(node ast.Node) bool {
 			f.branches++
 		}
 	case *ast.CallExpr:
-		if called, ok := n.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "Run" && len(n.Args) == 2 {
+		f.call(n)
+	}
+	return true
+}
+
+// call looks whether a row is run, and by whom.
+func (f *function) call(n *ast.CallExpr) {
+	switch called := n.Fun.(type) {
+	case *ast.SelectorExpr:
+		if called.Sel.Name == "Run" && len(n.Args) == 2 {
 			_, literal := n.Args[1].(*ast.FuncLit)
 			_, named := n.Args[1].(*ast.Ident)
 			_, made := n.Args[1].(*ast.CallExpr)
 			f.rows = f.rows || literal || named || made
 		}
+	case *ast.Ident:
+		if f.tester != "" && slices.ContainsFunc(n.Args, f.isTester) {
+			f.helpers = append(f.helpers, called.Name)
+		}
 	}
-	return true
+}
+
+func (f *function) isTester(argument ast.Expr) bool {
+	name, ok := argument.(*ast.Ident)
+	return ok && name.Name == f.tester
+}
+
+// tester returns the name of the parameter of type *testing.T, "" if there is none. What
+// hangs on a type may be of any type that has such a method, so that it does not count.
+func tester(d *ast.FuncDecl) string {
+	if d.Recv != nil {
+		return ""
+	}
+	for _, parameter := range d.Type.Params.List {
+		pointer, ok := parameter.Type.(*ast.StarExpr)
+		if !ok || len(parameter.Names) == 0 {
+			continue
+		}
+		if kind, ok := pointer.X.(*ast.SelectorExpr); ok && kind.Sel.Name == "T" {
+			return parameter.Names[0].Name
+		}
+	}
+	return ""
 }
 
 // exportedReceiver reports whether a function, or the type that it is a method of, can be

@@ -95,19 +95,46 @@ func order(places []place) {
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.number, b.number) })
 }
 
-// rowsOf counts tests, and those of them whose rows run as tests of their own.
+// rowsOf counts tests, and those of them whose rows run as tests of their own: in the test
+// itself, or in a helper of its package that the test is handed to.
 func rowsOf(tests []file) (rows, all int) {
+	helpers := map[string]function{}
 	for _, f := range tests {
 		for _, made := range f.functions {
-			if made.isTest {
-				all++
+			if made.tester != "" {
+				helpers[f.room+" "+made.name] = made
 			}
-			if made.isTest && made.rows {
+		}
+	}
+	for _, f := range tests {
+		for _, made := range f.functions {
+			if !made.isTest {
+				continue
+			}
+			all++
+			if runsRows(made, f.room, helpers, map[string]bool{}) {
 				rows++
 			}
 		}
 	}
 	return rows, all
+}
+
+func runsRows(made function, room string, helpers map[string]function, seen map[string]bool) bool {
+	if made.rows {
+		return true
+	}
+	for _, name := range made.helpers {
+		helper, known := helpers[room+" "+name]
+		if !known || seen[name] {
+			continue
+		}
+		seen[name] = true
+		if runsRows(helper, room, helpers, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 func sum(files []file, of func(file) int) (total int) {
