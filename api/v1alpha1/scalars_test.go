@@ -40,14 +40,16 @@ func TestDuration(t *testing.T) {
 
 func TestAnyJSON(t *testing.T) {
 	for _, value := range []string{`{"b":1,"a":[true,null]}`, `"text"`, `12345678901234567890`, `null`} {
-		var got AnyJSON
-		if err := json.Unmarshal([]byte(value), &got); err != nil {
-			t.Fatal(err)
-		}
-		written, err := json.Marshal(got)
-		if err != nil || string(written) != value {
-			t.Errorf("%s becomes %s (%v)", value, written, err)
-		}
+		t.Run(value, func(t *testing.T) {
+			var got AnyJSON
+			if err := json.Unmarshal([]byte(value), &got); err != nil {
+				t.Fatal(err)
+			}
+			written, err := json.Marshal(got)
+			if err != nil || string(written) != value {
+				t.Errorf("%s becomes %s (%v)", value, written, err)
+			}
+		})
 	}
 	var null AnyJSON
 	if err := json.Unmarshal([]byte("null"), &null); err != nil || len(null.RawMessage) != 0 {
@@ -80,10 +82,12 @@ func TestUnstructuredTypedObject(t *testing.T) {
 		t.Errorf("Decode gives %+v, %v", access, err)
 	}
 	for _, text := range []string{`"text"`, `{"type":1}`, `{}`} {
-		object := parse(text)
-		if err := object.Decode(&access); object.Type() != "" || err == nil {
-			t.Errorf("%s has no type, but Decode says %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			object := parse(text)
+			if err := object.Decode(&access); object.Type() != "" || err == nil {
+				t.Errorf("%s has no type, but Decode says %v", text, err)
+			}
+		})
 	}
 	made, err := NewUnstructuredTypedObject("ociRegistry", map[string]any{"baseUrl": "z"})
 	if err != nil || made.Type() != "ociRegistry" {

@@ -131,9 +131,11 @@ func TestPhases(t *testing.T) {
 		"Pending": "Init", "PendingDependencies": "Init", "Completed": "Succeeded", "Aborted": "Failed",
 		"Progressing": "Progressing", "Deleting": "Deleting", "": "",
 	} {
-		if got := old.Current(); got != want {
-			t.Errorf("old phase %q is %q, want %q", old, got, want)
-		}
+		t.Run(string(old), func(t *testing.T) {
+			if got := old.Current(); got != want {
+				t.Errorf("old phase %q is %q, want %q", old, got, want)
+			}
+		})
 	}
 	if DeployItemPhase("Aborted").Current() != DeployItemPhases.Failed || !InstallationPhase("").IsEmpty() {
 		t.Error("phases of DeployItems and empty phases")
@@ -145,9 +147,11 @@ func TestErrorCodeUnrecoverable(t *testing.T) {
 		ErrorConfigurationProblem: true, ErrorInternalProblem: true, ErrorTimeout: true, ErrorUnauthorized: true, ErrorCyclicDependencies: true,
 		ErrorWebhook: false, ErrorUnfinished: false, ErrorForInfoOnly: false, ErrorNoRetry: false,
 	} {
-		if got := code.Unrecoverable(); got != want {
-			t.Errorf("%s: unrecoverable %t, want %t", code, got, want)
-		}
+		t.Run(string(code), func(t *testing.T) {
+			if got := code.Unrecoverable(); got != want {
+				t.Errorf("%s: unrecoverable %t, want %t", code, got, want)
+			}
+		})
 	}
 }
 
