@@ -1,11 +1,16 @@
 package traffic
 
 import (
+	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/cluster/failure"
 )
 
@@ -55,4 +60,91 @@ func TestVerbOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEachRequestIsTold: with its end, whether it was admitted or not, and once.
+func TestEachRequestIsTold(t *testing.T) {
+	type key struct{}
+	former := Told
+	t.Cleanup(func() { Told = former })
+	var told []Request
+	Told = func(ctx context.Context, request Request) {
+		if ctx.Value(key{}) != "mine" {
+			t.Error("another context")
+		}
+		told = append(told, request)
+	}
+	for _, test := range []struct {
+		reason, target string
+		code           int
+		form           string
+		failed         error
+		want           Request
+	}{
+		{"an answer", address, 200, "application/json", nil, Request{Verb: "read", Result: "ok"}},
+		{"a watch", address + "?watch=1", 200, "application/json", nil, Request{Verb: "watch", Result: "ok"}},
+		{"no permission", address, 403, "application/json", nil, Request{Verb: "read", Result: "refused"}},
+		{"a page", address, 200, "text/html", nil, Request{Verb: "read", Result: "not_allowed"}},
+		{"a redirect", address, 302, "", nil, Request{Verb: "read", Result: "not_allowed"}},
+		{"nobody there", address, 0, "", io.ErrUnexpectedEOF, Request{Verb: "read", Result: "not_answered"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			told = nil
+			next, _ := answering(test.code, test.form, "{}")
+			before := countOf(t, test.want.Verb, test.want.Result)
+			g := &guard{memory: budget.New(0), pace: NewPace(), next: next}
+			if test.failed != nil {
+				g.next = network(func(*http.Request) (*http.Response, error) { return nil, test.failed })
+			}
+			if response, err := g.RoundTrip(asking(context.WithValue(t.Context(), key{}, "mine"), t, test.target)); err == nil {
+				_ = response.Body.Close()
+			}
+			if len(told) != 1 || told[0].Verb != test.want.Verb || told[0].Result != test.want.Result || told[0].Ended.Before(told[0].Began) {
+				t.Errorf("told %+v, want %+v", told, test.want)
+			}
+			if now := countOf(t, test.want.Verb, test.want.Result); now != before+1 {
+				t.Errorf("counted %v, before %v", now, before)
+			}
+		})
+	}
+}
+
+// TestCountsBeginWithZero: an alert needs a value before the first failure.
+func TestCountsBeginWithZero(t *testing.T) {
+	all := make(chan prometheus.Metric, 1000)
+	newRequests().Collect(all)
+	if want := 7 * len(results); len(all) != want {
+		t.Errorf("%d counts, want %d", len(all), want)
+	}
+	known := map[string]bool{}
+	for _, result := range results {
+		known[result] = true
+	}
+	for code := 100; code < 600; code++ {
+		if got := resultOf(&http.Response{StatusCode: code}, nil); !known[got] {
+			t.Errorf("code %d is counted as %s, which has no zero", code, got)
+		}
+	}
+}
+
+// countOf is how many requests were counted.
+func countOf(t *testing.T, verb, result string) (count float64) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(Requests)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, metric := range families[0].GetMetric() {
+		labels := map[string]string{}
+		for _, label := range metric.GetLabel() {
+			labels[label.GetName()] = label.GetValue()
+		}
+		if labels["verb"] == verb && labels["result"] == result {
+			return metric.GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("%s of %s is not counted", result, verb)
+	return 0
 }
