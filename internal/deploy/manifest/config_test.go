@@ -163,24 +163,28 @@ exports: {exports: [{key: k, jsonPath: .a, targetName: edge, fromResource: {apiV
 func TestOptions(t *testing.T) {
 	s := source{rollout.Options{Readiness: deployer.ReadinessModeKstatus, Protected: []string{"kube-system"}}}
 	for text, want := range map[string]deployer.ReadinessMode{"": "kstatus", "readinessChecks: {mode: legacy}": "legacy"} {
-		config, err := parseConfig(raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w, err := s.wish(config); err != nil || w.Readiness != want {
-			t.Errorf("%q: mode %q, error %v", text, w.Readiness, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			config, err := parseConfig(raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w, err := s.wish(config); err != nil || w.Readiness != want {
+				t.Errorf("%q: mode %q, error %v", text, w.Readiness, err)
+			}
+		})
 	}
 	const empties = ": [{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: Secret, namespaces: [kube-system]}]}}]"
 	for _, field := range []string{"deletionGroups", "deletionGroupsDuringUpdate"} {
-		item := &libdeployer.Item{DeployItem: &v1alpha1.DeployItem{}}
-		item.Spec.Configuration = raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+field+empties)
-		if _, err := s.Wish(t.Context(), item); err == nil || !strings.Contains(err.Error(), field+"[0].customResourceGroup.resources[0].namespaces: an administrator protects namespace kube-system") {
-			t.Errorf("%s: error %v", field, err)
-		}
-		if _, err := s.Groups(item); (err == nil) != (field != "deletionGroups") {
-			t.Errorf("%s at the deletion: error %v", field, err)
-		}
+		t.Run(field, func(t *testing.T) {
+			item := &libdeployer.Item{DeployItem: &v1alpha1.DeployItem{}}
+			item.Spec.Configuration = raw(t, "apiVersion: "+group+"v1alpha2\nkind: ProviderConfiguration\n"+field+empties)
+			if _, err := s.Wish(t.Context(), item); err == nil || !strings.Contains(err.Error(), field+"[0].customResourceGroup.resources[0].namespaces: an administrator protects namespace kube-system") {
+				t.Errorf("%s: error %v", field, err)
+			}
+			if _, err := s.Groups(item); (err == nil) != (field != "deletionGroups") {
+				t.Errorf("%s at the deletion: error %v", field, err)
+			}
+		})
 	}
 }
 

@@ -54,21 +54,23 @@ func TestKstatus(t *testing.T) {
 // other object which goes is not ready.
 func TestVanishedJob(t *testing.T) {
 	for spec, want := range map[string]bool{"{ttlSecondsAfterFinished: 0}": true, "{}": false} {
-		cluster := memory.New()
-		stored := cluster.Put(parse(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: ns}, spec: "+spec+"}"))
-		mapping, err := cluster.Mapping(t.Context(), stored.GroupVersionKind())
-		if err != nil {
-			t.Fatal(err)
-		}
-		check := NewCheck(cluster, Kstatus, func() {})
-		check.Add(mapping, stored)
-		if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 {
-			t.Fatalf("unready %v, error %v", unready, err)
-		}
-		cluster.Remove("Job", "ns", "j")
-		if unready, err := check.Look(t.Context()); err != nil || (len(unready) == 0) != want {
-			t.Errorf("%s: unready %v, error %v", spec, unready, err)
-		}
+		t.Run(spec, func(t *testing.T) {
+			cluster := memory.New()
+			stored := cluster.Put(parse(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: ns}, spec: "+spec+"}"))
+			mapping, err := cluster.Mapping(t.Context(), stored.GroupVersionKind())
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := NewCheck(cluster, Kstatus, func() {})
+			check.Add(mapping, stored)
+			if unready, err := check.Look(t.Context()); err != nil || len(unready) != 1 {
+				t.Fatalf("unready %v, error %v", unready, err)
+			}
+			cluster.Remove("Job", "ns", "j")
+			if unready, err := check.Look(t.Context()); err != nil || (len(unready) == 0) != want {
+				t.Errorf("%s: unready %v, error %v", spec, unready, err)
+			}
+		})
 	}
 }
 
@@ -153,8 +155,10 @@ func TestExpressionsAndRequirements(t *testing.T) {
 		`{status: {a: 2, b: 1}}`: "current does not hold",
 		`{status: {a: 1}}`:       "field .status.b does not exist",
 	} {
-		if got := check.look(parse(t, object)); got.Ready() != (want == "") || !strings.Contains(got.Why, want) {
-			t.Errorf("%s: %+v, want %q", object, got, want)
-		}
+		t.Run(object, func(t *testing.T) {
+			if got := check.look(parse(t, object)); got.Ready() != (want == "") || !strings.Contains(got.Why, want) {
+				t.Errorf("%s: %+v, want %q", object, got, want)
+			}
+		})
 	}
 }

@@ -353,9 +353,11 @@ func TestCredentialsOfRepositoriesAreForRepositories(t *testing.T) {
 	text := strings.Replace(strings.Replace(landscape, "registryPullSecrets: [{name: pull}]\n", "", 1), "URL/charts", "URL", 1)
 	w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, componentIn(s, packed), objects(t, s, text, "team-a")...)
 	for name, allowed := range map[string]bool{"repository": true, "artifact": false} {
-		_, err := w.Load(t.Context(), item("team-a", "vendor"), byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: "+name+"}\n"))
-		if (err == nil) != allowed {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := w.Load(t.Context(), item("team-a", "vendor"), byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: "+name+"}\n"))
+			if (err == nil) != allowed {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }

@@ -206,24 +206,26 @@ func TestSignedByGPG(t *testing.T) {
 	}
 	s := newShop(t)
 	for _, name := range []string{"keyring", "keyring.asc"} {
-		w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, nil, asking(t, s, fromKeys, read(name))...)
-		from, err := w.sources(t.Context(), item("team-a", "vendor"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		trust, err := trustOf(t.Context(), from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		archive := newPacked([]byte("archive"), "")
-		archive.provenance = read("web.prov")
-		if err := trust.verify(archive); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		other := newPacked([]byte("another"), "")
-		other.provenance = archive.provenance
-		if err := trust.verify(other); err == nil || err.Error() != "its provenance file is that of another archive" {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, egress.Policy{AllowLoopback: true}, interceptor.Funcs{}, nil, asking(t, s, fromKeys, read(name))...)
+			from, err := w.sources(t.Context(), item("team-a", "vendor"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			trust, err := trustOf(t.Context(), from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			archive := newPacked([]byte("archive"), "")
+			archive.provenance = read("web.prov")
+			if err := trust.verify(archive); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			other := newPacked([]byte("another"), "")
+			other.provenance = archive.provenance
+			if err := trust.verify(other); err == nil || err.Error() != "its provenance file is that of another archive" {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
