@@ -77,19 +77,21 @@ inline:
 		"echo-server-image": {Host: "docker.io", Repository: "hashicorp/http-echo", Tag: "0.2.3"},
 		"my-application":    {Host: "registry.example.com", Repository: "blueprints/my-application", Tag: "latest"},
 	} {
-		resource, err := root.Resource(descriptor.Named(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var image struct {
-			ImageReference string `json:"imageReference"`
-		}
-		if err := resource.Access.Decode(&image); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := access.ParseReference(image.ImageReference); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			resource, err := root.Resource(descriptor.Named(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var image struct {
+				ImageReference string `json:"imageReference"`
+			}
+			if err := resource.Access.Decode(&image); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := access.ParseReference(image.ImageReference); err != nil || got != want {
+				t.Errorf("%s: %+v, %v", name, got, err)
+			}
+		})
 	}
 
 	_, err = NewSession(NewShared(), Options{Default: Context(remote.RepositoryContext)}).Resolve(t.Context(), Reference{Name: "github.com/my-comp", Version: "v.1.7.2"})

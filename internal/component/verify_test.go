@@ -97,14 +97,16 @@ func TestDefaultPolicy(t *testing.T) {
 		`{"type":"ociArtifact","imageReference":"URL/img:1"}`, `{"type":"wget","url":"URL/x"}`, `{"type":"git","repository":"URL/x.git"}`,
 		`{"type":"helm","helmRepository":"URL/charts","helmChart":"a:1.0.0"}`, `{"type":"s3","bucket":"b","key":"k"}`, `{"type":"gitHub","repoUrl":"URL/a/b","commit":"0123"}`,
 	} {
-		d, err := descriptor.Decode(fmt.Appendf(nil, `{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/a","version":"1.0.0","provider":"p","resources":[{"name":"r","type":"t","access":%s}]}}`, strings.ReplaceAll(access, "URL", h.URL)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, err = reader.Read(t.Context(), &repository.Version{Descriptor: d}, &d.Resources[0], 100)
-		if !errors.As(err, &refused) || IsTemporary(err) {
-			t.Errorf("%s: %v", access, err)
-		}
+		t.Run(access, func(t *testing.T) {
+			d, err := descriptor.Decode(fmt.Appendf(nil, `{"meta":{"schemaVersion":"v2"},"component":{"name":"example.org/a","version":"1.0.0","provider":"p","resources":[{"name":"r","type":"t","access":%s}]}}`, strings.ReplaceAll(access, "URL", h.URL)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = reader.Read(t.Context(), &repository.Version{Descriptor: d}, &d.Resources[0], 100)
+			if !errors.As(err, &refused) || IsTemporary(err) {
+				t.Errorf("%s: %v", access, err)
+			}
+		})
 	}
 	if h.requests != before {
 		t.Errorf("%d requests", h.requests-before)

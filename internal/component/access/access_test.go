@@ -268,14 +268,18 @@ func TestParseReference(t *testing.T) {
 		"alpine":                      {Host: "docker.io", Repository: "library/alpine", Tag: "latest"},
 		"registry.example.com/b/my-a": {Host: "registry.example.com", Repository: "b/my-a", Tag: "latest"},
 	} {
-		if got, err := ParseReference(text); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v", text, got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := ParseReference(text); err != nil || got != want {
+				t.Errorf("%s: got %+v, %v", text, got, err)
+			}
+		})
 	}
 	for _, text := range []string{"", "r.example.org/", "ftp://r/x", "r.example.org/A B", "r.example.org/a:" + strings.Repeat("x", 200)} {
-		if got, err := ParseReference(text); err == nil {
-			t.Errorf("%q is a reference: %+v", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := ParseReference(text); err == nil {
+				t.Errorf("%q is a reference: %+v", text, got)
+			}
+		})
 	}
 }
 

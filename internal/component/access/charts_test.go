@@ -271,11 +271,13 @@ func TestAuthoritiesOfAccesses(t *testing.T) {
 	// All servers of tests have this certificate.
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: home.Certificate().Raw}))
 	for version, allowed := range map[string]bool{"1.0.0": true, "2.0.0": false} {
-		access := fmt.Sprintf(`{"type":"helm","helmRepository":%q,"helmChart":"app","version":%q,"caCert":%q}`, home.URL, version, certificate)
-		_, _, err := (&Reader{HTTP: newClient(true, time.Second)}).Read(t.Context(), inline(t, nil), resource(access), 100)
-		if (err == nil) != allowed || (err != nil && !strings.Contains(err.Error(), "certificate")) {
-			t.Errorf("version %s: %v", version, err)
-		}
+		t.Run(version, func(t *testing.T) {
+			access := fmt.Sprintf(`{"type":"helm","helmRepository":%q,"helmChart":"app","version":%q,"caCert":%q}`, home.URL, version, certificate)
+			_, _, err := (&Reader{HTTP: newClient(true, time.Second)}).Read(t.Context(), inline(t, nil), resource(access), 100)
+			if (err == nil) != allowed || (err != nil && !strings.Contains(err.Error(), "certificate")) {
+				t.Errorf("version %s: %v", version, err)
+			}
+		})
 	}
 }
 

@@ -332,16 +332,18 @@ func TestHostileTrees(t *testing.T) {
 			return hash
 		},
 	} {
-		repository := strings.ReplaceAll(name, " ", "-") + ".git"
-		bare := filepath.Join(s.root, repository)
-		run(t, s.root, "init", "-q", "--bare", "-b", "main", bare)
-		run(t, bare, "update-ref", "refs/heads/main", run(t, bare, "commit-tree", "-m", "x", entries(bare)))
-		reader := gitReader(s, nil)
-		reader.MaxBytes = 64 << 20
-		_, _, err := reader.Read(t.Context(), inline(t, nil), resource(`{"type":"git","repository":"`+s.URL+`/`+repository+`"}`), 64<<20)
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("got %v, want %q", err, name)
-		}
+		t.Run(name, func(t *testing.T) {
+			repository := strings.ReplaceAll(name, " ", "-") + ".git"
+			bare := filepath.Join(s.root, repository)
+			run(t, s.root, "init", "-q", "--bare", "-b", "main", bare)
+			run(t, bare, "update-ref", "refs/heads/main", run(t, bare, "commit-tree", "-m", "x", entries(bare)))
+			reader := gitReader(s, nil)
+			reader.MaxBytes = 64 << 20
+			_, _, err := reader.Read(t.Context(), inline(t, nil), resource(`{"type":"git","repository":"`+s.URL+`/`+repository+`"}`), 64<<20)
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("got %v, want %q", err, name)
+			}
+		})
 	}
 }
 

@@ -153,9 +153,11 @@ func TestCheckVersion(t *testing.T) {
 	for version, reason := range map[string]string{
 		"1.4.2": "plain", "v1.4.2": "leading v", "1": "minor and patch may be missing", "1.2.3+build.7": "build metadata",
 	} {
-		if err := CheckVersion(version); err != nil {
-			t.Errorf("%s: %v", reason, err)
-		}
+		t.Run(reason, func(t *testing.T) {
+			if err := CheckVersion(version); err != nil {
+				t.Errorf("%s: %v", reason, err)
+			}
+		})
 	}
 	if err := CheckVersion("v.1.7.2"); err == nil || !strings.Contains(err.Error(), `component version "v.1.7.2"`) {
 		t.Errorf("the message must name the version: %v", err)
@@ -281,8 +283,10 @@ component:
 		`{meta: {schemaVersion: v2}, component: {name: example.org/dev/other, version: 0.2.0}}`: "the reference names example.org/dev/lib:0.2.0",
 		`{meta: {schemaVersion: v7}}`: `component reference "lib"`,
 	} {
-		if _, err := decode(t, nest(child)).Nested(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", child, err, want)
-		}
+		t.Run(child, func(t *testing.T) {
+			if _, err := decode(t, nest(child)).Nested(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %q", child, err, want)
+			}
+		})
 	}
 }

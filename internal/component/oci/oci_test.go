@@ -92,18 +92,20 @@ func TestArtifactSet(t *testing.T) {
 	image := m.put(ocispec.MediaTypeImageManifest, fmt.Sprintf(`{"config":{"digest":%q,"size":2},"layers":[{"digest":%q,"size":5},{"digest":%q,"size":5}]}`, config.Digest, layer.Digest, layer.Digest))
 	index := m.put(ocispec.MediaTypeImageIndex, fmt.Sprintf(`{"manifests":[{"mediaType":%q,"digest":%q,"size":%d}]}`, image.MediaType, image.Digest, image.Size))
 	for reason, main := range map[string]ocispec.Descriptor{"an image": image, "an index": index} {
-		var out bytes.Buffer
-		if err := WriteSet(t.Context(), &out, m, "r", main, "1.0"); err != nil {
-			t.Fatalf("%s: %v", reason, err)
-		}
-		set, err := ReadSet(&out, archive.DefaultLimits())
-		if err != nil || set.Main.Digest != main.Digest || set.Main.Annotations[tagsAnnotation] != "1.0" {
-			t.Errorf("%s: %+v, %v", reason, set, err)
-			continue
-		}
-		if data, err := Read(t.Context(), set, "", layer, 100); err != nil || string(data) != "layer" {
-			t.Errorf("%s: the layer holds %q, %v", reason, data, err)
-		}
+		t.Run(reason, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := WriteSet(t.Context(), &out, m, "r", main, "1.0"); err != nil {
+				t.Fatalf("%s: %v", reason, err)
+			}
+			set, err := ReadSet(&out, archive.DefaultLimits())
+			if err != nil || set.Main.Digest != main.Digest || set.Main.Annotations[tagsAnnotation] != "1.0" {
+				t.Errorf("%s: %+v, %v", reason, set, err)
+				return
+			}
+			if data, err := Read(t.Context(), set, "", layer, 100); err != nil || string(data) != "layer" {
+				t.Errorf("%s: the layer holds %q, %v", reason, data, err)
+			}
+		})
 	}
 	// An OCI layout names its blobs in another way and does not say which is main.
 	var layout bytes.Buffer

@@ -96,17 +96,19 @@ func TestWrongLimits(t *testing.T) {
 		`{"type":"OCIRegistry","blobLimit":"much"}`: "blobLimit",
 		`{"type":"OCIRegistry","blobLimit":1}`:      "set a higher blobLimit",
 	} {
-		target, err := ctf.Create(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Publish(t.Context(), constructor, Options{Target: target, Context: descriptor.Typed(context)})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", context, err, want)
-		}
-		if err := target.Close(); err != nil {
-			t.Error(err)
-		}
+		t.Run(context, func(t *testing.T) {
+			target, err := ctf.Create(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Publish(t.Context(), constructor, Options{Target: target, Context: descriptor.Typed(context)})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %q", context, err, want)
+			}
+			if err := target.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -103,15 +103,17 @@ func TestLargeContentsStream(t *testing.T) {
 			return errors.Join(err, file.Close())
 		},
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > most {
-			t.Errorf("%s: %d bytes of memory for a content of %d", reason, used, size)
-		}
+		t.Run(reason, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > most {
+				t.Errorf("%s: %d bytes of memory for a content of %d", reason, used, size)
+			}
+		})
 	}
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "landscaper-content-*")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)

@@ -77,8 +77,10 @@ func TestElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 	for _, kind := range []string{"git", "wget", "ociArtifact"} {
-		if _, err := (&publication{descriptor: &descriptor.Descriptor{}}).content(t.Context(), &Input{Type: kind}); err == nil || !strings.Contains(err.Error(), "cannot be read here") {
-			t.Errorf("%s without a network: %v", kind, err)
-		}
+		t.Run(kind, func(t *testing.T) {
+			if _, err := (&publication{descriptor: &descriptor.Descriptor{}}).content(t.Context(), &Input{Type: kind}); err == nil || !strings.Contains(err.Error(), "cannot be read here") {
+				t.Errorf("%s without a network: %v", kind, err)
+			}
+		})
 	}
 }

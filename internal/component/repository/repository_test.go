@@ -64,18 +64,22 @@ func TestRedact(t *testing.T) {
 		"r.example.org#s3cr3t":                             "r.example.org",
 		"https://[::1?s3cr3t":                              "https://[::1",
 	} {
-		if got := Redact(address); got != want {
-			t.Errorf("%s is shown as %s, want %s", address, got, want)
-		}
+		t.Run(address, func(t *testing.T) {
+			if got := Redact(address); got != want {
+				t.Errorf("%s is shown as %s, want %s", address, got, want)
+			}
+		})
 	}
 }
 
 func TestTags(t *testing.T) {
 	for version, want := range map[string]string{"1.4.2": "1.4.2", "v1.4.2+rc7": "v1.4.2.build-rc7"} {
-		tag, err := Tag(version)
-		if err != nil || tag != want || VersionOf(tag) != version {
-			t.Errorf("%s: tag %s, back %s, %v", version, tag, VersionOf(tag), err)
-		}
+		t.Run(version, func(t *testing.T) {
+			tag, err := Tag(version)
+			if err != nil || tag != want || VersionOf(tag) != version {
+				t.Errorf("%s: tag %s, back %s, %v", version, tag, VersionOf(tag), err)
+			}
+		})
 	}
 	if got := VersionOf("1.0.0.build-a.build-b"); got != "1.0.0.build-a+b" {
 		t.Errorf("the last mark counts, got %s", got)

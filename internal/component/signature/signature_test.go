@@ -101,9 +101,11 @@ func TestLabelsOfProviders(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	for algorithm, schema := range map[string]string{JSONv1: descriptor.SchemaV2, JSONv2: d.Schema, JSONv3: d.Schema} {
-		if got, err := Normalise(d.As(schema), algorithm); err != nil || strings.Contains(string(got), "labels") {
-			t.Errorf("%s: %s, %v", algorithm, got, err)
-		}
+		t.Run(algorithm, func(t *testing.T) {
+			if got, err := Normalise(d.As(schema), algorithm); err != nil || strings.Contains(string(got), "labels") {
+				t.Errorf("%s: %s, %v", algorithm, got, err)
+			}
+		})
 	}
 }
 
