@@ -66,13 +66,15 @@ func TestAsRead(t *testing.T) {
 		{"nobody knows", "", "source.toolkit.fluxcd.io/v1"},
 		{"it is none", "canary", "source.toolkit.fluxcd.io/v1"},
 	} {
-		read, err := resolved.AsRead(test.release)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := read.Source.Object.GetAPIVersion(); got != test.want || read.Flux.Version != "v2.4.0" {
-			t.Errorf("%s: the source has %s, Flux is %s", test.reason, got, read.Flux.Version)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			read, err := resolved.AsRead(test.release)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read.Source.Object.GetAPIVersion(); got != test.want || read.Flux.Version != "v2.4.0" {
+				t.Errorf("%s: the source has %s, Flux is %s", test.reason, got, read.Flux.Version)
+			}
+		})
 	}
 	if resolved.Checksum() != before {
 		t.Error("the original has changed")
@@ -104,9 +106,11 @@ func TestResolveSecrets(t *testing.T) {
 			"map[object:sops-age resource:age targetName:other targetNamespace:flux-system] " +
 			"map[object:sops-age resource:age targetName:sops-age targetNamespace:team-a]",
 	} {
-		if got := valueAt(t, resolved, path); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := valueAt(t, resolved, path); got != want {
+				t.Errorf("%s is %s, want %s", path, got, want)
+			}
+		})
 	}
 }
 
@@ -165,13 +169,15 @@ func TestCheckBootstrapped(t *testing.T) {
 		{"Flux runs there", "fleet", false},
 		{"Flux runs elsewhere", "flux-system", true},
 	} {
-		err := c.CheckBootstrapped(test.namespace)
-		if (err != nil) != test.fails {
-			t.Errorf("%s: got %v", test.reason, err)
-		}
-		if test.fails {
-			wantProblem(t, err, "flux.namespace", "since Flux runs in flux-system")
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			err := c.CheckBootstrapped(test.namespace)
+			if (err != nil) != test.fails {
+				t.Errorf("%s: got %v", test.reason, err)
+			}
+			if test.fails {
+				wantProblem(t, err, "flux.namespace", "since Flux runs in flux-system")
+			}
+		})
 	}
 }
 

@@ -240,9 +240,11 @@ func TestNoCredentials(t *testing.T) {
 		{"it does not answer", errBroken, false},
 		{"it is not ours to read", forbidden, false},
 	} {
-		_, err := Decide(t.Context(), Request{Source: named}, places{t: t, copied: &answer{err: test.err}})
-		if got := errors.Is(err, ErrNoCredentials); got != test.want {
-			t.Errorf("%s: %v is %v", test.reason, err, got)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			_, err := Decide(t.Context(), Request{Source: named}, places{t: t, copied: &answer{err: test.err}})
+			if got := errors.Is(err, ErrNoCredentials); got != test.want {
+				t.Errorf("%s: %v is %v", test.reason, err, got)
+			}
+		})
 	}
 }

@@ -45,9 +45,11 @@ func TestGenerate(t *testing.T) {
 		t.Error("the same key twice")
 	}
 	for _, comment := range []string{"two words", "a\nssh-ed25519 AAAA"} {
-		if _, err := Generate(comment); err == nil {
-			t.Errorf("%q would be another line or field of the key", comment)
-		}
+		t.Run(comment, func(t *testing.T) {
+			if _, err := Generate(comment); err == nil {
+				t.Errorf("%q would be another line or field of the key", comment)
+			}
+		})
 	}
 }
 
