@@ -1,0 +1,258 @@
+package targetsync
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/offload"
+)
+
+// bench is a reconciler with a source, which is woken when a run has ended.
+type bench struct {
+	*Reconciler
+	woken  chan types.NamespacedName
+	events *events.FakeRecorder
+}
+
+func newBench(t *testing.T, g *garden, fails interceptor.Funcs, objects ...client.Object) *bench {
+	t.Helper()
+	r := g.runWith(t, fails, objects...)
+	b := &bench{Reconciler: r.Reconciler, woken: make(chan types.NamespacedName, 10), events: events.NewFakeRecorder(100)}
+	b.Events, b.Spread = b.events, func() float64 { return 1 }
+	b.runs = offload.New[*outcome](t.Context(), offload.Options{
+		Most: 1, Share: 1, Keep: 4, Patience: time.Minute, Longest: time.Minute, Wake: func(key types.NamespacedName) { b.woken <- key },
+	})
+	return b
+}
+
+// settle looks at the TargetSync until it waits for nothing but the time.
+func (b *bench) settle(t *testing.T) ctrl.Result {
+	t.Helper()
+	for range 10 {
+		result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case result.RequeueAfter > time.Second:
+			return result
+		case result.RequeueAfter == 0:
+			<-b.woken
+		}
+	}
+	t.Fatal("it does not come to rest")
+	return ctrl.Result{}
+}
+
+func (b *bench) stored(t *testing.T) *v1alpha1.TargetSync {
+	t.Helper()
+	sync := &v1alpha1.TargetSync{}
+	if err := b.Client.Get(t.Context(), key, sync); err != nil {
+		t.Fatal(err)
+	}
+	return sync
+}
+
+func annotatedFleet(annotations map[string]string) *v1alpha1.TargetSync {
+	sync := fleet()
+	sync.UID, sync.Annotations = "u", annotations
+	return sync
+}
+
+// withStatus lets an API server in memory store a status as it stores everything else.
+func withStatus(fails interceptor.Funcs) interceptor.Funcs {
+	fails.SubResourceUpdate = func(ctx context.Context, c client.Client, _ string, object client.Object, _ ...client.SubResourceUpdateOption) error {
+		return c.Update(ctx, object)
+	}
+	return fails
+}
+
+// TestReconcile: a TargetSync is run when it is due, tells how it went, takes away what it
+// has served, and rests.
+func TestReconcile(t *testing.T) {
+	asking := map[string]string{v1alpha1.OperationAnnotation: "reconcile", "note": "mine"}
+	g := newGarden(t, "eu")
+	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(asking))
+	if result := b.settle(t); result.RequeueAfter > interval {
+		t.Errorf("the next look is in %s", result.RequeueAfter)
+	}
+	sync := b.stored(t)
+	if sync.Status.SyncedTargets != 1 || conditionOf(sync.Status.Conditions, v1alpha1.TargetSyncReady).Status != v1alpha1.ConditionTrue || sync.Finalizers[0] != v1alpha1.Finalizer {
+		t.Errorf("%+v", sync)
+	}
+	if len(sync.Annotations) != 1 || sync.Annotations["note"] != "mine" {
+		t.Errorf("the annotations are %v", sync.Annotations)
+	}
+	lists, version := g.requests("/shoots"), sync.ResourceVersion
+	b.settle(t)
+	if again := b.stored(t); again.ResourceVersion != version || g.requests("/shoots") != lists {
+		t.Errorf("nothing has happened, but it was written, or the source was asked")
+	}
+	told := ""
+	for len(b.events.Events) > 0 {
+		told += <-b.events.Events + "\n"
+	}
+	if !strings.Contains(told, reasonCreated) || !strings.Contains(told, "eu") || strings.Contains(told, word) {
+		t.Errorf("it has told %q", told)
+	}
+}
+
+// TestReconcileSeveral: of two TargetSyncs in a namespace neither works, and the end of one
+// is reason enough for the other.
+func TestReconcileSeveral(t *testing.T) {
+	other := annotatedFleet(nil)
+	other.Name, other.UID = "other", "v"
+	g := newGarden(t, "eu")
+	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(nil), other)
+	b.settle(t)
+	if sync := b.stored(t); len(g.asked) > 0 || sync.Status.LastErrors[0] != errSeveral.Error() || conditionOf(sync.Status.Conditions, v1alpha1.TargetSyncReady).Reason != reasonSeveral {
+		t.Errorf("%+v, the source was asked %v", sync.Status, g.asked)
+	}
+	if err := b.Client.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	b.settle(t)
+	if sync := b.stored(t); sync.Status.SyncedTargets != 1 || len(sync.Status.LastErrors) > 0 {
+		t.Errorf("%+v", sync.Status)
+	}
+}
+
+// TestReconcileDeletion: what it has made goes with it, without the source, and what
+// others have made stays.
+func TestReconcileDeletion(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "targets"}, "eu", errors.New("no"))
+	foreign := ownTarget(func(target *v1alpha1.Target) { target.Name, target.Labels = "foreign", nil })
+	access := ownSecret(func(s *corev1.Secret) { s.Name = "access" })
+	for _, test := range []struct {
+		reason    string
+		finalizer string
+		fails     interceptor.Funcs
+		gone      bool
+		// left has the names of the Targets and Secrets that are left.
+		left string
+	}{
+		{"all goes, but neither the access nor what others have made", v1alpha1.Finalizer, interceptor.Funcs{}, true, "T:foreign S:access"},
+		{"what cannot be removed keeps it", v1alpha1.Finalizer, refuses("delete", "Target", forbidden), false, "T:eu T:foreign S:access S:eu"},
+		{"it was let go already and waits for somebody else", "other.example.org/x", interceptor.Funcs{}, false, "T:eu T:foreign S:access S:eu"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			sync := annotatedFleet(nil)
+			sync.Finalizers, sync.DeletionTimestamp = []string{test.finalizer}, &metav1.Time{Time: now}
+			g := newGarden(t)
+			b := newBench(t, g, withStatus(test.fails), sync, ownSecret(unchanged), ownTarget(unchanged), foreign.DeepCopy(), access.DeepCopy())
+			if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+				t.Fatal(err)
+			}
+			err := b.Client.Get(t.Context(), key, sync)
+			if apierrors.IsNotFound(err) != test.gone || len(g.asked) > 0 {
+				t.Errorf("%v; the source was asked %v", err, g.asked)
+			}
+			if got := made(t, b.Client); got != test.left {
+				t.Errorf("left is %q", got)
+			}
+			if blocked := test.finalizer == v1alpha1.Finalizer && !test.gone; blocked && !strings.Contains(sync.Status.LastErrors[0], "remove what the TargetSync has made: delete eu") {
+				t.Errorf("it says %v", sync.Status.LastErrors)
+			}
+		})
+	}
+}
+
+// TestReconcileGone: what is gone is forgotten, and a new one of the name begins anew.
+func TestReconcileGone(t *testing.T) {
+	g := newGarden(t, "eu")
+	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(nil))
+	b.settle(t)
+	sync := b.stored(t)
+	sync.Finalizers = nil
+	if err := errors.Join(b.Client.Update(t.Context(), sync), b.Client.Delete(t.Context(), sync)); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result != (ctrl.Result{}) || len(b.memories.known) > 0 {
+		t.Errorf("%v, %v, it remembers %v", result, err, b.memories.known)
+	}
+}
+
+// TestReconcileBreaksDown: a mistake of ours ends the look, is recorded without a value,
+// and is not repeated at once.
+func TestReconcileBreaksDown(t *testing.T) {
+	g := newGarden(t, "eu")
+	breaks := interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		if at == key {
+			panic(word)
+		}
+		return c.Get(ctx, at, object, options...)
+	}}
+	b := newBench(t, g, breaks, annotatedFleet(nil))
+	b.Problems = &report.Problems{Client: b.Client, Reader: b.Client, Namespace: "landscaper", Now: b.Now}
+	if result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter != interval {
+		t.Fatal(result, err)
+	}
+	problems := &v1alpha1.CriticalProblems{}
+	if err := b.Client.Get(t.Context(), client.ObjectKey{Namespace: "landscaper", Name: "critical-problems"}, problems); err != nil || len(problems.Spec.CriticalProblems) != 1 {
+		t.Fatalf("%+v, %v", problems, err)
+	}
+	if text := problems.Spec.CriticalProblems[0].Description; !strings.Contains(text, "SynchronizeTargets of blue/fleet") || strings.Contains(text, word) {
+		t.Errorf("it says %q", text)
+	}
+}
+
+// TestGauge: the numbers of all TargetSyncs together, and none while nobody knows them.
+func TestGauge(t *testing.T) {
+	first, second := fleet(), fleet()
+	second.Namespace = "red"
+	first.Status = v1alpha1.TargetSyncStatus{SyncedTargets: 3, FailedTargets: 1}
+	second.Status = v1alpha1.TargetSyncStatus{SyncedTargets: 4, SkippedTargets: 2}
+	broken := interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+		return errors.New("the cache is not filled")
+	}}
+	for _, test := range []struct {
+		reason string
+		fails  interceptor.Funcs
+		want   map[string]float64
+	}{
+		{"of two namespaces", interceptor.Funcs{}, map[string]float64{"synced": 7, "failed": 1, "skipped": 2}},
+		{"a cache that is not filled: no number is better than 0", broken, map[string]float64{}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			registry := prometheus.NewRegistry()
+			if err := registry.Register(gauge{runOn(t, test.fails, first, second).Client}); err != nil {
+				t.Fatal(err)
+			}
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]float64{}
+			for _, family := range families {
+				for _, metric := range family.GetMetric() {
+					got[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
+				}
+			}
+			if len(got) != len(test.want) {
+				t.Errorf("%v", got)
+			}
+			for state, value := range test.want {
+				if got[state] != value {
+					t.Errorf("%s is %v, want %v", state, got[state], value)
+				}
+			}
+		})
+	}
+}
