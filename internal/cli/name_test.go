@@ -30,13 +30,15 @@ func TestInvoked(t *testing.T) {
 // TestPlugin: what the help of a plugin says can be typed.
 func TestPlugin(t *testing.T) {
 	for _, args := range []string{"--help", "inst wait --help", "wait --help", "inst --help"} {
-		c := &terminaltest.Console{}
-		if code := Run(t.Context(), c.Streams(), "/bin/kubectl-landscaper", terminaltest.Fields(args)); code != 0 {
-			t.Fatalf("%s: code %d: %s", args, code, c.Err.String())
-		}
-		if help := c.Out.String(); !strings.Contains(help, "  kubectl landscaper ") || strings.Contains(help, programName) {
-			t.Errorf("%s: %s", args, help)
-		}
+		t.Run(args, func(t *testing.T) {
+			c := &terminaltest.Console{}
+			if code := Run(t.Context(), c.Streams(), "/bin/kubectl-landscaper", terminaltest.Fields(args)); code != 0 {
+				t.Fatalf("%s: code %d: %s", args, code, c.Err.String())
+			}
+			if help := c.Out.String(); !strings.Contains(help, "  kubectl landscaper ") || strings.Contains(help, programName) {
+				t.Errorf("%s: %s", args, help)
+			}
+		})
 	}
 	c := &terminaltest.Console{}
 	Run(t.Context(), c.Streams(), "kubectl_complete-landscaper", []string{"inst", "recon"})

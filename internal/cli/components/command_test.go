@@ -72,27 +72,29 @@ func shop(t *testing.T, archive string) {
 // can have.
 func TestEveryFormOfArchive(t *testing.T) {
 	for _, archive := range []string{"transport", "transport.tar", "transport.tgz", "below/transport.tar.gz"} {
-		shop(t, archive)
-		if entries, err := filepath.Glob(filepath.Join(filepath.Dir(archive), ".*")); err != nil || len(entries) > 0 {
-			t.Errorf("%s: there is more than the archive: %v, %v", archive, entries, err)
-		}
-		if got := execute(t, "get", archive, "example.org/shop/web", "-o", "tree"); got.out != "example.org/shop/web:1.4.2\n└── db example.org/shop/db:3.1.0\n" {
-			t.Errorf("%s: tree %+v", archive, got)
-		}
-		for _, args := range [][]string{{archive, "example.org/shop/web", "1.4.2"}, {archive + "//example.org/shop/web:1.4.2"}} {
-			got := execute(t, append(append([]string{"download"}, args...), "cd://componentReferences/db/resources/schema", "-O", "-")...)
-			if got.code != 0 || got.out != `{"type":"string"}` {
-				t.Errorf("%s: download %+v", archive, got)
+		t.Run(archive, func(t *testing.T) {
+			shop(t, archive)
+			if entries, err := filepath.Glob(filepath.Join(filepath.Dir(archive), ".*")); err != nil || len(entries) > 0 {
+				t.Errorf("%s: there is more than the archive: %v, %v", archive, entries, err)
 			}
-		}
-		got := execute(t, "push", "constructor.yaml", archive, "--set", "VERSION=1.4.3", "--skip-digests", "-q", "-o", "json")
-		var published []publishedVersion
-		if err := json.Unmarshal([]byte(got.out), &published); err != nil || len(published) != 2 || published[0].Version != "1.4.3" || published[0].Unchanged || !published[1].Unchanged {
-			t.Errorf("%s: adding a version: %+v, %v", archive, got, err)
-		}
-		if got := execute(t, "get", archive, "example.org/shop/web", "9.9.9"); got.code != terminal.ExitNotFound || !strings.Contains(got.err, "there are example.org/shop/db:3.1.0, example.org/shop/web:1.4.2, example.org/shop/web:1.4.3") {
-			t.Errorf("%s: what exists is said: %+v", archive, got)
-		}
+			if got := execute(t, "get", archive, "example.org/shop/web", "-o", "tree"); got.out != "example.org/shop/web:1.4.2\n└── db example.org/shop/db:3.1.0\n" {
+				t.Errorf("%s: tree %+v", archive, got)
+			}
+			for _, args := range [][]string{{archive, "example.org/shop/web", "1.4.2"}, {archive + "//example.org/shop/web:1.4.2"}} {
+				got := execute(t, append(append([]string{"download"}, args...), "cd://componentReferences/db/resources/schema", "-O", "-")...)
+				if got.code != 0 || got.out != `{"type":"string"}` {
+					t.Errorf("%s: download %+v", archive, got)
+				}
+			}
+			got := execute(t, "push", "constructor.yaml", archive, "--set", "VERSION=1.4.3", "--skip-digests", "-q", "-o", "json")
+			var published []publishedVersion
+			if err := json.Unmarshal([]byte(got.out), &published); err != nil || len(published) != 2 || published[0].Version != "1.4.3" || published[0].Unchanged || !published[1].Unchanged {
+				t.Errorf("%s: adding a version: %+v, %v", archive, got, err)
+			}
+			if got := execute(t, "get", archive, "example.org/shop/web", "9.9.9"); got.code != terminal.ExitNotFound || !strings.Contains(got.err, "there are example.org/shop/db:3.1.0, example.org/shop/web:1.4.2, example.org/shop/web:1.4.3") {
+				t.Errorf("%s: what exists is said: %+v", archive, got)
+			}
+		})
 	}
 }
 
@@ -314,18 +316,20 @@ func TestConstructorErrors(t *testing.T) {
 		{"no archive there", head + "}", "new", 64, `the REPOSITORY "new" is neither a file or directory that exists nor a registry`},
 		{"no archive at a path", head + "}", "./new", 3, "make it with --create"},
 	} {
-		terminaltest.WriteFiles(t, map[string]string{"constructor.yaml": test.text})
-		args := append([]string{"push", "constructor.yaml"}, terminaltest.Fields(test.args)...)
-		if test.args == "" || strings.HasPrefix(test.args, "--") {
-			args = append(args, "new", "--create")
-		}
-		got := execute(t, args...)
-		if got.code != test.code || !strings.Contains(got.err, test.want) || got.out != "" {
-			t.Errorf("%s: %+v, want %d %q", test.reason, got, test.code, test.want)
-		}
-		if _, err := os.Stat("new"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: an archive was made", test.reason)
-		}
+		t.Run(test.reason, func(t *testing.T) {
+			terminaltest.WriteFiles(t, map[string]string{"constructor.yaml": test.text})
+			args := append([]string{"push", "constructor.yaml"}, terminaltest.Fields(test.args)...)
+			if test.args == "" || strings.HasPrefix(test.args, "--") {
+				args = append(args, "new", "--create")
+			}
+			got := execute(t, args...)
+			if got.code != test.code || !strings.Contains(got.err, test.want) || got.out != "" {
+				t.Errorf("%s: %+v, want %d %q", test.reason, got, test.code, test.want)
+			}
+			if _, err := os.Stat("new"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: an archive was made", test.reason)
+			}
+		})
 	}
 	if got := execute(t, "push", "missing.yaml", "new", "--create"); got.code != terminal.ExitFailed || !strings.Contains(got.err, "read the constructor file: open missing.yaml") {
 		t.Errorf("no constructor file: %+v", got)

@@ -18,9 +18,11 @@ func TestDefaultFile(t *testing.T) {
 		{".bashrc", "", "bashrc"},
 		{"a\x1b[2Jb", "", "a__2Jb"},
 	} {
-		if got, err := defaultFile(test.resource, test.mediaType, false); got != test.want || err != nil {
-			t.Errorf("%q: %q, %v", test.resource, got, err)
-		}
+		t.Run(test.resource, func(t *testing.T) {
+			if got, err := defaultFile(test.resource, test.mediaType, false); got != test.want || err != nil {
+				t.Errorf("%q: %q, %v", test.resource, got, err)
+			}
+		})
 	}
 	if _, err := defaultFile("..", "", false); err == nil || !strings.Contains(err.Error(), "--output-file") {
 		t.Errorf("a name that is none: %v", err)

@@ -46,9 +46,11 @@ func TestWhatOthersWrite(t *testing.T) {
 		t.Errorf("the schema is %q, %v", content, err)
 	}
 	for _, name := range []string{"image.tar", "layout.tar"} {
-		// The mark, the index, and an index with two images of a config and a layer.
-		if files := tarFiles(t, name); len(files) != 2+7 {
-			t.Errorf("%s has %d files", name, len(files))
-		}
+		t.Run(name, func(t *testing.T) {
+			// The mark, the index, and an index with two images of a config and a layer.
+			if files := tarFiles(t, name); len(files) != 2+7 {
+				t.Errorf("%s has %d files", name, len(files))
+			}
+		})
 	}
 }

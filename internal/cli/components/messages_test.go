@@ -83,9 +83,11 @@ func TestWrongLogin(t *testing.T) {
 		"wrong.json": "the registry " + host + " does not accept the credentials that it was given, or they do not permit this\n",
 		"none.json":  "give credentials with --registry-config or --ocm-config\n",
 	} {
-		got := execute(t, "get", server.URL, "example.org/shop", "1.0.0", "--registry-config", file)
-		if got.code != terminal.ExitForbidden || !strings.HasSuffix(got.err, want) || strings.Contains(got.err, "wr0ng") || (file == "wrong.json") == strings.Contains(got.err, "give credentials") {
-			t.Errorf("%s: %+v", file, got)
-		}
+		t.Run(file, func(t *testing.T) {
+			got := execute(t, "get", server.URL, "example.org/shop", "1.0.0", "--registry-config", file)
+			if got.code != terminal.ExitForbidden || !strings.HasSuffix(got.err, want) || strings.Contains(got.err, "wr0ng") || (file == "wrong.json") == strings.Contains(got.err, "give credentials") {
+				t.Errorf("%s: %+v", file, got)
+			}
+		})
 	}
 }

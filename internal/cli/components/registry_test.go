@@ -115,11 +115,13 @@ func TestCompletionOfComponents(t *testing.T) {
 	for args, want := range map[string]string{
 		"get --output ": "yaml\njson\ntree\n", "get --schema ": "v2\nocm.software/v3alpha1\n", "list-resources -o ": "table\nwide\njson\nyaml\n", "push --schema ": "v2\nocm.software/v3alpha1\n",
 	} {
-		c := &terminaltest.Console{}
-		line := append([]string{"__complete", "components"}, strings.Split(args, " ")...)
-		if code := run(t.Context(), c.Streams(), line); code != 0 || !strings.HasPrefix(c.Out.String(), want) {
-			t.Errorf("%s: code %d, %q", args, code, c.Out.String())
-		}
+		t.Run(args, func(t *testing.T) {
+			c := &terminaltest.Console{}
+			line := append([]string{"__complete", "components"}, strings.Split(args, " ")...)
+			if code := run(t.Context(), c.Streams(), line); code != 0 || !strings.HasPrefix(c.Out.String(), want) {
+				t.Errorf("%s: code %d, %q", args, code, c.Out.String())
+			}
+		})
 	}
 	shop(t, "transport")
 	for args, want := range map[string]string{
@@ -128,15 +130,17 @@ func TestCompletionOfComponents(t *testing.T) {
 		"copy transport ": "example.org/shop/db\n", "copy transport example.org/shop/web 1.4.2 ": ":0\n", "copy transport//example.org/shop/web:1.4.2 ": ":0\n", "copy http://localhost:1 ": ":4\n",
 		"verify registry.example.org/path ": ":4\n", "download transport example.org/shop/web 1.4.2 ": ":4\n", "sign transport --private-key ": ":0\n",
 	} {
-		c := &terminaltest.Console{}
-		line := append([]string{"__complete", "components"}, strings.Split(args, " ")...)
-		got := ""
-		if code := run(t.Context(), c.Streams(), line); code == 0 {
-			got = c.Out.String()
-		}
-		if !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			c := &terminaltest.Console{}
+			line := append([]string{"__complete", "components"}, strings.Split(args, " ")...)
+			got := ""
+			if code := run(t.Context(), c.Streams(), line); code == 0 {
+				got = c.Out.String()
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", args, got, want)
+			}
+		})
 	}
 	c := &terminaltest.Console{}
 	if code := run(t.Context(), c.Streams(), []string{"__complete", "components", "get", "here", ""}); code != 0 || !strings.Contains(c.Out.String(), ":4") {

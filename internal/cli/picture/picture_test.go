@@ -119,22 +119,24 @@ func TestArrangement(t *testing.T) {
 	}
 	many.Values = many.Values[:39]
 	for name, scope := range map[string]*flow.Scope{"shop": shop(), "many": many, "empty": {}} {
-		a := arrange(scope)
-		for i, one := range a.blocks {
-			if one.x < 0 || one.y < -0.001 || one.x+one.w > a.w+0.001 || one.y+one.h > a.h+0.001 {
-				t.Errorf("%s: block %d is outside of the frame", name, i)
-			}
-			for _, other := range a.blocks[i+1:] {
-				if one.x < other.x+other.w && other.x < one.x+one.w && one.y < other.y+other.h && other.y < one.y+one.h {
-					t.Errorf("%s: block %d stands on another one", name, i)
+		t.Run(name, func(t *testing.T) {
+			a := arrange(scope)
+			for i, one := range a.blocks {
+				if one.x < 0 || one.y < -0.001 || one.x+one.w > a.w+0.001 || one.y+one.h > a.h+0.001 {
+					t.Errorf("%s: block %d is outside of the frame", name, i)
+				}
+				for _, other := range a.blocks[i+1:] {
+					if one.x < other.x+other.w && other.x < one.x+one.w && one.y < other.y+other.h && other.y < one.y+one.h {
+						t.Errorf("%s: block %d stands on another one", name, i)
+					}
 				}
 			}
-		}
-		for _, edge := range a.edges {
-			if edge.from().x+edge.from().w > edge.to().x {
-				t.Errorf("%s: a value flows backwards", name)
+			for _, edge := range a.edges {
+				if edge.from().x+edge.from().w > edge.to().x {
+					t.Errorf("%s: a value flows backwards", name)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -110,9 +110,11 @@ func TestStaysInside(t *testing.T) {
 	}{
 		{"a", "b", true}, {"a/b", "../c", true}, {"a/b", "./c/d", true}, {"a", "..", false}, {"a", "/b", false}, {"a/b/c", "../../../x", false}, {"a/b/c", "d/../e", false},
 	} {
-		if got := staysInside(test.name, test.target); got != test.want {
-			t.Errorf("%s -> %s: %t", test.name, test.target, got)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := staysInside(test.name, test.target); got != test.want {
+				t.Errorf("%s -> %s: %t", test.name, test.target, got)
+			}
+		})
 	}
 }
 
