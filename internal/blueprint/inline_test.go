@@ -82,9 +82,11 @@ func TestInlineJSONKeepsDigits(t *testing.T) {
 	for path, want := range map[string]string{
 		"a": "123456789012345678901234567890", "b.yaml": "apiVersion: v1\nf: 1.10\nkind: x\n\"n\": 123456789012345678901234567890\n",
 	} {
-		if got, err := fs.ReadFile(files, path); err != nil || string(got) != want {
-			t.Errorf("%s holds %q (%v), want %q", path, got, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got, err := fs.ReadFile(files, path); err != nil || string(got) != want {
+				t.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+			}
+		})
 	}
 }
 

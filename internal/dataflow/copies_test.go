@@ -227,9 +227,11 @@ func TestSatisfied(t *testing.T) {
 	values, list := constructed(t, text, fleet(), nil), definitions(t, text)
 	missing := values.Missing(list)
 	for name, want := range map[string]bool{"size": false, "flag": false, "cluster": false, "a": true, "b": true, "c": true, "nothing": true} {
-		if missing[name] != want {
-			t.Errorf("a child can refer to %s: %v, want %v", name, !missing[name], !want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if missing[name] != want {
+				t.Errorf("a child can refer to %s: %v, want %v", name, !missing[name], !want)
+			}
+		})
 	}
 	if !values.Satisfied("nothing") || values.Satisfied("c") || values.Satisfied("undeclared") {
 		t.Error("null satisfies an import; what was not looked at does not")

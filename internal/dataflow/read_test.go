@@ -75,13 +75,15 @@ func TestRead(t *testing.T) {
 		t.Errorf("imports %+v", imports)
 	}
 	for name, want := range map[string]string{"list": "two one", "none": "", "all": "two one"} {
-		var got []string
-		for _, target := range imports.TargetLists[name] {
-			got = append(got, target.Name)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("list %s is %v, want %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, target := range imports.TargetLists[name] {
+				got = append(got, target.Name)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("list %s is %v, want %s", name, got, want)
+			}
+		})
 	}
 }
 

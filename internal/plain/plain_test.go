@@ -37,10 +37,12 @@ func TestErrorsRepeatNothing(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: *hunter2": "an alias refers to an anchor that does not exist",
 	} {
-		var problem *yamltext.Error
-		if _, err := FromYAML([]byte(text)); !errors.As(err, &problem) || err.Error() != want {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			var problem *yamltext.Error
+			if _, err := FromYAML([]byte(text)); !errors.As(err, &problem) || err.Error() != want {
+				t.Errorf("%q: got %v, want %s", text, err, want)
+			}
+		})
 	}
 }
 
@@ -57,9 +59,11 @@ func TestFromJSON(t *testing.T) {
 		t.Errorf("got %#v, %v; want %#v", got, err, want)
 	}
 	for _, text := range []string{"", "{", "1 2"} {
-		if got, err := FromJSON([]byte(text)); err == nil {
-			t.Errorf("%q is taken for %v", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := FromJSON([]byte(text)); err == nil {
+				t.Errorf("%q is taken for %v", text, got)
+			}
+		})
 	}
 }
 

@@ -213,10 +213,12 @@ func TestPanic(t *testing.T) {
 		`{{ repeat -1 "a" }}`, `{{ indent -1 "a" }}`, `{{ empty (now) }}{{ fail "end" }}`, `{{ concat 5 }}`, `{{ deepCopy nil }}{{ fail "end" }}`, `{{ semver "x" }}`, `{{ index (list 1) 7 }}`,
 		`{{ (now).Format }}`, `{{ index nil 1 }}`, `{{ len 5 }}`, `{{ call "x" }}`, `{{ decryptAES "a" "b" }}`, `{{ toDate "x" }}`, `{{ trunc 1 }}`, `{{ upper nil }}`,
 	} {
-		_, err := rendered(t, e, template, nil)
-		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "default:1") {
-			t.Errorf("%s: %v", template, err)
-		}
+		t.Run(template, func(t *testing.T) {
+			_, err := rendered(t, e, template, nil)
+			if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "default:1") {
+				t.Errorf("%s: %v", template, err)
+			}
+		})
 	}
 	_, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, "x: (( crash() ))")})
 	if err == nil || strings.Contains(err.Error(), "hunter2") {

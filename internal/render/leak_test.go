@@ -93,21 +93,23 @@ func TestGoTemplateLeaks(t *testing.T) {
 		"{{ .imports.password }}: 1\n{{ .imports.none }}", "x: {{ .imports.none }} {{ .imports.password }} {{ .imports.number }} {{ .imports.short }}", "{{ toYaml .imports }}\nx: {{ .imports.none }}\n{{ toYaml .imports | upper }}",
 		"{{ .imports.password }}{{ include \"keep\" . }}: {{ .imports.none }}{{ .imports.short }}",
 	} {
-		out, err := e.Execute(t.Context(), Input{
-			Phase: DeployExecution, Executor: executor(t, v1alpha1.GOTemplateType, template),
-			Bindings: map[string]any{"imports": secrets}, State: []byte("pw: Tr0ubador-Xk9\n"),
+		t.Run(template, func(t *testing.T) {
+			out, err := e.Execute(t.Context(), Input{
+				Phase: DeployExecution, Executor: executor(t, v1alpha1.GOTemplateType, template),
+				Bindings: map[string]any{"imports": secrets}, State: []byte("pw: Tr0ubador-Xk9\n"),
+			})
+			if err == nil {
+				err = out.Decode(&struct {
+					DeployItems []item `json:"deployItems"`
+				}{})
+			}
+			switch {
+			case err == nil:
+				t.Errorf("%s does not fail", template)
+			case len(leaks(err.Error())) > 0:
+				t.Errorf("%s tells %q:\n%s", template, leaks(err.Error()), err)
+			}
 		})
-		if err == nil {
-			err = out.Decode(&struct {
-				DeployItems []item `json:"deployItems"`
-			}{})
-		}
-		switch {
-		case err == nil:
-			t.Errorf("%s does not fail", template)
-		case len(leaks(err.Error())) > 0:
-			t.Errorf("%s tells %q:\n%s", template, leaks(err.Error()), err)
-		}
 	}
 }
 
@@ -150,31 +152,35 @@ func TestSpiffLeaks(t *testing.T) {
 		`validate(imports.password, ["value", "x"])`, `imports.password.x`, `[1..imports.password]`, `catch[error(imports.password)|v,e|->error(e)]`, `imports.number / 0`, `imports.lines - 1`, `element(imports.keys, imports.short)`,
 		`echo(base64(imports.password))`, `format("%d", imports.password) imports.none`,
 	} {
-		template := map[string]any{"deployItems": []any{map[string]any{"name": "(( " + expression + " ))"}}}
-		_, err := e.Execute(t.Context(), Input{
-			Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, template),
-			Bindings: map[string]any{"imports": secrets}, State: []byte("pw: Tr0ubador-Xk9\n"),
-		})
-		_, mapErr := Mapping(t.Context(), "import mapping template shop.a", v1alpha1.NewAnyJSON([]byte(fmt.Sprintf("%q", "(( "+expression+" ))"))), map[string]any{"imports": secrets}, functions)
-		_, keyErr := Mapping(t.Context(), "import mapping template shop.b", v1alpha1.NewAnyJSON([]byte(fmt.Sprintf("%q", "(( "+strings.ReplaceAll(expression, "imports.", "cd.")+" ))"))), map[string]any{"cd": secrets["keys"], "state": secrets}, functions)
-		for _, err := range []error{err, mapErr, keyErr} {
-			switch {
-			case err == nil:
-				t.Errorf("%s does not fail", expression)
-			case len(leaks(err.Error())) > 0:
-				t.Errorf("%s tells %q:\n%s", expression, leaks(err.Error()), err)
+		t.Run(expression, func(t *testing.T) {
+			template := map[string]any{"deployItems": []any{map[string]any{"name": "(( " + expression + " ))"}}}
+			_, err := e.Execute(t.Context(), Input{
+				Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, template),
+				Bindings: map[string]any{"imports": secrets}, State: []byte("pw: Tr0ubador-Xk9\n"),
+			})
+			_, mapErr := Mapping(t.Context(), "import mapping template shop.a", v1alpha1.NewAnyJSON([]byte(fmt.Sprintf("%q", "(( "+expression+" ))"))), map[string]any{"imports": secrets}, functions)
+			_, keyErr := Mapping(t.Context(), "import mapping template shop.b", v1alpha1.NewAnyJSON([]byte(fmt.Sprintf("%q", "(( "+strings.ReplaceAll(expression, "imports.", "cd.")+" ))"))), map[string]any{"cd": secrets["keys"], "state": secrets}, functions)
+			for _, err := range []error{err, mapErr, keyErr} {
+				switch {
+				case err == nil:
+					t.Errorf("%s does not fail", expression)
+				case len(leaks(err.Error())) > 0:
+					t.Errorf("%s tells %q:\n%s", expression, leaks(err.Error()), err)
+				}
 			}
-		}
+		})
 	}
 	for _, result := range []string{`deployItems: (( imports.password ))`, `deployItems: [{name: a, timeout: (( imports.duration ))}]`, `deployItems: [{labels: (( imports.keys ))}]`, `(( imports.password ))`, `deployItems: [{number: (( imports.fraction ))}]`} {
-		out, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, result), Bindings: map[string]any{"imports": secrets}})
-		if err == nil {
-			err = out.Decode(&struct {
-				DeployItems []item `json:"deployItems"`
-			}{})
-		}
-		if err == nil || len(leaks(err.Error())) > 0 {
-			t.Errorf("%s tells %q: %v", result, leaks(fmt.Sprint(err)), err)
-		}
+		t.Run(result, func(t *testing.T) {
+			out, err := e.Execute(t.Context(), Input{Phase: DeployExecution, Executor: executor(t, v1alpha1.SpiffTemplateType, result), Bindings: map[string]any{"imports": secrets}})
+			if err == nil {
+				err = out.Decode(&struct {
+					DeployItems []item `json:"deployItems"`
+				}{})
+			}
+			if err == nil || len(leaks(err.Error())) > 0 {
+				t.Errorf("%s tells %q: %v", result, leaks(fmt.Sprint(err)), err)
+			}
+		})
 	}
 }

@@ -204,13 +204,15 @@ func TestMessages(t *testing.T) {
 		},
 		{`{items: {type: integer}}`, `[a, 1, b, 1, 1, 1, 1, 1, 1, 1, c]`, "[0: Invalid type. Expected: integer, given: string, 2: Invalid type. Expected: integer, given: string, 10: Invalid type. Expected: integer, given: string]"},
 	} {
-		err := check(t, &Compiler{}, test.schema, test.value)
-		if err == nil || err.Error() != test.want {
-			t.Errorf("%s:\n got %v\nwant %s", test.schema, err, test.want)
-		}
-		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the message shows the value: %v", test.schema, err)
-		}
+		t.Run(test.schema, func(t *testing.T) {
+			err := check(t, &Compiler{}, test.schema, test.value)
+			if err == nil || err.Error() != test.want {
+				t.Errorf("%s:\n got %v\nwant %s", test.schema, err, test.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: the message shows the value: %v", test.schema, err)
+			}
+		})
 	}
 }
 
