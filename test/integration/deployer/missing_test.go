@@ -46,15 +46,19 @@ func awaitMissing(t *testing.T, item *v1alpha1.DeployItem, operation, reason, me
 // is there.
 func TestTargetAppearsLater(t *testing.T) {
 	namespace := namespaces(t)
+	manifest := strings.ReplaceAll(oneConfigMap, "smallest", "other")
+	createTarget(t, namespace, "other", access)
+	other := newItem(t, namespace, "other", manifest)
+	other.Spec.Target.Name = "other"
+	create(t, other)
+	awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)
 	item := newItem(t, namespace, "item", oneConfigMap)
 	create(t, item)
 	awaitMissing(t, item, "reconcilePrivate", "NoTargetFound", "Target "+namespace+"/cluster does not exist: create it")
-	// Another item that ends shows that time has passed.
+	// Another job that ends shows that time has passed. Its own Target has been seen
+	// before: one that is as new as its item may have to be asked for.
 	before := mark(t, resource)
-	createTarget(t, namespace, "other", access)
-	other := newItem(t, namespace, "other", strings.ReplaceAll(oneConfigMap, "smallest", "other"))
-	other.Spec.Target.Name = "other"
-	create(t, other)
+	again(t, other, manifest)
 	awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)
 	if got := count(t, resource, before); got["get targets.landscaper.gardener.cloud"] != 0 {
 		t.Errorf("requests while it waits: %v", got)
