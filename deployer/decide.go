@@ -13,8 +13,10 @@ import (
 type snapshot struct {
 	// item is nil if it is gone. It has its job also if that is not stored yet.
 	item *v1alpha1.DeployItem
-	// absent says that the cache has no item of the name; no decision depends on it.
+	// absent says that the cache has no item of the name, and seen how far it had come
+	// before it was asked; no decision depends on them.
 	absent bool
+	seen   uint64
 	// stored is the item as it was read; no decision depends on it.
 	stored *v1alpha1.DeployItem
 	// target is nil if the item has none, or if it does not exist.

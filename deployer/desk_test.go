@@ -1,9 +1,11 @@
 package deployer
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -100,5 +102,52 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	if desk.Open() != 0 || order.Ranks() != 0 {
 		t.Errorf("%d jobs and %d places are left", desk.Open(), order.Ranks())
+	}
+}
+
+// overtaken is a cache that comes to an item right after it was asked for it in vain.
+type overtaken struct {
+	client.Client
+	come func()
+}
+
+func (l *overtaken) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	err := l.Client.Get(ctx, key, into, options...)
+	if come := l.come; apierrors.IsNotFound(err) && come != nil {
+		l.come = nil
+		come()
+	}
+	return err
+}
+
+// TestItemAppearsMeanwhile: a job is handed over before the cache shows its item, which
+// comes while the deployer still thinks that there is none. The event of the item wakes the
+// deployer once more: then its job must still be there, since the Execution has seen it
+// handed over, and looks again only when it is too late.
+func TestItemAppearsMeanwhile(t *testing.T) {
+	script := &script{}
+	s := onStage(t, script)
+	desk := &Desk{}
+	s.reconciler.options.Desk = desk
+	desk.Serve("test", func(*v1alpha1.DeployItem) {})
+	item := newItem(without)
+	item.ResourceVersion = "1"
+	desk.Hand(item.DeepCopy(), "job", s.clock)
+
+	cache := s.reconciler.client
+	s.reconciler.client = &overtaken{cache, func() {
+		item.ResourceVersion = ""
+		if err := cache.Create(t.Context(), item); err != nil {
+			t.Fatal(err)
+		}
+		desk.Saw(item)
+	}}
+	s.look()
+	if len(script.calls) != 0 || desk.Open() != 1 {
+		t.Fatalf("calls %v, %d jobs at the desk", script.calls, desk.Open())
+	}
+	s.look()
+	if len(script.calls) != 1 {
+		t.Errorf("the job is lost: %v", script.calls)
 	}
 }

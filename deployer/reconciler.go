@@ -90,7 +90,7 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 	if seen.item == nil {
 		r.written.Forget(uid)
 		r.runs.forgetLook(key)
-		if seen.absent && r.options.Desk.Gone(key) && r.forget != nil {
+		if seen.absent && r.options.Desk.Gone(key, seen.seen) && r.forget != nil {
 			// What was handed over may have got its place after the item was gone.
 			r.forget(key)
 		}
@@ -109,7 +109,7 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 // observe reads everything that a decision depends on. It returns nil if the
 // cache is older than what we wrote.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
-	seen := &snapshot{now: r.now()}
+	seen := &snapshot{now: r.now(), seen: r.options.Desk.Seen()}
 	item := &v1alpha1.DeployItem{}
 	if err := r.client.Get(ctx, key, item); err != nil {
 		seen.absent = apierrors.IsNotFound(err)

@@ -144,19 +144,33 @@ func (d *Desk) Saw(item metav1.Object) {
 	d.newest = max(d.newest, versionOf(item))
 }
 
-// Gone says that the cache has no such item, and reports whether there is none. One that
-// was created just now may be on its way, until the cache has come to something newer.
+// Seen is how far the cache has come. Whoever may miss an item asks for it before looking:
+// see Gone.
+func (d *Desk) Seen() uint64 {
+	if d == nil {
+		return 0
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.newest
+}
+
+// Gone says that the cache has shown no such item after it had come to a version, and
+// reports whether there is none. One that was created just now may be on its way.
 //
 // Items and Executions are watched apart. The Execution hands a job over in the moment in
-// which the item is created, which the cache of the deployer may not show yet.
-func (d *Desk) Gone(key types.NamespacedName) bool {
+// which the item is created, which the cache of the deployer may not show yet. It may show
+// it a moment later, before the deployer has come here: so what counts is how far the cache
+// was before the look, not how far it is now. A job that was forgotten for that would be
+// handed over again by nobody, until it is too late for the item.
+func (d *Desk) Gone(key types.NamespacedName, seen uint64) bool {
 	if d == nil {
 		return true
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	given, open := d.jobs[key]
-	if open && given.version > d.newest {
+	if open && given.version > seen {
 		return false
 	}
 	delete(d.jobs, key)

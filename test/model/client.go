@@ -77,12 +77,32 @@ func (c *connection) meanwhile() {
 	}
 }
 
+// arrive lets others go on while a controller thinks about what it has just read: what was
+// not there a moment ago may be there before it acts, and somebody may have acted on it.
+func (c *connection) arrive() {
+	w := c.world
+	if w.arriving || c.process.ended() {
+		return // who handles an event reads as well
+	}
+	w.arriving = true
+	for _, k := range cachedKinds {
+		if len(w.pending[k]) > 0 && w.random.Float64() < w.rates.news {
+			w.deliver(k)
+		}
+	}
+	w.arriving = false
+	if w.depth < maxDepth && w.random.Float64() < w.rates.news {
+		w.beside()
+	}
+}
+
 // Get implements client.Reader.
 func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	k := kindOf(into)
 	if err := c.reads(ctx, k); err != nil {
 		return err
 	}
+	defer c.arrive()
 	found, ok := c.view(k)[key]
 	if !ok {
 		return apierrors.NewNotFound(resource(k), key.Name)
@@ -101,6 +121,7 @@ func (c *connection) List(ctx context.Context, list client.ObjectList, options .
 	if err := c.reads(ctx, kindOf(one)); err != nil {
 		return err
 	}
+	defer c.arrive()
 	var wanted client.ListOptions
 	wanted.ApplyOptions(options)
 	all := c.view(kindOf(one))

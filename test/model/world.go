@@ -38,6 +38,9 @@ type rates struct {
 	crash  float64
 	// haste is how often users do something between two requests of a controller.
 	haste float64
+	// news is how often a cache sees an event while a controller is at work, and how often
+	// another controller gets a turn then.
+	news float64
 }
 
 // counts is what a history has cost.
@@ -59,6 +62,7 @@ type lane struct {
 	name       string
 	reconciler reconcile.Reconciler
 	ready      []types.NamespacedName
+	running    map[types.NamespacedName]bool
 	timers     map[types.NamespacedName]time.Time
 	failures   map[types.NamespacedName]int
 }
@@ -85,7 +89,11 @@ type world struct {
 	caches map[kind]map[types.NamespacedName]client.Object
 	// pending are the events that the caches have not seen yet.
 	pending map[kind][]change
-	lanes   map[string]*lane
+	// arriving says that a controller at work sees events come in.
+	arriving bool
+	// depth is how many controllers are at work at the same time.
+	depth int
+	lanes map[string]*lane
 	// installations is the controller of Installations: it knows who is woken.
 	installations *installation.Reconciler
 	// process is the one that runs.
@@ -137,7 +145,7 @@ func (w *world) boot() {
 	controllers := newControllers(w)
 	w.installations = controllers["installation"].(*installation.Reconciler)
 	for name, reconciler := range controllers {
-		w.lanes[name] = &lane{name: name, reconciler: reconciler, timers: map[types.NamespacedName]time.Time{}, failures: map[types.NamespacedName]int{}}
+		w.lanes[name] = &lane{name: name, reconciler: reconciler, running: map[types.NamespacedName]bool{}, timers: map[types.NamespacedName]time.Time{}, failures: map[types.NamespacedName]int{}}
 	}
 	for _, k := range cachedKinds {
 		for _, key := range keysOf(w.caches[k]) {
@@ -187,18 +195,44 @@ func (w *world) deliver(k kind) {
 	w.wake(c)
 }
 
+// maxDepth is how many controllers work at the same time.
+const maxDepth = 3
+
+// beside lets another worker do one request while one is at work. Nobody works on an object
+// twice at the same time.
+func (w *world) beside() {
+	var free []func()
+	for _, name := range laneNames {
+		l := w.lanes[name]
+		for at, key := range l.ready {
+			if !l.running[key] {
+				free = append(free, func() { w.run(l, at) })
+			}
+		}
+	}
+	if len(free) > 0 {
+		free[w.random.IntN(len(free))]()
+	}
+}
+
 // run reconciles one request.
 func (w *world) run(l *lane, at int) {
 	key := l.ready[at]
 	l.ready = append(l.ready[:at:at], l.ready[at+1:]...)
 	delete(l.timers, key)
 	w.counts.reconciles++
-	version := w.store.version
+	w.depth++
+	l.running[key] = true
+	version, process := w.store.version, w.process
 	result, err := w.protected(l, key)
-	if w.process.ended() {
-		w.note("crash in the midst of it")
-		w.counts.crashes++
-		w.boot()
+	delete(l.running, key)
+	w.depth--
+	if process.ended() {
+		if process == w.process { // otherwise somebody beside us has noticed
+			w.note("crash in the midst of it")
+			w.counts.crashes++
+			w.boot()
+		}
 		return
 	}
 	if w.store.version != version || err != nil {
