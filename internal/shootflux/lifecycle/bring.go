@@ -20,7 +20,8 @@ import (
 // bring creates, reconciles or restores what a shoot is to have.
 //
 // The status says that the operation is under way before the request is removed; see begin.
-// The loop runs a second time only after errAgain.
+// The loop runs a second time only after errAgain, and no third time: what is left to the
+// owner of the shoot is stored then, and if it did not stay there, a pause is due.
 func (r *Reconciler) bring(ctx context.Context, now *run) (ctrl.Result, error) {
 	e := now.e
 	if isRequested(e) || behind(e) || !hasFinalizer(e) || e.Status.ObservedGeneration != e.Generation {
@@ -31,14 +32,14 @@ func (r *Reconciler) bring(ctx context.Context, now *run) (ctrl.Result, error) {
 	if err := r.adopt(ctx, e); err != nil {
 		return ctrl.Result{}, err
 	}
-	for {
+	for second := false; ; second = true {
 		w, err := r.prepare(ctx, now)
 		if err != nil {
 			return r.fail(ctx, now, err)
 		}
 		wait, err := w.carryOut(ctx)
 		switch {
-		case errors.Is(err, errAgain):
+		case errors.Is(err, errAgain) && !second:
 			continue
 		case err != nil:
 			return r.fail(ctx, now, err)

@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/shootflux/access"
@@ -295,6 +296,29 @@ func TestNotOurs(t *testing.T) {
 			t.Errorf("%v, %v", result, err)
 		}
 	})
+}
+
+// TestStateThatDoesNotStay: a seed whose Extensions have no such field forgets what was
+// reached. The run ends and tells, instead of beginning anew without end.
+func TestStateThatDoesNotStay(t *testing.T) {
+	s := newSeed(t, created(), cluster(plainShoot))
+	s.Client = interceptor.NewClient(s.Client.(client.WithWatch), interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			err := c.SubResource(name).Patch(ctx, object, patch, options...)
+			object.(*gardener.Extension).Status.State = nil
+			return err
+		},
+	})
+	var err error
+	for _, applied := range []string{"", InstallName, DataName, ConfigName} {
+		if applied != "" {
+			s.apply(t, applied)
+		}
+		_, err = s.look(t)
+	}
+	if !errors.Is(err, errAgain) || s.stored(t).Status.LastOperation.State != gardener.Error {
+		t.Errorf("got %v, %+v", err, s.stored(t).Status.LastOperation)
+	}
 }
 
 // TestLeaving: how a shoot is left, in order, and that the Extension goes last.
