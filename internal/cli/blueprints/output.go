@@ -1,18 +1,18 @@
 package blueprints
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/yamltext"
 )
 
 // write shows a tree as a stream, or as files.
@@ -32,7 +32,7 @@ func (o *renderOptions) writeStream(all []unit) error {
 	for _, u := range all {
 		text, err := o.encode(u)
 		if err == nil {
-			_, err = fmt.Fprintf(o.streams.Out, "%s\n-- %s\n%s\n%s\n", line, u.title(), line, text)
+			_, err = fmt.Fprintf(o.streams.Out, "%s\n-- %s\n%s\n%s\n", line, terminal.OneLine(u.title()), line, text)
 		}
 		if err != nil {
 			return err // the standard output
@@ -68,7 +68,7 @@ func (o *renderOptions) writeFiles(all []unit) error {
 		written[name] = true
 		text, err := o.encode(u)
 		if err == nil {
-			err = errors.Join(root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755), root.WriteFile(filepath.FromSlash(name), text, 0o644))
+			err = o.writeFile(root, filepath.FromSlash(name), text)
 		}
 		if err != nil {
 			return fmt.Errorf("write %s: %w", filepath.Join(o.directory, name), err)
@@ -80,6 +80,21 @@ func (o *renderOptions) writeFiles(all []unit) error {
 	}
 	_, err = fmt.Fprintf(o.streams.Out, "Wrote %d file%s to %s\n", len(all), plural, o.directory)
 	return err // the standard output
+}
+
+// writeFile writes one result. One with secrets is for the user alone, also where a file
+// is replaced that others may read.
+func (o *renderOptions) writeFile(root *os.Root, name string, text []byte) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err // the caller names the file
+	}
+	if !o.sensitive {
+		return root.WriteFile(name, text, 0o644)
+	}
+	if err := root.Chmod(name, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // as above
+	}
+	return root.WriteFile(name, text, 0o600)
 }
 
 // writeJSON writes one document for programs.
@@ -96,12 +111,7 @@ func writeJSON(out io.Writer, all []unit) error {
 		}
 		entries = append(entries, entry{u.path(), content})
 	}
-	text, err := json.MarshalIndent(entries, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
-	_, err = fmt.Fprintf(out, "%s\n", text)
-	return err // the standard output
+	return terminal.WriteJSON(out, entries)
 }
 
 func (o *renderOptions) encode(u unit) ([]byte, error) {
@@ -109,17 +119,14 @@ func (o *renderOptions) encode(u unit) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", u.title(), err)
 	}
-	var text []byte
+	var text bytes.Buffer
 	if o.output == outputJSON {
-		text, err = json.MarshalIndent(content, "", "  ")
-		text = append(text, '\n')
+		err = terminal.WriteJSON(&text, content)
 	} else {
-		var document string
-		document, err = yamltext.Encode(content)
-		text = []byte(document)
+		err = terminal.WriteYAML(&text, content)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", u.title(), err)
 	}
-	return text, nil
+	return text.Bytes(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/plan"
 )
@@ -142,6 +144,74 @@ func TestWithoutConfig(t *testing.T) {
 		t.Run(test.reason+fmt.Sprintf(" %v", test.want), func(t *testing.T) {
 			if diff := cmp.Diff(test.want, withoutConfig(test.got)); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestFilesWithSecrets writes Targets into files that were there before, and into new ones.
+func TestFilesWithSecrets(t *testing.T) {
+	for _, test := range []struct {
+		reason    string
+		sensitive bool
+		want      fs.FileMode
+	}{
+		{"without secrets, files are like others", false, 0o644},
+		{"secrets are for the user alone", true, 0o600},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			dir := t.TempDir()
+			before := filepath.Join(dir, "deployitems", "old.yaml")
+			if err := os.Mkdir(filepath.Dir(before), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(before, []byte("old"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			o := &renderOptions{directory: dir, output: "yaml", sensitive: test.sensitive, streams: terminal.Streams{Out: io.Discard}}
+			units := []unit{{names: []string{"deployitems", "old"}, content: "x"}, {names: []string{"deployitems", "new"}, content: "x"}}
+			if err := o.writeFiles(units); err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range units {
+				name := filepath.Join(dir, filepath.FromSlash(u.path())+".yaml")
+				info, err := os.Stat(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text, err := os.ReadFile(name); err != nil || string(text) != "x\n" {
+					t.Errorf("%s holds %q, %v", name, text, err)
+				}
+				if got := info.Mode().Perm(); got != test.want {
+					t.Errorf("%s has mode %o", name, got)
+				}
+			}
+		})
+	}
+}
+
+// TestResultsActOnNoTerminal renders what a descriptor may have brought in.
+func TestResultsActOnNoTerminal(t *testing.T) {
+	const evil = "a\u202eb\u2066\u009b"
+	all := []unit{{names: []string{"item" + evil}, content: map[string]any{"text": evil}}}
+	for _, test := range []struct {
+		reason, output string
+		write          func(*renderOptions) error
+	}{
+		{"a stream of YAML", "yaml", func(o *renderOptions) error { return o.writeStream(all) }},
+		{"a stream of JSON", outputJSON, func(o *renderOptions) error { return o.writeStream(all) }},
+		{"one document", outputJSON, func(o *renderOptions) error { return writeJSON(o.streams.Out, all) }},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var out strings.Builder
+			if err := test.write(&renderOptions{output: test.output, kinds: kinds{}, streams: terminal.Streams{Out: &out}}); err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsFunc(strings.ReplaceAll(out.String(), "\n", ""), terminal.Controls) {
+				t.Errorf("acts on the terminal: %q", out.String())
+			}
+			if !strings.Contains(strings.ToLower(out.String()), `a\u202eb`) {
+				t.Errorf("the text is lost: %q", out.String())
 			}
 		})
 	}

@@ -4,7 +4,6 @@ package components
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -199,19 +197,13 @@ func (t target) resolve(ctx context.Context, streams terminal.Streams, access *r
 	return found, nil
 }
 
-// writeDocument prints a value for programs.
+// writeDocument prints a value for programs. What a descriptor says may be anything, and
+// people look at it as well.
 func writeDocument(out io.Writer, form string, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err == nil && form == outputYAML {
-		text, err = yaml.JSONToYAML(text)
-	} else {
-		text = append(text, '\n')
+	if form == outputYAML {
+		return terminal.WriteYAML(out, value)
 	}
-	if err != nil {
-		return fmt.Errorf("print as %s: %w", form, err)
-	}
-	_, err = out.Write(text)
-	return err
+	return terminal.WriteJSON(out, value)
 }
 
 // needsTarget checks the number of arguments that name a component version and

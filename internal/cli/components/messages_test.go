@@ -6,9 +6,31 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 )
+
+// TestDocumentsActOnNoTerminal prints what a descriptor may say.
+func TestDocumentsActOnNoTerminal(t *testing.T) {
+	const evil = "a\u202eb\u2066\u009b"
+	for _, form := range []string{outputJSON, outputYAML} {
+		t.Run(form, func(t *testing.T) {
+			var out strings.Builder
+			if err := writeDocument(&out, form, map[string]any{"provider": evil, evil: []any{evil}}); err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsFunc(strings.ReplaceAll(out.String(), "\n", ""), terminal.Controls) {
+				t.Errorf("acts on the terminal: %q", out.String())
+			}
+			var got map[string]any
+			if err := yaml.Unmarshal([]byte(out.String()), &got); err != nil || got["provider"] != evil {
+				t.Errorf("%v: %q", err, out.String())
+			}
+		})
+	}
+}
 
 // TestMessages: each tells what is wrong and what to do about it, and the exit code
 // tells whether it is the command line.
