@@ -54,3 +54,18 @@ func TestPanicElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPanicWithin: what is done at the same time may itself do things at the same time. A
+// panic in there keeps its place, too.
+func TestPanicWithin(t *testing.T) {
+	err := Protect(func() error {
+		parallel.Do(2, func(int) {
+			parallel.Do(2, func(int) { _ = breakDown() }) // it never returns
+		})
+		return nil
+	})
+	var broken *Panic
+	if !errors.As(err, &broken) || !strings.Contains(broken.Problem, "nil pointer dereference in internal/job.breakDown, line ") || !strings.Contains(broken.Stack, "job.breakDown") {
+		t.Errorf("%v\n%+v", err, broken)
+	}
+}

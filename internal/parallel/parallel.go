@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Width is the number of requests that the work on one object makes at the same
-// time.
+// Width is the number of calls that run at the same time, mostly requests of the work on
+// one object. Calls within a call are as many again.
 const Width = 8
 
 // Do calls a function for each index and returns when all calls have returned. No
@@ -31,9 +31,7 @@ func Do(count int, call func(index int)) {
 		group.Go(func() {
 			defer func() {
 				if cause := recover(); cause != nil {
-					var counters [64]uintptr
-					came := counters[:runtime.Callers(1, counters[:])]
-					once.Do(func() { broken = &Panic{Cause: cause, Stack: debug.Stack(), Came: came} })
+					once.Do(func() { broken = caught(cause) })
 				}
 				<-free
 			}()
@@ -52,6 +50,16 @@ type Panic struct {
 	// Stack is where it came from, for logs, and Came the same as program counters.
 	Stack []byte
 	Came  []uintptr
+}
+
+// caught tells of a panic that is being recovered. One that has come out of calls within a
+// call has its cause and its place already.
+func caught(cause any) *Panic {
+	if within, ok := cause.(*Panic); ok {
+		return within
+	}
+	var counters [64]uintptr
+	return &Panic{Cause: cause, Stack: debug.Stack(), Came: counters[:runtime.Callers(1, counters[:])]}
 }
 
 // String shows the cause and where it came from, for logs.
@@ -73,8 +81,9 @@ func All(each Each, calls ...func()) {
 	each.orDo()(len(calls), func(i int) { calls[i]() })
 }
 
-// Until calls a function for each index, and begins no more calls when one has failed. It
-// returns the error of the first index that has one. Without each, it uses Do.
+// Until calls a function for each index, and begins no more calls when one has failed or
+// broken down. It returns the error of the first index that has one. Without each, it uses
+// Do.
 func Until(each Each, count int, call func(index int) error) error {
 	errs := make([]error, count)
 	var failed atomic.Bool
@@ -82,9 +91,14 @@ func Until(each Each, count int, call func(index int) error) error {
 		if failed.Load() {
 			return
 		}
-		if errs[i] = call(i); errs[i] != nil {
-			failed.Store(true)
-		}
+		ended := false
+		defer func() {
+			if !ended || errs[i] != nil {
+				failed.Store(true)
+			}
+		}()
+		errs[i] = call(i)
+		ended = true
 	})
 	for _, err := range errs {
 		if err != nil {

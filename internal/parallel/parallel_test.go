@@ -121,4 +121,21 @@ func TestUntil(t *testing.T) {
 			t.Errorf("got %v after %d calls", err, calls.Load())
 		}
 	})
+	t.Run("neither does anything begin after a panic", func(t *testing.T) {
+		var calls atomic.Int32
+		var group sync.WaitGroup
+		group.Add(Width)
+		defer func() {
+			if cause := recover(); cause == nil || calls.Load() != Width {
+				t.Errorf("panic %v after %d calls", cause, calls.Load())
+			}
+		}()
+		_ = Until(nil, 10*Width, func(int) error {
+			if calls.Add(1) <= Width {
+				group.Done()
+			}
+			group.Wait()
+			panic("broken")
+		}) // it never returns
+	})
 }
