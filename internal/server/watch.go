@@ -51,7 +51,7 @@ type watchState struct {
 	why     string
 	// listing is since when a list is under way.
 	listing time.Time
-	// opened is since when a watch is open.
+	// opened is since when a watch is open; zero if none is.
 	opened time.Time
 }
 
@@ -103,9 +103,9 @@ func (w *watched) observe(from toolscache.ListerWatcherWithContext, example runt
 				return nil, err
 			}
 			w.note(func(s *watchState, now time.Time) { s.opened = now })
-			return follow(events, func(event watch.Event) {
-				w.note(func(s *watchState, now time.Time) { s.saw(now, event) })
-			}), nil
+			see := func(event watch.Event) { w.note(func(s *watchState, now time.Time) { s.saw(now, event) }) }
+			end := func() { w.note(func(s *watchState, now time.Time) { s.closed(now) }) }
+			return follow(events, see, end), nil
 		},
 	}
 }
@@ -140,6 +140,21 @@ func (s *watchState) saw(now time.Time, event watch.Event) {
 		return
 	}
 	s.ended(now, nil)
+}
+
+// closed notes that a watch has ended without an error, as each does after some minutes.
+//
+// One that ends as soon as it is open has not worked: to the client library, an API server
+// that does not answer for minutes is a watch without any event.
+func (s *watchState) closed(now time.Time) {
+	switch {
+	case s.opened.IsZero(): // it has failed
+	case now.Sub(s.opened) > settled:
+		s.failing, s.why = time.Time{}, ""
+	case s.failing.IsZero():
+		s.failing, s.why = s.opened, "it ends as soon as it is open"
+	}
+	s.opened = time.Time{}
 }
 
 // trouble says what is wrong, or nothing.
@@ -216,7 +231,9 @@ type followed struct {
 	once   sync.Once
 }
 
-func follow(from watch.Interface, see func(watch.Event)) watch.Interface {
+// follow lets a watch be seen: each of its events, and its end, unless nobody reads any
+// more.
+func follow(from watch.Interface, see func(watch.Event), end func()) watch.Interface {
 	f := &followed{from: from, events: make(chan watch.Event), done: make(chan struct{})}
 	go func() {
 		defer close(f.events)
@@ -227,6 +244,11 @@ func follow(from watch.Interface, see func(watch.Event)) watch.Interface {
 			case <-f.done: // nobody reads any more
 				return
 			}
+		}
+		select {
+		case <-f.done: // it was stopped
+		default:
+			end()
 		}
 	}()
 	return f

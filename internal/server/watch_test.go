@@ -6,16 +6,22 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+
+	"go.landscaper.dev/api/v1alpha1"
 )
 
 // canary must not be in any message: it stands for a value of an object.
@@ -56,6 +62,28 @@ func TestWatchState(t *testing.T) {
 				s.saw(at(second), errorEvent)
 			}
 		}, 31, "an object in an answer of the API server cannot be read"},
+		{"a watch that ends after some time, until the next one is open", true, func(s *watchState) { s.opened = at(0); s.closed(at(600)) }, 700, ""},
+		{"so does one that was open for a while after a failure", true, func(s *watchState) {
+			s.ended(at(0), unreachable)
+			s.opened = at(10)
+			s.closed(at(300))
+		}, 301, ""},
+		{"one that ends at once is no success", true, func(s *watchState) {
+			s.ended(at(0), unreachable)
+			s.opened = at(20)
+			s.closed(at(20))
+		}, 31, "cannot be reached"},
+		{"one after the other ends at once", true, func(s *watchState) {
+			for second := 0; second < 40; second += 10 {
+				s.opened = at(second)
+				s.closed(at(second))
+			}
+		}, 40, "fails for 40 s, so that changes are not seen: it ends as soon as it is open"},
+		{"the end of one that has failed is nothing more", true, func(s *watchState) {
+			s.opened = at(0)
+			s.saw(at(1), errorEvent)
+			s.closed(at(1))
+		}, 32, "cannot be read"},
 		{"a version that is too old is nothing special", true, func(s *watchState) { s.saw(at(0), expired) }, 100, ""},
 		{"a list that hangs has no error", true, func(s *watchState) { s.listing = at(0) }, 31, "no answer for 31 s"},
 		{"a list may take a while", true, func(s *watchState) { s.listing = at(0) }, 29, ""},
@@ -161,7 +189,7 @@ func ask(handler http.Handler, path string) (int, string) {
 func TestFollow(t *testing.T) {
 	from := watch.NewFakeWithChanSize(2, false)
 	seen := make(chan watch.EventType, 2)
-	followed := follow(from, func(event watch.Event) { seen <- event.Type })
+	followed := follow(from, func(event watch.Event) { seen <- event.Type }, func() {})
 	from.Add(&corev1.ConfigMap{})
 	if got := (<-followed.ResultChan()).Type; got != watch.Added || <-seen != watch.Added {
 		t.Errorf("got %s", got)
@@ -176,4 +204,62 @@ func TestFollow(t *testing.T) {
 	if !from.IsStopped() {
 		t.Error("the watch goes on behind the one that was stopped")
 	}
+}
+
+// TestFollowedEnd: that a watch ends is seen before its reader sees it, but not if it was
+// the reader who had enough.
+func TestFollowedEnd(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		from, ended := watch.NewFake(), false
+		followed := follow(from, func(watch.Event) {}, func() { ended = true })
+		if stopped {
+			followed.Stop()
+		}
+		from.Stop()
+		for event := range followed.ResultChan() {
+			t.Errorf("an event after the end: %+v", event)
+		}
+		if ended == stopped {
+			t.Errorf("stopped %t, an end is seen: %t", stopped, ended)
+		}
+	}
+}
+
+// silent is a connection to an API server that does not answer.
+type silent struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (silent) RoundTrip(*http.Request) (*http.Response, error) { return nil, os.ErrDeadlineExceeded }
+
+// TestSilentServer: that an API server does not answer is told, though to the client library
+// each attempt to watch is a watch that ends at once.
+func TestSilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		watches := &watches{grace: 30 * time.Second, now: time.Now}
+		client, err := rest.RESTClientForConfigAndClient(&rest.Config{
+			Host: "http://silent", QPS: -1, APIPath: "/apis",
+			ContentConfig: rest.ContentConfig{GroupVersion: &v1alpha1.GroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(Scheme()).WithoutConversion()},
+		}, &http.Client{Transport: silent{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := &watched{owner: watches, kind: "Installation"}
+		source := seen.observe(&toolscache.ListWatch{WatchFuncWithContext: func(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
+			return client.Get().Resource("installations").Watch(ctx)
+		}}, &v1alpha1.Installation{})
+		for range 5 {
+			events, err := source.WatchWithContext(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatalf("the client library tells of it: %v", err)
+			}
+			for event := range events.ResultChan() {
+				t.Errorf("an event: %+v", event)
+			}
+		}
+		// Well into the next attempt.
+		later := time.Now().Add(10 * time.Second)
+		if got := seen.state.trouble(true, later, watches.grace); !strings.Contains(got, "the watch fails for") {
+			t.Errorf("got %q", got)
+		}
+	})
 }
