@@ -30,9 +30,14 @@ type claim struct {
 
 type claimKey struct{}
 
-// Claimable returns a configuration with whose clients Watch can read the answers.
+// Claimable returns a configuration with whose clients Watch can read the answers. Where
+// requests have a limit of time, they are left to the library: with one, a request ends as
+// soon as the library has closed its answer.
 func Claimable(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
+	if config.Timeout > 0 {
+		return config
+	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return claims{next} })
 	return config
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -129,5 +130,31 @@ func TestStop(t *testing.T) {
 	<-ended
 	if _, open := <-events.ResultChan(); open {
 		t.Error("another event")
+	}
+}
+
+// TestTimeLimit: a limit for requests ends them as soon as their answers are closed, and an
+// answer that was claimed must not end with the one that the library has got for it.
+func TestTimeLimit(t *testing.T) {
+	more := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(event(watch.Added, installation(t, "a")))
+		w.(http.Flusher).Flush()
+		<-more
+		_, _ = w.Write(event(watch.Added, installation(t, "b")))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	events, err := Watch(t.Context(), source(t, Claimable(&rest.Config{Host: server.URL, Timeout: time.Hour})), metav1.ListOptions{}, &v1alpha1.Installation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	<-events.ResultChan()
+	close(more)
+	if got := <-events.ResultChan(); got.Type != watch.Added {
+		t.Errorf("got %+v", got)
 	}
 }
