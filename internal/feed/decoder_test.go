@@ -109,6 +109,7 @@ func TestAsTheLibrary(t *testing.T) {
 				stream := bytes.Join(test.events, nil)
 				theirs := library(t, io.NopCloser(bytes.NewReader(stream)))
 				ours := newDecoder(io.NopCloser(reader(bytes.NewReader(stream))), &v1alpha1.Installation{})
+				var read []runtime.Object
 				for range test.events {
 					wantType, want, err := theirs.Decode()
 					if err != nil {
@@ -121,6 +122,12 @@ func TestAsTheLibrary(t *testing.T) {
 					}
 					if err != nil || gotType != wantType || !reflect.DeepEqual(got, want) {
 						t.Errorf("got %s %+v (%v)\nwant %s %+v", gotType, got, err, wantType, want)
+					}
+					read = append(read, got, got.DeepCopyObject())
+				}
+				for i := 0; i < len(read); i += 2 {
+					if !reflect.DeepEqual(read[i], read[i+1]) {
+						t.Errorf("what came later has changed %+v to %+v", read[i+1], read[i])
 					}
 				}
 				if _, _, err := ours.Decode(); !errors.Is(err, io.EOF) {
