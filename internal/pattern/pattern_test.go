@@ -238,7 +238,7 @@ func FuzzPattern(f *testing.F) {
 		}
 		began := time.Now()
 		got, err := compiled.Find(in, n, func(int) error { return nil })
-		if took := time.Since(began); took > 20*time.Second {
+		if took := time.Since(began); took > 2*time.Minute {
 			t.Fatalf("it takes %s", took)
 		}
 		if err != nil {

@@ -140,7 +140,7 @@ func TestSharedMemory(t *testing.T) {
 				go func() { ended <- run(kind, template) }()
 				go func() { small <- run(v1alpha1.GOTemplateType, `deployItems: {{ list 1 | toJson | quote }}`) }()
 			}
-			deadline := time.After(2 * time.Minute)
+			deadline := time.After(5 * time.Minute)
 			for range cap(ended) {
 				select {
 				case err := <-small:

@@ -119,7 +119,7 @@ func TestCost(t *testing.T) {
 			if _, err := condition.Holds(object); err == nil || !strings.Contains(err.Error(), "it takes too long") {
 				t.Errorf("%s: error %v", text, err)
 			}
-			if took := time.Since(begun); took > 5*time.Second {
+			if took := time.Since(begun); took > time.Minute {
 				t.Errorf("%s: %v", text, took)
 			}
 		})

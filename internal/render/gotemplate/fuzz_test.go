@@ -29,7 +29,7 @@ func FuzzRender(f *testing.F) {
 		bindings := map[string]any{"imports": map[string]any{"s": value, "l": []any{value, int64(3), nil, map[string]any{"a": 1.5}}}}
 		began := time.Now()
 		result, err := Config{Limits: fuzzLimits}.Render(context.Background(), Source{Name: "default", Text: text}, bindings)
-		if took := time.Since(began); took > 20*time.Second {
+		if took := time.Since(began); took > 2*time.Minute {
 			t.Fatalf("it takes %s", took)
 		}
 		if err != nil {

@@ -73,7 +73,7 @@ func TestDeepCountsSharedPartsOnce(t *testing.T) {
 
 // TestBudget shows who gives way when there is no memory left.
 func TestBudget(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	b := New(100)
 	large, small := b.Open(), b.Open()
@@ -111,7 +111,7 @@ func TestBudget(t *testing.T) {
 
 // TestBudgetNobodyWaitsForEver lets renderings of the same size meet.
 func TestBudgetNobodyWaitsForEver(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	b := New(100)
 	ended := make(chan error, 8)

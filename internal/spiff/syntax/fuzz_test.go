@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q prints %q: %v", src, syntax.String(expr), err)
 			}
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Fatalf("parsing %d bytes takes %s", len(src), took)
 		}
 	})

@@ -23,7 +23,7 @@ func FuzzRegexp(f *testing.F) {
 		_, _ = r.regexFindAll(pattern, text, -1)
 		_, _ = r.regexReplaceAll(pattern, text, replacement)
 		_, _ = r.regexSplit(pattern, text, -1)
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > 2*time.Minute {
 			t.Fatalf("it takes %s", took)
 		}
 	})
