@@ -169,7 +169,7 @@ func TestWatchesWithoutEnd(t *testing.T) {
 					select {
 					case <-woken:
 						_, err = subscription.State()
-					case <-time.After(time.Minute):
+					case <-time.After(5 * time.Minute):
 						err = errors.New("nobody was told")
 					}
 				}

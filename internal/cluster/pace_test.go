@@ -53,10 +53,25 @@ func TestEventsWithoutEnd(t *testing.T) {
 			})
 			limit(connection.pace)
 			var woken atomic.Int64
+			news, late := make(chan struct{}, 1000), time.After(5*time.Minute)
 			// A second one: to begin again brings a cluster nothing.
 			for range 2 {
-				subscription := connection.Subscribe(configMaps, "a", "b", false, func() { woken.Add(1) })
+				subscription := connection.Subscribe(configMaps, "a", "b", false, func() {
+					woken.Add(1)
+					select {
+					case news <- struct{}{}:
+					default:
+					}
+				})
 				<-stalled
+				// What was sent may still be on its way.
+				for woken.Load() < atOnce/2 {
+					select {
+					case <-news:
+					case <-late:
+						t.Fatalf("woken %d times by %d events", woken.Load(), atOnce)
+					}
+				}
 				_ = subscription.Close()
 			}
 			// The beginning of the watch, and its failures, wake as well.

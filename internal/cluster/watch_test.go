@@ -108,7 +108,7 @@ func follow(t *testing.T, subscribe func(wake func()) *watch.Subscription) *foll
 // until waits for news until a condition holds.
 func (f *follower) until(what string, holds func(watch.State, error) bool) watch.State {
 	f.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(5 * time.Minute)
 	for {
 		state, err := f.State()
 		if holds(state, err) {

@@ -46,7 +46,7 @@ func (b *bench) woken(want types.NamespacedName) {
 		if got != want {
 			b.t.Fatalf("%s is woken, want %s", got, want)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		b.t.Fatalf("%s is not woken: %s", want, b.pool.Counts())
 	}
 }
@@ -61,7 +61,7 @@ func (b *bench) begin(k types.NamespacedName, v Version) (end func()) {
 	}
 	select {
 	case <-began:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		b.t.Fatalf("%s does not begin: %s", k, b.pool.Counts())
 	}
 	return func() { close(over) }
@@ -94,7 +94,7 @@ func (b *bench) mustBegin(began chan struct{}, reason string) {
 	b.t.Helper()
 	select {
 	case <-began:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		b.t.Fatalf("%s: it does not begin: %s", reason, b.pool.Counts())
 	}
 }

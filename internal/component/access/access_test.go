@@ -120,7 +120,7 @@ func TestAccessTypes(t *testing.T) {
 	other := inline(t, fstest.MapFS{"o": {Data: []byte("other")}})
 	other.Resources = []descriptor.Resource{*resource(`{"type":"localBlob","localReference":"o"}`)}
 	reader := &Reader{
-		Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true, time.Second),
+		Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true),
 		Lookup: func(context.Context, descriptor.Typed, string, string) (*repository.Version, error) {
 			return other, nil
 		},
@@ -242,7 +242,7 @@ func TestDownloadsKeepCredentialsAtHome(t *testing.T) {
 	defer home.Close()
 	credentials := &credential.Store{}
 	credentials.AddConsumer(map[string]string{"hostname": strings.TrimPrefix(home.URL, "http://")}, credential.Properties{"username": "user", "password": "s3cr3t"})
-	reader := &Reader{HTTP: newClient(true, time.Second), Credentials: credentials}
+	reader := &Reader{HTTP: newClient(true), Credentials: credentials}
 	given := `{"type":"wget","url":"` + home.URL + `","header":{"X-Api-Key":["k"]}`
 	data, _, err := reader.Read(t.Context(), inline(t, nil), resource(given+"}"), 100)
 	if err != nil || string(data) != "content" || len(leaked) > 0 {
@@ -251,7 +251,7 @@ func TestDownloadsKeepCredentialsAtHome(t *testing.T) {
 	if _, _, err := reader.Read(t.Context(), inline(t, nil), resource(given+`,"noRedirect":true}`), 100); err == nil || !strings.Contains(err.Error(), "302") {
 		t.Errorf("a redirect that is not wanted: %v", err)
 	}
-	guarded := &Reader{HTTP: newClient(false, time.Second)}
+	guarded := &Reader{HTTP: newClient(false)}
 	_, _, err = guarded.Read(t.Context(), inline(t, nil), resource(`{"type":"wget","url":"`+other.URL+`?token=s3cr3t"}`), 100)
 	if !refused(err) || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("this machine must not be reached: %v", err)
@@ -283,8 +283,13 @@ func TestParseReference(t *testing.T) {
 	}
 }
 
-func newClient(internal bool, answer time.Duration) *http.Client {
-	client, err := NewHTTPClient(HTTPOptions{Egress: egress.Policy{AllowLoopback: internal}, Timeouts: registry.Timeouts{Connect: answer, Answer: answer, Stall: answer}})
+// ample are time limits that nobody reaches who answers.
+var ample = registry.Timeouts{Connect: time.Minute, Answer: time.Minute, Stall: time.Minute}
+
+func newClient(internal bool) *http.Client { return limitedClient(internal, ample) }
+
+func limitedClient(internal bool, limits registry.Timeouts) *http.Client {
+	client, err := NewHTTPClient(HTTPOptions{Egress: egress.Policy{AllowLoopback: internal}, Timeouts: limits})
 	if err != nil {
 		panic(err)
 	}

@@ -73,7 +73,7 @@ func charts(t *testing.T, index string, chart http.HandlerFunc) (*seen, *Reader)
 	credentials := &credential.Store{}
 	credentials.AddConsumer(map[string]string{"hostname": strings.TrimPrefix(home.URL, "http://"), "scheme": "http", "pathprefix": "charts"},
 		credential.Properties{"username": "reader", "password": "s3cr3t"})
-	return home, &Reader{HTTP: newClient(true, 5*time.Second), Credentials: credentials}
+	return home, &Reader{HTTP: newClient(true), Credentials: credentials}
 }
 
 func TestChartVersions(t *testing.T) {
@@ -228,11 +228,11 @@ func TestArchivesComeAsTheyAre(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write([]byte("\x1f\x8b as it is"))
 	})
-	data, err := (&Reader{HTTP: newClient(true, time.Second)}).Download(t.Context(), home.URL, 100)
+	data, err := (&Reader{HTTP: newClient(true)}).Download(t.Context(), home.URL, 100)
 	if err != nil || string(data) != "\x1f\x8b as it is" {
 		t.Errorf("got %q, %v", data, err)
 	}
-	if _, err := (&Reader{HTTP: newClient(true, time.Second)}).Download(t.Context(), home.URL, 5); err == nil || !strings.Contains(err.Error(), "limit of 5") {
+	if _, err := (&Reader{HTTP: newClient(true)}).Download(t.Context(), home.URL, 5); err == nil || !strings.Contains(err.Error(), "limit of 5") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -273,7 +273,7 @@ func TestAuthoritiesOfAccesses(t *testing.T) {
 	for version, allowed := range map[string]bool{"1.0.0": true, "2.0.0": false} {
 		t.Run(version, func(t *testing.T) {
 			access := fmt.Sprintf(`{"type":"helm","helmRepository":%q,"helmChart":"app","version":%q,"caCert":%q}`, home.URL, version, certificate)
-			_, _, err := (&Reader{HTTP: newClient(true, time.Second)}).Read(t.Context(), inline(t, nil), resource(access), 100)
+			_, _, err := (&Reader{HTTP: newClient(true)}).Read(t.Context(), inline(t, nil), resource(access), 100)
 			if (err == nil) != allowed || (err != nil && !strings.Contains(err.Error(), "certificate")) {
 				t.Errorf("version %s: %v", version, err)
 			}

@@ -19,7 +19,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	gitmemory "github.com/go-git/go-git/v5/storage/memory"
@@ -119,7 +118,7 @@ func gitReader(s *gitServer, properties credential.Properties) *Reader {
 	if properties != nil {
 		credentials.AddConsumer(map[string]string{"type": credential.TypeGit, "hostname": strings.Split(s.URL, "://")[1]}, properties)
 	}
-	return &Reader{HTTP: newClient(true, 5*time.Second), Credentials: credentials}
+	return &Reader{HTTP: newClient(true), Credentials: credentials}
 }
 
 func listing(t *testing.T, data []byte) string {
@@ -215,7 +214,7 @@ func TestGitLimits(t *testing.T) {
 	if _, _, err := small.Read(t.Context(), inline(t, nil), access, 1<<20); !errors.As(err, &large) {
 		t.Errorf("more than the limit: %v", err)
 	}
-	guarded := &Reader{HTTP: newClient(false, time.Second)}
+	guarded := &Reader{HTTP: newClient(false)}
 	if _, _, err := guarded.Read(t.Context(), inline(t, nil), access, 1<<20); !refused(err) {
 		t.Errorf("this machine must not be reached: %v", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"go.landscaper.dev/internal/yamltext"
 )
@@ -45,7 +44,7 @@ func TestChartIndexIsHostile(t *testing.T) {
 				_, _ = w.Write([]byte("chart"))
 			}))
 			defer server.Close()
-			reader := &Reader{HTTP: newClient(true, time.Minute)}
+			reader := &Reader{HTTP: newClient(true)}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			data, _, err := reader.Read(t.Context(), inline(t, nil), resource(`{"type":"helm","helmRepository":"`+server.URL+`","helmChart":"a:1.0.0"}`), 100)

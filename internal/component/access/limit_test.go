@@ -53,7 +53,7 @@ func TestLimitAndProgress(t *testing.T) {
 		{"an image", `{"type":"ociArtifact","imageReference":"r.example.org/img/x:1"}`, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			reader := &Reader{Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true, time.Second), S3Endpoint: server.URL}
+			reader := &Reader{Registry: func(_, _ string) oci.Store { return m }, HTTP: newClient(true), S3Endpoint: server.URL}
 			var done, total int64
 			calls := 0
 			reader.Progress = func(name string, now, all int64) {
@@ -137,34 +137,34 @@ func TestImageArchives(t *testing.T) {
 func TestHostileDownloads(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		// patience is short where nothing comes, and long where something does.
-		patience time.Duration
-		answer   http.HandlerFunc
-		want     func(error) bool
+		// limits are short where nothing comes, and long where something does.
+		limits registry.Timeouts
+		answer http.HandlerFunc
+		want   func(error) bool
 	}{
-		{"never answers", 50 * time.Millisecond, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(err error) bool {
+		{"never answers", registry.Timeouts{Connect: time.Minute, Answer: 50 * time.Millisecond, Stall: time.Minute}, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(err error) bool {
 			return err != nil && strings.Contains(err.Error(), "timeout")
 		}},
-		{"answers and stands still", 50 * time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
+		{"answers and stands still", registry.Timeouts{Connect: time.Minute, Answer: time.Minute, Stall: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write([]byte("con"))
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, func(err error) bool { return errors.Is(err, registry.ErrStalled) }},
-		{"a cut connection", time.Minute, func(w http.ResponseWriter, _ *http.Request) {
+		{"a cut connection", ample, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write([]byte("con"))
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}, func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
-		{"redirects for ever", time.Minute, func(w http.ResponseWriter, r *http.Request) {
+		{"redirects for ever", ample, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again"+r.URL.Path, http.StatusFound)
 		}, func(err error) bool { return err != nil && strings.Contains(err.Error(), "more than 5 times") }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			server := httptest.NewServer(test.answer)
 			for _, access := range []string{`{"type":"wget","url":"` + server.URL + `"}`, `{"type":"s3","bucket":"b","key":"k"}`, `{"type":"helm","helmRepository":"` + server.URL + `","helmChart":"a:1"}`, `{"type":"git","repository":"` + server.URL + `/a"}`} {
-				reader := &Reader{HTTP: newClient(true, test.patience), S3Endpoint: server.URL}
+				reader := &Reader{HTTP: limitedClient(true, test.limits), S3Endpoint: server.URL}
 				_, _, err := reader.Read(t.Context(), inline(t, nil), resource(access), 1<<20)
 				if err == nil || (!strings.Contains(access, `"git"`) && !test.want(err)) {
 					t.Errorf("%s: got %v", access, err)
@@ -176,7 +176,7 @@ func TestHostileDownloads(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, access := range []string{`{"type":"wget","url":"https://example.org"}`, `{"type":"git","repository":"https://example.org/a"}`} {
-		if _, _, err := (&Reader{HTTP: newClient(false, time.Second)}).Read(ctx, inline(t, nil), resource(access), 100); !errors.Is(err, context.Canceled) {
+		if _, _, err := (&Reader{HTTP: newClient(false)}).Read(ctx, inline(t, nil), resource(access), 100); !errors.Is(err, context.Canceled) {
 			t.Errorf("whoever asks may give up: %v", err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestAuthoritiesOfDownloads(t *testing.T) {
 		{"one that is none", chart + `,"caCert":"x"}`, nil, "no PEM certificate"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			reader := &Reader{HTTP: newClient(true, time.Second), Credentials: test.credentials}
+			reader := &Reader{HTTP: newClient(true), Credentials: test.credentials}
 			data, _, err := reader.Read(t.Context(), inline(t, nil), resource(test.access), 1<<20)
 			if test.wantErr == "" && (err != nil || string(data) != "content") || test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)) {
 				t.Errorf("got %q, %v", data, err)

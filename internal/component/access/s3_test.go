@@ -84,7 +84,7 @@ func TestS3(t *testing.T) {
 	for path, properties := range map[string]credential.Properties{"private": exampleLogin(), "wrong": wrong, "temporary": temporary} {
 		credentials.AddConsumer(map[string]string{"type": "S3", "hostname": host, "pathprefix": path}, properties)
 	}
-	reader := &Reader{HTTP: newClient(true, time.Second), Credentials: credentials, S3Endpoint: server.URL}
+	reader := &Reader{HTTP: newClient(true), Credentials: credentials, S3Endpoint: server.URL}
 	for _, test := range []struct{ reason, access, uri, mediaType, want, wantErr string }{
 		{"the fields of v1", `{"type":"s3/v1","region":"eu-central-1","bucket":"private","key":"a/b.tgz","mediaType":"text/x"}`, "/private/a/b.tgz", "text/x", "object in eu-central-1", ""},
 		{"the fields of v2, no region", `{"type":"S3/v2","bucketName":"private","objectKey":"b"}`, "/private/b", "text/object", "object in us-east-1", ""},

@@ -297,7 +297,6 @@ func TestHostileAnswers(t *testing.T) {
 func isDigest(err error) bool { return errors.Is(err, oci.ErrDigest) }
 
 func TestHangingRegistries(t *testing.T) {
-	short := Timeouts{Connect: time.Second, Answer: 50 * time.Millisecond, Stall: 50 * time.Millisecond}
 	for _, test := range []struct {
 		reason string
 		answer http.HandlerFunc
@@ -313,7 +312,11 @@ func TestHangingRegistries(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			home := serve(t, test.answer)
-			err := read(t.Context(), client(home, Options{}, short), blob("content"))
+			limits := Timeouts{Connect: time.Minute, Answer: 50 * time.Millisecond, Stall: time.Minute}
+			if test.stall {
+				limits.Answer, limits.Stall = limits.Stall, limits.Answer
+			}
+			err := read(t.Context(), client(home, Options{}, limits), blob("content"))
 			if err == nil || errors.Is(err, ErrStalled) != test.stall {
 				t.Errorf("got %v", err)
 			}

@@ -76,7 +76,7 @@ func TestOutages(t *testing.T) {
 		<-r.Context().Done()
 	})
 	well := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("content")) })
-	pool := NewPool(egress.Policy{AllowLoopback: true}, Timeouts{Connect: time.Minute, Answer: 100 * time.Millisecond, Stall: time.Minute, Outage: time.Minute})
+	pool := NewPool(egress.Policy{AllowLoopback: true}, Timeouts{Connect: time.Minute, Answer: time.Second, Stall: time.Minute, Outage: time.Minute})
 	now := time.Now()
 	pool.outages.now = func() time.Time { return now }
 	ask := func(tenant string, host *host) error {
