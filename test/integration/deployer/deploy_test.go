@@ -2,6 +2,7 @@ package deployer_test
 
 import (
 	"maps"
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
 )
 
 const oneConfigMap = `
@@ -29,14 +31,23 @@ manifests:
 // stored, and deletes it again.
 func TestSmallestItem(t *testing.T) {
 	namespace := namespaces(t)
-	createTarget(t, namespace, "cluster", access)
+	// Nobody has contacted the cluster with this token, whatever other tests do.
+	made, err := target.AddUser(t.Context(), lab.UserOptions{Name: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused, err := os.ReadFile(made.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	createTarget(t, namespace, "cluster", unused)
 	// The first item contacts the cluster; the second one is counted.
 	first := newItem(t, namespace, "first", `{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, manifests: [{manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: first, namespace: NAMESPACE}}}]}`)
 	before := mark(t, target)
 	create(t, first)
 	awaitEnd(t, first, v1alpha1.DeployItemPhases.Succeeded)
 	want := map[string]int{"get /api": 1, "get /apis": 1, "create configmaps": 1}
-	if diff := cmp.Diff(want, count(t, target, before)); diff != "" {
+	if diff := cmp.Diff(want, count(t, target, namespace, before)); diff != "" {
 		t.Errorf("requests to a cluster that is contacted for the first time, -want +got\n%s", diff)
 	}
 
@@ -47,10 +58,10 @@ func TestSmallestItem(t *testing.T) {
 	beforeResource, beforeTarget := mark(t, resource), mark(t, target)
 	jobID := handOver(t, item)
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	if diff := cmp.Diff(map[string]int{"create configmaps": 1}, count(t, target, beforeTarget)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"create configmaps": 1}, count(t, target, namespace, beforeTarget)); diff != "" {
 		t.Errorf("requests to the target cluster, -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int{"update deployitems.landscaper.gardener.cloud/status": 2}, count(t, resource, beforeResource)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"update deployitems.landscaper.gardener.cloud/status": 2}, count(t, resource, namespace, beforeResource)); diff != "" {
 		t.Errorf("requests to the resource cluster, -want +got\n%s", diff)
 	}
 	stored := configMap(namespace, "smallest")
@@ -121,10 +132,10 @@ func deleteAndCount(t *testing.T, item *v1alpha1.DeployItem) {
 	handOver(t, item)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
 	awaitGone(t, deployed, &corev1.ConfigMapList{}, configMap(item.Namespace, "smallest"))
-	if diff := cmp.Diff(map[string]int{"delete configmaps": 1}, count(t, target, beforeTarget)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"delete configmaps": 1}, count(t, target, item.Namespace, beforeTarget)); diff != "" {
 		t.Errorf("requests to the target cluster for the deletion, -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int{"patch deployitems.landscaper.gardener.cloud": 1}, count(t, resource, beforeResource)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"patch deployitems.landscaper.gardener.cloud": 1}, count(t, resource, item.Namespace, beforeResource)); diff != "" {
 		t.Errorf("requests to the resource cluster for the deletion, -want +got\n%s", diff)
 	}
 }

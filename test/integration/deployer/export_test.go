@@ -99,7 +99,7 @@ func TestExports(t *testing.T) {
 	if shown, err := json.Marshal(ended.Status); err != nil || strings.Contains(string(shown), secretWord) || strings.Contains(string(shown), "dG9w") {
 		t.Errorf("the status shows a value: %s, error %v", shown, err)
 	}
-	if got := count(t, target, before); got["get configmaps"] != 2 || got["create configmaps"] != 1 || got["watch configmaps"] != 0 {
+	if got := count(t, target, namespace, before); got["get configmaps"] != 2 || got["create configmaps"] != 1 || got["watch configmaps"] != 0 {
 		t.Errorf("requests to the first cluster: %v", got)
 	}
 	exportsChange(t, ended, secret)

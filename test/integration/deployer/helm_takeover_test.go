@@ -204,7 +204,7 @@ data: {odd: "{{ eq $i (int $.Values.odd) }}"}
 	before := mark(t, target)
 	item = reconfigured(t, item, helmConfig(t, files, "values: {odd: 7, count: 499}"))
 	item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	counts := count(t, target, before)
+	counts := count(t, target, item.Namespace, before)
 	if counts["update configmaps"] != 2 || counts["delete configmaps"] != 1 || counts["create configmaps"] != 0 {
 		t.Errorf("only what changes is written: %v", counts)
 	}

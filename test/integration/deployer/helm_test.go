@@ -143,7 +143,7 @@ func TestReleaseIsUpgradedOnlyOnChange(t *testing.T) {
 	handOver(t, item)
 	item = awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	// The records, and the only object that has to become ready.
-	if diff := cmp.Diff(map[string]int{"list secrets": 1, "get deployments.apps": 1}, count(t, target, before)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"list secrets": 1, "get deployments.apps": 1}, count(t, target, item.Namespace, before)); diff != "" {
 		t.Errorf("requests of an unchanged run, -want +got\n%s", diff)
 	}
 	checkRevisions(t, item.Namespace, map[string]string{"1": "deployed"})

@@ -179,8 +179,9 @@ func configMap(namespace, name string) *corev1.ConfigMap {
 }
 
 // count returns how often the deployer made requests since a mark, by verb and
-// resource; a watch counts when it starts.
-func count(t *testing.T, cluster *lab.Cluster, since lab.Mark) map[string]int {
+// resource; a watch counts when it starts. Those in namespaces of other tests do not
+// count: their items may still have something to say, as an event.
+func count(t *testing.T, cluster *lab.Cluster, namespace string, since lab.Mark) map[string]int {
 	t.Helper()
 	requests, err := cluster.Requests(t.Context(), since, user)
 	if err != nil {
@@ -188,6 +189,9 @@ func count(t *testing.T, cluster *lab.Cluster, since lab.Mark) map[string]int {
 	}
 	counts := map[string]int{}
 	for _, request := range requests {
+		if request.Namespace != "" && request.Namespace != namespace {
+			continue
+		}
 		what := request.Resource
 		if what == "" {
 			what = request.Path

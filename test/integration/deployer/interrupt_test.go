@@ -146,7 +146,7 @@ func TestInterruptionOfEachStage(t *testing.T) {
 			other := newItem(t, namespace, "other", strings.ReplaceAll(oneConfigMap, "smallest", "other"))
 			create(t, other)
 			awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)
-			if got := count(t, target, before); len(got) != 1 || got["create configmaps"] != 1 {
+			if got := count(t, target, namespace, before); len(got) != 1 || got["create configmaps"] != 1 {
 				t.Errorf("requests after the interruption: %v, want one of another item", got)
 			}
 			if err := items.Get(t.Context(), client.ObjectKeyFromObject(waiting), waiting); err != nil || waiting.ResourceVersion != interrupted {

@@ -85,10 +85,10 @@ func TestKustomizeSmallestItem(t *testing.T) {
 	beforeResource, beforeTarget := mark(t, resource), mark(t, target)
 	handOver(t, item)
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	if diff := cmp.Diff(map[string]int{"create configmaps": 1}, count(t, target, beforeTarget)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"create configmaps": 1}, count(t, target, namespace, beforeTarget)); diff != "" {
 		t.Errorf("requests to the target cluster, -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int{"update deployitems.landscaper.gardener.cloud/status": 2}, count(t, resource, beforeResource)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"update deployitems.landscaper.gardener.cloud/status": 2}, count(t, resource, namespace, beforeResource)); diff != "" {
 		t.Errorf("requests to the resource cluster, -want +got\n%s", diff)
 	}
 	deleteAndCount(t, ended)

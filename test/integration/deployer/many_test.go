@@ -29,7 +29,7 @@ func TestFiveHundredObjects(t *testing.T) {
 		t.Helper()
 		before := mark(t, target)
 		do()
-		got, sum := count(t, target, before), 0
+		got, sum := count(t, target, namespace, before), 0
 		for request, times := range got {
 			if !strings.HasPrefix(request, "get /api") {
 				sum += times

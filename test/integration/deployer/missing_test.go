@@ -60,7 +60,7 @@ func TestTargetAppearsLater(t *testing.T) {
 	before := mark(t, resource)
 	again(t, other, manifest)
 	awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)
-	if got := count(t, resource, before); got["get targets.landscaper.gardener.cloud"] != 0 {
+	if got := count(t, resource, namespace, before); got["get targets.landscaper.gardener.cloud"] != 0 {
 		t.Errorf("requests while it waits: %v", got)
 	}
 	createTarget(t, namespace, "cluster", access)
@@ -158,7 +158,7 @@ func TestSecretAppearsLater(t *testing.T) {
 	before := mark(t, resource)
 	again(t, item, oneConfigMap)
 	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	if got := count(t, resource, before); got["get secrets"] != 0 {
+	if got := count(t, resource, namespace, before); got["get secrets"] != 0 {
 		t.Errorf("the same version of a Secret is read again: %v", got)
 	}
 }

@@ -44,16 +44,16 @@ func TestUpdateOnChangeOnly(t *testing.T) {
 	beforeResource, beforeTarget := mark(t, resource), mark(t, target)
 	handOver(t, ended)
 	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
-	if got := count(t, target, beforeTarget); len(got) != 0 {
+	if got := count(t, target, namespace, beforeTarget); len(got) != 0 {
 		t.Errorf("requests to the target cluster: %v", got)
 	}
-	if got := count(t, resource, beforeResource); len(got) != 1 || got["update deployitems.landscaper.gardener.cloud/status"] != 1 {
+	if got := count(t, resource, namespace, beforeResource); len(got) != 1 || got["update deployitems.landscaper.gardener.cloud/status"] != 1 {
 		t.Errorf("requests to the resource cluster: %v", got)
 	}
 	before := mark(t, target)
 	again(t, ended, oneConfigMap+"  annotateBeforeCreate: {}\n")
 	awaitEnd(t, ended, v1alpha1.DeployItemPhases.Succeeded)
-	if got := count(t, target, before); got["get configmaps"] != 1 {
+	if got := count(t, target, namespace, before); got["get configmaps"] != 1 {
 		t.Errorf("requests after a change: %v", got)
 	}
 }

@@ -88,7 +88,7 @@ func TestDriftIsReported(t *testing.T) {
 			if inStep, message := awaitDrift(t, ended, v1alpha1.ConditionFalse); inStep.Status.JobID != ended.Status.JobID || message != "everything is as it was deployed" {
 				t.Errorf("job %s, message %q", inStep.Status.JobID, message)
 			}
-			for request := range count(t, target, before) {
+			for request := range count(t, target, namespace, before) {
 				if strings.HasPrefix(request, "watch") || strings.HasPrefix(request, "create") || strings.HasPrefix(request, "delete") {
 					t.Errorf("a comparison makes %s", request)
 				}

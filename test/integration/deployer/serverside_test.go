@@ -39,7 +39,7 @@ func TestServerSideApply(t *testing.T) {
 	before := mark(t, target)
 	create(t, item)
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	got := count(t, target, before)
+	got := count(t, target, namespace, before)
 	delete(got, "get /api")
 	delete(got, "get /apis")
 	if diff := cmp.Diff(map[string]int{"patch configmaps": 1}, got); diff != "" {

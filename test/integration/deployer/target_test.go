@@ -119,7 +119,7 @@ func TestSelfTarget(t *testing.T) {
 	before := mark(t, resource)
 	create(t, second)
 	awaitEnd(t, second, v1alpha1.DeployItemPhases.Succeeded)
-	if got := count(t, resource, before); got["create serviceaccounts/token"] != 0 {
+	if got := count(t, resource, namespace, before); got["create serviceaccounts/token"] != 0 {
 		t.Errorf("a token that is still good is requested again: %v", got)
 	}
 }
@@ -217,7 +217,7 @@ func TestOIDCTarget(t *testing.T) {
 			if test.audience == nil {
 				want = 0
 			}
-			if got := count(t, resource, before)["create serviceaccounts/token"]; got != want {
+			if got := count(t, resource, namespace, before)["create serviceaccounts/token"]; got != want {
 				t.Errorf("%d tokens were requested, want %d", got, want)
 			}
 		})

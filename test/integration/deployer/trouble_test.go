@@ -186,7 +186,7 @@ func TestTargetGoesDuringADeletion(t *testing.T) {
 	before := mark(t, target)
 	handOver(t, ended)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, ended)
-	if got := count(t, target, before); got["delete configmaps"] != 1 {
+	if got := count(t, target, namespace, before); got["delete configmaps"] != 1 {
 		t.Errorf("requests %v", got)
 	}
 }

@@ -54,7 +54,7 @@ func TestDeletionWaitsForFinalizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, waiting)
-	got := count(t, target, before)
+	got := count(t, target, namespace, before)
 	if diff := cmp.Diff(map[string]int{"delete configmaps": 1, "watch configmaps": 1}, got); diff != "" {
 		t.Errorf("requests, -want +got\n%s", diff)
 	}
@@ -99,7 +99,7 @@ func TestReadiness(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	got := count(t, target, before)
+	got := count(t, target, namespace, before)
 	delete(got, "get /api")
 	delete(got, "get /apis")
 	if diff := cmp.Diff(map[string]int{"create deployments.apps": 1, "watch deployments.apps": 1}, got); diff != "" {
