@@ -82,14 +82,7 @@ func helmItem(t *testing.T, files map[string]string, more string) *v1alpha1.Depl
 // reconfigured gives an item another configuration and a job.
 func reconfigured(t *testing.T, item *v1alpha1.DeployItem, config string) *v1alpha1.DeployItem {
 	t.Helper()
-	if err := items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err != nil {
-		t.Fatal(err)
-	}
-	setConfig(t, item, config)
-	if err := items.Update(t.Context(), item); err != nil {
-		t.Fatal(err)
-	}
-	handOver(t, item)
+	again(t, item, config)
 	return item
 }
 

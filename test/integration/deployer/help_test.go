@@ -81,13 +81,28 @@ func setConfig(t *testing.T, item *v1alpha1.DeployItem, config string) {
 }
 
 // handOver gives an item a job, as an Execution or a test does.
-func handOver(t *testing.T, item *v1alpha1.DeployItem) string {
+func handOver(t *testing.T, item *v1alpha1.DeployItem) (jobID string) {
 	t.Helper()
-	jobID := deployer.HandOver(item, time.Now())
-	if err := items.Status().Update(t.Context(), item); err != nil {
+	change(t, item, func() error {
+		jobID = deployer.HandOver(item, time.Now())
+		return items.Status().Update(t.Context(), item)
+	})
+	return jobID
+}
+
+// change changes and stores an item. After a conflict it does so once more with the newer
+// version: the deployer may be telling news of a job in the same moment.
+func change(t *testing.T, item *v1alpha1.DeployItem, store func() error) {
+	t.Helper()
+	err := store()
+	for apierrors.IsConflict(err) {
+		if err = items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err == nil {
+			err = store()
+		}
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return jobID
 }
 
 // start creates an item and hands it its first job.

@@ -27,10 +27,10 @@ func again(t *testing.T, item *v1alpha1.DeployItem, config string) {
 	if err := items.Get(t.Context(), client.ObjectKeyFromObject(item), item); err != nil {
 		t.Fatal(err)
 	}
-	setConfig(t, item, config)
-	if err := items.Update(t.Context(), item); err != nil {
-		t.Fatal(err)
-	}
+	change(t, item, func() error {
+		setConfig(t, item, config)
+		return items.Update(t.Context(), item)
+	})
 	handOver(t, item)
 }
 
