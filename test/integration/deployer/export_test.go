@@ -134,12 +134,11 @@ func TestExportInTime(t *testing.T) {
 	createTarget(t, namespace, "cluster", access)
 	createTarget(t, namespace, "edge", edgeAccess)
 	item := newItem(t, namespace, "late", exports)
-	item.Spec.Timeout = duration("3s")
-	create(t, item)
-	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed)
+	const stage = `timeout at: "deployer: during export - key: there.text"`
+	ended := awaitLimit(t, item, func(item *v1alpha1.DeployItem) bool { return strings.Contains(item.Status.LastError.Message, stage) })
 	last := ended.Status.LastError
-	if last.Operation != "ReconcileManifests" || last.Reason != "ReadExportValues" || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, `timeout at: "deployer: during export - key: there.text"`) {
-		t.Errorf("last error %+v", last)
+	if ended.Status.Phase != v1alpha1.DeployItemPhases.Failed || last.Operation != "ReconcileManifests" || last.Reason != "ReadExportValues" || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, stage) {
+		t.Errorf("phase %s, last error %+v", ended.Status.Phase, last)
 	}
 	if ended.Status.ExportReference != nil {
 		t.Errorf("exportRef %v", ended.Status.ExportReference)
@@ -222,11 +221,10 @@ func TestCustomCheckInTime(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "checks", customChecks)
-	item.Spec.Timeout = duration("3s")
-	create(t, item)
-	last := awaitEnd(t, item, v1alpha1.DeployItemPhases.Failed).Status.LastError
-	if last.Operation != "WaitForObjectsReady" || last.Reason != "ProgressingTimeout" || !hasCode(last, v1alpha1.ErrorTimeout) ||
-		!strings.Contains(last.Message, "resource "+namespace+"/here of type ConfigMap\": field .data.state has another value than required") {
-		t.Errorf("last error %+v", last)
+	told := "resource " + namespace + "/here of type ConfigMap\": field .data.state has another value than required"
+	ended := awaitLimit(t, item, func(item *v1alpha1.DeployItem) bool { return strings.Contains(item.Status.LastError.Message, told) })
+	if last := ended.Status.LastError; ended.Status.Phase != v1alpha1.DeployItemPhases.Failed || last.Operation != "WaitForObjectsReady" ||
+		last.Reason != "ProgressingTimeout" || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, told) {
+		t.Errorf("phase %s, last error %+v", ended.Status.Phase, last)
 	}
 }

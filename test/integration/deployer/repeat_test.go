@@ -98,7 +98,7 @@ func TestDriftIsReported(t *testing.T) {
 			if message != "somebody has changed ConfigMap "+namespace+"/settings (data.level)" || drifted.Status.Phase != v1alpha1.DeployItemPhases.Succeeded {
 				t.Errorf("phase %s, message %q", drifted.Status.Phase, message)
 			}
-			event := awaitEvents(t, namespace, 1)[0]
+			event := awaitEvents(t, drifted, 1)[0]
 			if event.Reason != "Drifted" || event.Type != corev1.EventTypeWarning || !strings.Contains(event.Note, "data.level") || strings.Contains(event.Note, secretWord) {
 				t.Errorf("event %+v", event)
 			}

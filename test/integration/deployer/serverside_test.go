@@ -103,7 +103,6 @@ updateStrategy: `+strategy+`
 manifests:
 - manifest: {apiVersion: v1, kind: ConfigMap, immutable: true, metadata: {name: fixed, namespace: NAMESPACE}, data: {x: "1"}}
 `)
-			item.Spec.Timeout = duration("3s")
 			create(t, item)
 			ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 			first := configMap(namespace, "fixed")
@@ -111,8 +110,8 @@ manifests:
 				t.Fatal(err)
 			}
 			again(t, ended, strings.ReplaceAll(string(ended.Spec.Configuration.Raw), `"x":"1"`, `"x":"`+secretWord+`"`))
-			ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.Failed)
-			if last := ended.Status.LastError; !strings.Contains(last.Message, "data: it is forbidden here (it cannot be changed") || strings.Contains(last.Message, secretWord) {
+			failing := awaitItem(t, ended, "the error", func(item *v1alpha1.DeployItem) bool { return item.Status.LastError != nil })
+			if last := failing.Status.LastError; !strings.Contains(last.Message, "data: it is forbidden here (it cannot be changed") || strings.Contains(last.Message, secretWord) {
 				t.Errorf("last error %+v", last)
 			}
 			again(t, ended, strings.ReplaceAll(string(ended.Spec.Configuration.Raw), `"manifests":[{`, `"manifests":[{"onImmutableChange":"recreate",`))

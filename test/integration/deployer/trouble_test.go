@@ -170,13 +170,16 @@ func TestTargetGoesDuringADeletion(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "item", strings.ReplaceAll(twoConfigMaps, "goes", "first"))
-	item.Spec.Timeout = duration("6s")
 	create(t, item)
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	calm := troubled(t, false, lab.Rule{Name: "half", Verbs: []string{"delete"}, Resources: []string{"configmaps"}, Names: []string{"stays"}, Namespaces: []string{namespace}, Share: 1, Action: "status", Status: 503})
-	remove(t, ended)
-	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.DeleteFailed)
-	if last := ended.Status.LastError; !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, "ConfigMap "+namespace+"/stays") {
+	if err := items.Delete(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	ended = awaitLimit(t, ended, func(item *v1alpha1.DeployItem) bool {
+		return strings.Contains(item.Status.LastError.Message, "ConfigMap "+namespace+"/stays")
+	})
+	if last := ended.Status.LastError; ended.Status.Phase != v1alpha1.DeployItemPhases.DeleteFailed || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, "ConfigMap "+namespace+"/stays") {
 		t.Errorf("last error %+v", last)
 	}
 	if got := managed(t, ended); len(got) != 1 || got[0] != "stays" {
