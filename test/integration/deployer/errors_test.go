@@ -79,6 +79,7 @@ func catalogue(t *testing.T) []failure {
 			create(t, item)
 			awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 			changeTarget(t, item.Namespace, []byte("{}"))
+			awaitTarget(t, item.Namespace, "kubeconfig")
 		}},
 		{row: "there is no configuration", operation: "reconcile", reason: "ProviderConfigurationMissing", code: c, config: "-"},
 		{row: "the second Target of a check is missing", operation: "reconcile", reason: "NoTargetFound", config: "readinessChecks: {custom: [{name: c, targetName: nowhere, resourceSelector: " + elsehow + ", requirements: [" + checked + "]}]}", message: "correct targetName"},

@@ -129,6 +129,7 @@ func TestDeletionWithoutTarget(t *testing.T) {
 	if err := items.Delete(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
+	awaitTarget(t, namespace, "does not exist: create it")
 	remove(t, ended)
 	awaitItem(t, ended, "the wait for the Target", func(item *v1alpha1.DeployItem) bool {
 		return item.Status.Phase == v1alpha1.DeployItemPhases.Deleting && item.Status.LastError != nil && item.Status.LastError.Reason == "NoTargetFound"

@@ -158,6 +158,7 @@ func TestServiceAccountIsMissing(t *testing.T) {
 	if err := items.Update(t.Context(), access); err != nil {
 		t.Fatal(err)
 	}
+	awaitTarget(t, namespace, "create ServiceAccount "+namespace+"/other")
 	remove(t, item)
 	awaitItem(t, item, "what the deletion needs", func(item *v1alpha1.DeployItem) bool {
 		return item.Status.LastError != nil && strings.Contains(item.Status.LastError.Message, "create ServiceAccount "+namespace+"/other")
@@ -230,7 +231,6 @@ func TestDeletionWithoutCluster(t *testing.T) {
 	namespace := namespaces(t)
 	made := createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "item", oneConfigMap)
-	item.Spec.Timeout = duration("2s")
 	create(t, item)
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
 	content, err := json.Marshal(map[string]any{"kubeconfig": string(altered(t, func(kubeconfig map[string]any) { ofCluster(kubeconfig)["server"] = "https://127.0.0.1:1" }))})
@@ -241,9 +241,14 @@ func TestDeletionWithoutCluster(t *testing.T) {
 	if err := items.Update(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
-	remove(t, ended)
-	ended = awaitEnd(t, ended, v1alpha1.DeployItemPhases.DeleteFailed)
-	if last := ended.Status.LastError; !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, "connection refused") {
+	awaitTarget(t, namespace, "connection refused")
+	if err := items.Delete(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	ended = awaitLimit(t, ended, func(item *v1alpha1.DeployItem) bool {
+		return strings.Contains(item.Status.LastError.Message, "connection refused")
+	})
+	if last := ended.Status.LastError; ended.Status.Phase != v1alpha1.DeployItemPhases.DeleteFailed || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, "connection refused") {
 		t.Errorf("last error %+v", last)
 	}
 	ended.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
