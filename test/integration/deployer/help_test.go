@@ -225,6 +225,16 @@ func mark(t *testing.T, cluster *lab.Cluster) lab.Mark {
 	return at
 }
 
+// settle returns when the deployer has seen all items as they were when it was called: all
+// of them come by one watch, in the order of the writes, so it has when a newer one is done.
+func settle(t *testing.T, namespace string) {
+	t.Helper()
+	item := newItem(t, namespace, "", "{apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1, kind: ProviderConfiguration}")
+	item.GenerateName, item.Spec.Type, item.Spec.Target = "settle-", v1alpha1.MockDeployItemType, nil
+	create(t, item)
+	awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+}
+
 // condition returns the status of a condition and its message.
 func condition(item *v1alpha1.DeployItem, conditionType v1alpha1.ConditionType) (v1alpha1.ConditionStatus, string) {
 	for _, found := range item.Status.Conditions {

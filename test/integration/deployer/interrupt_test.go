@@ -60,9 +60,9 @@ func openGate(t *testing.T, namespace string) {
 }
 
 // TestInterruptionOfEachStage ends a job from the outside in every stage that waits.
-// From that moment on nothing is asked or written any more, which is earlier than the
-// second after which the published deployers notice it, and the next job goes on from
-// there.
+// From the moment on when the deployer sees that, nothing is asked or written any more,
+// which is earlier than the second after which the published deployers notice it, and the
+// next job goes on from there.
 func TestInterruptionOfEachStage(t *testing.T) {
 	const held = "acme.example/hold"
 	deploy := func(t *testing.T, item *v1alpha1.DeployItem, name string) {
@@ -140,6 +140,8 @@ func TestInterruptionOfEachStage(t *testing.T) {
 				t.Fatal(err)
 			}
 			interrupted := waiting.ResourceVersion
+			// It cannot obey before it knows.
+			settle(t, namespace)
 			before := mark(t, target)
 			test.allow(t, namespace)
 			// Another item shows that the deployer has had the time to do something wrong.

@@ -55,6 +55,10 @@ func TestTargetAppearsLater(t *testing.T) {
 	item := newItem(t, namespace, "item", oneConfigMap)
 	create(t, item)
 	awaitMissing(t, item, "reconcilePrivate", "NoTargetFound", "Target "+namespace+"/cluster does not exist: create it")
+	// The news of the wait come back to the deployer, which looks once more.
+	settle(t, namespace)
+	again(t, other, manifest)
+	awaitEnd(t, other, v1alpha1.DeployItemPhases.Succeeded)
 	// Another job that ends shows that time has passed. Its own Target has been seen
 	// before: one that is as new as its item may have to be asked for.
 	before := mark(t, resource)
