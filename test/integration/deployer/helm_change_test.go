@@ -110,7 +110,8 @@ func TestDriftOfRelease(t *testing.T) {
 	if corrected.Data["more"] != "theirs" {
 		t.Errorf("what others have added is gone: %v", corrected.Data)
 	}
-	awaitItem(t, item, "that nothing differs any more", func(item *v1alpha1.DeployItem) bool {
+	// The job that corrects it stores its record last.
+	awaitItem(t, awaitJobAfter(t, item), "that nothing differs any more", func(item *v1alpha1.DeployItem) bool {
 		drifted, _ := condition(item, v1alpha1.DriftedCondition)
 		return drifted == v1alpha1.ConditionFalse
 	})
