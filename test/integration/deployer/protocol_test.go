@@ -130,6 +130,8 @@ func TestLostAnswers(t *testing.T) {
 		if err := items.Create(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}
+		// Nobody else is to use up its faults.
+		test.rule.Namespaces = []string{namespace}
 		if err := test.cluster.SetFaults(t.Context(), lab.Faults{Seed: 1, Rules: []lab.Rule{test.rule}}); err != nil {
 			t.Fatal(err)
 		}
