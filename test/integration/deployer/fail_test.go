@@ -315,18 +315,20 @@ func TestSecretInRejectedManifest(t *testing.T) {
 func TestMissingDefinition(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
-	item := newItem(t, namespace, "item", `{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, manifests: [{manifest: {apiVersion: late.example/v1, kind: Guest, metadata: {name: a, namespace: NAMESPACE}}}]}`)
+	// The definition stays, so that each run has a group of its own.
+	group := namespace + ".example"
+	item := newItem(t, namespace, "item", `{apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, manifests: [{manifest: {apiVersion: `+group+`/v1, kind: Guest, metadata: {name: a, namespace: NAMESPACE}}}]}`)
 	create(t, item)
 	failing := awaitItem(t, item, "the error", func(item *v1alpha1.DeployItem) bool { return item.Status.LastError != nil })
-	if last := failing.Status.LastError; last.Operation != "GetApiResource" || !strings.Contains(last.Message, "does not know kind Guest in late.example/v1") {
+	if last := failing.Status.LastError; last.Operation != "GetApiResource" || !strings.Contains(last.Message, "does not know kind Guest in "+group+"/v1") {
 		t.Errorf("last error %+v", last)
 	}
 	definition := unstructuredFrom(t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: guests.late.example}
+metadata: {name: guests.`+group+`}
 spec:
-  group: late.example
+  group: `+group+`
   names: {kind: Guest, plural: guests}
   scope: Namespaced
   versions:

@@ -22,8 +22,10 @@ import (
 	"go.landscaper.dev/test/lab"
 )
 
-// patience limits every wait; nothing waits that long when all is well.
-const patience = 30 * time.Second
+// patience limits every wait; nothing waits that long when all is well, also on a machine
+// that is busy with other things. It is less than the times after which a deployer looks
+// again without being woken.
+const patience = 2 * time.Minute
 
 // namespaces makes a namespace of the same name on both clusters.
 func namespaces(t *testing.T) string {

@@ -83,7 +83,7 @@ func run(m *testing.M) int {
 
 // start prepares both clusters and runs the deployer against them.
 func start(ctx context.Context) (stop func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	resource, target = environment.Clusters["resource"], environment.Clusters["target"]
 	if items, err = connect(resource.Kubeconfig); err != nil {

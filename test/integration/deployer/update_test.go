@@ -159,12 +159,12 @@ manifests:
     apiVersion: v1
     kind: List
     items:
-    - {apiVersion: acme.example/v1, kind: Tenant, metadata: {name: blue, namespace: NAMESPACE}}
+    - {apiVersion: NAMESPACE.example/v1, kind: Tenant, metadata: {name: blue, namespace: NAMESPACE}}
     - apiVersion: apiextensions.k8s.io/v1
       kind: CustomResourceDefinition
-      metadata: {name: tenants.acme.example}
+      metadata: {name: tenants.NAMESPACE.example}
       spec:
-        group: acme.example
+        group: NAMESPACE.example
         names: {kind: Tenant, plural: tenants}
         scope: Namespaced
         versions:
@@ -172,7 +172,7 @@ manifests:
 `)
 	create(t, item)
 	ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
-	if got, want := managed(t, ended), []string{"tenants.acme.example", "blue"}; !slices.Equal(got, want) {
+	if got, want := managed(t, ended), []string{"tenants." + namespace + ".example", "blue"}; !slices.Equal(got, want) {
 		t.Errorf("recorded objects %v, want %v", got, want)
 	}
 	if len(ended.Status.LastErrors) != 0 {
