@@ -5,19 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
 )
 
 // robot is the ServiceAccount in the source that TargetSyncs use.
@@ -49,8 +54,31 @@ func newSpace(t *testing.T, rules ...rbacv1.PolicyRule) *space {
 	if err := there.SubResource("token").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: s.meta(robot)}, token); err != nil {
 		t.Fatal(err)
 	}
+	// The controller asks at once, and would be refused.
+	s.awaitRight(true)
 	create(t, here, &corev1.Secret{ObjectMeta: s.meta("access"), Data: map[string][]byte{"kubeconfig": kubeconfig(t, source, robot, token.Status.Token)}})
 	return s
+}
+
+// awaitRight returns when the source lets the robot request tokens for itself, or refuses
+// that. Nothing tells when a Role is in force, so it is asked.
+func (s *space) awaitRight(granted bool) {
+	s.t.Helper()
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User:               "system:serviceaccount:" + s.name + ":" + robot,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: s.name, Verb: "create", Resource: "serviceaccounts", Subresource: "token", Name: robot},
+	}}
+	ctx, cancel := context.WithTimeout(s.t.Context(), lifeline)
+	defer cancel()
+	for {
+		asked := review.DeepCopy()
+		if err := there.Create(ctx, asked); err != nil {
+			s.t.Fatalf("ask for a right, want granted=%t: %v", granted, err)
+		}
+		if asked.Status.Allowed == granted {
+			return
+		}
+	}
 }
 
 // mayReadSecrets is what the variant for Secrets needs.
@@ -62,14 +90,81 @@ func (s *space) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: s.name, Name: name}
 }
 
-// sync makes the TargetSync "fleet".
+// sync makes the TargetSync "fleet". It goes with the test: another one counts the
+// requests to the garden.
 func (s *space) sync(spec v1alpha1.TargetSyncSpec) *v1alpha1.TargetSync {
 	s.t.Helper()
 	made := &v1alpha1.TargetSync{ObjectMeta: s.meta("fleet"), Spec: spec}
 	made.Spec.SourceNamespace = s.name
 	made.Spec.SecretRef = v1alpha1.LocalSecretReference{Name: "access", Key: "kubeconfig"}
 	create(s.t, here, made)
+	s.t.Cleanup(func() {
+		if err := client.IgnoreNotFound(here.Delete(context.Background(), made.DeepCopy())); err != nil {
+			s.t.Error(err)
+		}
+	})
 	return made
+}
+
+// change changes the newest version of the TargetSync: the controller may be telling how
+// the last run has gone.
+func (s *space) change(edit func(*v1alpha1.TargetSyncSpec)) {
+	s.t.Helper()
+	sync := &v1alpha1.TargetSync{ObjectMeta: s.meta("fleet")}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := here.Get(s.t.Context(), client.ObjectKeyFromObject(sync), sync); err != nil {
+			return err
+		}
+		edit(&sync.Spec)
+		return here.Update(s.t.Context(), sync)
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// requests are those of the controller for this namespace on both clusters, those of the
+// robot included: elsewhere there are other TargetSyncs.
+func (s *space) requests(count *landscape.Count) []landscape.Request {
+	s.t.Helper()
+	requests, err := count.Requests(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return slices.DeleteFunc(requests, func(request landscape.Request) bool { return request.Namespace != "" && request.Namespace != s.name })
+}
+
+// count counts from now on. What the controller has told before by events, which takes its
+// time, is not counted.
+func (s *space) count(told ...string) *landscape.Count {
+	s.t.Helper()
+	for _, reason := range told {
+		s.awaitEvent(reason)
+	}
+	count, err := landscape.StartCount(s.t.Context(),
+		landscape.Caller{Cluster: resource, User: user}, landscape.Caller{Cluster: source, User: "system:serviceaccount:" + s.name + ":" + robot})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return count
+}
+
+// awaitEvent waits for an event about the TargetSync.
+func (s *space) awaitEvent(reason string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), lifeline)
+	defer cancel()
+	events, err := here.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(s.name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		if told, ok := event.Object.(*eventsv1.Event); ok && told.Reason == reason {
+			return
+		}
+	}
+	s.t.Fatalf("no event %s", reason)
 }
 
 // await watches a TargetSync until a condition holds.

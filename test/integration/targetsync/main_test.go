@@ -30,8 +30,9 @@ import (
 // the rules of the chart and nothing else.
 const user = "landscaper-server"
 
-// lifeline bounds every wait; a wait ends with its event, long before.
-const lifeline = time.Minute
+// lifeline bounds every wait; a wait ends with its event, long before. It is less than the
+// time after which a TargetSync runs again by itself.
+const lifeline = 2 * time.Minute
 
 var (
 	// resource is the cluster with the TargetSyncs, source the one that they look at.

@@ -70,9 +70,10 @@ func TestSecrets(t *testing.T) {
 		await(t, here, &corev1.SecretList{}, s.name, "south.kubeconfig", "is back", func(seen *corev1.Secret) bool { return seen.UID != secret.UID })
 	})
 	t.Run("another expression", func(t *testing.T) {
-		sync := s.awaitReady("Synchronized")
-		sync.Spec.SecretNameExpression, sync.Spec.CreateTargetToSource = "^west", false
-		update(t, here, sync)
+		s.awaitReady("Synchronized")
+		s.change(func(spec *v1alpha1.TargetSyncSpec) {
+			spec.SecretNameExpression, spec.CreateTargetToSource = "^west", false
+		})
 		s.awaitTarget("south.kubeconfig", false)
 		s.awaitTarget("garden", false)
 		s.await("has one Target", func(sync *v1alpha1.TargetSync) bool { return sync.Status.SyncedTargets == 1 })

@@ -86,17 +86,9 @@ func TestShoots(t *testing.T) {
 
 	t.Run("when nothing is due, nothing is requested or written", func(t *testing.T) {
 		before, asked, secretBefore := s.awaitReady("Synchronized"), len(s.grants()), s.secret("prod-eu")
-		count, err := landscape.StartCount(t.Context(),
-			landscape.Caller{Cluster: resource, User: user}, landscape.Caller{Cluster: source, User: "system:serviceaccount:" + s.name + ":" + robot})
-		if err != nil {
-			t.Fatal(err)
-		}
+		count := s.count("Synchronized", "TargetsCreated")
 		after := s.again()
-		requests, err := count.Requests(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		sums := landscape.Sums(requests)
+		sums := landscape.Sums(s.requests(count))
 		if len(s.grants()) != asked || sums["source list shoots.core.gardener.cloud"] != 1 {
 			t.Errorf("requests %v", sums)
 		}
@@ -166,18 +158,10 @@ func TestManyShoots(t *testing.T) {
 	for i := range count {
 		s.shoot(fmt.Sprintf("shoot-%02d", i))
 	}
-	callers := []landscape.Caller{{Cluster: resource, User: user}, {Cluster: source, User: "system:serviceaccount:" + s.name + ":" + robot}}
-	first, err := landscape.StartCount(t.Context(), callers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := s.count()
 	s.sync(v1alpha1.TargetSyncSpec{ShootNameExpression: "*"})
 	s.await("is synchronised", func(sync *v1alpha1.TargetSync) bool { return sync.Status.SyncedTargets == count })
-	requests, err := first.Requests(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums := landscape.Sums(requests)
+	sums := landscape.Sums(s.requests(first))
 	want := map[string]int{
 		"source list shoots.core.gardener.cloud": 1, "source create shoots.core.gardener.cloud/adminkubeconfig": count,
 		"resource create secrets": count, "resource create targets.landscaper.gardener.cloud": count,
@@ -190,14 +174,9 @@ func TestManyShoots(t *testing.T) {
 	if atOnce := shoots.AtOnce(); atOnce > 5 || len(s.grants()) != count {
 		t.Errorf("%d requests at once, %d in all", atOnce, len(s.grants()))
 	}
-	steady, err := landscape.StartCount(t.Context(), callers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	steady := s.count("Synchronized", "TargetsCreated")
 	s.again()
-	if requests, err = steady.Requests(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	requests := s.requests(steady)
 	// The access is read, and the request for the run is taken away.
 	if sums := landscape.Sums(requests); sums["source list shoots.core.gardener.cloud"] != 1 || len(requests) != 3 {
 		t.Errorf("nothing is due, but %v", sums)

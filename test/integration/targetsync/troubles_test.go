@@ -357,7 +357,7 @@ func TestSpecErrors(t *testing.T) {
 	s := newSpace(t, mayReadSecrets("list", "watch"))
 	s.put("one", kubeconfig(t, source, "one", "word"))
 	s.sync(v1alpha1.TargetSyncSpec{SecretNameExpression: "one"})
-	sync := s.awaitReady("Synchronized")
+	s.awaitReady("Synchronized")
 	for _, test := range []struct {
 		reason, want string
 		change       func(*v1alpha1.TargetSyncSpec)
@@ -368,17 +368,15 @@ func TestSpecErrors(t *testing.T) {
 		}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			test.change(&sync.Spec)
-			update(t, here, sync)
-			sync = s.await("tells it", func(sync *v1alpha1.TargetSync) bool { return strings.Contains(ready(sync).Message, test.want) })
+			s.change(test.change)
+			sync := s.await("tells it", func(sync *v1alpha1.TargetSync) bool { return strings.Contains(ready(sync).Message, test.want) })
 			if s.target("one") == nil || sync.Status.ObservedGeneration != sync.Generation {
 				t.Errorf("%+v", sync.Status)
 			}
 		})
 	}
 	t.Run("no expression: the user wants none", func(t *testing.T) {
-		sync.Spec.ShootNameExpression, sync.Spec.SecretNameExpression = "", ""
-		update(t, here, sync)
+		s.change(func(spec *v1alpha1.TargetSyncSpec) { spec.ShootNameExpression, spec.SecretNameExpression = "", "" })
 		s.awaitTarget("one", false)
 	})
 }
