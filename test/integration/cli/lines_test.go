@@ -8,7 +8,7 @@ import (
 )
 
 // patience is when a test gives up waiting for an event.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // lines collects text that a process writes and lets a test wait for a part of it.
 type lines struct {

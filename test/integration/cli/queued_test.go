@@ -17,7 +17,6 @@ func TestQueuedItem(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"inst inspect shop", "\n        └── [ (outdated)] DeployItem shop-item\n            Waiting: " + queued},
 		{"inst inspect shop -o tree-json", `"state":"Waiting","ready":false,"outdated":true,"reason":"Queued"`},
-		{"inst wait shop --timeout 1s", "  0s  shop (Progressing): DeployItem shop-item: " + queued},
 		{"inst graph shop", "[Progressing] shop"},
 	} {
 		got := cli(t, resource.Kubeconfig, append(strings.Fields(test.line), "-n", namespace)...)
@@ -25,7 +24,11 @@ func TestQueuedItem(t *testing.T) {
 			t.Errorf("%s: %q is missing: %+v", test.line, test.want, got)
 		}
 	}
-	p := begin(t, resource.Kubeconfig, "inst", "inspect", "shop", "--watch", "-n", namespace)
+	p := begin(t, resource.Kubeconfig, "inst", "wait", "shop", "-n", namespace)
+	p.err.await(t, "s  shop (Progressing): DeployItem shop-item: "+queued)
+	_ = p.command.Process.Kill()
+	_ = p.command.Wait()
+	p = begin(t, resource.Kubeconfig, "inst", "inspect", "shop", "--watch", "-n", namespace)
 	p.out.await(t, "DeployItem "+namespace+"/shop-item: "+queued)
 	update(t, newItem(namespace, "shop", "shop-item"), itemJob("job-1", "Progressing", ""))
 	p.out.await(t, "DeployItem "+namespace+"/shop-item: Progressing\n")

@@ -107,8 +107,9 @@ func useQuickstart(t *testing.T, there client.Client, namespace string) {
 func waitForQuickstart(t *testing.T, there client.WithWatch, namespace string) {
 	t.Helper()
 	install := []string{"quickstart", "install", "--namespace", namespace, "--wait"}
-	got := cli(t, empty.Kubeconfig, append(install, "--timeout", "1s", "--strict-exit-codes")...)
-	if got.code != 5 || !strings.Contains(got.err, "\nError: wait for Deployment landscaper in namespace "+namespace+": ") || !strings.Contains(got.err, ": timeout: look at its Pods") {
+	told := "\nError: wait for Deployment landscaper in namespace " + namespace + ": "
+	got, _ := withLimit(t, empty.Kubeconfig, told, append(install, "--timeout", "LIMIT", "--strict-exit-codes")...)
+	if got.code != 5 || !strings.Contains(got.err, told) || !strings.Contains(got.err, ": timeout: look at its Pods") {
 		t.Errorf("%+v", got)
 	}
 	p := begin(t, empty.Kubeconfig, install...)

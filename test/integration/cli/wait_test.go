@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,19 +39,37 @@ func TestWaitForWhatIsThere(t *testing.T) {
 		{"succeeded, but a failure was wanted", []string{"good", "--for", "failed"}, 1, "", "Error: the Installation good has not failed: it ended in phase Succeeded\n"},
 		{"not there", []string{"x"}, 3, "", "Error: there is no Installation x in namespace " + namespace + ": see what exists with landscaper-cli installations inspect -A\n"},
 		{"not there, and wanted so", []string{"x", "--for", "deleted"}, 0, "Installation x: deleted\n", ""},
-		{"the failure of the job before does not count", []string{"asked", "--timeout", "300ms", "-q"}, 5, "",
-			"Error: after 300ms still waiting for asked (Failed): operation \"reconcile\" has not been taken up yet\n"},
-		{"nobody has started a job", []string{"new", "--timeout", "300ms", "-q"}, 5, "",
-			"Error: after 300ms still waiting for new (no phase): no job was started yet: run landscaper-cli installations reconcile new\n"},
-		{"nobody has deleted it", []string{"good", "--for", "deleted", "--timeout", "300ms", "-q"}, 5, "",
-			"Error: after 300ms still waiting for good (Succeeded): nobody has asked for its deletion yet: run kubectl delete installation good\n"},
+		{"the failure of the job before does not count", []string{"asked", "--timeout", "LIMIT", "-q"}, 5, "",
+			"Error: after LIMIT still waiting for asked (Failed): operation \"reconcile\" has not been taken up yet\n"},
+		{"nobody has started a job", []string{"new", "--timeout", "LIMIT", "-q"}, 5, "",
+			"Error: after LIMIT still waiting for new (no phase): no job was started yet: run landscaper-cli installations reconcile new\n"},
+		{"nobody has deleted it", []string{"good", "--for", "deleted", "--timeout", "LIMIT", "-q"}, 5, "",
+			"Error: after LIMIT still waiting for good (Succeeded): nobody has asked for its deletion yet: run kubectl delete installation good\n"},
 	}
 	for _, test := range tests {
-		got := cli(t, resource.Kubeconfig, append([]string{"inst", "wait", "-n", namespace}, test.args...)...)
-		if want := (outcome{test.code, test.out, test.err}); got != want {
+		got, limit := withLimit(t, resource.Kubeconfig, test.err, append([]string{"inst", "wait", "-n", namespace}, test.args...)...)
+		if want := (outcome{test.code, test.out, strings.Replace(test.err, "LIMIT", limit, 1)}); got != want {
 			t.Errorf("%s: %+v, want %+v", test.reason, got, want)
 		}
 	}
+}
+
+// withLimit runs a command with a time limit, which is LIMIT in its arguments and in what
+// it is to say. It is to run into the limit when it has seen what is there: where a busy
+// machine takes longer for that, the command has more time.
+func withLimit(t *testing.T, kubeconfig, told string, args ...string) (got outcome, limit string) {
+	t.Helper()
+	for _, limit = range []string{"300ms", "5s", "1m0s"} {
+		line := slices.Clone(args)
+		for i := range line {
+			line[i] = strings.Replace(line[i], "LIMIT", limit, 1)
+		}
+		got = cli(t, kubeconfig, line...)
+		if got.code != 5 || strings.Contains(got.err, strings.Replace(told, "LIMIT", limit, 1)) {
+			break
+		}
+	}
+	return got, limit
 }
 
 func TestWaitTellsWhoIsWaitedFor(t *testing.T) {

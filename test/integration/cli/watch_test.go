@@ -18,9 +18,11 @@ func TestWatchShowsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tries = 5
+	// What else the machine does counts in neither figure if it leaves one of the tries alone.
+	const tries, most = 5, 30
 	first, plain := time.Hour, time.Hour
-	for range tries {
+	late := func() bool { return first > max(300*time.Millisecond, 3*plain) }
+	for try := 0; try < tries || late() && try < most; try++ {
 		began := time.Now()
 		if got := cli(t, resource.Kubeconfig, "inst", "inspect", "-n", namespace); got.code != 0 {
 			t.Fatalf("%+v", got)
@@ -48,8 +50,8 @@ func TestWatchShowsAtOnce(t *testing.T) {
 		_ = p.command.Wait()
 	}
 	t.Logf("the first picture took %s, inspect %s", first.Round(time.Millisecond), plain.Round(time.Millisecond))
-	if limit := max(300*time.Millisecond, 3*plain); first > limit {
-		t.Errorf("the first picture took %s, more than %s", first, limit)
+	if late() {
+		t.Errorf("the first picture took %s, inspect %s", first, plain)
 	}
 }
 
