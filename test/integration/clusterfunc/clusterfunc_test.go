@@ -15,6 +15,7 @@ import (
 	"text/template"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,7 +50,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	started, err := lab.Start(ctx, lab.Options{})
 	if err != nil {
@@ -107,7 +108,21 @@ func prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return awaitRight(ctx)
+}
+
+// awaitRight returns when the ServiceAccount may list ConfigMaps. Nothing tells when a Role
+// is in force, so the API server is asked.
+func awaitRight(ctx context.Context) error {
+	for {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               "system:serviceaccount:" + there + ":" + account,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: there, Verb: "list", Resource: "configmaps"},
+		}}
+		if err := admin.Create(ctx, review); err != nil || review.Status.Allowed {
+			return err
+		}
+	}
 }
 
 // imported is a Target with the access under a key.
