@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/install"
@@ -75,8 +76,9 @@ func TestUpgradeFromPublicShape(t *testing.T) {
 	if err := public.Get(t.Context(), key, note); err != nil {
 		t.Fatal(err)
 	}
-	note.Annotations = map[string]string{"acme.example/owner": "platform"}
-	if err := public.Update(t.Context(), note); err != nil {
+	// Controllers of the API server may still be writing its status.
+	owned := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"acme.example/owner":"platform"}}}`))
+	if err := public.Patch(t.Context(), note.DeepCopy(), owned); err != nil {
 		t.Fatal(err)
 	}
 
@@ -230,9 +232,9 @@ func TestDowngradeIsRefused(t *testing.T) {
 	if err := cluster.Get(t.Context(), key, crd); err != nil {
 		t.Fatal(err)
 	}
-	ours := crd.Annotations[revisionAnnotation]
+	before, ours := crd.DeepCopy(), crd.Annotations[revisionAnnotation]
 	crd.Annotations[revisionAnnotation] = "1000000"
-	if err := cluster.Update(t.Context(), crd); err != nil {
+	if err := cluster.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 	err := install.Run(t.Context(), cluster, install.Options{SourceNamespaces: sources}, &bytes.Buffer{})
@@ -256,11 +258,11 @@ func TestForeignVersionStays(t *testing.T) {
 	if err := cluster.Get(t.Context(), key, crd); err != nil {
 		t.Fatal(err)
 	}
-	further := crd.Spec.Versions[0].DeepCopy()
+	before, further := crd.DeepCopy(), crd.Spec.Versions[0].DeepCopy()
 	further.Name = "v9"
 	crd.Spec.Versions[0].Storage = false
 	crd.Spec.Versions = append(crd.Spec.Versions, *further)
-	if err := cluster.Update(t.Context(), crd); err != nil {
+	if err := cluster.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 	runInstall(t, cluster, install.Options{SourceNamespaces: sources})

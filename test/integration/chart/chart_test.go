@@ -53,7 +53,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	var err error
 	started, err = lab.Start(ctx, lab.Options{Clusters: []string{"resource"}, With: []string{"registry-auth", "registry-tls"}})
