@@ -79,7 +79,7 @@ func (c *cluster) newUser(request UserRequest) (kube.Access, error) {
 	return c.TokenAccess(request.Name, token), nil
 }
 
-// grant gives the user the roles that were asked for.
+// grant gives the user the roles that were asked for, and returns when they are in force.
 func (c *cluster) grant(ctx context.Context, request UserRequest) error {
 	if len(request.Manifests) > 0 {
 		if err := c.objects.Apply(ctx, request.Manifests); err != nil {
@@ -91,7 +91,10 @@ func (c *cluster) grant(ctx context.Context, request UserRequest) error {
 			return fmt.Errorf("bind ClusterRole %s: %w", role, err)
 		}
 	}
-	return nil
+	if len(request.Manifests) == 0 && len(request.ClusterRoles) == 0 {
+		return nil
+	}
+	return c.awaitForce(ctx, request.Name)
 }
 
 func (c *cluster) bind(ctx context.Context, request UserRequest, role string) error {
