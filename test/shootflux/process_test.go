@@ -4,8 +4,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +18,27 @@ import (
 	"go.landscaper.dev/test/gardener"
 )
 
-// wantMetrics wants lines of what the extension measures.
+// wantMetrics wants lines of what the extension measures. They can only be asked for, and
+// follow from what it sees.
 func wantMetrics(t *testing.T, address string, lines ...string) {
+	t.Helper()
+	tick, ctx := time.NewTicker(50*time.Millisecond), limited(t)
+	defer tick.Stop()
+	for {
+		text := metrics(t, address)
+		missing := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains("\n"+text, "\n"+line+"\n") })
+		if len(missing) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("no %q in the metrics", missing)
+		}
+	}
+}
+
+func metrics(t *testing.T, address string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(limited(t), http.MethodGet, "http://"+address+"/metrics", nil)
 	must(t, err)
@@ -26,11 +47,7 @@ func wantMetrics(t *testing.T, address string, lines ...string) {
 	defer func() { must(t, answer.Body.Close()) }()
 	text, err := io.ReadAll(answer.Body)
 	must(t, err)
-	for _, line := range lines {
-		if !strings.Contains("\n"+string(text), "\n"+line+"\n") {
-			t.Errorf("no %s in the metrics", line)
-		}
-	}
+	return string(text)
 }
 
 // TestHeartbeat shows gardenlet that the extension lives.
