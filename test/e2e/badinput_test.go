@@ -20,8 +20,10 @@ import (
 // TestBadInput shows that what a user can get wrong ends the job with a message
 // that names object, field and remedy, and shows no secret.
 func TestBadInput(t *testing.T) {
-	startServer(t, env.serverKubeconfig, "--pickup-timeout", "2s")
-	short := strings.Replace(oneConfigMap, "  target: {import: cluster}\n", "  target: {import: cluster}\n  timeout: 3s\n", 1)
+	// All rows run at the same time: the limits leave each of them the time to get as far as
+	// to its own mistake.
+	startServer(t, env.serverKubeconfig, "--pickup-timeout", "12s")
+	short := strings.Replace(oneConfigMap, "  target: {import: cluster}\n", "  target: {import: cluster}\n  timeout: 12s\n", 1)
 	tests := []struct {
 		reason   string
 		template string
@@ -62,7 +64,7 @@ func TestBadInput(t *testing.T) {
 		{reason: "template that uses what does not exist", template: "deployItems:\n- name: {{ .imports.clutser.metadata }}\n", want: []string{"default"}},
 		{reason: "template that is no YAML", template: "deployItems: [\n", want: []string{"error while decoding templated execution"}},
 		{reason: "item without a type", template: "deployItems:\n- name: a\n", want: []string{"deployItems[0].type: Required value"}},
-		{reason: "unknown deploy item type", template: "deployItems:\n- name: a\n  type: acme.example/unknown\n  config: {apiVersion: v1, kind: Any}\n", want: []string{"no deployer has reconciled this deployitem within 2 seconds", "acme.example/unknown"}},
+		{reason: "unknown deploy item type", template: "deployItems:\n- name: a\n  type: acme.example/unknown\n  config: {apiVersion: v1, kind: Any}\n", want: []string{"no deployer has reconciled this deployitem within 12 seconds", "acme.example/unknown"}},
 		{reason: "item without a configuration", template: "deployItems:\n- name: a\n  type: landscaper.gardener.cloud/kubernetes-manifest\n  target: {import: cluster}\n", want: []string{"config"}, codes: []v1alpha1.ErrorCode{v1alpha1.ErrorConfigurationProblem}},
 		{reason: "manifest that the API server rejects", template: strings.Replace(short, "data: {greeting: hello}", "data: {greeting: {not: text}}", 1), want: []string{"NAME", "ConfigMap"}},
 		{reason: "manifest of a kind that does not exist", template: strings.NewReplacer("apiVersion: v1\n", "apiVersion: acme.example/v1\n", "kind: ConfigMap", "kind: Ghost").Replace(short), want: []string{"Ghost", "acme.example/v1"}},

@@ -74,7 +74,7 @@ func canaryItems() []canaryCase {
 		return canaryCase{reason: reason, template: "deployItems: [{" + fields + "}]", says: says}
 	}
 	config := func(reason, fields, says string) canaryCase {
-		return item(reason, "name: a, type: landscaper.gardener.cloud/kubernetes-manifest, target: {import: cluster}, timeout: 3s, config: {"+fields+"}", says)
+		return item(reason, "name: a, type: landscaper.gardener.cloud/kubernetes-manifest, target: {import: cluster}, timeout: 12s, config: {"+fields+"}", says)
 	}
 	const head = "apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, "
 	return []canaryCase{
@@ -110,7 +110,7 @@ func manifestItem(object string, config ...string) string {
 - name: one
   type: landscaper.gardener.cloud/kubernetes-manifest
   target: {import: cluster}
-  timeout: 3s
+  timeout: 12s
   labels: {a: "VALUE"}
   config:
     apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2

@@ -37,7 +37,7 @@ func canaryCharts(t *testing.T) []canaryCase {
 - name: one
   type: landscaper.gardener.cloud/helm
   target: {import: cluster}
-  timeout: 3s
+  timeout: 12s
   config:
     apiVersion: helm.deployer.landscaper.gardener.cloud/v1alpha1
     kind: ProviderConfiguration

@@ -56,7 +56,9 @@ func TestNoValueIsShown(t *testing.T) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := startServer(t, env.serverKubeconfig, "--config", config, "--metrics-address", metrics, "--metrics-open", "--pickup-timeout", "3s")
+	// All cases run at the same time: the limits leave each of them the time to get as far as
+	// to what is wrong with it.
+	server := startServer(t, env.serverKubeconfig, "--config", config, "--metrics-address", metrics, "--metrics-open", "--pickup-timeout", "12s")
 	space := namespace(t)
 	waitForContext(t, space)
 	canaryImports(t, space)

@@ -270,7 +270,7 @@ func kubeconfigs(marker string) map[string]func(*clientcmdapi.Config) {
 // intrudeByInstallation lets Landscaper try it, with the Target of the tenant.
 func (tenant *fluxTenant) intrudeByInstallation(t *testing.T, other string) {
 	t.Helper()
-	template := strings.NewReplacer("NAMESPACE", other, "target: {import: cluster}", "target: {import: cluster}\n  timeout: 3s").Replace(oneConfigMap)
+	template := strings.NewReplacer("NAMESPACE", other, "target: {import: cluster}", "target: {import: cluster}\n  timeout: 12s").Replace(oneConfigMap)
 	inst := newInstallation(tenant.namespace, "intruder", template)
 	inst.Spec.Imports.Targets[0].Target = "flux"
 	failed := waitFinished(t, create(t, inst), "")

@@ -35,7 +35,7 @@ const (
 	slowdown, slack = 4, 20 * time.Second
 	// reached is how many hostile servers have been called when the neighbours come, and
 	// untilAll how long it may take until all have.
-	reached, untilAll = 8, 2 * time.Minute
+	reached, untilAll = 8, 5 * time.Minute
 	// runLabel tells the Installations of one run.
 	runLabel = "test.landscaper.dev/run"
 )
@@ -53,12 +53,12 @@ func TestHostileNeighbours(t *testing.T) {
 		}
 	})
 	server := hostileServer(t, world)
-	usual, err := bringUpNeighbours(t, server, "usual", 2*time.Minute)
+	usual, err := bringUpNeighbours(t, server, "usual", 2*patience)
 	if err != nil {
 		t.Fatal(err)
 	}
 	space, servers := attack(t, world)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := world.AwaitReached(ctx, reached); err != nil {
 		t.Error(err)

@@ -51,7 +51,8 @@ func TestForceReconcile(t *testing.T) {
 
 // TestAbort: an abort lets what is at work end, and starts nothing more.
 func TestAbort(t *testing.T) {
-	startServer(t, env.serverKubeconfig, "--pickup-timeout", "5s")
+	// The abort has to come before the item fails because nobody takes it up.
+	startServer(t, env.serverKubeconfig, "--pickup-timeout", "12s")
 	space := namespace(t)
 	inst := create(t, newInstallation(space, "aborted", nobodyServes+`- {name: two, type: example.org/nobody, dependsOn: [one], config: {kind: Nothing, apiVersion: example.org/v1}}
 `))

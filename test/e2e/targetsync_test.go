@@ -38,7 +38,8 @@ func TestTargetOfShoot(t *testing.T) {
 		}
 	})
 	// The server asks for 24 hours, and renews after half of what it gets.
-	const granted = 12 * time.Second
+	// What is not renewed in time is not accepted any more, which ends a job.
+	const granted = 24 * time.Second
 	shoots.Limit(granted)
 	shoot := shoots.NewShoot(space, "prod", env.target)
 	if err := shoots.AddShoot(t.Context(), shoot); err != nil {
