@@ -292,19 +292,27 @@ func TestWaitingMakesNoRequests(t *testing.T) {
 	wantNoRequests(t, space)
 }
 
+// busy lets some Installations do their work, one after the other.
+func busy(t *testing.T, space, name string) {
+	t.Helper()
+	for i := range 5 {
+		waitSucceeded(t, create(t, newInstallation(space, fmt.Sprintf("%s-%d", name, i), oneConfigMap)))
+	}
+}
+
 // wantNoRequests lets others do their work, and checks that nothing is requested for a
 // namespace meanwhile.
 func wantNoRequests(t *testing.T, space string) {
 	t.Helper()
+	others := namespace(t)
+	waitForContext(t, others)
+	// What the last news bring back to the server, and its events, are over after a round.
+	busy(t, others, "before")
 	mark, err := env.resource.Mark(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := namespace(t)
-	waitForContext(t, others)
-	for i := range 5 {
-		waitSucceeded(t, create(t, newInstallation(others, fmt.Sprintf("busy-%d", i), oneConfigMap)))
-	}
+	busy(t, others, "busy")
 	requests, err := env.resource.Requests(t.Context(), mark, serverUser)
 	if err != nil {
 		t.Fatal(err)

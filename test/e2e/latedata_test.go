@@ -88,6 +88,8 @@ func TestLateData(t *testing.T) {
 	exporting := waitSucceeded(t, create(t, asking(t, space, "exporting", lateSpec)))
 	token, color := waitSucceeded(t, lateImport(t, space, "token")), waitSucceeded(t, lateImport(t, space, "color"))
 	waitTidy(t, space)
+	// What the end of the jobs brings back to the server is over after another one.
+	busy(t, elsewhere, "before")
 
 	count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.resource, User: serverUser})
 	if err != nil {
@@ -112,13 +114,8 @@ func TestLateData(t *testing.T) {
 		t.Errorf("%+v", again.Status.LastError)
 	}
 	wantDeployed(t, space, "late-token", "url", "second-tokensecond-token")
-	items := &v1alpha1.DeployItemList{}
-	if err := env.admin.List(t.Context(), items, client.InNamespace(space), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: exporting.Name}); err != nil || len(items.Items) != 2 {
-		t.Fatal(len(items.Items), err)
-	}
-	for i := range items.Items {
-		awaitEvent(t, &items.Items[i])
-	}
+	// Both have had their say before the jobs are counted.
+	awaitLateEvents(t, space, 2)
 	if now := getInstallation(t, exporting); len(now.Status.History) != 2 || now.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
 		t.Errorf("the exporting Installation had the jobs %+v", now.Status.History)
 	}
@@ -126,24 +123,6 @@ func TestLateData(t *testing.T) {
 		t.Error("who imports what has not changed had a job")
 	}
 	checkLateEvent(t, space, 2)
-}
-
-// awaitEvent waits until an item has told that values have changed.
-func awaitEvent(t *testing.T, item *v1alpha1.DeployItem) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	events, err := env.admin.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(item.Namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Stop()
-	for event := range events.ResultChan() {
-		if told, isEvent := event.Object.(*eventsv1.Event); isEvent && told.Regarding.Name == item.Name && told.Reason == "ExportsChanged" {
-			return
-		}
-	}
-	t.Fatalf("DeployItem %s has told nothing", item.Name)
 }
 
 // lateSource is an object that others change.
@@ -239,9 +218,33 @@ func TestLateDataInTree(t *testing.T) {
 	}
 }
 
+// awaitLateEvents waits until so many items have told that values have changed: events are
+// on their way while the jobs go on.
+func awaitLateEvents(t *testing.T, space string, items int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	events, err := env.admin.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(space))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	told := map[string]bool{}
+	for event := range events.ResultChan() {
+		if one, isEvent := event.Object.(*eventsv1.Event); isEvent && one.Reason == "ExportsChanged" {
+			told[one.Regarding.Name] = true
+		}
+		if len(told) == items {
+			return
+		}
+	}
+	t.Fatalf("of %d items, those have told something that are true: %v", items, told)
+}
+
 // checkLateEvent: an event of each item says what has changed, and never the value.
 func checkLateEvent(t *testing.T, space string, items int) {
 	t.Helper()
+	awaitLateEvents(t, space, items)
 	events := &eventsv1.EventList{}
 	if err := env.admin.List(t.Context(), events, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
