@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -106,11 +107,17 @@ func asking(t *testing.T, space, name, text string) *v1alpha1.Installation {
 // end.
 func again(t *testing.T, inst *v1alpha1.Installation, spec v1alpha1.InstallationSpec, phase v1alpha1.InstallationPhase) *v1alpha1.Installation {
 	t.Helper()
-	current := getInstallation(t, inst)
-	before := current.Status.JobID
-	current.Spec = spec
-	current.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
-	if err := env.admin.Update(t.Context(), current); err != nil {
+	var current *v1alpha1.Installation
+	var before string
+	// The server may still be writing what follows from the last job.
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		current = getInstallation(t, inst)
+		before = current.Status.JobID
+		current.Spec = spec
+		current.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+		return env.admin.Update(t.Context(), current)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	done := waitFinished(t, current, before)

@@ -103,9 +103,11 @@ func oldDefinition(t *testing.T, name string) {
 			t.Error(err)
 		}
 	})
+	before := crd.DeepCopy()
 	schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 	*schema = withoutPatterns(*schema)
-	if err := env.admin.Update(t.Context(), crd); err != nil {
+	// The API server may be writing the status of the definition.
+	if err := env.admin.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 }
