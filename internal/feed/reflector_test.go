@@ -99,7 +99,7 @@ func TestReflector(t *testing.T) {
 				go informer.RunWithContext(ctx)
 				// In a bubble, a minute passes when nothing else goes on: the pauses of the
 				// informer are over, and the last answer is open.
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				synctest.Wait()
 				keys := informer.GetStore().ListKeys()
 				slices.Sort(keys)

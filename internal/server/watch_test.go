@@ -27,13 +27,16 @@ import (
 // canary must not be in any message: it stands for a value of an object.
 const canary = "canary-value"
 
+// at is a moment, and unreachable why a request fails.
+func at(seconds int) time.Time {
+	return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(seconds) * time.Second)
+}
+
+var unreachable = &url.Error{Op: "Get", URL: "https://" + canary, Err: errors.New(canary)}
+
 func TestWatchState(t *testing.T) {
-	const grace = 30 * time.Second
-	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	unreadable := errors.New(`parsing time "` + canary + `"`)
 	refused := apierrors.NewForbidden(corev1.Resource("secrets"), canary, errors.New(canary))
-	unreachable := &url.Error{Op: "Get", URL: "https://" + canary, Err: errors.New(canary)}
 	errorEvent := watch.Event{Type: watch.Error, Object: apierrors.NewClientErrorReporter(500, "GET", "ClientWatchDecoding").AsObject(unreadable)}
 	expired := watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonExpired}}
 	tests := []struct {
@@ -62,28 +65,6 @@ func TestWatchState(t *testing.T) {
 				s.saw(at(second), errorEvent)
 			}
 		}, 31, "an object in an answer of the API server cannot be read"},
-		{"a watch that ends after some time, until the next one is open", true, func(s *watchState) { s.opened = at(0); s.closed(at(600)) }, 700, ""},
-		{"so does one that was open for a while after a failure", true, func(s *watchState) {
-			s.ended(at(0), unreachable)
-			s.opened = at(10)
-			s.closed(at(300))
-		}, 301, ""},
-		{"one that ends at once is no success", true, func(s *watchState) {
-			s.ended(at(0), unreachable)
-			s.opened = at(20)
-			s.closed(at(20))
-		}, 31, "cannot be reached"},
-		{"one after the other ends at once", true, func(s *watchState) {
-			for second := 0; second < 40; second += 10 {
-				s.opened = at(second)
-				s.closed(at(second))
-			}
-		}, 40, "fails for 40 s, so that changes are not seen: it ends as soon as it is open"},
-		{"the end of one that has failed is nothing more", true, func(s *watchState) {
-			s.opened = at(0)
-			s.saw(at(1), errorEvent)
-			s.closed(at(1))
-		}, 32, "cannot be read"},
 		{"a version that is too old is nothing special", true, func(s *watchState) { s.saw(at(0), expired) }, 100, ""},
 		{"a list that hangs has no error", true, func(s *watchState) { s.listing = at(0) }, 31, "no answer for 31 s"},
 		{"a list may take a while", true, func(s *watchState) { s.listing = at(0) }, 29, ""},
@@ -93,13 +74,59 @@ func TestWatchState(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			state := watchState{}
 			test.events(&state)
-			got := state.trouble(test.synced, at(test.now), grace)
-			if test.want == "" && got != "" || !strings.Contains(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
+			wantTrouble(t, state, test.synced, test.now, test.want)
+		})
+	}
+}
+
+// wantTrouble compares what is told with what is to be told, and that nothing else is.
+func wantTrouble(t *testing.T, state watchState, synced bool, now int, want string) {
+	t.Helper()
+	got := state.trouble(synced, at(now), 30*time.Second)
+	if want == "" && got != "" || !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if strings.Contains(got, canary) {
+		t.Errorf("%q repeats what came from outside", got)
+	}
+}
+
+// TestWatchEnds: what the end of a watch without an error says.
+func TestWatchEnds(t *testing.T) {
+	tests := []struct {
+		reason string
+		events func(*watchState)
+		now    int
+		want   string
+	}{
+		{"a watch that ends after some time, until the next one is open", func(s *watchState) { s.opened = at(0); s.closed(at(600)) }, 700, ""},
+		{"one that was open for a while ends what had failed before", func(s *watchState) {
+			s.ended(at(0), unreachable)
+			s.opened = at(10)
+			s.closed(at(300))
+		}, 301, ""},
+		{"one that ends at once is no success", func(s *watchState) {
+			s.ended(at(0), unreachable)
+			s.opened = at(20)
+			s.closed(at(20))
+		}, 31, "cannot be reached"},
+		{"one after the other ends at once", func(s *watchState) {
+			for second := 0; second < 40; second += 10 {
+				s.opened = at(second)
+				s.closed(at(second))
 			}
-			if strings.Contains(got, canary) {
-				t.Errorf("%q repeats what came from outside", got)
-			}
+		}, 40, "fails for 40 s, so that changes are not seen: it ends as soon as it is open"},
+		{"the end of one that has failed is nothing more", func(s *watchState) {
+			s.opened = at(0)
+			s.ended(at(1), unreachable)
+			s.closed(at(1))
+		}, 32, "cannot be reached"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			state := watchState{}
+			test.events(&state)
+			wantTrouble(t, state, true, test.now, test.want)
 		})
 	}
 }
