@@ -46,7 +46,7 @@ func (b *bench) settle(t *testing.T) {
 func (b *bench) restart() {
 	b.Reconciler = &Reconciler{
 		Client: b.Client, Reader: b.Reader, Events: b.Events, Order: b.Order, Now: b.Now, NewJobID: b.NewJobID,
-		Sources: b.Sources, Blueprints: b.Blueprints, Functions: b.Functions,
+		Sources: b.Sources, Blueprints: b.Blueprints, Functions: b.Functions, Each: b.Each,
 	}
 }
 
