@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -231,6 +232,8 @@ const readsBetween = 13
 // attempts end where they would have ended without it: nothing is left over, nothing is
 // done twice, and nothing is lost.
 func TestEveryCallFails(t *testing.T) {
+	// Scenes are short-lived garbage, and there is little else.
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	resource := v1alpha1.Resource("things")
 	ways := []memory.Fault{
 		{Err: errors.New("busy")},

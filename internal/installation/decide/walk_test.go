@@ -2,6 +2,7 @@ package decide_test
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -17,6 +18,8 @@ import (
 // on: whatever is not final has a reason that will wake it, and it is one that the
 // controller watches.
 func TestEveryDecisionKnowsItsWake(t *testing.T) {
+	// Situations are short-lived garbage, and there is little else.
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
 	running, ended := [][2]string{{"a", ""}, {"b", "a"}}, [][2]string{{"", ""}, {"a", "a"}}
 	none := given.Option(func(*decide.Situation) {})
