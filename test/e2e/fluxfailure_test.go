@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -20,6 +21,20 @@ func fluxSecret(t *testing.T, cluster client.Client, space, kubeconfig string) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "access"}, StringData: map[string]string{"value": kubeconfig}}
 	if err := cluster.Create(t.Context(), secret); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// dismiss suspends what Flux has failed with. Otherwise it would try again every second,
+// for as long as the other tests run.
+func dismiss(t *testing.T, cluster client.Client, inst *v1alpha1.Installation) {
+	t.Helper()
+	suspend := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"suspend":true}}`))
+	for _, object := range []*unstructured.Unstructured{gitRepository(inst.Name), kustomization("", inst.Name)} {
+		object.SetNamespace(inst.Namespace)
+		// Without a source there is no Kustomization.
+		if err := client.IgnoreNotFound(cluster.Patch(t.Context(), object, suspend)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -50,9 +65,10 @@ func TestFluxFailures(t *testing.T) {
 		{"a Secret without a kubeconfig", round(0), "nonsense", remote, []string{"ReconciliationFailed", "access"}},
 		{"a branch that does not exist", round(0), "", []string{"{branch: main}", "{branch: other}"}, []string{"GitOperationFailed", "find remote ref"}},
 	}
-	insts := make([]*v1alpha1.Installation, len(tests))
+	insts, clusters := make([]*v1alpha1.Installation, len(tests)), make([]client.WithWatch, len(tests))
 	for i, test := range tests {
 		space, cluster := fluxSpace(t)
+		clusters[i] = cluster
 		repository := newRepository(t)
 		if err := repository.Write(t.Context(), "race/configmap.yaml", test.manifest); err != nil {
 			t.Fatal(err)
@@ -64,6 +80,7 @@ func TestFluxFailures(t *testing.T) {
 	}
 	for i, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
+			defer dismiss(t, clusters[i], insts[i])
 			failed := waitFinished(t, insts[i], "")
 			var shown bytes.Buffer
 			inspect := exec.CommandContext(t.Context(), program, "installations", "inspect", "raced", "-n", failed.Namespace, "--kubeconfig", env.resource.Kubeconfig)
