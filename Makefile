@@ -110,10 +110,11 @@ test-lab: lab ## The lab's own tests.
 test-integration: build lab ## Tests against real API servers.
 	go test -count=1 -timeout 30m ./test/integration/...
 
+# Each package has a lab of its own, and waits for it much of the time: two of them at
+# once, on any machine.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go test -count=1 -timeout 30m ./test/e2e/...
-	go test -count=1 -timeout 30m ./test/shootflux/...
+	go test -count=1 -timeout 30m -p 2 ./test/e2e/... ./test/shootflux/...
 
 # Those that let many parts of the server run at the same time.
 E2E_RACE ?= ^(TestMinimal|TestTree|TestTrigger|TestOrder|TestExports|TestHelm|TestContract|TestTargetSync|TestInterruption)
