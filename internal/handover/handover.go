@@ -76,24 +76,25 @@ func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool
 	if d == nil {
 		return false
 	}
-	// As it would be read again if it were stored.
-	at := metav1.NewTime(now).Rfc3339Copy()
 	d.mutex.Lock()
 	told := d.served[item.Spec.Type]
-	if told != nil {
-		// The job is at the desk before anybody is told: who comes because of it finds it.
-		d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item)}
-	}
 	d.mutex.Unlock()
 	if told == nil {
 		return false
 	}
+	// As it would be read again if it were stored.
+	at := metav1.NewTime(now).Rfc3339Copy()
 	before := item.DeepCopy()
 	Write(item, jobID, at)
 	if d.Handed != nil {
-		// The deployer may be done in a moment.
+		// Whoever counts hears of the job before it is at the desk: a deployer may be at the
+		// item for another reason, find it there and be done in a moment.
 		d.Handed(item)
 	}
+	d.mutex.Lock()
+	// The job is at the desk before the deployer is told: who comes because of it finds it.
+	d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item)}
+	d.mutex.Unlock()
 	told(before)
 	return true
 }

@@ -133,3 +133,21 @@ func TestNobodyComes(t *testing.T) {
 		})
 	}
 }
+
+// TestHandedBefore: whoever counts hears of a job before a deployer can find it at the desk.
+// A deployer that looks at the item for another reason would otherwise begin and end it
+// before, and it would be counted as under way for ever.
+func TestHandedBefore(t *testing.T) {
+	desk, heard := &Desk{}, false
+	desk.Serve("ours", func(*v1alpha1.DeployItem) {})
+	desk.Handed = func(*v1alpha1.DeployItem) {
+		heard = true
+		if shown := desk.Show(newItem("10")); shown.Status.JobID != "before" {
+			t.Errorf("a deployer finds %s already", shown.Status.JobID)
+		}
+	}
+	item := newItem("10")
+	if !desk.Hand(item, "job", time.Unix(1000, 0)) || !heard || desk.Show(newItem("10")).Status.JobID != "job" {
+		t.Errorf("the job was not handed over: heard %t", heard)
+	}
+}
