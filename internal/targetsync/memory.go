@@ -54,6 +54,8 @@ type memory struct {
 	// from watchAgain on.
 	watch      *sourceWatch
 	watchAgain time.Time
+	// ended says that the TargetSync is gone: nobody would close another watch.
+	ended bool
 }
 
 // access is what the Secret with the access to the source holds.
@@ -140,7 +142,7 @@ func (m *memory) end() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.watch.close()
-	m.watch = nil
+	m.watch, m.ended = nil, true
 }
 
 func (w *sourceWatch) close() {

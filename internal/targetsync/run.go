@@ -208,7 +208,8 @@ func (r *run) watch(w *plan.World, version string) {
 		m.watch = nil
 	}
 	if m.watch == nil {
-		if r.Now().Before(m.watchAgain) {
+		if m.ended || r.Now().Before(m.watchAgain) {
+			// The TargetSync may have gone while the source was listed.
 			return
 		}
 		key := client.ObjectKeyFromObject(r.sync)

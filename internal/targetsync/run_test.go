@@ -289,3 +289,20 @@ func TestRemoved(t *testing.T) {
 		})
 	}
 }
+
+// TestGoneWhileListing: a run that was told to end may have its list already. The TargetSync
+// is forgotten by then, and nobody would ever close a watch that begins after that.
+func TestGoneWhileListing(t *testing.T) {
+	g := newGarden(t)
+	r := g.runWith(t, interceptor.Funcs{})
+	var err error
+	if r.source, err = r.Pool.ConnectKubeconfig(g.access(tokenOf(now, now.Add(time.Hour))).Data["kubeconfig"]); err != nil {
+		t.Fatal(err)
+	}
+	r.memory.end()
+	r.watch(&plan.World{}, "1")
+	if r.memory.watch != nil {
+		r.memory.end()
+		t.Error("the source is watched for a TargetSync that is gone")
+	}
+}
