@@ -100,11 +100,19 @@ func (r *Reconciler) endItem(ctx context.Context, item *v1alpha1.DeployItem, job
 
 // writeItem writes the status of an item. One that is gone is none that failed.
 func (r *Reconciler) writeItem(ctx context.Context, item *v1alpha1.DeployItem, doing string) error {
-	if err := r.Client.Status().Update(ctx, item); client.IgnoreNotFound(err) != nil {
+	if err := r.wrote(item, r.Client.Status().Update(ctx, item)); err != nil {
 		return fmt.Errorf("%s DeployItem %s: %w", doing, item.Name, err)
 	}
-	r.written.Record(item)
 	return nil
+}
+
+// wrote notes a write of an item, and says whether it went wrong. One that is gone has got
+// no new version, and nobody would ever forget the last one.
+func (r *Reconciler) wrote(item *v1alpha1.DeployItem, err error) error {
+	if err == nil {
+		r.written.Record(item)
+	}
+	return client.IgnoreNotFound(err)
 }
 
 // deleteItem deletes an item. What must not be uninstalled, or cannot be, is marked
@@ -126,10 +134,9 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 			item.Annotations = map[string]string{}
 		}
 		item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] = "true"
-		if err := r.Client.Patch(ctx, item, patch); client.IgnoreNotFound(err) != nil {
+		if err := r.wrote(item, r.Client.Patch(ctx, item, patch)); err != nil {
 			return fmt.Errorf("annotate DeployItem %s: %w", item.Name, err)
 		}
-		r.written.Record(item)
 	}
 	if item.DeletionTimestamp != nil {
 		return nil
@@ -147,10 +154,9 @@ func (r *Reconciler) deleteItem(ctx context.Context, s *snapshot, item *v1alpha1
 func (r *Reconciler) letGo(ctx context.Context, s *snapshot, item *v1alpha1.DeployItem) error {
 	patch := client.MergeFromWithOptions(item.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	controllerutil.RemoveFinalizer(item, v1alpha1.Finalizer)
-	if err := r.Client.Patch(ctx, item, patch); client.IgnoreNotFound(err) != nil {
+	if err := r.wrote(item, r.Client.Patch(ctx, item, patch)); err != nil {
 		return fmt.Errorf("let DeployItem %s go: %w", item.Name, err)
 	}
-	r.written.Record(item)
 	s.awaitChange(item)
 	return nil
 }

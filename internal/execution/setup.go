@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -35,7 +37,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
-	ofItem := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())
+	ofItem := &forgetting{r, handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())}
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
 		Watches(&v1alpha1.Execution{}, line.Handler(&handler.EnqueueRequestForObject{})).
@@ -43,6 +45,20 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
 		WithOptions(options).
 		Complete(r)
+}
+
+// forgetting handles the events of items. What we remember of an item ends with it: no
+// cache will show what we have written last, which is often what let it go.
+type forgetting struct {
+	reconciler *Reconciler
+	handler.EventHandler
+}
+
+// Delete implements handler.EventHandler.
+func (f *forgetting) Delete(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	f.reconciler.written.Forget(e.Object.GetUID())
+	f.reconciler.created.Delete(client.ObjectKeyFromObject(e.Object))
+	f.EventHandler.Delete(ctx, e, queue)
 }
 
 // maxDepth is more than any tree of Installations has levels.

@@ -1,0 +1,67 @@
+package execution
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// TestItemsAreForgotten: nothing is remembered of an item that is gone, although no cache
+// shows the version that was written last.
+func TestItemsAreForgotten(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		// there says that the API server still has the item.
+		there bool
+		write func(b *bench, item *v1alpha1.DeployItem) error
+		// told says that the event of its end comes after the write.
+		told bool
+	}{
+		{"the write has let it go", true, func(b *bench, item *v1alpha1.DeployItem) error {
+			return b.letGo(t.Context(), &snapshot{}, item)
+		}, true},
+		{"it was created, and is gone before its Execution looks again", true, func(b *bench, item *v1alpha1.DeployItem) error {
+			b.written.Record(item)
+			b.created.Store(key, b.Now())
+			return nil
+		}, true},
+		{"it was gone before its job was ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {
+			return b.endItem(t.Context(), item, "a", errLagging)
+		}, false},
+		{"it was gone before it was let go", false, func(b *bench, item *v1alpha1.DeployItem) error {
+			return b.letGo(t.Context(), &snapshot{}, item)
+		}, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid", Finalizers: []string{v1alpha1.Finalizer}}}
+			b := newBench(t)
+			item.ResourceVersion = "7"
+			if test.there {
+				item.ResourceVersion = ""
+				b = newBench(t, item)
+				if err := b.api.Delete(t.Context(), item); err != nil {
+					t.Fatal(err)
+				}
+				if err := b.api.Get(t.Context(), key, item); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := test.write(b, item); err != nil {
+				t.Fatal(err)
+			}
+			if test.told {
+				inner := handler.Funcs{}
+				(&forgetting{b.Reconciler, inner}).Delete(t.Context(), event.DeleteEvent{Object: item}, nil)
+			}
+			item.ResourceVersion = "1"
+			if _, known := b.created.Load(client.ObjectKeyFromObject(item)); known || !b.written.Fresh(item) {
+				t.Errorf("the item is remembered, created: %t", known)
+			}
+		})
+	}
+}
