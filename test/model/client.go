@@ -62,6 +62,7 @@ func (c *connection) reads(ctx context.Context, k kind) error {
 		return nil
 	}
 	c.world.counts.reads++
+	c.arrive()
 	if c.process.cut || c.world.fault(faultDown) {
 		return errDown
 	}
@@ -77,24 +78,10 @@ func (c *connection) meanwhile() {
 	}
 }
 
-// arrive lets others go on while a controller thinks about what it has just read: what was
-// not there a moment ago may be there before it acts, and somebody may have acted on it.
-func (c *connection) arrive() {
-	w := c.world
-	if w.arriving || c.process.ended() {
-		return // who handles an event reads as well
-	}
-	w.arriving = true
-	for _, k := range cachedKinds {
-		if len(w.pending[k]) > 0 && w.random.Float64() < w.rates.news {
-			w.deliver(k)
-		}
-	}
-	w.arriving = false
-	if w.depth < maxDepth && w.random.Float64() < w.rates.news {
-		w.beside()
-	}
-}
+// arrive lets others go on while a request is on its way, or while a controller thinks
+// about what it has just read: what was not there a moment ago may be there before it acts,
+// and somebody may have acted on it.
+func (c *connection) arrive() { c.world.others(c.process) }
 
 // Get implements client.Reader.
 func (c *connection) Get(ctx context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -144,6 +131,7 @@ func (c *connection) listMetadata(ctx context.Context, list *metav1.PartialObjec
 	var wanted client.ListOptions
 	wanted.ApplyOptions(options)
 	all := c.view(k)
+	defer c.arrive()
 	for _, key := range keysOf(all) {
 		if object := all[key]; matches(object, &wanted) {
 			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: *reflect.ValueOf(object.DeepCopyObject()).Elem().FieldByName("ObjectMeta").Addr().Interface().(*metav1.ObjectMeta)})
@@ -177,6 +165,8 @@ func matches(object client.Object, wanted *client.ListOptions) bool {
 func (c *connection) write(ctx context.Context, object client.Object, do func() error) error {
 	c.world.counts.writes++
 	c.meanwhile()
+	c.arrive()
+	defer c.arrive() // also before anybody sees the answer
 	switch {
 	case c.process.cut || c.world.fault(faultDown):
 		return errDown

@@ -117,7 +117,15 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		desk = nil
 	} else {
 		w.items = desk.Handler(handler.Funcs{})
-		desk.Serve(itemType, func(item *v1alpha1.DeployItem) { w.lanes["deployer"].add(client.ObjectKeyFromObject(item)) })
+		process := w.process
+		desk.Handed = func(item *v1alpha1.DeployItem) { w.noteHanded(process, item) }
+		desk.Serve(itemType, func(item *v1alpha1.DeployItem) {
+			if process == w.process {
+				w.others(process)
+				w.lanes["deployer"].add(client.ObjectKeyFromObject(item))
+				w.others(process)
+			}
+		})
 	}
 	w.desk = desk
 	return map[string]reconcile.Reconciler{

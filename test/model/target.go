@@ -57,6 +57,9 @@ type target struct {
 	stubborn map[types.UID]int
 	// late is what items export that export something else by now.
 	late map[int]int
+	// busy are the items that are worked on, and last the last job of each.
+	busy map[types.UID]bool
+	last map[types.UID]string
 }
 
 // deployed is an object on the target.
@@ -69,6 +72,7 @@ func newTarget(w *world) *target {
 	return &target{
 		world: w, objects: map[string]deployed{}, failures: map[types.UID]int{},
 		shut: map[types.NamespacedName]*deployer.Item{}, opened: map[types.UID]bool{}, stubborn: map[types.UID]int{}, late: map[int]int{},
+		busy: map[types.UID]bool{}, last: map[types.UID]string{},
 	}
 }
 
@@ -82,10 +86,17 @@ func (t *target) parse(item *deployer.Item) itemConfig {
 
 // Reconcile implements deployer.Deployer.
 func (t *target) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Result, error) {
-	config := t.parse(item)
+	config, p := t.parse(item), t.world.at
+	if p.ended() {
+		return deployer.Result{}, errDown
+	}
 	t.world.checkTurn(item.DeployItem, false)
 	t.world.checkFlow(item.DeployItem, config, false)
+	defer t.work(item)()
 	delete(t.shut, keyOf(item))
+	if t.world.others(p); p.ended() {
+		return deployer.Result{}, errDown
+	}
 	switch config.Behave {
 	case broken:
 		return deployer.Result{}, job.NewError("deploy", "Broken", "this item is broken", v1alpha1.ErrorConfigurationProblem)
@@ -96,11 +107,12 @@ func (t *target) Reconcile(ctx context.Context, item *deployer.Item) (deployer.R
 	case patient:
 		if !t.opened[item.UID] {
 			t.shut[keyOf(item)] = item
+			t.world.others(p)
 			return deployer.WaitFor("somebody to open"), nil
 		}
 	}
 	t.objects[config.Inst+"/"+config.key()] = deployed{uid: item.UID, value: config.Value}
-	if config.Out == 0 {
+	if t.world.others(p); config.Out == 0 {
 		return deployer.Done(), nil
 	}
 	return deployer.Done(), item.Export(ctx, t.exported(config.Out))
@@ -108,9 +120,13 @@ func (t *target) Reconcile(ctx context.Context, item *deployer.Item) (deployer.R
 
 // Delete implements deployer.Deployer.
 func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result, error) {
-	config := t.parse(item)
+	config, p := t.parse(item), t.world.at
+	if p.ended() {
+		return deployer.Result{}, errDown
+	}
 	t.world.checkTurn(item.DeployItem, true)
 	t.world.checkFlow(item.DeployItem, config, true)
+	defer t.work(item)()
 	delete(t.shut, keyOf(item))
 	if item.DeletionTimestamp == nil {
 		t.world.violate("item %s is uninstalled although nobody deletes it", item.Name)
@@ -123,11 +139,40 @@ func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result
 			return deployer.Result{}, errors.New("a finalizer holds it")
 		}
 	}
+	if t.world.others(p); p.ended() {
+		return deployer.Result{}, errDown
+	}
+	defer t.world.others(p)
 	name := config.Inst + "/" + config.key()
 	if t.objects[name].uid == item.UID {
 		delete(t.objects, name)
 	}
 	return deployer.Done(), nil
+}
+
+// work begins the work on an item; what it returns ends it. Nobody else works on it
+// meanwhile, and jobs come in their order.
+func (t *target) work(item *deployer.Item) (end func()) {
+	w, p := t.world, t.world.at
+	if t.busy[item.UID] {
+		w.violate("item %s is worked on by two at the same time", item.Name)
+	}
+	if last := t.last[item.UID]; number(item.Status.JobID) < number(last) {
+		w.violate("item %s is worked on for %s after %s", item.Name, item.Status.JobID, last)
+	}
+	t.busy[item.UID], t.last[item.UID] = true, item.Status.JobID
+	return func() {
+		if !p.ended() {
+			delete(t.busy, item.UID)
+		}
+	}
+}
+
+// number is how many jobs there were before one, and it.
+func number(jobID string) int {
+	var n int
+	_, _ = fmt.Sscanf(jobID, "job-%d", &n)
+	return n
 }
 
 func keyOf(item *deployer.Item) types.NamespacedName {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -10,11 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
 )
@@ -41,6 +38,10 @@ type rates struct {
 	// news is how often a cache sees an event while a controller is at work, and how often
 	// another controller gets a turn then.
 	news float64
+	// late is a kind whose events reach the caches long after those of the others, and deaf
+	// a controller that hears late of what the caches have seen.
+	late kind
+	deaf string
 }
 
 // counts is what a history has cost.
@@ -89,16 +90,17 @@ type world struct {
 	caches map[kind]map[types.NamespacedName]client.Object
 	// pending are the events that the caches have not seen yet.
 	pending map[kind][]change
-	// arriving says that a controller at work sees events come in.
-	arriving bool
+	// untold are the events that a cache has seen and a controller has not heard of yet.
+	untold map[listener][]change
 	// depth is how many controllers are at work at the same time.
 	depth int
 	lanes map[string]*lane
 	// installations is the controller of Installations: it knows who is woken.
 	installations *installation.Reconciler
-	// process is the one that runs.
-	process *process
-	target  *target
+	// process is the one that runs, and at the one in which the innermost controller works:
+	// it may have ended meanwhile.
+	process, at *process
+	target      *target
 	// desk is where jobs of items are handed over, or nil; items are what it sees of them.
 	desk   *handover.Desk
 	items  handler.EventHandler
@@ -108,6 +110,8 @@ type world struct {
 	// broken is the first invariant that did not hold.
 	broken error
 	jobs   int
+	// given are the jobs of items that were handed over at the desk.
+	given map[types.NamespacedName]hand
 }
 
 // laneNames are the controllers.
@@ -140,7 +144,9 @@ func (w *world) boot() {
 		}
 		w.caches[k], w.pending[k] = cache, nil
 	}
-	w.process = newProcess()
+	w.process, w.untold, w.given = newProcess(), map[listener][]change{}, map[types.NamespacedName]hand{}
+	// What the process before has begun has ended with it.
+	w.target.busy = map[types.UID]bool{}
 	w.lanes = map[string]*lane{}
 	controllers := newControllers(w)
 	w.installations = controllers["installation"].(*installation.Reconciler)
@@ -149,7 +155,12 @@ func (w *world) boot() {
 	}
 	for _, k := range cachedKinds {
 		for _, key := range keysOf(w.caches[k]) {
-			w.wake(change{kind: k, key: key, after: w.caches[k][key]})
+			w.announce(change{kind: k, key: key, after: w.caches[k][key]})
+		}
+	}
+	for _, to := range listeners {
+		for len(w.untold[to]) > 0 {
+			w.tell(to)
 		}
 	}
 }
@@ -176,45 +187,6 @@ func (w *world) violate(format string, args ...any) {
 	}
 }
 
-// deliver lets a cache see its next event.
-func (w *world) deliver(k kind) {
-	c := w.pending[k][0]
-	w.pending[k] = w.pending[k][1:]
-	if c.after == nil {
-		delete(w.caches[k], c.key)
-	} else {
-		w.caches[k][c.key] = c.after
-	}
-	switch {
-	case k != "DeployItem":
-	case c.after == nil:
-		w.items.Delete(w.process.ctx, event.DeleteEvent{Object: c.before}, nil)
-	default:
-		w.items.Create(w.process.ctx, event.CreateEvent{Object: c.after}, nil)
-	}
-	w.wake(c)
-}
-
-// maxDepth is how many controllers work at the same time.
-const maxDepth = 3
-
-// beside lets another worker do one request while one is at work. Nobody works on an object
-// twice at the same time.
-func (w *world) beside() {
-	var free []func()
-	for _, name := range laneNames {
-		l := w.lanes[name]
-		for at, key := range l.ready {
-			if !l.running[key] {
-				free = append(free, func() { w.run(l, at) })
-			}
-		}
-	}
-	if len(free) > 0 {
-		free[w.random.IntN(len(free))]()
-	}
-}
-
 // run reconciles one request.
 func (w *world) run(l *lane, at int) {
 	key := l.ready[at]
@@ -223,10 +195,12 @@ func (w *world) run(l *lane, at int) {
 	w.counts.reconciles++
 	w.depth++
 	l.running[key] = true
-	version, process := w.store.version, w.process
+	version, process, around := w.store.version, w.process, w.at
+	w.at = process
 	result, err := w.protected(l, key)
 	delete(l.running, key)
 	w.depth--
+	w.at = around
 	if process.ended() {
 		if process == w.process { // otherwise somebody beside us has noticed
 			w.note("crash in the midst of it")
@@ -292,7 +266,12 @@ func (w *world) moves() (moves []func(), weights []float64) {
 	}
 	for _, k := range cachedKinds {
 		if len(w.pending[k]) > 0 {
-			may(2, func() { w.deliver(k) })
+			may(2*w.share(k == w.rates.late), func() { w.deliver(k) })
+		}
+	}
+	for _, to := range listeners {
+		if len(w.untold[to]) > 0 {
+			may(2*w.share(to.lane == w.rates.deaf), func() { w.tell(to) })
 		}
 	}
 	if !w.calm {
@@ -335,12 +314,18 @@ func (w *world) step() {
 	}
 	w.counts.steps++
 	moves[choice]()
+	w.checkHanded()
 }
 
 // atWork tells whether something can happen without that time passes.
 func (w *world) atWork() bool {
 	for _, k := range cachedKinds {
 		if len(w.pending[k]) > 0 {
+			return true
+		}
+	}
+	for _, to := range listeners {
+		if len(w.untold[to]) > 0 {
 			return true
 		}
 	}
@@ -376,37 +361,4 @@ func (w *world) settle() {
 		w.step()
 	}
 	w.violate("after %d steps in which nothing went wrong there is still something to do", calmSteps)
-}
-
-// wake is what the controllers watch.
-func (w *world) wake(c change) {
-	object := c.after
-	if object == nil {
-		object = c.before
-	}
-	own := func(name, ownerKind string) {
-		for _, owner := range object.GetOwnerReferences() {
-			if owner.Kind == ownerKind && owner.Controller != nil && *owner.Controller {
-				w.lanes[name].add(types.NamespacedName{Namespace: c.key.Namespace, Name: owner.Name})
-			}
-		}
-	}
-	switch object := object.(type) {
-	case *v1alpha1.Installation:
-		w.lanes["installation"].add(c.key)
-		before, _ := c.before.(*v1alpha1.Installation)
-		after, _ := c.after.(*v1alpha1.Installation)
-		for _, woken := range w.installations.Woken(context.Background(), before, after) {
-			w.lanes["installation"].add(woken.NamespacedName)
-		}
-		if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {
-			w.lanes["execution"].add(c.key)
-		}
-	case *v1alpha1.Execution:
-		w.lanes["execution"].add(c.key)
-		w.lanes["installation"].add(c.key)
-	case *v1alpha1.DeployItem:
-		w.lanes["deployer"].add(c.key)
-		own("execution", "Execution")
-	}
 }

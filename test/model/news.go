@@ -1,0 +1,154 @@
+package model
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// listener is a controller that hears of a kind. Each hears the events of a kind in their
+// order, but one controller later than the other, and one kind later than the other.
+type listener struct {
+	lane string
+	kind kind
+}
+
+// listeners are those whom wake tells something.
+var listeners = []listener{
+	{"installation", "Installation"}, {"installation", "Execution"},
+	{"execution", "Installation"}, {"execution", "Execution"}, {"execution", "DeployItem"},
+	{"deployer", "DeployItem"},
+}
+
+// deliver lets a cache see its next event.
+func (w *world) deliver(k kind) {
+	c := w.pending[k][0]
+	w.pending[k] = w.pending[k][1:]
+	if c.after == nil {
+		delete(w.caches[k], c.key)
+	} else {
+		w.caches[k][c.key] = c.after
+	}
+	w.announce(c)
+}
+
+// announce lets all hear of a change who listen to its kind, sooner or later.
+func (w *world) announce(c change) {
+	for _, to := range listeners {
+		if to.kind == c.kind {
+			w.untold[to] = append(w.untold[to], c)
+		}
+	}
+}
+
+// tell lets a controller hear of the next event of a kind.
+func (w *world) tell(to listener) {
+	c := w.untold[to][0]
+	w.untold[to] = w.untold[to][1:]
+	if to.lane == "deployer" && to.kind == "DeployItem" {
+		if c.after == nil {
+			w.items.Delete(w.process.ctx, event.DeleteEvent{Object: c.before}, nil)
+		} else {
+			w.items.Create(w.process.ctx, event.CreateEvent{Object: c.after}, nil)
+		}
+	}
+	w.wake(to.lane, c)
+}
+
+// maxDepth is how many controllers work at the same time.
+const maxDepth = 3
+
+// others lets the rest of the world go on where a controller may lose its turn. Nothing
+// keeps the others from going on, but that nobody works on an object twice at the same time.
+func (w *world) others(p *process) {
+	if w.depth == 0 || p.ended() {
+		return // who handles an event outside of all work reads as well
+	}
+	for _, k := range cachedKinds {
+		if len(w.pending[k]) > 0 && w.random.Float64() < w.news(k == w.rates.late) {
+			w.deliver(k)
+		}
+	}
+	for _, to := range listeners {
+		if len(w.untold[to]) > 0 && w.random.Float64() < w.news(to.lane == w.rates.deaf) {
+			w.tell(to)
+		}
+	}
+	if len(w.target.shut) > 0 && w.random.Float64() < w.news(true) {
+		w.target.open()
+	}
+	if w.depth < maxDepth && w.random.Float64() < w.rates.news {
+		w.beside()
+	}
+	w.checkHanded()
+}
+
+// lateness is how many times rarer the events are that come late.
+const lateness = 12
+
+// news is how often something is heard of in the midst of something else.
+func (w *world) news(late bool) float64 {
+	if late {
+		return w.rates.news / lateness
+	}
+	return w.rates.news
+}
+
+// beside lets another worker do one request while one is at work. Nobody works on an object
+// twice at the same time.
+func (w *world) beside() {
+	var free []func()
+	for _, name := range laneNames {
+		l := w.lanes[name]
+		for at, key := range l.ready {
+			if !l.running[key] {
+				free = append(free, func() { w.run(l, at) })
+			}
+		}
+	}
+	if len(free) > 0 {
+		free[w.random.IntN(len(free))]()
+	}
+}
+
+// share is how rarely something happens that comes late.
+func (w *world) share(late bool) float64 {
+	if late {
+		return 1.0 / lateness
+	}
+	return 1
+}
+
+// wake is what the controllers watch.
+func (w *world) wake(name string, c change) {
+	object := c.after
+	if object == nil {
+		object = c.before
+	}
+	l := w.lanes[name]
+	switch object := object.(type) {
+	case *v1alpha1.Installation:
+		if name == "installation" {
+			l.add(c.key)
+			before, _ := c.before.(*v1alpha1.Installation)
+			after, _ := c.after.(*v1alpha1.Installation)
+			for _, woken := range w.installations.Woken(context.Background(), before, after) {
+				l.add(woken.NamespacedName)
+			}
+		} else if object.Status.ExecutionReference != nil || object.DeletionTimestamp != nil || object.Status.JobID == object.Status.JobIDFinished {
+			l.add(c.key)
+		}
+	case *v1alpha1.Execution:
+		l.add(c.key)
+	case *v1alpha1.DeployItem:
+		if name == "deployer" {
+			l.add(c.key)
+		} else if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == "Execution" {
+			l.add(types.NamespacedName{Namespace: c.key.Namespace, Name: owner.Name})
+		}
+	}
+}
