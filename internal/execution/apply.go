@@ -196,6 +196,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 		}
 	}
 	r.written.Forget(s.exec.UID)
+	r.created.end(s.exec.UID)
 	return report.ErrGone
 }
 

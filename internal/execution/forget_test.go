@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
@@ -27,7 +26,7 @@ func TestItemsAreForgotten(t *testing.T) {
 		}, true},
 		{"it was created, and is gone before its Execution looks again", true, func(b *bench, item *v1alpha1.DeployItem) error {
 			b.written.Record(item)
-			b.created.Store(key, b.Now())
+			b.created.note("exec", key.Name, b.Now())
 			return nil
 		}, true},
 		{"it was gone before its job was ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {
@@ -38,7 +37,7 @@ func TestItemsAreForgotten(t *testing.T) {
 		}, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid", Finalizers: []string{v1alpha1.Finalizer}}}
+			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{UID: "exec"}}, v1alpha1.GroupVersion.WithKind("Execution"))}, Finalizers: []string{v1alpha1.Finalizer}}}
 			b := newBench(t)
 			item.ResourceVersion = "7"
 			if test.there {
@@ -59,7 +58,7 @@ func TestItemsAreForgotten(t *testing.T) {
 				(&forgetting{b.Reconciler, inner}).Delete(t.Context(), event.DeleteEvent{Object: item}, nil)
 			}
 			item.ResourceVersion = "1"
-			if _, known := b.created.Load(client.ObjectKeyFromObject(item)); known || !b.written.Fresh(item) {
+			if known := len(b.created.by) > 0; known || !b.written.Fresh(item) {
 				t.Errorf("the item is remembered, created: %t", known)
 			}
 		})

@@ -104,6 +104,48 @@ func TestLaggingCache(t *testing.T) {
 	}
 }
 
+// TestDeletionBeforeTheCacheShows: an Execution that is deleted right after it has created
+// its items stays until they are gone, although no cache has shown them yet. A deployer
+// whose cache is faster may have deployed one of them.
+func TestDeletionBeforeTheCacheShows(t *testing.T) {
+	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}))
+	b.handOver(t, "a")
+	b.reconcile(t)
+	exec := b.execution(t)
+	exec.Status.JobIDFinished, exec.Status.ExecutionPhase = "a", "Failed" // somebody has interrupted it
+	if err := errors.Join(b.api.Status().Update(t.Context(), exec), b.api.Delete(t.Context(), exec)); err != nil {
+		t.Fatal(err)
+	}
+	b.handOver(t, "b")
+	b.Client = blind{b.api}
+	if result := b.reconcile(t); result.RequeueAfter != lagLimit {
+		t.Errorf("the cache gets no time: %+v", result)
+	}
+	b.now = b.now.Add(2 * lagLimit)
+	for range 3 {
+		b.reconcile(t)
+	}
+	if items := b.items(t); len(items) != 1 || items[0].DeletionTimestamp == nil {
+		t.Fatalf("the item is not deleted: %+v", items)
+	}
+	if got := b.execution(t); len(got.Finalizers) != 1 || got.Status.ExecutionPhase != "Deleting" {
+		t.Fatalf("the Execution does not wait for its item: %v, phase %s", got.Finalizers, got.Status.ExecutionPhase)
+	}
+	for _, item := range b.items(t) {
+		item.Finalizers = nil
+		if err := b.api.Update(t.Context(), &item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.reconcile(t)
+	if err := b.api.Get(t.Context(), key, &v1alpha1.Execution{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the Execution waits for nothing: %v", err)
+	}
+	if len(b.created.by) != 0 {
+		t.Errorf("left is %v", b.created.by)
+	}
+}
+
 // blind is a cache that shows no DeployItem.
 type blind struct{ client.Client }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -55,8 +54,8 @@ type Reconciler struct {
 	Problems *report.Problems
 
 	written job.Written
-	// created has the time of the creation of items that no cache has shown yet.
-	created sync.Map
+	// created are the items that no cache has shown yet.
+	created creations
 	once    sync.Once
 	reports *report.Reporter
 }
@@ -178,8 +177,8 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		if !r.written.Fresh(item) {
 			return false, nil
 		}
-		r.created.Delete(client.ObjectKeyFromObject(item))
-		if metav1.GetControllerOf(item) == nil || owner(exec).Owns(item) {
+		r.created.drop(exec.UID, item.Name)
+		if belongs(item, exec) {
 			s.items = append(s.items, r.Desk.Show(item))
 		}
 	}
@@ -187,36 +186,55 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 }
 
 // observeMissing looks for items that we know of but that the cache does not show.
-// A missing item fails a job, so the cache must not be mistaken: what we have just
-// created is waited for, and about everything else the API server has the last
-// word.
+// A missing item fails a job, and an Execution that is being deleted goes when no item is
+// left, so the cache must not be mistaken: what we have just created is waited for, and
+// about everything else the API server has the last word.
 func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
-	cache := s.exec.Status.DeployItemCache
-	if cache == nil || s.exec.DeletionTimestamp != nil || !job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished) {
-		return nil
-	}
 	shown := make(map[string]bool, len(s.items))
 	for _, item := range s.items {
 		shown[item.Name] = true
 	}
-	for _, pair := range cache.ActiveDIs {
-		if shown[pair.ObjectName] {
+	for _, name := range r.known(s.exec) {
+		if shown[name] {
 			continue
 		}
-		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: pair.ObjectName}
-		if created, ok := r.created.Load(key); ok && r.Now().Sub(created.(time.Time)) < lagLimit {
+		if created, ok := r.created.at(s.exec.UID, name); ok && r.Now().Sub(created) < lagLimit {
 			return errLagging
 		}
-		r.created.Delete(key)
+		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: name}
 		item := &v1alpha1.DeployItem{}
 		switch err := r.Reader.Get(ctx, key, item); {
-		case err == nil:
-			s.items = append(s.items, r.Desk.Show(item))
-		case !apierrors.IsNotFound(err):
+		case client.IgnoreNotFound(err) != nil:
 			return fmt.Errorf("read DeployItem %s: %w", key, err)
+		case err == nil && belongs(item, s.exec):
+			s.items = append(s.items, r.Desk.Show(item))
+		default:
+			r.created.drop(s.exec.UID, name)
 		}
 	}
 	return nil
+}
+
+// belongs tells whether an item is one of an Execution. A restored one may have no owner.
+func belongs(item *v1alpha1.DeployItem, exec *v1alpha1.Execution) bool {
+	return item.Labels[v1alpha1.ExecutionManagedByLabel] == exec.Name && (metav1.GetControllerOf(item) == nil || owner(exec).Owns(item))
+}
+
+// known are the names of the items that an Execution must have: those of its job, or, if it
+// is being deleted, those that it may have created just before.
+func (r *Reconciler) known(exec *v1alpha1.Execution) []string {
+	if exec.DeletionTimestamp != nil {
+		return r.created.of(exec.UID)
+	}
+	cache := exec.Status.DeployItemCache
+	if cache == nil || !job.Unfinished(exec.Status.JobID, exec.Status.JobIDFinished) {
+		return nil
+	}
+	names := make([]string, len(cache.ActiveDIs))
+	for i, pair := range cache.ActiveDIs {
+		names[i] = pair.ObjectName
+	}
+	return names
 }
 
 func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {

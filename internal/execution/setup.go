@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -57,7 +58,9 @@ type forgetting struct {
 // Delete implements handler.EventHandler.
 func (f *forgetting) Delete(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	f.reconciler.written.Forget(e.Object.GetUID())
-	f.reconciler.created.Delete(client.ObjectKeyFromObject(e.Object))
+	if owner := metav1.GetControllerOf(e.Object); owner != nil {
+		f.reconciler.created.drop(owner.UID, e.Object.GetName())
+	}
 	f.EventHandler.Delete(ctx, e, queue)
 }
 
