@@ -142,6 +142,9 @@ func (s *watchState) saw(now time.Time, event watch.Event) {
 	s.ended(now, nil)
 }
 
+// endsAtOnce is why a watch does not work that is opened well.
+const endsAtOnce = "it ends as soon as it is open"
+
 // closed notes that a watch has ended without an error, as each does after some minutes.
 //
 // One that ends as soon as it is open has not worked: to the client library, an API server
@@ -152,7 +155,7 @@ func (s *watchState) closed(now time.Time) {
 	case now.Sub(s.opened) > settled:
 		s.failing, s.why = time.Time{}, ""
 	case s.failing.IsZero():
-		s.failing, s.why = s.opened, "it ends as soon as it is open"
+		s.failing, s.why = s.opened, endsAtOnce
 	}
 	s.opened = time.Time{}
 }
@@ -174,6 +177,9 @@ func (s watchState) trouble(synced bool, now time.Time, grace time.Duration) str
 	case s.failing.IsZero():
 		return ""
 	case !s.opened.IsZero() && now.Sub(s.opened) > settled:
+		return ""
+	case s.why == endsAtOnce && now.Sub(s.failing) <= 2*settled:
+		// A connection may be cut just then. The next watch gets the time to stay open.
 		return ""
 	case now.Sub(s.failing) > grace:
 		return fmt.Sprintf("the watch fails for %d s, so that changes are not seen: %s", seconds(s.failing), s.why)

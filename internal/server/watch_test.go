@@ -116,6 +116,11 @@ func TestWatchEnds(t *testing.T) {
 				s.closed(at(second))
 			}
 		}, 40, "fails for 40 s, so that changes are not seen: it ends as soon as it is open"},
+		{"a connection that is cut at once, and another one", func(s *watchState) {
+			s.opened = at(0)
+			s.closed(at(2))
+			s.opened = at(3)
+		}, 9, ""},
 		{"the end of one that has failed is nothing more", func(s *watchState) {
 			s.opened = at(0)
 			s.ended(at(1), unreachable)
@@ -129,6 +134,18 @@ func TestWatchEnds(t *testing.T) {
 			wantTrouble(t, state, true, test.now, test.want)
 		})
 	}
+	t.Run("there is time for another one however soon failures are told", func(t *testing.T) {
+		state := watchState{opened: at(0)}
+		state.closed(at(2))
+		state.opened = at(5)
+		if got := state.trouble(true, at(9), time.Second); got != "" {
+			t.Error(got)
+		}
+		state.closed(at(9))
+		if got := state.trouble(true, at(11), time.Second); !strings.Contains(got, endsAtOnce) {
+			t.Errorf("got %q", got)
+		}
+	})
 }
 
 // source is what an informer lists and watches.
