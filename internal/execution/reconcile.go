@@ -215,9 +215,10 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// belongs tells whether an item is one of an Execution. A restored one may have no owner.
+// belongs tells whether an item is one of an Execution: by its owner, also if somebody took
+// its label away, or by its label, since a restored one may have no owner.
 func belongs(item *v1alpha1.DeployItem, exec *v1alpha1.Execution) bool {
-	return item.Labels[v1alpha1.ExecutionManagedByLabel] == exec.Name && (metav1.GetControllerOf(item) == nil || owner(exec).Owns(item))
+	return owner(exec).Owns(item) || metav1.GetControllerOf(item) == nil && item.Labels[v1alpha1.ExecutionManagedByLabel] == exec.Name
 }
 
 // known are the names of the items that an Execution must have: those of its job, or, if it
