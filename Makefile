@@ -15,7 +15,7 @@ TOOLS := $(CURDIR)/tools
 # Go's own packages of the main module. Modules in subfolders (lab, tools) are
 # not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/lab -e /test/shootflux)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/flux -e /test/lab -e /test/shootflux)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
 include internal/spiff/spiff.mk
@@ -110,11 +110,11 @@ test-lab: lab ## The lab's own tests.
 test-integration: build lab ## Tests against real API servers.
 	go test -count=1 -timeout 30m ./test/integration/...
 
-# Each package has a lab of its own, and waits for it much of the time: two of them at
+# Each package has a lab of its own, and waits for it much of the time: all of them at
 # once, on any machine.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go test -count=1 -timeout 30m -p 2 ./test/e2e/... ./test/shootflux/...
+	go test -count=1 -timeout 30m -p 3 ./test/e2e ./test/flux ./test/shootflux
 
 # Those that let many parts of the server run at the same time.
 E2E_RACE ?= ^(TestMinimal|TestTree|TestTrigger|TestOrder|TestExports|TestHelm|TestContract|TestTargetSync|TestInterruption)

@@ -63,11 +63,11 @@ func (a *adoption) documents(file string) []string {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	quoted, err := json.Marshal(env.targetKubeconfig)
+	quoted, err := json.Marshal(env.TargetKubeconfig)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	text := strings.NewReplacer("REDACTED-BASE64-OF-KUBECONFIG", base64.StdEncoding.EncodeToString([]byte(env.targetKubeconfig)), "REDACTED-KUBECONFIG", string(quoted)).Replace(string(content))
+	text := strings.NewReplacer("REDACTED-BASE64-OF-KUBECONFIG", base64.StdEncoding.EncodeToString([]byte(env.TargetKubeconfig)), "REDACTED-KUBECONFIG", string(quoted)).Replace(string(content))
 	later := time.Since(killed)
 	text = recordedTime.ReplaceAllStringFunc(text, func(recorded string) string {
 		moment, err := time.Parse(time.RFC3339, recorded)
@@ -227,7 +227,7 @@ func (a *adoption) untouched(concerns func(root string) bool) {
 		}
 		current := &unstructured.Unstructured{}
 		current.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
-		if err := env.admin.Get(a.t.Context(), client.ObjectKey{Namespace: upgradeSpace, Name: object}, current); err != nil {
+		if err := env.Admin.Get(a.t.Context(), client.ObjectKey{Namespace: upgradeSpace, Name: object}, current); err != nil {
 			a.t.Errorf("%s: %v", name, err)
 		} else if current.GetResourceVersion() != version {
 			a.t.Errorf("%s was changed although nothing asked for that:\n%v", name, current.Object["status"])
@@ -240,7 +240,7 @@ func (a *adoption) names(kind string) []string {
 	a.t.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: v1alpha1.GroupName, Version: "v1alpha1", Kind: kind + "List"})
-	if err := env.admin.List(a.t.Context(), list, client.InNamespace(upgradeSpace)); err != nil {
+	if err := env.Admin.List(a.t.Context(), list, client.InNamespace(upgradeSpace)); err != nil {
 		a.t.Fatal(err)
 	}
 	var names []string
@@ -255,13 +255,13 @@ func (a *adoption) names(kind string) []string {
 func adopt(t *testing.T) *adoption {
 	t.Helper()
 	a := &adoption{t: t, uids: map[string]string{}, versions: map[string]string{}, owners: map[string]string{}}
-	for _, cluster := range []client.Client{env.admin, env.workload} {
+	for _, cluster := range []client.Client{env.Admin, env.Workload} {
 		if err := cluster.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: upgradeSpace}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a.load(env.workload, "workload.yaml")
-	a.load(env.admin, "landscape.yaml")
+	a.load(env.Workload, "workload.yaml")
+	a.load(env.Admin, "landscape.yaml")
 	return a
 }
 
@@ -274,7 +274,7 @@ func adoptedInstallation(name string) *v1alpha1.Installation {
 func raiseFlag(t *testing.T, name string) {
 	t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"ready":"yes"}}`))
-	if err := env.workload.Patch(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: upgradeSpace, Name: name}}, patch); err != nil {
+	if err := env.Workload.Patch(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: upgradeSpace, Name: name}}, patch); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -283,7 +283,7 @@ func raiseFlag(t *testing.T, name string) {
 func unhold(t *testing.T, name string) {
 	t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-	if err := env.workload.Patch(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: upgradeSpace, Name: name}}, patch); err != nil {
+	if err := env.Workload.Patch(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: upgradeSpace, Name: name}}, patch); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -297,7 +297,7 @@ func settled(root string) bool {
 // it is, what runs goes on with the job that it has, and what is being deleted goes.
 func TestAdoption(t *testing.T) {
 	a := adopt(t)
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	// What was begun after everything was put in has its turn after it.
 	waitSucceeded(t, create(t, newInstallation(namespace(t), "marker", oneConfigMap)))
 
@@ -317,7 +317,7 @@ func TestAdoption(t *testing.T) {
 			return inst.Status.JobID != queued.Status.JobID
 		})
 		// The second job says no again, and waits for a yes.
-		events, err := env.workload.Watch(t.Context(), &corev1.ConfigMapList{}, client.InNamespace(upgradeSpace), client.MatchingFields{"metadata.name": "queued-flag"})
+		events, err := env.Workload.Watch(t.Context(), &corev1.ConfigMapList{}, client.InNamespace(upgradeSpace), client.MatchingFields{"metadata.name": "queued-flag"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,15 +343,15 @@ func (a *adoption) deletions() {
 	raiseFlag(t, "rdel-flag")
 	unhold(t, "held-running")
 	unhold(t, "held-failed")
-	if err := env.admin.Delete(t.Context(), adoptedInstallation("deletion-waits-successor")); err != nil {
+	if err := env.Admin.Delete(t.Context(), adoptedInstallation("deletion-waits-successor")); err != nil {
 		t.Fatal(err)
 	}
 	request(t, adoptedInstallation("deletion-failed"), v1alpha1.ReconcileOperation)
 	for _, name := range []string{"running-deleted", "deletion-running", "deletion-waits-successor", "deletion-waits", "deletion-failed"} {
-		waitGone(t, env.admin, adoptedInstallation(name), &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, adoptedInstallation(name), &v1alpha1.InstallationList{})
 	}
 	for _, name := range []string{"rdel-flag", "rdel-own", "rdel-quick", "held-running", "held-failed"} {
-		err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: upgradeSpace, Name: name}, &corev1.ConfigMap{})
+		err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: upgradeSpace, Name: name}, &corev1.ConfigMap{})
 		if !apierrors.IsNotFound(err) {
 			t.Errorf("ConfigMap %s is left: %v", name, err)
 		}
@@ -389,7 +389,7 @@ func (a *adoption) deployed() {
 			continue
 		}
 		current := &corev1.ConfigMap{}
-		err := env.workload.Get(a.t.Context(), client.ObjectKeyFromObject(object), current)
+		err := env.Workload.Get(a.t.Context(), client.ObjectKeyFromObject(object), current)
 		if err != nil || current.UID != object.GetUID() {
 			a.t.Errorf("ConfigMap %s is gone, or another one: %v", object.GetName(), err)
 		}

@@ -22,7 +22,7 @@ import (
 func TestBadInput(t *testing.T) {
 	// All rows run at the same time: the limits leave each of them the time to get as far as
 	// to its own mistake.
-	startServer(t, env.serverKubeconfig, "--pickup-timeout", "12s")
+	startServer(t, env.ServerKubeconfig, "--pickup-timeout", "12s")
 	short := strings.Replace(oneConfigMap, "  target: {import: cluster}\n", "  target: {import: cluster}\n  timeout: 12s\n", 1)
 	tests := []struct {
 		reason   string
@@ -131,7 +131,7 @@ func conditionStatus(inst *v1alpha1.Installation, conditionType v1alpha1.Conditi
 // changedKubeconfig returns the kubeconfig of the target cluster with a change.
 func changedKubeconfig(t *testing.T, change func(*clientcmdapi.Config)) string {
 	t.Helper()
-	config, err := clientcmd.Load([]byte(env.targetKubeconfig))
+	config, err := clientcmd.Load([]byte(env.TargetKubeconfig))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func changedKubeconfig(t *testing.T, change func(*clientcmdapi.Config)) string {
 
 func replaceTarget(t *testing.T, namespace, kubeconfig string) {
 	t.Helper()
-	if err := env.admin.Delete(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "host"}}); err != nil {
+	if err := env.Admin.Delete(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "host"}}); err != nil {
 		t.Fatal(err)
 	}
 	createTarget(t, namespace, "host", kubeconfig)
@@ -158,7 +158,7 @@ func everything(t *testing.T, namespace string) string {
 	installations, executions, items := &v1alpha1.InstallationList{}, &v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}
 	events := &eventsv1.EventList{}
 	for _, list := range []client.ObjectList{installations, executions, items, events} {
-		if err := env.admin.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +190,7 @@ func everything(t *testing.T, namespace string) string {
 func secrets(t *testing.T) []string {
 	t.Helper()
 	found := []string{"hunter2hunter2"}
-	config, err := clientcmd.Load([]byte(env.targetKubeconfig))
+	config, err := clientcmd.Load([]byte(env.TargetKubeconfig))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +205,10 @@ func secrets(t *testing.T) []string {
 // TestSecretsStayOutOfTheLog looks at the log of a server that had to do with
 // credentials.
 func TestSecretsStayOutOfTheLog(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	waitSucceeded(t, create(t, newInstallation(space, "quiet", oneConfigMap)))
-	own, err := os.ReadFile(env.serverKubeconfig)
+	own, err := os.ReadFile(env.ServerKubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestSecretsStayOutOfTheLog(t *testing.T) {
 	for _, user := range config.AuthInfos {
 		all = append(all, user.Token)
 	}
-	log := server.output.String()
+	log := server.Output()
 	if !strings.Contains(log, "quiet") {
 		t.Error("the log does not speak of the Installation at all")
 	}

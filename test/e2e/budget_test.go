@@ -33,19 +33,19 @@ func spend(t *testing.T, space string, limit budget, do func()) []landscape.Requ
 // some namespaces.
 func counted(t *testing.T, spaces []string, do func()) []landscape.Request {
 	t.Helper()
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	// The default Context and what the start costs are not part of the case.
 	for _, space := range spaces {
 		waitForContext(t, space)
 	}
 	count, err := landscape.StartCount(t.Context(),
-		landscape.Caller{Cluster: env.resource, User: serverUser}, landscape.Caller{Cluster: env.target, User: "landscaper-deployer"})
+		landscape.Caller{Cluster: env.Resource, User: serverUser}, landscape.Caller{Cluster: env.Target, User: "landscaper-deployer"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	do()
 	// A server that ends sends what it still has to say, so that nothing is missed.
-	server.signal(syscall.SIGTERM)
+	server.EndBy(syscall.SIGTERM)
 	list, err := count.Requests(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -95,10 +95,10 @@ var budgets = []struct {
 	{"and its deletion: 8 more", landscape.Smallest.Plus(landscape.Deletion), func(t *testing.T, space string) {
 		t.Helper()
 		gone := waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
-		if err := env.admin.Delete(t.Context(), gone); err != nil {
+		if err := env.Admin.Delete(t.Context(), gone); err != nil {
 			t.Fatal(err)
 		}
-		waitGone(t, env.admin, gone, &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, gone, &v1alpha1.InstallationList{})
 	}},
 	{"further items: 4 each", landscape.Smallest.Plus(landscape.Item.Times(9)), func(t *testing.T, space string) {
 		t.Helper()
@@ -164,7 +164,7 @@ func TestBudget(t *testing.T) {
 		})
 	}
 	t.Run("a cluster is discovered once", func(t *testing.T) {
-		list := slices.DeleteFunc(list, func(r landscape.Request) bool { return r.Namespace != "" || r.Cluster != env.target.Name })
+		list := slices.DeleteFunc(list, func(r landscape.Request) bool { return r.Namespace != "" || r.Cluster != env.Target.Name })
 		if len(list) > 5 {
 			t.Errorf("%d requests: %+v", len(list), list)
 		}
@@ -174,10 +174,10 @@ func TestBudget(t *testing.T) {
 // TestSizes bounds what the writes of the smallest case weigh, the user's own create
 // included, and its objects when it has come to rest.
 func TestSizes(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	waitForContext(t, space)
-	traffic, err := landscape.StartTraffic(t.Context(), env.resource.Kubeconfig, space)
+	traffic, err := landscape.StartTraffic(t.Context(), env.Resource.Kubeconfig, space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestSizes(t *testing.T) {
 	if sent.Objects == 0 || sent.Bytes > landscape.SmallestBytes {
 		t.Errorf("%d events with %d bytes, at most %d bytes", sent.Objects, sent.Bytes, landscape.SmallestBytes)
 	}
-	rest, err := landscape.AtRest(t.Context(), env.resource.Kubeconfig, space)
+	rest, err := landscape.AtRest(t.Context(), env.Resource.Kubeconfig, space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestFailingBudget(t *testing.T) {
 		}
 	})
 	sums := landscape.Sums(list)
-	for _, key := range []string{env.target.Name + " create configmaps", env.resource.Name + " update deployitems.landscaper.gardener.cloud/status"} {
+	for _, key := range []string{env.Target.Name + " create configmaps", env.Resource.Name + " update deployitems.landscaper.gardener.cloud/status"} {
 		if sums[key] > many*attempts || sums[key] < 3*many {
 			t.Errorf("%s: %d times", key, sums[key])
 		}
@@ -252,7 +252,7 @@ func TestFailingBudget(t *testing.T) {
 // and for what these export, beside some that have come to rest, while others do their
 // work, and shows that it costs nothing meanwhile.
 func TestWaitingMakesNoRequests(t *testing.T) {
-	startServer(t, env.serverKubeconfig, "--pickup-timeout", "0")
+	startServer(t, env.ServerKubeconfig, "--pickup-timeout", "0")
 	space := namespace(t)
 	inst := newInstallation(space, "patient", nobodyServes)
 	inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "out-of-patient"}}
@@ -290,39 +290,4 @@ func TestWaitingMakesNoRequests(t *testing.T) {
 		})
 	})
 	wantNoRequests(t, space)
-}
-
-// busy lets some Installations do their work, one after the other.
-func busy(t *testing.T, space, name string) {
-	t.Helper()
-	for i := range 5 {
-		waitSucceeded(t, create(t, newInstallation(space, fmt.Sprintf("%s-%d", name, i), oneConfigMap)))
-	}
-}
-
-// wantNoRequests lets others do their work, and checks that nothing is requested for a
-// namespace meanwhile.
-func wantNoRequests(t *testing.T, space string) {
-	t.Helper()
-	others := namespace(t)
-	waitForContext(t, others)
-	// What the last news bring back to the server, and its events, are over after a round.
-	busy(t, others, "before")
-	mark, err := env.resource.Mark(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	busy(t, others, "busy")
-	requests, err := env.resource.Requests(t.Context(), mark, serverUser)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(requests) < 50 {
-		t.Errorf("only %d requests of the others: this shows nothing", len(requests))
-	}
-	for _, request := range requests {
-		if request.Namespace == space || strings.Contains(request.Path, "/"+space+"/") {
-			t.Errorf("a request although nothing has changed: %s %s", request.Verb, request.Path)
-		}
-	}
 }

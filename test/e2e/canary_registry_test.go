@@ -14,7 +14,7 @@ import (
 // canaryRegistries are Contexts with credentials that no registry accepts, and other
 // settings that hold the canary.
 func canaryRegistries() []canaryCase {
-	where := func() string { return env.registry.Address }
+	where := func() string { return env.Lab.Registry.Address }
 	nowhere := func() string { return "127.0.0.1:1" }
 	login := base64.StdEncoding.EncodeToString([]byte("user:" + canary))
 	settings := func(reason, says string, address func() string, change func(configuration *v1alpha1.ContextConfiguration, meta metav1.ObjectMeta, t *testing.T)) canaryCase {

@@ -79,13 +79,13 @@ func whatIsSaid(t *testing.T, space string) *sayings {
 	t.Helper()
 	said := &sayings{of: map[string][]string{}}
 	owners := map[string]string{}
-	for kind := range env.admin.Scheme().KnownTypes(v1alpha1.GroupVersion) {
+	for kind := range env.Admin.Scheme().KnownTypes(v1alpha1.GroupVersion) {
 		if !strings.HasSuffix(kind, "List") {
 			continue
 		}
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
-		if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
 			t.Fatal(err)
 		}
 		for _, object := range list.Items {
@@ -101,7 +101,7 @@ func whatIsSaid(t *testing.T, space string) *sayings {
 		}
 	}
 	events := &eventsv1.EventList{}
-	if err := env.admin.List(t.Context(), events, client.InNamespace(space)); err != nil {
+	if err := env.Admin.List(t.Context(), events, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	for _, event := range events.Items {
@@ -150,7 +150,7 @@ func inspectCanaries(t *testing.T, space string, count int) {
 		"--hide-executions", "--all-namespaces", "wrong-token --watch --until finished",
 	} {
 		t.Run("inspect "+form, func(t *testing.T) {
-			args := append([]string{"installations", "inspect", "--kubeconfig", env.resource.Kubeconfig, "--no-wrap", "--namespace", space}, strings.Fields(form)...)
+			args := append([]string{"installations", "inspect", "--kubeconfig", env.Resource.Kubeconfig, "--no-wrap", "--namespace", space}, strings.Fields(form)...)
 			command := exec.CommandContext(t.Context(), program, args...)
 			var out, failures bytes.Buffer
 			command.Stdout, command.Stderr = &out, &failures

@@ -52,13 +52,13 @@ func TestNoValueIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("kind: LandscaperConfiguration\negress: {allowLoopback: true}\nregistry: {oci: {certificateAuthorities: %s}}\n", env.registry.CAFile)
+	text := fmt.Sprintf("kind: LandscaperConfiguration\negress: {allowLoopback: true}\nregistry: {oci: {certificateAuthorities: %s}}\n", env.Lab.Registry.CAFile)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// All cases run at the same time: the limits leave each of them the time to get as far as
 	// to what is wrong with it.
-	server := startServer(t, env.serverKubeconfig, "--config", config, "--metrics-address", metrics, "--metrics-open", "--pickup-timeout", "12s")
+	server := startServer(t, env.ServerKubeconfig, "--config", config, "--metrics-address", metrics, "--metrics-open", "--pickup-timeout", "12s")
 	space := namespace(t)
 	waitForContext(t, space)
 	canaryImports(t, space)
@@ -93,7 +93,7 @@ func TestNoValueIsShown(t *testing.T) {
 	}
 	t.Run("other objects", func(t *testing.T) { lookForCanary(t, "the namespace", strings.Join(said.others, "\n")) })
 	t.Run("log", func(t *testing.T) {
-		log := server.output.String()
+		log := server.Output()
 		for name := range cases {
 			if !strings.Contains(log, name) {
 				t.Errorf("the log does not speak of %s at all", name)
@@ -160,7 +160,7 @@ func waitAllFinished(t *testing.T, space string, cases map[string]canaryCase) ma
 	defer cancel()
 	finished := map[string]*v1alpha1.Installation{}
 	for {
-		events, err := env.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(space))
+		events, err := env.Admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(space))
 		if err != nil {
 			t.Fatalf("%d of %d Installations have ended: %v", len(finished), len(cases), err)
 		}

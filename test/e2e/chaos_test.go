@@ -18,6 +18,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/scenario"
 )
 
 var (
@@ -32,7 +33,7 @@ type chaos struct {
 	random *rand.Rand
 	// kubeconfig leads the server through the fault proxy.
 	kubeconfig string
-	server     *serverProcess
+	server     *scenario.Server
 	roots      []*v1alpha1.Installation
 	// kills is how often the server was killed, running how many Installations had a job
 	// then, and failed how many requests had met a fault.
@@ -60,7 +61,7 @@ func (c *chaos) rules() []lab.Rule {
 // disturb sets other faults for both clusters; none if calm.
 func (c *chaos) disturb(calm bool) {
 	c.t.Helper()
-	for _, cluster := range []*lab.Cluster{env.resource, env.target} {
+	for _, cluster := range []*lab.Cluster{env.Resource, env.Target} {
 		faults := lab.Faults{Seed: c.random.Uint64()}
 		if !calm {
 			faults.Rules = c.rules()
@@ -79,12 +80,12 @@ func (c *chaos) storm(kills int) {
 		c.disturb(false)
 		// The moment of the kill is random on purpose; nothing waits for it.
 		<-time.After(time.Duration(c.random.IntN(2500)) * time.Millisecond)
-		c.server.signal(syscall.SIGKILL)
+		c.server.EndBy(syscall.SIGKILL)
 		c.count()
 		c.server = launchServer(c.t, c.kubeconfig)
 	}
 	c.disturb(true)
-	c.server.waitReady()
+	c.server.AwaitReady()
 }
 
 // count notes what the faults and the kill have met.
@@ -92,7 +93,7 @@ func (c *chaos) count() {
 	c.t.Helper()
 	c.kills++
 	all := &v1alpha1.InstallationList{}
-	if err := env.admin.List(c.t.Context(), all); err != nil {
+	if err := env.Admin.List(c.t.Context(), all); err != nil {
 		c.t.Fatal(err)
 	}
 	for i := range all.Items {
@@ -100,7 +101,7 @@ func (c *chaos) count() {
 			c.running++
 		}
 	}
-	decisions, err := env.resource.Decisions(c.t.Context())
+	decisions, err := env.Resource.Decisions(c.t.Context())
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -130,18 +131,18 @@ func newChaos(t *testing.T) *chaos {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("repeat it with: go test ./test/e2e -run TestChaos -chaos-seed %d", seed)
-	rules, err := chartRules("landscaper-chaos")
+	rules, err := env.ChartRules("landscaper-chaos")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 0))}
-	c.kubeconfig = proxied(t, env.resource, lab.UserOptions{Name: "landscaper-chaos", ManifestFile: rules})
-	target, err := os.ReadFile(proxied(t, env.target, lab.UserOptions{Name: "deployer-chaos", ClusterRoles: []string{"cluster-admin"}}))
+	c.kubeconfig = proxied(t, env.Resource, lab.UserOptions{Name: "landscaper-chaos", ManifestFile: rules})
+	target, err := os.ReadFile(proxied(t, env.Target, lab.UserOptions{Name: "deployer-chaos", ClusterRoles: []string{"cluster-admin"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for _, cluster := range []*lab.Cluster{env.resource, env.target} {
+		for _, cluster := range []*lab.Cluster{env.Resource, env.Target} {
 			if err := cluster.SetFaults(t.Context(), lab.Faults{}); err != nil && t.Context().Err() == nil {
 				t.Error(err)
 			}
@@ -162,11 +163,11 @@ func (c *chaos) again(greeting string) {
 	for _, root := range c.roots {
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 			data := &v1alpha1.DataObject{}
-			if err := env.admin.Get(c.t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: "greeting"}, data); err != nil {
+			if err := env.Admin.Get(c.t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: "greeting"}, data); err != nil {
 				return err
 			}
 			data.Data = v1alpha1.NewAnyJSON(fmt.Appendf(nil, "%q", greeting))
-			return env.admin.Update(c.t.Context(), data)
+			return env.Admin.Update(c.t.Context(), data)
 		})
 		if err != nil {
 			c.t.Fatal(err)
@@ -192,9 +193,9 @@ func (c *chaos) settled(greeting string) {
 func (c *chaos) deleted() {
 	c.t.Helper()
 	for _, root := range c.roots {
-		waitGone(c.t, env.admin, root.DeepCopy(), &v1alpha1.InstallationList{})
+		waitGone(c.t, env.Admin, root.DeepCopy(), &v1alpha1.InstallationList{})
 		left := &corev1.ConfigMapList{}
-		if err := env.workload.List(c.t.Context(), left, client.InNamespace(root.Namespace)); err != nil {
+		if err := env.Workload.List(c.t.Context(), left, client.InNamespace(root.Namespace)); err != nil {
 			c.t.Fatal(err)
 		}
 		for _, object := range left.Items {
@@ -203,7 +204,7 @@ func (c *chaos) deleted() {
 			}
 		}
 		for _, list := range []client.ObjectList{&v1alpha1.InstallationList{}, &v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}} {
-			if err := env.admin.List(c.t.Context(), list, client.InNamespace(root.Namespace)); err != nil {
+			if err := env.Admin.List(c.t.Context(), list, client.InNamespace(root.Namespace)); err != nil {
 				c.t.Fatal(err)
 			}
 			if meta.LenList(list) > 0 {
@@ -229,7 +230,7 @@ func TestChaos(t *testing.T) {
 	c.storm(3)
 	c.settled(greeting)
 	for _, root := range c.roots {
-		if err := env.admin.Delete(t.Context(), root); err != nil && !apierrors.IsNotFound(err) {
+		if err := env.Admin.Delete(t.Context(), root); err != nil && !apierrors.IsNotFound(err) {
 			t.Fatal(err)
 		}
 	}

@@ -24,14 +24,14 @@ data: {kubeconfig: {{ getServiceAccountKubeconfig "robot" "NAMESPACE" 600 .impor
 // TestServiceAccountKubeconfig: a template makes a kubeconfig through an imported
 // Target, and the cluster accepts it.
 func TestServiceAccountKubeconfig(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
-	if err := env.workload.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "robot"}}); err != nil {
+	if err := env.Workload.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "robot"}}); err != nil {
 		t.Fatal(err)
 	}
 	waitSucceeded(t, create(t, newInstallation(space, "shop", kubeconfigTemplate)))
 	secret := &corev1.Secret{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "shop"}, secret); err != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "shop"}, secret); err != nil {
 		t.Fatal(err)
 	}
 	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["kubeconfig"])
@@ -58,7 +58,7 @@ func TestDisabledTemplateFunction(t *testing.T) {
 
 // TestKubeconfigErrors: what the cluster says reaches the user.
 func TestKubeconfigErrors(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	checkFailed(t, create(t, newInstallation(space, "shop", kubeconfigTemplate)), "CreateImportsAndSubobjects",
 		"request a token of a ServiceAccount from the cluster of Target "+space+"/host")

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/scenario"
 )
 
 // shop is a component with a blueprint that uses what a blueprint can use: all
@@ -109,11 +110,11 @@ func publishFiles(t *testing.T, path string, files map[string]string) {
 		t.Fatal(err)
 	}
 	config := filepath.Join(directory, "docker.json")
-	if err := os.WriteFile(config, dockerConfig(env.registry.Password), 0o600); err != nil {
+	if err := os.WriteFile(config, dockerConfig(env.Lab.Registry.Password), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	push := exec.CommandContext(t.Context(), program, "components", "push", "constructor.yaml", env.registry.Address+path,
-		"--skip-digests", "--overwrite", "--registry-config", config, "--ca-file", env.registry.CAFile)
+	push := exec.CommandContext(t.Context(), program, "components", "push", "constructor.yaml", env.Lab.Registry.Address+path,
+		"--skip-digests", "--overwrite", "--registry-config", config, "--ca-file", env.Lab.Registry.CAFile)
 	push.Dir = directory
 	if output, err := push.CombinedOutput(); err != nil {
 		t.Fatalf("push: %v\n%s", err, output)
@@ -121,19 +122,19 @@ func publishFiles(t *testing.T, path string, files map[string]string) {
 }
 
 func dockerConfig(password string) []byte {
-	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":%q}}}`, env.registry.Address, env.registry.Username, password)
+	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":%q}}}`, env.Lab.Registry.Address, env.Lab.Registry.Username, password)
 }
 
 // registryServer starts a server that trusts the registry of the lab. Further lines
 // are added to its configuration.
-func registryServer(t *testing.T, lines ...string) *serverProcess {
+func registryServer(t *testing.T, lines ...string) *scenario.Server {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("kind: LandscaperConfiguration\negress: {allowLoopback: true}\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.registry.CAFile, strings.Join(lines, "\n"))
+	text := fmt.Sprintf("kind: LandscaperConfiguration\negress: {allowLoopback: true}\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.Lab.Registry.CAFile, strings.Join(lines, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return startServer(t, env.serverKubeconfig, "--config", config)
+	return startServer(t, env.ServerKubeconfig, "--config", config)
 }
 
 // shopContext is a Context with the registry and credentials for it.
@@ -144,7 +145,7 @@ func shopContext(t *testing.T, space, path, password string) {
 		&v1alpha1.Context{
 			ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "vendor"},
 			ContextConfiguration: v1alpha1.ContextConfiguration{
-				RepositoryContext:                   repositoryContext(t, env.registry.Address+path),
+				RepositoryContext:                   repositoryContext(t, env.Lab.Registry.Address+path),
 				RegistryPullSecrets:                 []v1alpha1.LocalPullSecret{{Name: "pull"}},
 				ComponentVersionOverwritesReference: "hotfix",
 			},
@@ -171,7 +172,7 @@ func repositoryContext(t *testing.T, base string) *v1alpha1.UnstructuredTypedObj
 func createAll(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
-		if err := env.admin.Create(t.Context(), object); err != nil {
+		if err := env.Admin.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,12 +213,12 @@ func TestComponent(t *testing.T) {
 	publish(t, "/delivery")
 	registryServer(t)
 	space := namespace(t)
-	shopContext(t, space, "/delivery", env.registry.Password)
+	shopContext(t, space, "/delivery", env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	done := waitSucceeded(t, create(t, shopInstallation(space, "0.9.0")))
 	deployed := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: space, Name: "shop"}
-	if err := env.workload.Get(t.Context(), key, deployed); err != nil {
+	if err := env.Workload.Get(t.Context(), key, deployed); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"image": "2.7.0", "replicas": "3", "url": "https://shop.example.org/blue", "password": "76880d60191af3b3f803a656b7716f0179928357fc32421ced973ed265e15718"} {
@@ -230,13 +231,13 @@ func TestComponent(t *testing.T) {
 		request(t, done, v1alpha1.ReconcileOperation)
 		waitFinished(t, done, done.Status.JobID)
 		again := &corev1.ConfigMap{}
-		if err := env.workload.Get(t.Context(), key, again); err != nil || again.Data["token"] != deployed.Data["token"] || len(again.Data["token"]) != 16 {
+		if err := env.Workload.Get(t.Context(), key, again); err != nil || again.Data["token"] != deployed.Data["token"] || len(again.Data["token"]) != 16 {
 			t.Errorf("token %q became %q (%v)", deployed.Data["token"], again.Data["token"], err)
 		}
 	})
 	t.Run("copies of imports for children", func(t *testing.T) {
 		copies := &v1alpha1.DataObjectList{}
-		if err := env.admin.List(t.Context(), copies, client.InNamespace(space), client.MatchingLabels{v1alpha1.DataObjectContextLabel: "Inst.shop"}); err != nil {
+		if err := env.Admin.List(t.Context(), copies, client.InNamespace(space), client.MatchingLabels{v1alpha1.DataObjectContextLabel: "Inst.shop"}); err != nil {
 			t.Fatal(err)
 		}
 		if len(copies.Items) != 5 {
@@ -292,7 +293,7 @@ func TestComponentErrors(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			space := namespace(t)
-			password := env.registry.Password
+			password := env.Lab.Registry.Password
 			if test.password != "" {
 				password = test.password
 			}
@@ -325,7 +326,7 @@ func TestComponentErrors(t *testing.T) {
 func TestRegistryDown(t *testing.T) {
 	publish(t, "/delivery")
 	space := namespace(t)
-	shopContext(t, space, "/delivery", env.registry.Password)
+	shopContext(t, space, "/delivery", env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	resume := stopRegistry(t)
 	registryServer(t)
@@ -333,7 +334,7 @@ func TestRegistryDown(t *testing.T) {
 	waiting := waitFor(t, client.ObjectKeyFromObject(inst), "tells that the registry does not answer", func(inst *v1alpha1.Installation) bool {
 		return inst.Status.LastError != nil
 	})
-	if waiting.Status.InstallationPhase != v1alpha1.InstallationPhases.Init || !strings.Contains(waiting.Status.LastError.Message, env.registry.Address) {
+	if waiting.Status.InstallationPhase != v1alpha1.InstallationPhases.Init || !strings.Contains(waiting.Status.LastError.Message, env.Lab.Registry.Address) {
 		t.Errorf("phase %s: %s", waiting.Status.InstallationPhase, waiting.Status.LastError.Message)
 	}
 	resume()

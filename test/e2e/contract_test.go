@@ -231,15 +231,15 @@ func (d *libraryDeployer) Delete(ctx context.Context, item *deployer.Item) (depl
 
 // startLibraryDeployer runs the deployer of the library in a manager of its own.
 func startLibraryDeployer(ctx context.Context, itemType string) (*libraryDeployer, <-chan error, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", env.resource.Kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", env.Resource.Kubeconfig)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: env.admin.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
+	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: env.Admin.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a manager: %w", err)
 	}
-	d := &libraryDeployer{cluster: env.admin}
+	d := &libraryDeployer{cluster: env.Admin}
 	if err := deployer.Add(manager, deployer.Options{Type: v1alpha1.DeployItemType(itemType), Name: "notes", Version: "1", Deployer: d}); err != nil {
 		return nil, nil, fmt.Errorf("add the deployer: %w", err)
 	}
@@ -251,9 +251,9 @@ func startLibraryDeployer(ctx context.Context, itemType string) (*libraryDeploye
 // TestContract: deployers of others work by the published contract alone, with our
 // library and without it.
 func TestContract(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	t.Run("without the library", func(t *testing.T) {
-		bare := &bareDeployer{itemType: "example.org/bare", cluster: env.admin}
+		bare := &bareDeployer{itemType: "example.org/bare", cluster: env.Admin}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- bare.run(ctx) }()
@@ -299,12 +299,12 @@ func checkContract(t *testing.T, itemType string, worked *atomic.Int32) {
 	if second := itemsByName(t, space)["second"]; second.Status.JobID == inst.Status.JobID {
 		t.Error("an item whose predecessor has failed has got the job")
 	}
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+	waitGone(t, env.Admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
 	left := &corev1.ConfigMapList{}
-	if err := env.admin.List(t.Context(), left, client.InNamespace(space)); err != nil {
+	if err := env.Admin.List(t.Context(), left, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	for _, note := range left.Items {

@@ -21,7 +21,7 @@ func copies(t *testing.T, space, name string) []string {
 	scope := []client.ListOption{client.InNamespace(space), client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(name)}}
 	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{data, targets} {
-		if err := env.admin.List(t.Context(), list, scope...); err != nil {
+		if err := env.Admin.List(t.Context(), list, scope...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,9 +46,9 @@ func setImports(inst *v1alpha1.Installation, imports string) {
 // TestCopiesFollowImports: the scope of an Installation holds what its last job has
 // imported, and nothing of the jobs before.
 func TestCopiesFollowImports(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
-	createTarget(t, space, "second", env.targetKubeconfig)
+	createTarget(t, space, "second", env.TargetKubeconfig)
 	createAll(t, &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "value"}, Data: v1alpha1.NewAnyJSON([]byte(`1`))})
 	const cluster = `- {name: cluster, targetType: kubernetes-cluster}`
 	inst := newInstallation(space, "shrinking", oneConfigMap)
@@ -65,7 +65,7 @@ func TestCopiesFollowImports(t *testing.T) {
 	inst.Spec = smaller.Spec
 	inst.Spec.Imports.Targets = append(inst.Spec.Imports.Targets, v1alpha1.TargetImport{Name: "all", Targets: []string{"second"}})
 	inst.Annotations = smaller.Annotations
-	if err := env.admin.Update(t.Context(), inst); err != nil {
+	if err := env.Admin.Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
 	again := waitFinished(t, inst, first)
@@ -80,7 +80,7 @@ func TestCopiesFollowImports(t *testing.T) {
 // TestSecretsAreCopiedToSecrets: what comes from a Secret is in no DataObject, and when
 // it comes from somewhere else, nothing of the Secret's copy is left.
 func TestSecretsAreCopiedToSecrets(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	createAll(t,
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "login"}, Data: map[string][]byte{"password": []byte(canary)}},
@@ -97,7 +97,7 @@ func TestSecretsAreCopiedToSecrets(t *testing.T) {
 	first := inst.Status.JobID
 	inst.Spec.Imports.Data = []v1alpha1.DataImport{{Name: "password", ConfigMapRef: &v1alpha1.ImportConfigMapReference{LocalConfigMapReference: v1alpha1.LocalConfigMapReference{Name: "login", Key: "password"}}}}
 	inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}
-	if err := env.admin.Update(t.Context(), inst); err != nil {
+	if err := env.Admin.Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
 	if again := waitFinished(t, inst, first); again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
@@ -114,7 +114,7 @@ func copiedValues(t *testing.T, space string) (inData, inSecrets string) {
 	t.Helper()
 	data, secrets := &v1alpha1.DataObjectList{}, &corev1.SecretList{}
 	for _, list := range []client.ObjectList{data, secrets} {
-		if err := env.admin.List(t.Context(), list, client.InNamespace(space), client.HasLabels{v1alpha1.DataObjectKeyLabel}); err != nil {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(space), client.HasLabels{v1alpha1.DataObjectKeyLabel}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,14 +132,14 @@ func copiedValues(t *testing.T, space string) (inData, inSecrets string) {
 
 // TestForeignCopy: an object that belongs to somebody else is not overwritten.
 func TestForeignCopy(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	name := v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("shop"), "cluster")
 	createTarget(t, space, name, "theirs: true")
 	inst := create(t, newInstallation(space, "shop", oneConfigMap))
 	checkFailed(t, inst, "CreateImportsAndSubobjects", "Target "+name+" does not belong to this Installation", "delete it")
 	theirs := &v1alpha1.Target{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, theirs); err != nil || !strings.Contains(string(theirs.Spec.Configuration.RawMessage), "theirs") || len(theirs.OwnerReferences) > 0 {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, theirs); err != nil || !strings.Contains(string(theirs.Spec.Configuration.RawMessage), "theirs") || len(theirs.OwnerReferences) > 0 {
 		t.Errorf("%+v, %v", theirs, err)
 	}
 }
@@ -150,7 +150,7 @@ func TestDeleteWithoutSources(t *testing.T) {
 	publish(t, "/delivery")
 	registryServer(t)
 	space := namespace(t)
-	shopContext(t, space, "/delivery", env.registry.Password)
+	shopContext(t, space, "/delivery", env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	inst := waitSucceeded(t, create(t, shopInstallation(space, "1.0.0")))
 	stopRegistry(t)
@@ -158,22 +158,22 @@ func TestDeleteWithoutSources(t *testing.T) {
 		&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "vendor"}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "pull"}},
 	} {
-		if err := env.admin.Delete(t.Context(), object); err != nil {
+		if err := env.Admin.Delete(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
-	waitGone(t, env.workload, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "shop"}}, &corev1.ConfigMapList{})
+	waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
+	waitGone(t, env.Workload, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "shop"}}, &corev1.ConfigMapList{})
 }
 
 // stopRegistry lets the registry hang. The returned function lets it go on, which
 // happens at the end of the test in any case.
 func stopRegistry(t *testing.T) func() {
 	t.Helper()
-	if err := env.lab.Signal(t.Context(), "registry", "STOP"); err != nil {
+	if err := env.Lab.Signal(t.Context(), "registry", "STOP"); err != nil {
 		t.Fatal(err)
 	}
 	stopped := true
@@ -182,7 +182,7 @@ func stopRegistry(t *testing.T) func() {
 			return
 		}
 		stopped = false
-		if err := env.lab.Signal(context.Background(), "registry", "CONT"); err != nil {
+		if err := env.Lab.Signal(context.Background(), "registry", "CONT"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -196,25 +196,25 @@ func TestWarningEvents(t *testing.T) {
 	publish(t, "/delivery")
 	server := registryServer(t)
 	space := namespace(t)
-	shopContext(t, space, "/delivery", env.registry.Password)
+	shopContext(t, space, "/delivery", env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	createAll(t,
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "useless"}, Data: map[string][]byte{"token": []byte("hunter2")}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "useless-too"}},
 	)
 	landscape := &v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "vendor"}}
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(landscape), landscape); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(landscape), landscape); err != nil {
 		t.Fatal(err)
 	}
 	landscape.RegistryPullSecrets = append(landscape.RegistryPullSecrets, v1alpha1.LocalPullSecret{Name: "useless"}, v1alpha1.LocalPullSecret{Name: "useless-too"})
-	if err := env.admin.Update(t.Context(), landscape); err != nil {
+	if err := env.Admin.Update(t.Context(), landscape); err != nil {
 		t.Fatal(err)
 	}
 	waitSucceeded(t, create(t, shopInstallation(space, "1.0.0")))
 	// A server that ends sends what it still has to say.
-	server.signal(syscall.SIGTERM)
+	server.EndBy(syscall.SIGTERM)
 	list := &eventsv1.EventList{}
-	if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+	if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	var warnings []string

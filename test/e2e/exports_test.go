@@ -1,14 +1,12 @@
 package e2e
 
 import (
-	"context"
 	"strings"
 	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,7 +113,7 @@ func again(t *testing.T, inst *v1alpha1.Installation, spec v1alpha1.Installation
 		before = current.Status.JobID
 		current.Spec = spec
 		current.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
-		return env.admin.Update(t.Context(), current)
+		return env.Admin.Update(t.Context(), current)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +129,7 @@ func again(t *testing.T, inst *v1alpha1.Installation, spec v1alpha1.Installation
 func exportedData(t *testing.T, space, name string) string {
 	t.Helper()
 	object := &v1alpha1.DataObject{}
-	err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, object)
+	err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, object)
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +140,7 @@ func exportedData(t *testing.T, space, name string) string {
 func wantDeployed(t *testing.T, space, name, key, want string) {
 	t.Helper()
 	deployed := &corev1.ConfigMap{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, deployed); err != nil || deployed.Data[key] != want {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, deployed); err != nil || deployed.Data[key] != want {
 		t.Errorf("%s has %v, want %s in %s (%v)", name, deployed.Data, want, key, err)
 	}
 }
@@ -153,31 +151,10 @@ func waitTidy(t *testing.T, space string) {
 	waitNone(t, &corev1.SecretList{}, client.InNamespace(space), client.HasLabels{v1alpha1.GroupName + "/plan-of"})
 }
 
-// waitNone returns when no object of a kind is left on the resource cluster.
-func waitNone(t *testing.T, list client.ObjectList, options ...client.ListOption) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	events, err := env.admin.Watch(ctx, list, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Stop()
-	for {
-		if err := env.admin.List(ctx, list, options...); err != nil {
-			t.Fatalf("waiting until nothing is left: %v", err)
-		}
-		if meta.LenList(list) == 0 {
-			return
-		}
-		<-events.ResultChan()
-	}
-}
-
 // TestExports: what an Installation exports, who imports it, and what becomes of it
 // in later jobs.
 func TestExports(t *testing.T) {
-	whole, server := t, startServer(t, env.serverKubeconfig)
+	whole, server := t, startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	zone := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "zone"}, Data: v1alpha1.NewAnyJSON([]byte(`"north"`))}
 	createAll(t, zone)
@@ -191,7 +168,7 @@ func TestExports(t *testing.T) {
 
 	t.Run("a changed import changes the exports, also if the server is killed in between", func(t *testing.T) {
 		zone.Data = v1alpha1.NewAnyJSON([]byte(`"south"`))
-		if err := env.admin.Update(t.Context(), zone); err != nil {
+		if err := env.Admin.Update(t.Context(), zone); err != nil {
 			t.Fatal(err)
 		}
 		before := getInstallation(t, inst).Status.JobID
@@ -199,13 +176,13 @@ func TestExports(t *testing.T) {
 		waitFor(t, client.ObjectKeyFromObject(inst), "progressing", func(inst *v1alpha1.Installation) bool {
 			return inst.Status.JobID != before && inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Init
 		})
-		server.signal(syscall.SIGKILL)
+		server.EndBy(syscall.SIGKILL)
 		// The job goes on with the inputs that it was admitted with.
 		zone.Data = v1alpha1.NewAnyJSON([]byte(`"later"`))
-		if err := env.admin.Update(t.Context(), zone); err != nil {
+		if err := env.Admin.Update(t.Context(), zone); err != nil {
 			t.Fatal(err)
 		}
-		startServer(whole, env.serverKubeconfig)
+		startServer(whole, env.ServerKubeconfig)
 		inst = waitFinished(t, inst, before)
 		checkExports(t, inst, "south")
 		waitTidy(t, space)
@@ -229,7 +206,7 @@ func TestExports(t *testing.T) {
 		if got := exportedData(t, space, "shop-url"); got != `"https://shop.later"` {
 			t.Errorf("shop-url is %q", got)
 		}
-		err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "shop-edge"}, &v1alpha1.Target{})
+		err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "shop-edge"}, &v1alpha1.Target{})
 		if got := exportedData(t, space, "shop-note"); got != "" || !apierrors.IsNotFound(err) {
 			t.Errorf("shop-note is %q, shop-edge: %v", got, err)
 		}
@@ -242,7 +219,7 @@ func TestExports(t *testing.T) {
 	})
 
 	t.Run("exports go with their Installation, which goes after those that import them", func(t *testing.T) {
-		if err := env.admin.Delete(t.Context(), inst); err != nil {
+		if err := env.Admin.Delete(t.Context(), inst); err != nil {
 			t.Fatal(err)
 		}
 		waitFor(t, client.ObjectKeyFromObject(inst), "waiting", func(inst *v1alpha1.Installation) bool {
@@ -250,11 +227,11 @@ func TestExports(t *testing.T) {
 		})
 		// Its Target has gone before.
 		annotate(t, importing, map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"})
-		if err := env.admin.Delete(t.Context(), importing); err != nil {
+		if err := env.Admin.Delete(t.Context(), importing); err != nil {
 			t.Fatal(err)
 		}
 		object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "shop-url"}}
-		waitGone(t, env.admin, object, &v1alpha1.DataObjectList{})
+		waitGone(t, env.Admin, object, &v1alpha1.DataObjectList{})
 	})
 }
 
@@ -270,7 +247,7 @@ func checkExports(t *testing.T, inst *v1alpha1.Installation, zone string) {
 		}
 	}
 	edge := &v1alpha1.Target{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: "shop-edge"}, edge); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: "shop-edge"}, edge); err != nil {
 		t.Fatal(err)
 	}
 	labels := edge.Labels

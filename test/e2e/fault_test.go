@@ -26,7 +26,7 @@ func TestKilledServer(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	waitForContext(t, space)
 	all := make([]*v1alpha1.Installation, 0, installations)
@@ -36,8 +36,8 @@ func TestKilledServer(t *testing.T) {
 	for range kills {
 		// The moment of the kill is random on purpose; nothing waits for it.
 		<-time.After(time.Duration(random.IntN(120)) * time.Millisecond)
-		server.signal(syscall.SIGKILL)
-		server = startServer(t, env.serverKubeconfig)
+		server.EndBy(syscall.SIGKILL)
+		server = startServer(t, env.ServerKubeconfig)
 	}
 	for _, inst := range all {
 		waitFor(t, client.ObjectKeyFromObject(inst), "succeeded", func(inst *v1alpha1.Installation) bool {
@@ -54,7 +54,7 @@ func checkNothingIsDoubled(t *testing.T, space string, installations int) {
 	t.Helper()
 	executions, items, targets := &v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}, &v1alpha1.TargetList{}
 	for _, list := range []client.ObjectList{executions, items, targets} {
-		if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,7 +62,7 @@ func checkNothingIsDoubled(t *testing.T, space string, installations int) {
 		t.Errorf("%d Executions, %d DeployItems and %d Targets for %d Installations", len(executions.Items), len(items.Items), len(targets.Items), installations)
 	}
 	deployed := &corev1.ConfigMapList{}
-	if err := env.workload.List(t.Context(), deployed, client.InNamespace(space)); err != nil {
+	if err := env.Workload.List(t.Context(), deployed, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	count := 0
@@ -92,24 +92,24 @@ func TestFaults(t *testing.T) {
 		{"writes whose answer is lost", []lab.Rule{{Name: "lost", Verbs: writes, Share: 0.25, Action: "lose"}}},
 		{"an API server that is busy or broken", []lab.Rule{{Name: "busy", Verbs: writes, Share: 0.2, Action: "status", Status: 429}, {Name: "broken", Verbs: writes, Share: 0.2, Action: "status", Status: 500}}},
 	}
-	rules, err := chartRules(serverUser + "-proxied")
+	rules, err := env.ChartRules(serverUser + "-proxied")
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: serverUser + "-proxied", ThroughProxy: true, ManifestFile: rules})
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: serverUser + "-proxied", ThroughProxy: true, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			const installations = 10
-			if err := env.resource.SetFaults(t.Context(), lab.Faults{}); err != nil {
+			if err := env.Resource.SetFaults(t.Context(), lab.Faults{}); err != nil {
 				t.Fatal(err)
 			}
 			startServer(t, user.Kubeconfig)
 			space := namespace(t)
 			waitForContext(t, space)
-			if err := env.resource.SetFaults(t.Context(), lab.Faults{Seed: 42, Rules: test.rules}); err != nil {
+			if err := env.Resource.SetFaults(t.Context(), lab.Faults{Seed: 42, Rules: test.rules}); err != nil {
 				t.Fatal(err)
 			}
 			var all []*v1alpha1.Installation
@@ -119,7 +119,7 @@ func TestFaults(t *testing.T) {
 			for _, inst := range all {
 				waitSucceeded(t, inst)
 			}
-			decisions, err := env.resource.Decisions(t.Context())
+			decisions, err := env.Resource.Decisions(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("only %d requests failed, so this shows nothing", hits)
 			}
 			t.Logf("%d requests failed", hits)
-			if err := env.resource.SetFaults(t.Context(), lab.Faults{}); err != nil {
+			if err := env.Resource.SetFaults(t.Context(), lab.Faults{}); err != nil {
 				t.Fatal(err)
 			}
 			checkNothingIsDoubled(t, space, installations)
@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 
 // TestJobsWithoutParent hands jobs to an Execution and a DeployItem as tools do.
 func TestJobsWithoutParent(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	config := fmt.Appendf(nil, `{"apiVersion":"manifest.deployer.landscaper.gardener.cloud/v1alpha2","kind":"ProviderConfiguration","manifests":[{"manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"lonely","namespace":%q},"data":{"greeting":"hello"}}}]}`, space)
 	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "lonely"}, Spec: v1alpha1.ExecutionSpec{
@@ -153,15 +153,15 @@ func TestJobsWithoutParent(t *testing.T) {
 			Configuration: &runtime.RawExtension{Raw: config},
 		}},
 	}}
-	if err := env.admin.Create(t.Context(), exec); err != nil {
+	if err := env.Admin.Create(t.Context(), exec); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"first", "second"} {
 		patch := fmt.Appendf(nil, `{"status":{"jobID":%q}}`, id)
-		if err := env.admin.Status().Patch(t.Context(), exec, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		if err := env.Admin.Status().Patch(t.Context(), exec, client.RawPatch(types.MergePatchType, patch)); err != nil {
 			t.Fatal(err)
 		}
-		events, err := env.admin.Watch(t.Context(), &v1alpha1.ExecutionList{}, client.InNamespace(space))
+		events, err := env.Admin.Watch(t.Context(), &v1alpha1.ExecutionList{}, client.InNamespace(space))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,14 +175,14 @@ func TestJobsWithoutParent(t *testing.T) {
 		}
 		events.Stop()
 	}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "lonely"}, &corev1.ConfigMap{}); err != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "lonely"}, &corev1.ConfigMap{}); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestInterrupt ends a job that cannot end by itself.
 func TestInterrupt(t *testing.T) {
-	startServer(t, env.serverKubeconfig, "--pickup-timeout", "0")
+	startServer(t, env.ServerKubeconfig, "--pickup-timeout", "0")
 	space := namespace(t)
 	inst := create(t, newInstallation(space, "stuck", "deployItems:\n- name: a\n  type: acme.example/unknown\n  config: {apiVersion: v1, kind: Any}\n"))
 	waitFor(t, client.ObjectKeyFromObject(inst), "waiting", func(inst *v1alpha1.Installation) bool {
@@ -202,18 +202,18 @@ func TestInterrupt(t *testing.T) {
 // TestDeleteWithoutUninstall removes Landscaper's objects and leaves what was
 // deployed.
 func TestDeleteWithoutUninstall(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	inst := waitSucceeded(t, create(t, newInstallation(space, "stay", oneConfigMap)))
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"true"}}}`, v1alpha1.DeleteWithoutUninstallAnnotation)
-	if err := env.admin.Patch(t.Context(), inst, client.RawPatch(types.MergePatchType, patch)); err != nil {
+	if err := env.Admin.Patch(t.Context(), inst, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		t.Fatal(err)
 	}
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "stay"}, &corev1.ConfigMap{}); err != nil {
+	waitGone(t, env.Admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "stay"}, &corev1.ConfigMap{}); err != nil {
 		t.Errorf("the ConfigMap was uninstalled: %v", err)
 	}
 }
@@ -221,10 +221,10 @@ func TestDeleteWithoutUninstall(t *testing.T) {
 // TestGracefulShutdown shows that a server which is asked to end does so by
 // itself.
 func TestGracefulShutdown(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
-	server.signal(syscall.SIGTERM)
+	server := startServer(t, env.ServerKubeconfig)
+	server.EndBy(syscall.SIGTERM)
 	if code := server.ExitCode(); code != 0 {
-		t.Errorf("exit code %d:\n%s", code, server.output.tail(20))
+		t.Errorf("exit code %d:\n%s", code, server.Tail(20))
 	}
 	if _, err := os.Stat("/hacked"); err == nil {
 		t.Error("a kubeconfig ran a program")

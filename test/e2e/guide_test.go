@@ -97,7 +97,7 @@ func documentedCommands(t *testing.T) map[string]string {
 // guide makes everything that the commands of the page need, and returns what runs them.
 func guide(t *testing.T) func(command string, code int) string {
 	t.Helper()
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	forgetServers(t)
 	emptyShop(t)
 	directory := t.TempDir()
@@ -106,13 +106,13 @@ func guide(t *testing.T) func(command string, code int) string {
 			t.Fatal(err)
 		}
 	}
-	config, err := clientcmd.LoadFromFile(env.resource.Kubeconfig)
+	config, err := clientcmd.LoadFromFile(env.Resource.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	config.Contexts[config.CurrentContext].Namespace = "shop"
 	kubeconfig := filepath.Join(directory, "kubeconfig")
-	if err := errors.Join(clientcmd.WriteToFile(*config, kubeconfig), os.WriteFile(filepath.Join(directory, "edge.kubeconfig"), []byte(env.targetKubeconfig), 0o600)); err != nil {
+	if err := errors.Join(clientcmd.WriteToFile(*config, kubeconfig), os.WriteFile(filepath.Join(directory, "edge.kubeconfig"), []byte(env.TargetKubeconfig), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	program, err := landscape.Program("landscaper-cli")
@@ -139,11 +139,11 @@ func guide(t *testing.T) func(command string, code int) string {
 // what is applied there.
 func emptyShop(t *testing.T) {
 	t.Helper()
-	if err := env.admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}); client.IgnoreAlreadyExists(err) != nil {
+	if err := env.Admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}); client.IgnoreAlreadyExists(err) != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []client.Object{&v1alpha1.Target{}, &v1alpha1.DataObject{}, &corev1.Secret{}} {
-		if err := env.admin.DeleteAllOf(t.Context(), kind, client.InNamespace("shop")); err != nil {
+		if err := env.Admin.DeleteAllOf(t.Context(), kind, client.InNamespace("shop")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +153,7 @@ func emptyShop(t *testing.T) {
 func forgetServers(t *testing.T) {
 	t.Helper()
 	leases, healths := &coordinationv1.LeaseList{}, &v1alpha1.LsHealthCheckList{}
-	if err := errors.Join(env.admin.List(t.Context(), leases, client.MatchingFields{"metadata.name": v1alpha1.ServerLease}), env.admin.List(t.Context(), healths)); err != nil {
+	if err := errors.Join(env.Admin.List(t.Context(), leases, client.MatchingFields{"metadata.name": v1alpha1.ServerLease}), env.Admin.List(t.Context(), healths)); err != nil {
 		t.Fatal(err)
 	}
 	var told []client.Object
@@ -164,7 +164,7 @@ func forgetServers(t *testing.T) {
 		told = append(told, &healths.Items[i])
 	}
 	for _, object := range told {
-		if err := env.admin.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
+		if err := env.Admin.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}
 	}

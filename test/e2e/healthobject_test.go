@@ -23,7 +23,7 @@ func TestHealthObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestHealthObject(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	events, err := env.admin.Watch(ctx, &v1alpha1.LsHealthCheckList{}, client.InNamespace(chart.Namespace), client.MatchingFields{"metadata.name": name})
+	events, err := env.Admin.Watch(ctx, &v1alpha1.LsHealthCheckList{}, client.InNamespace(chart.Namespace), client.MatchingFields{"metadata.name": name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func packed(t *testing.T, version string, files map[string]string) string {
 // TestHelmRelease deploys a chart from an Installation, waits for its workload, reads
 // exports, and removes it.
 func TestHelmRelease(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	inst := newInstallation(space, "greeter", landscape.HelmItem(packed(t, "1.0.0", greeter), `values: {greeting: good day}
 exports:
@@ -73,7 +73,7 @@ exports:
 	create(t, inst)
 	waitSucceeded(t, inst)
 	greeting := &corev1.ConfigMap{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeter-greeting"}, greeting); err != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeter-greeting"}, greeting); err != nil {
 		t.Fatal(err)
 	}
 	if greeting.Data["greeting"] != "good day" || greeting.Data["revision"] != "1" || greeting.Data["upgrade"] != "false" ||
@@ -81,7 +81,7 @@ exports:
 		t.Errorf("the ConfigMap is %+v", greeting)
 	}
 	record := &corev1.Secret{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "sh.helm.release.v1.greeter.v1"}, record); err != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "sh.helm.release.v1.greeter.v1"}, record); err != nil {
 		t.Fatal(err)
 	}
 	if record.Labels["status"] != "deployed" || record.Labels["owner"] != "helm" || record.Type != "helm.sh/release.v1" {
@@ -89,14 +89,14 @@ exports:
 	}
 	item := onlyItem(t, space)
 	checkHelmExports(t, item)
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
-	waitGone(t, env.workload, record, &corev1.SecretList{})
-	waitGone(t, env.workload, greeting, &corev1.ConfigMapList{})
+	waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
+	waitGone(t, env.Workload, record, &corev1.SecretList{})
+	waitGone(t, env.Workload, greeting, &corev1.ConfigMapList{})
 	hook := &corev1.ConfigMap{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeter-hook"}, hook); err != nil || hook.Data["ran"] != "1" {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeter-hook"}, hook); err != nil || hook.Data["ran"] != "1" {
 		t.Errorf("a hook stays: %v, %v", err, hook.Data)
 	}
 }
@@ -104,7 +104,7 @@ exports:
 func checkHelmExports(t *testing.T, item *v1alpha1.DeployItem) {
 	t.Helper()
 	exports := &corev1.Secret{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: item.Namespace, Name: item.Name + "-export"}, exports); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: item.Namespace, Name: item.Name + "-export"}, exports); err != nil {
 		t.Fatal(err)
 	}
 	var values map[string]any
@@ -121,7 +121,7 @@ func checkHelmExports(t *testing.T, item *v1alpha1.DeployItem) {
 func onlyItem(t *testing.T, space string) *v1alpha1.DeployItem {
 	t.Helper()
 	items := &v1alpha1.DeployItemList{}
-	if err := env.admin.List(t.Context(), items, client.InNamespace(space)); err != nil || len(items.Items) != 1 {
+	if err := env.Admin.List(t.Context(), items, client.InNamespace(space)); err != nil || len(items.Items) != 1 {
 		t.Fatalf("%d items: %v", len(items.Items), err)
 	}
 	return &items.Items[0]
@@ -129,7 +129,7 @@ func onlyItem(t *testing.T, space string) *v1alpha1.DeployItem {
 
 // TestHelmAfterKill kills the server while a hook runs; the next one ends the work.
 func TestHelmAfterKill(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	files := maps.Clone(greeter)
 	// Nobody runs the Job until there is a node for it.
@@ -141,18 +141,18 @@ spec: {suspend: {{ .Values.suspended }}, template: {spec: {restartPolicy: Never,
 	inst := create(t, newInstallation(space, "greeter", landscape.HelmItem(packed(t, "1.0.0", files), "values: {suspended: true}")))
 	record := client.ObjectKey{Namespace: space, Name: "sh.helm.release.v1.greeter.v1"}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "work"}}
-	waitThere(t, env.workload, job, &batchv1.JobList{})
-	server.signal(syscall.SIGKILL)
+	waitThere(t, env.Workload, job, &batchv1.JobList{})
+	server.EndBy(syscall.SIGKILL)
 	if status := recordStatus(t, record); status != "pending-install" {
 		t.Errorf("the release is %s", status)
 	}
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	// The next server runs the hook again; then it is allowed to work.
 	record.Name = "sh.helm.release.v1.greeter.v2"
 	second := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: record.Name}}
-	waitThere(t, env.workload, second, &corev1.SecretList{})
+	waitThere(t, env.Workload, second, &corev1.SecretList{})
 	waitOther(t, job)
-	if err := env.workload.Patch(t.Context(), job, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":false}}`))); err != nil {
+	if err := env.Workload.Patch(t.Context(), job, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":false}}`))); err != nil {
 		t.Fatal(err)
 	}
 	waitSucceeded(t, inst)
@@ -164,7 +164,7 @@ spec: {suspend: {{ .Values.suspended }}, template: {spec: {restartPolicy: Never,
 func recordStatus(t *testing.T, key client.ObjectKey) string {
 	t.Helper()
 	secret := &corev1.Secret{}
-	if err := env.workload.Get(t.Context(), key, secret); err != nil {
+	if err := env.Workload.Get(t.Context(), key, secret); err != nil {
 		t.Fatal(err)
 	}
 	return secret.Labels["status"]
@@ -175,7 +175,7 @@ func waitOther(t *testing.T, job *batchv1.Job) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	events, err := env.workload.Watch(ctx, &batchv1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
+	events, err := env.Workload.Watch(ctx, &batchv1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
 	if err != nil {
 		t.Fatal(err)
 	}

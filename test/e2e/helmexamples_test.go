@@ -34,7 +34,7 @@ func helmExample(t *testing.T, space, path string) *v1alpha1.Installation {
 func itemError(t *testing.T, inst *v1alpha1.Installation) string {
 	t.Helper()
 	items := &v1alpha1.DeployItemList{}
-	if err := env.admin.List(t.Context(), items, client.InNamespace(inst.Namespace)); err != nil {
+	if err := env.Admin.List(t.Context(), items, client.InNamespace(inst.Namespace)); err != nil {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(items.Items, func(item v1alpha1.DeployItem) bool { return strings.HasPrefix(item.Name, inst.Name+"-") })
@@ -57,9 +57,9 @@ func documentedErrors(t *testing.T) string {
 // TestHelmExamples deploys the examples, and compares the errors with the page that
 // shows them.
 func TestHelmExamples(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
-	createTarget(t, space, "my-cluster", env.targetKubeconfig)
+	createTarget(t, space, "my-cluster", env.TargetKubeconfig)
 	immediate, late := create(t, helmExample(t, space, "error-handling/immediate.yaml")), create(t, helmExample(t, space, "error-handling/timeout.yaml"))
 	good := []*v1alpha1.Installation{
 		create(t, helmExample(t, space, "hello-world/installation.yaml")), create(t, helmExample(t, space, "multiple-items/installation.yaml")),
@@ -69,20 +69,20 @@ func TestHelmExamples(t *testing.T) {
 		waitSucceeded(t, inst)
 	}
 	upgraded := &v1alpha1.Installation{}
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(good[2]), upgraded); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(good[2]), upgraded); err != nil {
 		t.Fatal(err)
 	}
 	last := upgraded.Status.JobID
 	again := helmExample(t, space, "upgrade/upgraded.yaml")
 	upgraded.Spec, upgraded.Annotations = again.Spec, again.Annotations
-	if err := env.admin.Update(t.Context(), upgraded); err != nil {
+	if err := env.Admin.Update(t.Context(), upgraded); err != nil {
 		t.Fatal(err)
 	}
 	if ended := waitFinished(t, upgraded, last); ended.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 		t.Errorf("the upgrade ended in %s: %+v", ended.Status.InstallationPhase, ended.Status.LastError)
 	}
 	greeting := &corev1.ConfigMap{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: "hello-upgrade", Name: "hello-greeting"}, greeting); err != nil || greeting.Data["greeting"] != "hello again" || greeting.Data["revision"] != "2" {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: "hello-upgrade", Name: "hello-greeting"}, greeting); err != nil || greeting.Data["greeting"] != "hello again" || greeting.Data["revision"] != "2" {
 		t.Errorf("%v %v", err, greeting.Data)
 	}
 	page := documentedErrors(t)
@@ -99,7 +99,7 @@ func TestHelmExamples(t *testing.T) {
 func checkGuarded(t *testing.T, inst *v1alpha1.Installation, page string) {
 	t.Helper()
 	before := waitFinished(t, inst, "").Status.JobID
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
 	waitFinished(t, inst, before)
@@ -108,9 +108,9 @@ func checkGuarded(t *testing.T, inst *v1alpha1.Installation, page string) {
 	}
 	guarded := &corev1.ConfigMap{}
 	guarded.Namespace, guarded.Name = "hello-errors", "guarded-guarded"
-	if err := env.workload.Patch(t.Context(), guarded, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+	if err := env.Workload.Patch(t.Context(), guarded, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	request(t, inst, v1alpha1.ReconcileOperation)
-	waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
+	waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
 }

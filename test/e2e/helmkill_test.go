@@ -70,7 +70,7 @@ func stages() []stage {
 // TestHelmKilledInEachStage kills a server that is at work with one chart in each stage.
 // The next one ends what the first one began.
 func TestHelmKilledInEachStage(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	space, archive := namespace(t), packed(t, "1.0.0", staged)
 	all := map[string]*v1alpha1.Installation{}
 	for _, stage := range stages() {
@@ -87,7 +87,7 @@ func TestHelmKilledInEachStage(t *testing.T) {
 		waitSucceeded(t, all[stage.name])
 		if stage.after != "" {
 			change(t, all[stage.name], landscape.HelmItem(archive, stage.after))
-		} else if err := env.admin.Delete(t.Context(), all[stage.name]); err != nil {
+		} else if err := env.Admin.Delete(t.Context(), all[stage.name]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,8 +97,8 @@ func TestHelmKilledInEachStage(t *testing.T) {
 			waitRecord(t, space, stage.name, stage.record, stage.status)
 		}
 	}
-	server.signal(syscall.SIGKILL)
-	startServer(t, env.serverKubeconfig)
+	server.EndBy(syscall.SIGKILL)
+	startServer(t, env.ServerKubeconfig)
 	letGo(t, space)
 	for _, stage := range stages() {
 		checkStage(t, stage, all[stage.name], archive)
@@ -109,9 +109,9 @@ func TestHelmKilledInEachStage(t *testing.T) {
 func checkStage(t *testing.T, stage stage, inst *v1alpha1.Installation, archive string) {
 	t.Helper()
 	if stage.after == "" {
-		waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
 		note := &corev1.ConfigMap{}
-		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: stage.name + "-note"}, note); client.IgnoreNotFound(err) != nil || err == nil {
+		if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: stage.name + "-note"}, note); client.IgnoreNotFound(err) != nil || err == nil {
 			t.Errorf("%s: the note is left: %v", stage.name, err)
 		}
 		return
@@ -132,12 +132,12 @@ func checkStage(t *testing.T, stage stage, inst *v1alpha1.Installation, archive 
 // change gives an Installation another template and asks for a job.
 func change(t *testing.T, inst *v1alpha1.Installation, template string) {
 	t.Helper()
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(inst), inst); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(inst), inst); err != nil {
 		t.Fatal(err)
 	}
 	again := newInstallation(inst.Namespace, inst.Name, template)
 	inst.Spec.Blueprint = again.Spec.Blueprint
-	if err := env.admin.Update(t.Context(), inst); err != nil {
+	if err := env.Admin.Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
 	request(t, inst, v1alpha1.ReconcileOperation)
@@ -147,16 +147,16 @@ func change(t *testing.T, inst *v1alpha1.Installation, template string) {
 func letGo(t *testing.T, space string) {
 	t.Helper()
 	nodes := &corev1.NodeList{}
-	if err := env.workload.List(t.Context(), nodes); err != nil || len(nodes.Items) == 0 {
+	if err := env.Workload.List(t.Context(), nodes); err != nil || len(nodes.Items) == 0 {
 		t.Fatalf("%d nodes: %v", len(nodes.Items), err)
 	}
-	if err := env.workload.Patch(t.Context(), &nodes.Items[0], client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+space+`":"open"}}}`))); err != nil {
+	if err := env.Workload.Patch(t.Context(), &nodes.Items[0], client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+space+`":"open"}}}`))); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"removal-note", "plain-removal-note"} {
 		note := &corev1.ConfigMap{}
 		note.Namespace, note.Name = space, name
-		if err := env.workload.Patch(t.Context(), note, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+		if err := env.Workload.Patch(t.Context(), note, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +167,7 @@ func waitItemSays(t *testing.T, inst *v1alpha1.Installation, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	events, err := env.admin.Watch(ctx, &v1alpha1.DeployItemList{}, client.InNamespace(inst.Namespace))
+	events, err := env.Admin.Watch(ctx, &v1alpha1.DeployItemList{}, client.InNamespace(inst.Namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func waitRecord(t *testing.T, space, release, revision string, states ...string)
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	events, err := env.workload.Watch(ctx, &corev1.SecretList{}, client.InNamespace(space), client.MatchingFields{"metadata.name": "sh.helm.release.v1." + release + "." + revision})
+	events, err := env.Workload.Watch(ctx, &corev1.SecretList{}, client.InNamespace(space), client.MatchingFields{"metadata.name": "sh.helm.release.v1." + release + "." + revision})
 	if err != nil {
 		t.Fatal(err)
 	}

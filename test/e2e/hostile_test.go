@@ -99,13 +99,13 @@ func abandon(t *testing.T, space string) {
 	for _, kind := range []string{"Installation", "Execution", "DeployItem"} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
-		if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range list.Items {
 			object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: list.Items[i].Name}}
 			object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
-			err := errors.Join(client.IgnoreNotFound(env.admin.Delete(t.Context(), object)), client.IgnoreNotFound(env.admin.Patch(t.Context(), object, release)))
+			err := errors.Join(client.IgnoreNotFound(env.Admin.Delete(t.Context(), object)), client.IgnoreNotFound(env.Admin.Patch(t.Context(), object, release)))
 			if err != nil {
 				t.Error(err)
 			}
@@ -126,7 +126,7 @@ func hostileServer(t *testing.T, world *hostile.World) *landscape.Server {
 		}
 	}
 	server := landscape.Run(t, landscape.Options{
-		Kubeconfig: env.serverKubeconfig, Args: []string{"--config", config},
+		Kubeconfig: env.ServerKubeconfig, Args: []string{"--config", config},
 		Env: []string{fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit*3/4)},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -173,7 +173,7 @@ func bringUpNeighbours(t *testing.T, server *landscape.Server, run string, limit
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	events, err := env.admin.Watch(ctx, &v1alpha1.InstallationList{}, client.MatchingLabels{runLabel: run})
+	events, err := env.Admin.Watch(ctx, &v1alpha1.InstallationList{}, client.MatchingLabels{runLabel: run})
 	if err != nil {
 		return 0, err
 	}
@@ -182,7 +182,7 @@ func bringUpNeighbours(t *testing.T, server *landscape.Server, run string, limit
 	group, creating := errgroup.WithContext(ctx)
 	group.SetLimit(8)
 	for _, inst := range all {
-		group.Go(func() error { return env.admin.Create(creating, inst) })
+		group.Go(func() error { return env.Admin.Create(creating, inst) })
 	}
 	if err := group.Wait(); err != nil {
 		return 0, err
@@ -274,7 +274,7 @@ func scan(t *testing.T, server *landscape.Server, space string) {
 	installations, executions := &v1alpha1.InstallationList{}, &v1alpha1.ExecutionList{}
 	items, events := &v1alpha1.DeployItemList{}, &eventsv1.EventList{}
 	for _, list := range []client.ObjectList{installations, executions, items, events} {
-		if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -76,7 +76,7 @@ func setInline(t *testing.T, inst *v1alpha1.Installation, text string) {
 
 // TestInlineDescriptor uses a descriptor with nested ones, without any registry.
 func TestInlineDescriptor(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	template := oneConfigMapWith(`
           image: {{ (getResource .cd "name" "echo-server-image").access.imageReference }}
@@ -87,7 +87,7 @@ func TestInlineDescriptor(t *testing.T) {
 	setInline(t, inst, inlineNested)
 	waitSucceeded(t, create(t, inst))
 	deployed := &corev1.ConfigMap{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "inline"}, deployed); err != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "inline"}, deployed); err != nil {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{"image": "registry.example.org/hashicorp/http-echo:0.2.3", "ingress": "v0.2.0", "certificates": "v0.3.0", "components": "3"} {
@@ -122,12 +122,12 @@ component:
     version: 1.0.0
     relation: external
     access: {type: ociBlob, ref: %s/%s, mediaType: %s, digest: %s, size: %d}
-`, env.registry.Address+"/delivery", env.registry.Address, repository.spec.Repository(component), layer.MediaType, layer.Digest, layer.Size)
+`, env.Lab.Registry.Address+"/delivery", env.Lab.Registry.Address, repository.spec.Repository(component), layer.MediaType, layer.Digest, layer.Size)
 	for _, test := range []struct {
 		reason string
 		inline bool
 	}{{"a reference", false}, {"an inline descriptor", true}} {
-		for _, tenant := range []struct{ who, password string }{{"who may", env.registry.Password}, {"who may not", "wrong-password"}} {
+		for _, tenant := range []struct{ who, password string }{{"who may", env.Lab.Registry.Password}, {"who may not", "wrong-password"}} {
 			t.Run(test.reason+" of one "+tenant.who, func(t *testing.T) {
 				space := namespace(t)
 				shopContext(t, space, "/delivery", tenant.password)
@@ -137,7 +137,7 @@ component:
 					setInline(t, inst, inline)
 				}
 				inst = create(t, inst)
-				if tenant.password == env.registry.Password {
+				if tenant.password == env.Lab.Registry.Password {
 					waitSucceeded(t, inst)
 					return
 				}
@@ -150,7 +150,7 @@ component:
 // TestOutageWhileRendering: a registry that does not answer is waited for, also where
 // a schema or a function of a template needs it.
 func TestOutageWhileRendering(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	// Nobody listens there.
 	const nobody = "127.0.0.1:1"
 	descriptor := strings.Replace(inlineNested, "registry.example.org/test", "http://"+nobody, 1)
@@ -179,10 +179,10 @@ func TestOutageWhileRendering(t *testing.T) {
 				t.Errorf("phase %s: %s", waiting.Status.InstallationPhase, waiting.Status.LastError.Message)
 			}
 			// Who does not want to wait any longer can delete it.
-			if err := env.admin.Delete(t.Context(), inst); err != nil {
+			if err := env.Admin.Delete(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}
-			waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
+			waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
 		})
 	}
 }

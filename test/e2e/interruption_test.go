@@ -19,7 +19,7 @@ const nobodyServes = `deployItems:
 // TestForceReconcile: a job that is asked for by force does not wait for the running
 // one, and who waits can be interrupted.
 func TestForceReconcile(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	inst := newInstallation(space, "hanging", nobodyServes)
 	inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "out-of-hanging"}}
@@ -52,7 +52,7 @@ func TestForceReconcile(t *testing.T) {
 // TestAbort: an abort lets what is at work end, and starts nothing more.
 func TestAbort(t *testing.T) {
 	// The abort has to come before the item fails because nobody takes it up.
-	startServer(t, env.serverKubeconfig, "--pickup-timeout", "12s")
+	startServer(t, env.ServerKubeconfig, "--pickup-timeout", "12s")
 	space := namespace(t)
 	inst := create(t, newInstallation(space, "aborted", nobodyServes+`- {name: two, type: example.org/nobody, dependsOn: [one], config: {kind: Nothing, apiVersion: example.org/v1}}
 `))
@@ -100,7 +100,7 @@ func TestAbort(t *testing.T) {
 
 // TestCircleOfRoots: roots that wait for each other say so, and can be deleted.
 func TestCircleOfRoots(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	both := []*v1alpha1.Installation{
 		create(t, passingOn(t, space, "one", "out-of-two", nil)), create(t, passingOn(t, space, "two", "out-of-one", nil)),
@@ -115,9 +115,9 @@ func TestCircleOfRoots(t *testing.T) {
 		}
 	}
 	for _, inst := range both {
-		if err := env.admin.Delete(t.Context(), inst); err != nil {
+		if err := env.Admin.Delete(t.Context(), inst); err != nil {
 			t.Fatal(err)
 		}
-		waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
 	}
 }

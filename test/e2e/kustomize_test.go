@@ -15,7 +15,7 @@ import (
 // TestKustomizeWithoutFlux plays the example: a directory of a blueprint is deployed
 // with a patch, and removed.
 func TestKustomizeWithoutFlux(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	text, err := os.ReadFile("../../examples/kustomize-without-flux/installation.yaml")
 	if err != nil {
@@ -29,19 +29,19 @@ func TestKustomizeWithoutFlux(t *testing.T) {
 	create(t, inst)
 	waitSucceeded(t, inst)
 	settings := &corev1.ConfigMap{}
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "my-settings"}, settings); err != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "my-settings"}, settings); err != nil {
 		t.Fatal(err)
 	}
 	if settings.Data["color"] != "green" || settings.Data["from"] != space {
 		t.Errorf("the ConfigMap has %v", settings.Data)
 	}
 	all := &corev1.ConfigMapList{}
-	if err := env.workload.List(t.Context(), all, client.InNamespace(space), client.HasLabels{"kustomize.deployer.landscaper.gardener.cloud/deployitem"}); err != nil || len(all.Items) != 2 {
+	if err := env.Workload.List(t.Context(), all, client.InNamespace(space), client.HasLabels{"kustomize.deployer.landscaper.gardener.cloud/deployitem"}); err != nil || len(all.Items) != 2 {
 		t.Errorf("%d ConfigMaps: %v", len(all.Items), err)
 	}
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
-	waitGone(t, env.workload, settings, &corev1.ConfigMapList{})
+	waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
+	waitGone(t, env.Workload, settings, &corev1.ConfigMapList{})
 }

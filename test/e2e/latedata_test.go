@@ -82,16 +82,16 @@ func lateImport(t *testing.T, space, value string) *v1alpha1.Installation {
 // server is down. It is handed on by one job, and only who imports it gets another one;
 // nothing costs anything before.
 func TestLateData(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	space, elsewhere := namespace(t), namespace(t)
 	source := lateSource(t, space)
 	exporting := waitSucceeded(t, create(t, asking(t, space, "exporting", lateSpec)))
 	token, color := waitSucceeded(t, lateImport(t, space, "token")), waitSucceeded(t, lateImport(t, space, "color"))
 	waitTidy(t, space)
 	// What the end of the jobs brings back to the server is over after another one.
-	busy(t, elsewhere, "before")
+	env.Busy(t, elsewhere, "before")
 
-	count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.resource, User: serverUser})
+	count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.Resource, User: serverUser})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,9 +107,9 @@ func TestLateData(t *testing.T) {
 		}
 	}
 
-	server.signal(syscall.SIGTERM)
+	server.EndBy(syscall.SIGTERM)
 	changeLate(t, source)
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	if again := waitFinished(t, token, token.Status.JobID); again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 		t.Errorf("%+v", again.Status.LastError)
 	}
@@ -130,7 +130,7 @@ func lateSource(t *testing.T, space string) *corev1.ConfigMap {
 	t.Helper()
 	source := configMap(space, "late")
 	source.Data = map[string]string{"token": "first-token", "color": "blue"}
-	if err := env.workload.Create(t.Context(), source); err != nil {
+	if err := env.Workload.Create(t.Context(), source); err != nil {
 		t.Fatal(err)
 	}
 	return source
@@ -140,7 +140,7 @@ func lateSource(t *testing.T, space string) *corev1.ConfigMap {
 func changeLate(t *testing.T, source *corev1.ConfigMap) {
 	t.Helper()
 	source.Data["token"] = "second-token"
-	if err := env.workload.Update(t.Context(), source); err != nil {
+	if err := env.Workload.Update(t.Context(), source); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -179,7 +179,7 @@ func jobsOfItems(t *testing.T, root *v1alpha1.Installation) map[string]string {
 	jobs := map[string]string{}
 	for name, sub := range subsOf(t, root) {
 		list := &v1alpha1.DeployItemList{}
-		if err := env.admin.List(t.Context(), list, client.InNamespace(root.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: sub.Name}); err != nil || len(list.Items) != 1 {
+		if err := env.Admin.List(t.Context(), list, client.InNamespace(root.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: sub.Name}); err != nil || len(list.Items) != 1 {
 			t.Fatal(len(list.Items), err)
 		}
 		jobs[name] = list.Items[0].Status.JobIDFinished
@@ -190,14 +190,14 @@ func jobsOfItems(t *testing.T, root *v1alpha1.Installation) map[string]string {
 // TestLateDataInTree: of a tree, exactly what imports the changed value is deployed again,
 // and what imports from that.
 func TestLateDataInTree(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	source := lateSource(t, space)
 	root := waitSucceeded(t, createTree(t, space, "root", "", lateLeaves(space)...))
 	first := root.Status.JobID
-	server.signal(syscall.SIGKILL)
+	server.EndBy(syscall.SIGKILL)
 	changeLate(t, source)
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	root = waitFinished(t, root, first)
 	if root.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || root.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
 		t.Fatalf("%+v: %+v", root.Status.LastError, root.Status.History)
@@ -224,7 +224,7 @@ func awaitLateEvents(t *testing.T, space string, items int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	events, err := env.admin.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(space))
+	events, err := env.Admin.Watch(ctx, &eventsv1.EventList{}, client.InNamespace(space))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func checkLateEvent(t *testing.T, space string, items int) {
 	t.Helper()
 	awaitLateEvents(t, space, items)
 	events := &eventsv1.EventList{}
-	if err := env.admin.List(t.Context(), events, client.InNamespace(space)); err != nil {
+	if err := env.Admin.List(t.Context(), events, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	var told []string

@@ -42,19 +42,19 @@ type delivery struct {
 
 func openDelivery(t *testing.T, path string) *delivery {
 	t.Helper()
-	authorities, err := os.ReadFile(env.registry.CAFile)
+	authorities, err := os.ReadFile(env.Lab.Registry.CAFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &delivery{t: t, context: component.Context(repositoryContext(t, env.registry.Address+path))}
+	d := &delivery{t: t, context: component.Context(repositoryContext(t, env.Lab.Registry.Address+path))}
 	if d.spec, err = repository.ParseSpec(d.context); err != nil {
 		t.Fatal(err)
 	}
 	d.options = component.Options{Default: d.context, Registry: registry.Options{Credentials: &credential.Store{}, Authorities: string(authorities)}}
-	if err := d.options.Registry.Credentials.AddDockerConfig(dockerConfig(env.registry.Password)); err != nil {
+	if err := d.options.Registry.Credentials.AddDockerConfig(dockerConfig(env.Lab.Registry.Password)); err != nil {
 		t.Fatal(err)
 	}
-	d.store = registry.NewClient(registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts()), d.options.Registry).Registry("", env.registry.Address)
+	d.store = registry.NewClient(registry.NewPool(egress.Policy{AllowLoopback: true}, registry.DefaultTimeouts()), d.options.Registry).Registry("", env.Lab.Registry.Address)
 	return d
 }
 

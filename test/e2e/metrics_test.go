@@ -29,7 +29,7 @@ func TestMetricsList(t *testing.T) {
 	}
 	// What other tests have left behind is not to be counted.
 	space := namespace(t)
-	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
+	startServer(t, env.ServerKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
 	waitSucceeded(t, create(t, newInstallation(space, "counted", oneConfigMap)))
 	// What the lab and the job are about shows, and nothing of their names.
 	text := awaitMetrics(t, address,
@@ -83,7 +83,7 @@ func TestWaitsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	space := namespace(t)
-	startServer(t, env.serverKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
+	startServer(t, env.ServerKubeconfig, "--metrics-address", address, "--metrics-open", "--namespaces", space)
 	inst := create(t, newInstallation(space, "unserved", strings.ReplaceAll(oneConfigMap, "landscaper.gardener.cloud/kubernetes-manifest", "example.org/nobody")))
 	for _, want := range []string{`kind="Installation",reason="children"`, `kind="Execution",reason="children"`, `kind="DeployItem",reason="deployer"`} {
 		awaitMetric(t, address, "landscaper_jobs_waiting{"+want+"} 1")

@@ -15,14 +15,14 @@ import (
 // TestMinimal is the walking path: one Installation becomes a ConfigMap on another
 // cluster, runs again, and disappears again.
 func TestMinimal(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	inst := create(t, newInstallation(space, "smallest", oneConfigMap))
 
 	done := waitSucceeded(t, inst)
 	deployed := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: space, Name: "smallest"}
-	if err := env.workload.Get(t.Context(), key, deployed); err != nil || deployed.Data["greeting"] != "hello" {
+	if err := env.Workload.Get(t.Context(), key, deployed); err != nil || deployed.Data["greeting"] != "hello" {
 		t.Fatalf("the ConfigMap is not deployed: %v, %v", deployed.Data, err)
 	}
 	checkStatus(t, done)
@@ -34,7 +34,7 @@ func TestMinimal(t *testing.T) {
 		if again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || again.Annotations[v1alpha1.OperationAnnotation] != "" {
 			t.Errorf("phase %s, annotations %v", again.Status.InstallationPhase, again.Annotations)
 		}
-		if err := env.workload.Get(t.Context(), key, deployed); err != nil || deployed.ResourceVersion != before {
+		if err := env.Workload.Get(t.Context(), key, deployed); err != nil || deployed.ResourceVersion != before {
 			t.Errorf("the ConfigMap was written although nothing changed (%v)", err)
 		}
 	})
@@ -43,44 +43,35 @@ func TestMinimal(t *testing.T) {
 		current := getInstallation(t, inst)
 		current.Spec.Blueprint = newInstallation(space, "other", oneConfigMap).Spec.Blueprint
 		current.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
-		if err := env.admin.Update(t.Context(), current); err != nil {
+		if err := env.Admin.Update(t.Context(), current); err != nil {
 			t.Fatal(err)
 		}
 		waitFinished(t, current, current.Status.JobID)
-		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "other"}, &corev1.ConfigMap{}); err != nil {
+		if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "other"}, &corev1.ConfigMap{}); err != nil {
 			t.Errorf("the new ConfigMap: %v", err)
 		}
-		if err := env.workload.Get(t.Context(), key, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
+		if err := env.Workload.Get(t.Context(), key, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
 			t.Errorf("the old ConfigMap is still there (%v)", err)
 		}
 	})
 
 	t.Run("deletion in reverse", func(t *testing.T) {
-		if err := env.admin.Delete(t.Context(), inst); err != nil {
+		if err := env.Admin.Delete(t.Context(), inst); err != nil {
 			t.Fatal(err)
 		}
-		waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
 		for _, list := range []client.ObjectList{&v1alpha1.ExecutionList{}, &v1alpha1.DeployItemList{}} {
-			if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+			if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
 				t.Fatal(err)
 			}
 			if text := fmt.Sprint(list); strings.Contains(text, "smallest") {
 				t.Errorf("%T is left", list)
 			}
 		}
-		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "other"}, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
+		if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "other"}, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
 			t.Errorf("the ConfigMap is left (%v)", err)
 		}
 	})
-}
-
-func getInstallation(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {
-	t.Helper()
-	current := &v1alpha1.Installation{}
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(inst), current); err != nil {
-		t.Fatal(err)
-	}
-	return current
 }
 
 // checkStatus compares the final objects with those that the public system writes.
@@ -103,39 +94,25 @@ func checkStatus(t *testing.T, inst *v1alpha1.Installation) {
 		}
 	}
 	exec := &v1alpha1.Execution{}
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(inst), exec); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(inst), exec); err != nil {
 		t.Fatal(err)
 	}
 	if exec.Status.JobIDFinished != status.JobID || exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded || exec.Status.ExportReference == nil {
 		t.Errorf("Execution %+v", exec.Status)
 	}
 	items := &v1alpha1.DeployItemList{}
-	if err := env.admin.List(t.Context(), items, client.InNamespace(inst.Namespace)); err != nil {
+	if err := env.Admin.List(t.Context(), items, client.InNamespace(inst.Namespace)); err != nil {
 		t.Fatal(err)
 	}
 	if len(items.Items) != 1 || items.Items[0].Status.JobIDFinished != status.JobID || items.Items[0].Name != exec.Status.DeployItemCache.ActiveDIs[0].ObjectName {
 		t.Errorf("DeployItems %+v", items.Items)
 	}
 	exports := &v1alpha1.DataObject{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: exec.Status.ExportReference.Name}, exports); err != nil || strings.Join(strings.Fields(string(exports.Data.RawMessage)), "") != `{"one":null}` {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: exec.Status.ExportReference.Name}, exports); err != nil || strings.Join(strings.Fields(string(exports.Data.RawMessage)), "") != `{"one":null}` {
 		t.Errorf("exports %s, %v", exports.Data.RawMessage, err)
 	}
 	copied := &v1alpha1.Target{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: v1alpha1.GenerateDataObjectName("Inst.smallest", "cluster")}, copied); err != nil || copied.Labels[v1alpha1.DataObjectKeyLabel] != "cluster" || copied.Labels[v1alpha1.DataObjectJobIDLabel] != status.JobID {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: v1alpha1.GenerateDataObjectName("Inst.smallest", "cluster")}, copied); err != nil || copied.Labels[v1alpha1.DataObjectKeyLabel] != "cluster" || copied.Labels[v1alpha1.DataObjectJobIDLabel] != status.JobID {
 		t.Errorf("the copy of the Target %+v, %v", copied.Labels, err)
 	}
-}
-
-// waitForContext returns when the default Context of a namespace is there.
-func waitForContext(t *testing.T, namespace string) {
-	t.Helper()
-	events, err := env.admin.Watch(t.Context(), &v1alpha1.ContextList{}, client.InNamespace(namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Stop()
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: v1alpha1.DefaultContextName}, &v1alpha1.Context{}); err == nil {
-		return
-	}
-	<-events.ResultChan()
 }

@@ -18,25 +18,25 @@ import (
 func TestOIDCTarget(t *testing.T) {
 	space := namespace(t)
 	const name = serverUser + "-tokens"
-	rules, err := landscape.WriteRules(env.lab.Directory, name, map[string]any{"serviceAccountTokens": map[string]any{"namespaces": []any{space}}})
+	rules, err := landscape.WriteRules(env.Lab.Directory, name, map[string]any{"serviceAccountTokens": map[string]any{"namespaces": []any{space}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
 	startServer(t, user.Kubeconfig)
-	oidc, err := landscape.OIDCTarget(space, "writer", env.resource, env.target, "target")
+	oidc, err := landscape.OIDCTarget(space, "writer", env.Resource, env.Target, "target")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, object := range []client.Object{oidc.Target, oidc.ServiceAccount} {
-		if err := env.admin.Create(t.Context(), object); err != nil {
+		if err := env.Admin.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := env.workload.Create(t.Context(), oidc.Rights); err != nil {
+	if err := env.Workload.Create(t.Context(), oidc.Rights); err != nil {
 		t.Fatal(err)
 	}
 	inst := newInstallation(space, "trusted", oneConfigMap)
@@ -44,12 +44,12 @@ func TestOIDCTarget(t *testing.T) {
 	waitSucceeded(t, create(t, inst))
 	deployed := &corev1.ConfigMap{}
 	deployed.Namespace, deployed.Name = space, "trusted"
-	if err := env.workload.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil {
 		t.Errorf("it is not deployed: %v", err)
 	}
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
-	waitGone(t, env.workload, deployed, &corev1.ConfigMapList{})
+	waitGone(t, env.Admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+	waitGone(t, env.Workload, deployed, &corev1.ConfigMapList{})
 }

@@ -18,13 +18,13 @@ import (
 
 // TestControllersInSeveralProcesses shows that a deployer can run alone.
 func TestControllersInSeveralProcesses(t *testing.T) {
-	startServer(t, env.serverKubeconfig, "--controllers", "installation,execution,context")
+	startServer(t, env.ServerKubeconfig, "--controllers", "installation,execution,context")
 	space := namespace(t)
 	inst := create(t, newInstallation(space, "split", oneConfigMap))
 	waitFor(t, client.ObjectKeyFromObject(inst), "progressing", func(inst *v1alpha1.Installation) bool {
 		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing
 	})
-	startServer(t, env.serverKubeconfig, "--controllers", "manifest")
+	startServer(t, env.ServerKubeconfig, "--controllers", "manifest")
 	waitSucceeded(t, inst)
 }
 
@@ -32,20 +32,20 @@ func TestControllersInSeveralProcesses(t *testing.T) {
 // first one ends.
 func TestLeaderElection(t *testing.T) {
 	elect := []string{"--leader-elect", "--leader-election-namespace", chart.Namespace}
-	first := startServer(t, env.serverKubeconfig, elect...)
+	first := startServer(t, env.ServerKubeconfig, elect...)
 	space := namespace(t)
 	waitSucceeded(t, create(t, newInstallation(space, "before", oneConfigMap)))
 
-	second := launchServer(t, env.serverKubeconfig, elect...)
+	second := launchServer(t, env.ServerKubeconfig, elect...)
 	inst := create(t, newInstallation(space, "between", oneConfigMap))
 	waitSucceeded(t, inst)
-	if log := second.output.String(); strings.Contains(log, "step=admit") {
-		t.Errorf("the second replica works beside the first:\n%s", second.output.tail(20))
+	if log := second.Output(); strings.Contains(log, "step=admit") {
+		t.Errorf("the second replica works beside the first:\n%s", second.Tail(20))
 	}
-	first.signal(syscall.SIGTERM)
+	first.EndBy(syscall.SIGTERM)
 	waitSucceeded(t, create(t, newInstallation(space, "after", oneConfigMap)))
-	if log := second.output.String(); !strings.Contains(log, "step=admit") {
-		t.Errorf("the second replica did not take over:\n%s", second.output.tail(20))
+	if log := second.Output(); !strings.Contains(log, "step=admit") {
+		t.Errorf("the second replica did not take over:\n%s", second.Tail(20))
 	}
 }
 
@@ -55,13 +55,13 @@ func TestEndpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := startServer(t, env.serverKubeconfig, "--metrics-address", metrics, "--metrics-open")
+	server := startServer(t, env.ServerKubeconfig, "--metrics-address", metrics, "--metrics-open")
 	space := namespace(t)
 	waitSucceeded(t, create(t, newInstallation(space, "counted", oneConfigMap)))
 	for url, want := range map[string]string{
-		"http://" + server.health + "/healthz": "ok",
-		"http://" + server.health + "/readyz":  "ok",
-		"http://" + metrics + "/metrics":       `controller_runtime_reconcile_total{controller="installation",result="success"}`,
+		"http://" + server.Health() + "/healthz": "ok",
+		"http://" + server.Health() + "/readyz":  "ok",
+		"http://" + metrics + "/metrics":         `controller_runtime_reconcile_total{controller="installation",result="success"}`,
 	} {
 		if body := get(t, url); !strings.Contains(body, want) {
 			t.Errorf("%s does not say %q", url, want)
@@ -90,12 +90,12 @@ func get(t *testing.T, url string) string {
 // TestMissingCRDs shows what the server says where nothing is installed.
 func TestMissingCRDs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(path, []byte(env.targetKubeconfig), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(env.TargetKubeconfig), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := launchServer(t, path)
-	<-server.ended
-	if code, log := server.ExitCode(), server.output.String(); code == 0 || !strings.Contains(log, "landscaper install") {
-		t.Errorf("exit code %d, and no word of how to install:\n%s", code, server.output.tail(10))
+	<-server.Ended()
+	if code, log := server.ExitCode(), server.Output(); code == 0 || !strings.Contains(log, "landscaper install") {
+		t.Errorf("exit code %d, and no word of how to install:\n%s", code, server.Tail(10))
 	}
 }

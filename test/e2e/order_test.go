@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,12 +34,12 @@ const twoItems = `deployItems:
 // TestOrder shows that items are deployed in the order of their dependencies and
 // deleted in the reverse one.
 func TestOrder(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	inst := waitSucceeded(t, create(t, newInstallation(space, "ordered", twoItems)))
 	foundation, house := &corev1.ConfigMap{}, &corev1.ConfigMap{}
 	for name, object := range map[string]*corev1.ConfigMap{"foundation": foundation, "house": house} {
-		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, object); err != nil {
+		if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, object); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,66 +48,25 @@ func TestOrder(t *testing.T) {
 		t.Errorf("the house was begun before the foundation was finished: %+v, %+v", items["foundation"].Status.TransitionTimes, items["house"].Status.TransitionTimes)
 	}
 
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
 	// The house is held by its finalizer; its item says so, and the foundation stays.
 	waitItem(t, items["house"], "waiting", func(item *v1alpha1.DeployItem) bool {
 		return item.Status.Phase == v1alpha1.DeployItemPhases.Deleting
 	})
-	if err := env.workload.Get(t.Context(), client.ObjectKeyFromObject(foundation), foundation); err != nil || foundation.DeletionTimestamp != nil {
+	if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(foundation), foundation); err != nil || foundation.DeletionTimestamp != nil {
 		t.Errorf("the foundation went before the house: %v, %v", foundation.DeletionTimestamp, err)
 	}
 	if held := itemsByName(t, space)["foundation"]; held.Status.JobIDFinished != held.Status.JobID {
 		t.Error("the foundation's item got its job before the house was gone")
 	}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-	if err := env.workload.Patch(t.Context(), house, patch); err != nil {
+	if err := env.Workload.Patch(t.Context(), house, patch); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
-	if err := env.workload.Get(t.Context(), client.ObjectKeyFromObject(foundation), foundation); client.IgnoreNotFound(err) != nil || err == nil {
+	waitGone(t, env.Admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+	if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(foundation), foundation); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("the foundation is still there (%v)", err)
 	}
-}
-
-func itemsByName(t *testing.T, space string) map[string]*v1alpha1.DeployItem {
-	t.Helper()
-	list := &v1alpha1.DeployItemList{}
-	if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
-		t.Fatal(err)
-	}
-	items := map[string]*v1alpha1.DeployItem{}
-	for i := range list.Items {
-		items[list.Items[i].Labels[v1alpha1.ExecutionManagedNameLabel]] = &list.Items[i]
-	}
-	return items
-}
-
-// waitItem watches a DeployItem, or those of a namespace if no name is given, until a condition holds.
-func waitItem(t *testing.T, item *v1alpha1.DeployItem, what string, condition func(*v1alpha1.DeployItem) bool) {
-	t.Helper()
-	options := []client.ListOption{client.InNamespace(item.Namespace)}
-	if item.Name != "" {
-		options = append(options, client.MatchingFields{"metadata.name": item.Name})
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	events, err := env.admin.Watch(ctx, &v1alpha1.DeployItemList{}, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Stop()
-	var last v1alpha1.DeployItemStatus
-	for event := range events.ResultChan() {
-		current, ok := event.Object.(*v1alpha1.DeployItem)
-		if !ok {
-			continue
-		}
-		if condition(current) {
-			return
-		}
-		last = current.Status
-	}
-	t.Fatalf("after %s, item %q in %s is not %s: phase %q, conditions %+v", patience, item.Name, item.Namespace, what, last.Phase, last.Conditions)
 }

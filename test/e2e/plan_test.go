@@ -27,7 +27,7 @@ func cli(t *testing.T, args ...string) (code int, out, complaints string) {
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(labProgram), "landscaper-cli"), args...)
-	command.Env = []string{"KUBECONFIG=" + env.resource.Kubeconfig, "HOME=" + t.TempDir()}
+	command.Env = []string{"KUBECONFIG=" + env.Resource.Kubeconfig, "HOME=" + t.TempDir()}
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	var exit *exec.ExitError
@@ -43,7 +43,7 @@ func cli(t *testing.T, args ...string) (code int, out, complaints string) {
 func planned(t *testing.T, space, name string, want int, args ...string) string {
 	t.Helper()
 	marks := map[*lab.Cluster]lab.Mark{}
-	for _, cluster := range []*lab.Cluster{env.resource, env.target} {
+	for _, cluster := range []*lab.Cluster{env.Resource, env.Target} {
 		mark, err := cluster.Mark(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func planned(t *testing.T, space, name string, want int, args ...string) string 
 // TestPlan: what a job would change in a tree with a flow of data, before and after an
 // import changes, and that nothing was written for it.
 func TestPlan(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	root := createTree(t, space, "planned", treeExports, recordedLeaves()...)
 	done := waitSucceeded(t, root)
@@ -92,11 +92,11 @@ func TestPlan(t *testing.T) {
 	}
 
 	greeting := &v1alpha1.DataObject{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeting"}, greeting); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeting"}, greeting); err != nil {
 		t.Fatal(err)
 	}
 	greeting.Data = v1alpha1.NewAnyJSON([]byte(`"servus"`))
-	if err := env.admin.Update(t.Context(), greeting); err != nil {
+	if err := env.Admin.Update(t.Context(), greeting); err != nil {
 		t.Fatal(err)
 	}
 	got := plan(2)
@@ -126,7 +126,7 @@ func TestPlan(t *testing.T) {
 	leaves := recordedLeaves()
 	leaves[0] = leaf{name: "d", wiring: leaves[0].wiring}
 	current.Spec = treeSpecOf(t, space, "", leaves...)
-	if err := env.admin.Update(t.Context(), current); err != nil {
+	if err := env.Admin.Update(t.Context(), current); err != nil {
 		t.Fatal(err)
 	}
 	got = plan(2)
@@ -176,7 +176,7 @@ const threeKinds = `deployItems:
 // TestPlanOfCharts: charts and kustomizations are rendered by the code of their deployers
 // and compared object by object, and what plan says is what the job does.
 func TestPlanOfCharts(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	template := func(greeting, more string) *v1alpha1.Installation {
 		text := strings.NewReplacer("ARCHIVE", packed(t, "1.0.0", greeter), "GREETING", greeting).Replace(threeKinds)
@@ -200,7 +200,7 @@ func TestPlanOfCharts(t *testing.T) {
 		"? charts/own on host: items of type example.org/own cannot be compared\n", "Plan: 5 to create, 0 to change, 0 to delete, ")
 
 	inst.Spec = template("hello", "").Spec
-	if err := env.admin.Update(t.Context(), inst); err != nil {
+	if err := env.Admin.Update(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
 	request(t, inst, v1alpha1.ReconcileOperation)
@@ -209,11 +209,11 @@ func TestPlanOfCharts(t *testing.T) {
 	check(planned(t, space, "charts", 2), "  ~ change ConfigMap "+space+"/plain-greeting\n      ~ data.upgrade: false -> true\nPlan: 0 to create, 1 to change, 0 to delete, 4 unchanged\n")
 
 	done.Spec = template("servus", "").Spec
-	if err := env.admin.Update(t.Context(), done); err != nil {
+	if err := env.Admin.Update(t.Context(), done); err != nil {
 		t.Fatal(err)
 	}
 	gone := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "built"}}
-	if err := env.workload.Delete(t.Context(), gone); err != nil {
+	if err := env.Workload.Delete(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
 	got := planned(t, space, "charts", 2)
@@ -245,7 +245,7 @@ data:
 // TestPlanShowsNoSecret changes a secret and looks at what plan tells: what changes, and
 // neither what it was nor what it becomes.
 func TestPlanShowsNoSecret(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	canaryImports(t, space)
 	inst := canaryCase{reason: "repeated", template: repeated}.installation(space)
@@ -281,7 +281,7 @@ func TestPlanShowsNoSecret(t *testing.T) {
 	look(0)
 
 	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "values"}, Data: map[string][]byte{"value": []byte("another-one-next")}}
-	if err := env.admin.Update(t.Context(), source); err != nil {
+	if err := env.Admin.Update(t.Context(), source); err != nil {
 		t.Fatal(err)
 	}
 	look(2, append(changed, "      ~ data.fixed: old -> new\n", "  ~ change Secret "+space+"/repeated\n      ~ data.password: (secret, changed)\n")...)
@@ -293,7 +293,7 @@ func planCanaries(t *testing.T, space string, cases map[string]canaryCase) {
 	for i, name := range slices.Sorted(maps.Keys(cases)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, out, complaints := cli(t, "inst", "plan", name, "-n", space, "-o", forms[i%len(forms)], "--ca-file", env.registry.CAFile)
+			code, out, complaints := cli(t, "inst", "plan", name, "-n", space, "-o", forms[i%len(forms)], "--ca-file", env.Lab.Registry.CAFile)
 			if out+complaints == "" || code != 0 && code != 1 && code != 2 && code != 4 {
 				t.Errorf("plan says nothing, code %d", code)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/test/scenario"
 )
 
 // poison are statuses with instants that the format of a schema admits, and clients do
@@ -33,7 +34,7 @@ func TestPoisonedObjects(t *testing.T) {
 	for _, object := range kinds {
 		createAll(t, object)
 	}
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	for kind, object := range kinds {
 		oldDefinition(t, kind+".landscaper.gardener.cloud")
 		spoil(t, object)
@@ -54,9 +55,9 @@ func TestPoisonedObjects(t *testing.T) {
 	goesOn("after a restart", "behind")
 }
 
-func readiness(t *testing.T, server *serverProcess) int {
+func readiness(t *testing.T, server *scenario.Server) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.health+"/readyz", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Health()+"/readyz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func spoil(t *testing.T, object client.Object) {
 	defer tick.Stop()
 	for {
 		live := object.DeepCopyObject().(client.Object)
-		err := env.admin.Status().Patch(ctx, live, client.RawPatch("application/merge-patch+json", []byte(poison)))
+		err := env.Admin.Status().Patch(ctx, live, client.RawPatch("application/merge-patch+json", []byte(poison)))
 		if err == nil {
 			return
 		}
@@ -95,11 +96,11 @@ func spoil(t *testing.T, object client.Object) {
 func oldDefinition(t *testing.T, name string) {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Name: name}, crd); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Name: name}, crd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := install.Run(context.Background(), env.admin, install.Options{}, io.Discard); err != nil {
+		if err := install.Run(context.Background(), env.Admin, install.Options{}, io.Discard); err != nil {
 			t.Error(err)
 		}
 	})
@@ -107,7 +108,7 @@ func oldDefinition(t *testing.T, name string) {
 	schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 	*schema = withoutPatterns(*schema)
 	// The API server may be writing the status of the definition.
-	if err := env.admin.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
+	if err := env.Admin.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 }

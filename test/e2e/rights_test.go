@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/test/chart"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // TestConfined shows that a server with the chart's rules for one namespace works
@@ -30,11 +31,11 @@ func TestConfined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
-	count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.resource, User: name})
+	count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.Resource, User: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestConfined(t *testing.T) {
 	other := create(t, newInstallation(theirs, "theirs", oneConfigMap))
 	waitForContext(t, ours)
 	waitSucceeded(t, create(t, newInstallation(ours, "ours", oneConfigMap)))
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(other), other); err != nil || other.Status.JobID != "" {
+	if err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(other), other); err != nil || other.Status.JobID != "" {
 		t.Errorf("the Installation of another namespace has job %q (%v)", other.Status.JobID, err)
 	}
 	requests, err := count.Requests(t.Context())
@@ -93,29 +94,29 @@ func cannotHaveTokens(t *testing.T, as client.Client, namespace string) {
 // ready again when they work.
 func TestUnready(t *testing.T) {
 	const name = serverUser + "-watching"
-	rules, err := chartRules(name)
+	rules, err := env.ChartRules(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: name, ThroughProxy: true, ManifestFile: rules})
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ThroughProxy: true, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := func(rules ...lab.Rule) {
 		t.Helper()
-		if err := env.resource.SetFaults(t.Context(), lab.Faults{Seed: 1, Rules: rules}); err != nil {
+		if err := env.Resource.SetFaults(t.Context(), lab.Faults{Seed: 1, Rules: rules}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	set()
 	t.Cleanup(func() {
-		if err := env.resource.SetFaults(context.Background(), lab.Faults{}); err != nil {
+		if err := env.Resource.SetFaults(context.Background(), lab.Faults{}); err != nil {
 			t.Error(err)
 		}
 	})
 	server := startServer(t, user.Kubeconfig, "--unready-after", "1s")
 	set(lab.Rule{Name: "blind", Verbs: []string{"list", "watch"}, Resources: []string{"deployitems.landscaper.gardener.cloud"}, Share: 1, Action: "status", Status: http.StatusInternalServerError})
-	if err := env.resource.CutConnections(t.Context()); err != nil {
+	if err := env.Resource.CutConnections(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	said := awaitReadiness(t, server, http.StatusServiceUnavailable, "DeployItem: the watch fails")
@@ -126,7 +127,7 @@ func TestUnready(t *testing.T) {
 	awaitReadiness(t, server, http.StatusOK, "ok")
 }
 
-func awaitReadiness(t *testing.T, server *serverProcess, status int, text string) string {
+func awaitReadiness(t *testing.T, server *scenario.Server, status int, text string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -143,10 +144,10 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	startServer(t, env.serverKubeconfig, "--metrics-address", address)
+	startServer(t, env.ServerKubeconfig, "--metrics-address", address)
 	user := func(name string, roles ...string) string {
 		t.Helper()
-		made, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: name, ClusterRoles: roles})
+		made, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ClusterRoles: roles})
 		if err != nil {
 			t.Fatal(err)
 		}

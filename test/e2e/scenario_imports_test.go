@@ -37,7 +37,7 @@ exportExecutions:
 // TestScenarioImports: an import comes from one kind of object after the other; what is
 // missing or wrong ends the job, and the next one succeeds when it was put right.
 func TestScenarioImports(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	createAll(t, dataObject(space, "plain", `"from-plain"`), dataObject(space, "other", `"from-other"`), dataObject(space, "number", `7`), dataObject(space, "unwanted", `"refused"`),
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "vault"}, StringData: map[string]string{"text": "from-secret", "port": "8443"}},
@@ -142,7 +142,7 @@ exportExecutions:
 
 // TestScenarioDocumentedMappings: the mappings of the documentation, all in one.
 func TestScenarioDocumentedMappings(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	createAll(t, dataObject(space, "aws", `{"type":"aws","creds":{"accessKeyID":"adfa","accessKeySec":"1234"}}`), dataObject(space, "gcp", `"gcp"`))
 	waitSucceeded(t, create(t, installationOf(space, "mapped", rootOf(t, space, documentedMappings, blueprintOf(t, documentedBlueprint, "")))))
@@ -163,7 +163,7 @@ func TestScenarioDocumentedMappings(t *testing.T) {
 // TestScenarioNames: names with a number sign reach through all levels, and keep those
 // that use them in order; what users write on subinstallations stays.
 func TestScenarioNames(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	createAll(t, dataObject(space, "plain", `"from-plain"`))
 	leaves := []leaf{flow("take", `"#shared"`, ""), flow("near", `"#plain"`, ""), flow("give", "", `"#shared"`), flow("moved", "greeting", "")}
@@ -174,7 +174,7 @@ func TestScenarioNames(t *testing.T) {
 	}
 	subs := subsOf(t, root)
 	mark := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"team":"blue"},"annotations":{"note":"mine"}}}`))
-	if err := env.admin.Patch(t.Context(), subs["moved"].DeepCopy(), mark); err != nil {
+	if err := env.Admin.Patch(t.Context(), subs["moved"].DeepCopy(), mark); err != nil {
 		t.Fatal(err)
 	}
 	leaves[3] = flow("moved", `"#plain"`, "")
@@ -192,7 +192,7 @@ func TestScenarioNames(t *testing.T) {
 
 // TestScenarioHints: what an Installation says about its siblings is believed.
 func TestScenarioHints(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	setValue(t, space, "value", "v1")
 	taker := create(t, passingOn(t, space, "taker", "out-of-giver", nil))
@@ -206,10 +206,10 @@ func TestScenarioHints(t *testing.T) {
 	request(t, taker, v1alpha1.ReconcileOperation)
 	taker = waitDone(t, taker, "")
 	t.Run("a deletion waits for nobody", func(t *testing.T) {
-		if err := env.admin.Delete(t.Context(), giver); err != nil {
+		if err := env.Admin.Delete(t.Context(), giver); err != nil {
 			t.Fatal(err)
 		}
-		waitGone(t, env.admin, giver.DeepCopy(), &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, giver.DeepCopy(), &v1alpha1.InstallationList{})
 		if now := getInstallation(t, taker); now.DeletionTimestamp != nil || now.Status.JobID != taker.Status.JobID {
 			t.Errorf("the one that imports has changed: %+v", now.Status)
 		}
@@ -221,7 +221,7 @@ func TestScenarioHints(t *testing.T) {
 		slow.ready = "{custom: [{name: open, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: note-slow, namespace: " + space + "}], requirements: [{jsonPath: .data.open, operator: exists}]}]}"
 		current := getInstallation(t, root)
 		current.Spec, current.Annotations = treeSpecOf(t, space, "", slow, eager, patient), asked
-		if err := env.admin.Update(t.Context(), current); err != nil {
+		if err := env.Admin.Update(t.Context(), current); err != nil {
 			t.Fatal(err)
 		}
 		subs := subsOf(t, root)
@@ -230,7 +230,7 @@ func TestScenarioHints(t *testing.T) {
 			t.Errorf("the other one did not wait either: %+v", now.Status)
 		}
 		open := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"open":"yes"}}`))
-		if err := env.workload.Patch(t.Context(), configMap(space, "note-slow"), open); err != nil {
+		if err := env.Workload.Patch(t.Context(), configMap(space, "note-slow"), open); err != nil {
 			t.Fatal(err)
 		}
 		waitDone(t, root, root.Status.JobID)

@@ -31,14 +31,14 @@ func writeByHand(t *testing.T, space, name string) {
 func setData(t *testing.T, space, name, key, value string) {
 	t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"data":{%q:%q}}`, key, value))
-	if err := env.workload.Patch(t.Context(), configMap(space, name), patch); err != nil {
+	if err := env.Workload.Patch(t.Context(), configMap(space, name), patch); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestScenarioItems: what becomes of the items of an Installation from job to job.
 func TestScenarioItems(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	succeeded := v1alpha1.InstallationPhases.Succeeded
 	inst := waitSucceeded(t, create(t, installationOf(space, "items", itemsOf(t, space, note("one", onCluster, "a"), note("two", onCluster, "b", "timeout: none")))))
@@ -82,7 +82,7 @@ func TestScenarioItems(t *testing.T) {
 		spec := newInstallation(space, "items", twoItems).Spec
 		inst = again(t, inst, spec, succeeded)
 		inst.Spec, inst.Annotations = itemsOf(t, space, note("one", onCluster, "a")), asked
-		if err := env.admin.Update(t.Context(), inst); err != nil {
+		if err := env.Admin.Update(t.Context(), inst); err != nil {
 			t.Fatal(err)
 		}
 		house := itemsByName(t, space)["house"]
@@ -91,7 +91,7 @@ func TestScenarioItems(t *testing.T) {
 			t.Errorf("the foundation goes before the house: %+v", foundation)
 		}
 		release := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-		if err := env.workload.Patch(t.Context(), configMap(space, "house"), release); err != nil {
+		if err := env.Workload.Patch(t.Context(), configMap(space, "house"), release); err != nil {
 			t.Fatal(err)
 		}
 		inst = waitDone(t, inst, inst.Status.JobID)
@@ -108,7 +108,7 @@ func TestScenarioItems(t *testing.T) {
 func executionOf(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Execution {
 	t.Helper()
 	exec := &v1alpha1.Execution{}
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(inst), exec); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(inst), exec); err != nil {
 		t.Fatal(err)
 	}
 	return exec
@@ -136,10 +136,10 @@ func compressed(t *testing.T, items v1alpha1.DeployItemTemplateList) []byte {
 func handOver(t *testing.T, exec *v1alpha1.Execution, jobID string) {
 	t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"status":{"jobID":%q}}`, jobID))
-	if err := env.admin.Status().Patch(t.Context(), exec, patch); err != nil {
+	if err := env.Admin.Status().Patch(t.Context(), exec, patch); err != nil {
 		t.Fatal(err)
 	}
-	events, err := env.admin.Watch(t.Context(), &v1alpha1.ExecutionList{}, client.InNamespace(exec.Namespace), client.MatchingFields{"metadata.name": exec.Name})
+	events, err := env.Admin.Watch(t.Context(), &v1alpha1.ExecutionList{}, client.InNamespace(exec.Namespace), client.MatchingFields{"metadata.name": exec.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func handOver(t *testing.T, exec *v1alpha1.Execution, jobID string) {
 // TestScenarioExecution: both forms of a list of items, and an Execution that is changed
 // by hand.
 func TestScenarioExecution(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	succeeded := v1alpha1.InstallationPhases.Succeeded
 	large := strings.Repeat("x", 50<<10)
@@ -182,7 +182,7 @@ func TestScenarioExecution(t *testing.T) {
 	t.Run("the other form of the same list is no change", func(t *testing.T) {
 		exec := executionOf(t, inst)
 		exec.Spec.DeployItemsCompressed, exec.Spec.DeployItems = compressed(t, exec.Spec.DeployItems), nil
-		if err := env.admin.Update(t.Context(), exec); err != nil {
+		if err := env.Admin.Update(t.Context(), exec); err != nil {
 			t.Fatal(err)
 		}
 		before := itemsByName(t, space)["a"]
@@ -210,7 +210,7 @@ func TestScenarioExecution(t *testing.T) {
 			if form == "compressed" {
 				exec.Spec.DeployItems, exec.Spec.DeployItemsCompressed = nil, compressed(t, items[:1])
 			}
-			if err := env.admin.Update(t.Context(), exec); err != nil {
+			if err := env.Admin.Update(t.Context(), exec); err != nil {
 				t.Fatal(err)
 			}
 			handOver(t, exec, "by-hand-"+form)

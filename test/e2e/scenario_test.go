@@ -77,7 +77,7 @@ func installationOf(space, name string, spec v1alpha1.InstallationSpec) *v1alpha
 func wantNotes(t *testing.T, space string, want ...string) {
 	t.Helper()
 	list := &corev1.ConfigMapList{}
-	if err := env.workload.List(t.Context(), list, client.InNamespace(space)); err != nil {
+	if err := env.Workload.List(t.Context(), list, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	var found []string
@@ -99,7 +99,7 @@ func elements(t *testing.T, inst *v1alpha1.Installation, key string) string {
 	t.Helper()
 	list := &v1alpha1.TargetList{}
 	own := client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(inst.Name), v1alpha1.DataObjectKeyLabel: key}
-	if err := env.admin.List(t.Context(), list, client.InNamespace(inst.Namespace), own); err != nil {
+	if err := env.Admin.List(t.Context(), list, client.InNamespace(inst.Namespace), own); err != nil {
 		t.Fatal(err)
 	}
 	var found []string
@@ -175,12 +175,12 @@ exportExecutions:
 // TestScenarioTargets: lists and maps of Targets go down one and two levels in their
 // order, as a whole and in parts; what is no longer in them is uninstalled.
 func TestScenarioTargets(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	for _, name := range []string{"zulu", "alpha", "mike"} {
-		createTarget(t, space, name, env.targetKubeconfig)
+		createTarget(t, space, name, env.TargetKubeconfig)
 		label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"who":"`+name+`"}}}`))
-		if err := env.admin.Patch(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}, label); err != nil {
+		if err := env.Admin.Patch(t.Context(), &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}, label); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,10 +232,10 @@ exports: {data: [{name: seen, dataRef: seen}]}
 		}
 	})
 	t.Run("deletion", func(t *testing.T) {
-		if err := env.admin.Delete(t.Context(), root); err != nil {
+		if err := env.Admin.Delete(t.Context(), root); err != nil {
 			t.Fatal(err)
 		}
-		waitGone(t, env.admin, root.DeepCopy(), &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, root.DeepCopy(), &v1alpha1.InstallationList{})
 		wantNotes(t, space)
 	})
 }

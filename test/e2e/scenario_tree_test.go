@@ -23,7 +23,7 @@ exportExecutions: [{name: main, type: GoTemplate, template: 'exports: {out: "`+t
 // TestScenarioJoin: three that need nothing of each other come before the one that needs
 // all of them; an update makes two of them a chain.
 func TestScenarioJoin(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	const own = `targets: [{name: cluster, target: cluster}]`
 	join := subOf(t, "join", `imports: {`+own+`, data: [{name: a, dataRef: of-a}, {name: b, dataRef: of-b}, {name: c, dataRef: of-c}]}`, blueprintOf(t,
@@ -43,7 +43,7 @@ func TestScenarioJoin(t *testing.T) {
 	wantNotes(t, space, "a=a1", "b=b1", "c=c1", "join=a1 b1 c1")
 
 	// The values of the first job must not be used in the second one.
-	events, err := env.admin.Watch(t.Context(), &v1alpha1.InstallationList{}, client.InNamespace(space))
+	events, err := env.Admin.Watch(t.Context(), &v1alpha1.InstallationList{}, client.InNamespace(space))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ const optionalChild = `subinstallations:
 // TestScenarioOptional: imports of a tree that are missing, that have a default, or that
 // are there only because of another one; and short types of Targets in maps.
 func TestScenarioOptional(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	createAll(t, dataObject(space, "seven", `7`), dataObject(space, "daily", `"daily"`), dataObject(space, "attic", `"attic"`))
 	child := blueprintOf(t, strings.Replace(optionalRoot, "required: false, default: {value: 5}}", "default: {value: 1}}\n- {name: color, type: data, schema: {type: string}, required: false, default: {value: blue}}", 1),
@@ -131,7 +131,7 @@ func TestScenarioOptional(t *testing.T) {
 // TestScenarioOrphans: what a blueprint no longer has goes with the job of its parent,
 // and each keeps the times of its own job.
 func TestScenarioOrphans(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	held := flow("goes", "", "")
 	held.held = "[example.org/hold]"
@@ -140,7 +140,7 @@ func TestScenarioOrphans(t *testing.T) {
 	first := root.Status.TransitionTimes
 	root.Spec = treeSpecOf(t, space, "", flow("stays", "", ""))
 	root.Annotations = asked
-	if err := env.admin.Update(t.Context(), root); err != nil {
+	if err := env.Admin.Update(t.Context(), root); err != nil {
 		t.Fatal(err)
 	}
 	going := waitFor(t, client.ObjectKeyFromObject(orphan), "going", func(inst *v1alpha1.Installation) bool {
@@ -154,7 +154,7 @@ func TestScenarioOrphans(t *testing.T) {
 		t.Errorf("the times of what goes are %+v", own)
 	}
 	release := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-	if err := env.workload.Patch(t.Context(), configMap(space, "note-goes"), release); err != nil {
+	if err := env.Workload.Patch(t.Context(), configMap(space, "note-goes"), release); err != nil {
 		t.Fatal(err)
 	}
 	root = waitDone(t, root, root.Status.JobID)
@@ -166,7 +166,7 @@ func TestScenarioOrphans(t *testing.T) {
 // TestScenarioExportsEnd: the Secret with the exports of an item is emptied when it exports
 // nothing any more, and an object that a user has made is taken over by an export.
 func TestScenarioExportsEnd(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	const exporting = `exports: {exports: [{key: text, jsonPath: .data.text, fromResource: {apiVersion: v1, kind: ConfigMap, name: one, namespace: NAMESPACE}}]}, manifests:`
 	item := note("one", onCluster, "a")
@@ -185,7 +185,7 @@ exportExecutions: [{name: main, type: GoTemplate, template: 'exports: {out: `+gi
 		t.Errorf("the export is %s", got)
 	}
 	key := client.ObjectKey{Namespace: space, Name: itemsByName(t, space)["one"].Name + "-export"}
-	if err := env.admin.Get(t.Context(), key, &corev1.Secret{}); err != nil {
+	if err := env.Admin.Get(t.Context(), key, &corev1.Secret{}); err != nil {
 		t.Fatal(err)
 	}
 	again(t, inst, spec(item, "nothing"), v1alpha1.InstallationPhases.Succeeded)
@@ -193,7 +193,7 @@ exportExecutions: [{name: main, type: GoTemplate, template: 'exports: {out: `+gi
 		t.Errorf("the item still names %+v", ref)
 	}
 	left := &corev1.Secret{}
-	if err := env.admin.Get(t.Context(), key, left); err != nil || string(left.Data["config"]) != "{}" {
+	if err := env.Admin.Get(t.Context(), key, left); err != nil || string(left.Data["config"]) != "{}" {
 		t.Errorf("the Secret is not empty (%v)", err)
 	}
 	if got := exportedData(t, space, "made"); got != `"nothing"` {
@@ -222,7 +222,7 @@ func TestSignatureOfParts(t *testing.T) {
 				name := "example.org/" + part
 				delivery.attach(name, "1.0.0", by.plain("release", delivery.digest(name, "1.0.0")))
 			}
-			shopContext(t, space, test.path, env.registry.Password)
+			shopContext(t, space, test.path, env.Lab.Registry.Password)
 			trust(t, space, by)
 			inst := installationOf(space, "fleet", v1alpha1.InstallationSpec{})
 			decode(t, `

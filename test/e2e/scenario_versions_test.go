@@ -75,7 +75,7 @@ func TestScenarioVersions(t *testing.T) {
 	registryServer(t)
 	space := namespace(t)
 	publishFleet(t, space, "/fleet")
-	shopContext(t, space, "/fleet", env.registry.Password)
+	shopContext(t, space, "/fleet", env.Lab.Registry.Password)
 	version := func(version string) v1alpha1.InstallationSpec {
 		var spec v1alpha1.InstallationSpec
 		decode(t, `
@@ -109,7 +109,7 @@ exports: {data: [{name: seen, dataRef: seen}]}
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"overwrites":[{"source":{"componentName":"example.org/part-a","version":"2.0.0"},"substitution":{"version":"1.0.0"}}]}`))
 		overwrites := &v1alpha1.ComponentVersionOverwrites{}
 		overwrites.Namespace, overwrites.Name = space, "hotfix"
-		if err := env.admin.Patch(t.Context(), overwrites, patch); err != nil {
+		if err := env.Admin.Patch(t.Context(), overwrites, patch); err != nil {
 			t.Fatal(err)
 		}
 		root = again(t, root, version("2.0.0"), v1alpha1.InstallationPhases.Succeeded)
@@ -128,12 +128,12 @@ exports: {data: [{name: seen, dataRef: seen}]}
 // TestScenarioDeletedByHand: what somebody deletes inside of a tree is there again after
 // the next job, and roots that are deleted at once go in the order of their data.
 func TestScenarioDeletedByHand(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	root := waitSucceeded(t, createTree(t, space, "root", "", flow("give", "", "x"), flow("take", "x", "")))
 	t.Run("a subinstallation", func(t *testing.T) {
 		take := subsOf(t, root)["take"]
-		if err := env.admin.Delete(t.Context(), take); err != nil {
+		if err := env.Admin.Delete(t.Context(), take); err != nil {
 			t.Fatal(err)
 		}
 		// Without a job of its parent nothing becomes of it, and it says so.
@@ -143,7 +143,7 @@ func TestScenarioDeletedByHand(t *testing.T) {
 				return c.Type == v1alpha1.ReconcilingCondition && c.Reason == "Waiting" && strings.HasPrefix(c.Message, said)
 			})
 		})
-		snapshot, err := reading.Collect(t.Context(), env.admin, space)
+		snapshot, err := reading.Collect(t.Context(), env.Admin, space)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,10 +161,10 @@ func TestScenarioDeletedByHand(t *testing.T) {
 	t.Run("a ConfigMap and the object with its export", func(t *testing.T) {
 		object := &v1alpha1.DataObject{}
 		object.Namespace, object.Name = space, v1alpha1.GenerateDataObjectName("Inst.root", "x")
-		if err := env.admin.Delete(t.Context(), object); err != nil {
+		if err := env.Admin.Delete(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
-		if err := env.workload.Delete(t.Context(), configMap(space, "note-take")); err != nil {
+		if err := env.Workload.Delete(t.Context(), configMap(space, "note-take")); err != nil {
 			t.Fatal(err)
 		}
 		root = again(t, root, root.Spec, v1alpha1.InstallationPhases.Succeeded)
@@ -175,13 +175,13 @@ func TestScenarioDeletedByHand(t *testing.T) {
 		one := waitDone(t, create(t, passingOn(t, space, "one", "value", asked)), "")
 		two := waitDone(t, create(t, passingOn(t, space, "two", "out-of-one", asked)), "")
 		last := waitDone(t, create(t, passingOn(t, space, "last", "out-of-two", asked)), "")
-		events, err := env.admin.Watch(t.Context(), &v1alpha1.InstallationList{}, client.InNamespace(space))
+		events, err := env.Admin.Watch(t.Context(), &v1alpha1.InstallationList{}, client.InNamespace(space))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer events.Stop()
 		for _, inst := range []*v1alpha1.Installation{one, two, last} {
-			if err := env.admin.Delete(t.Context(), inst); err != nil {
+			if err := env.Admin.Delete(t.Context(), inst); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -22,7 +22,7 @@ func publishSigned(t *testing.T, by *signer) {
 	const name, version = "example.org/shop", "1.0.0"
 	publish(t, "/delivery")
 	// All contents are signed, also those elsewhere; this one takes the place of an image.
-	signable := changed(shop, "constructor.yaml", "registry.example.org/images/shop:2.7.0", env.registry.Address+"/delivery/component-descriptors/example.org/base:1.0.0")
+	signable := changed(shop, "constructor.yaml", "registry.example.org/images/shop:2.7.0", env.Lab.Registry.Address+"/delivery/component-descriptors/example.org/base:1.0.0")
 	publishFiles(t, "/signed", signable)
 	publishFiles(t, "/tampered", changed(signable, "blueprint/deploy.yaml", "name: shop,", "name: shop, labels: {tampered: yes},"))
 	signed := openDelivery(t, "/signed")
@@ -36,7 +36,7 @@ func publishSigned(t *testing.T, by *signer) {
 func signedSpace(t *testing.T, path string, by *signer) string {
 	t.Helper()
 	space := namespace(t)
-	shopContext(t, space, path, env.registry.Password)
+	shopContext(t, space, path, env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	trust(t, space, by)
 	return space
@@ -47,7 +47,7 @@ func trust(t *testing.T, space string, by *signer) {
 	t.Helper()
 	createAll(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "trust"}, Data: map[string][]byte{"key": by.public, "ca": by.authority}})
 	landscape := &v1alpha1.Context{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "vendor"}, landscape); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "vendor"}, landscape); err != nil {
 		t.Fatal(err)
 	}
 	reference := func(key string) *v1alpha1.SecretReference {
@@ -57,7 +57,7 @@ func trust(t *testing.T, space string, by *signer) {
 		"release": {PublicKeySecretReference: reference("key")},
 		"chain":   {CaCertificateSecretReference: reference("ca")},
 	}
-	if err := env.admin.Update(t.Context(), landscape); err != nil {
+	if err := env.Admin.Update(t.Context(), landscape); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,7 +85,7 @@ func checkFailed(t *testing.T, inst *v1alpha1.Installation, reason string, wants
 			t.Errorf("%q is not in\n%s", want, failed.Status.LastError.Message)
 		}
 	}
-	err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: "shop"}, &corev1.ConfigMap{})
+	err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: inst.Namespace, Name: "shop"}, &corev1.ConfigMap{})
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("something was deployed: %v", err)
 	}

@@ -33,9 +33,9 @@ const twoClusters = `deployItems:
 // TestStoryAcrossClusters: logs tell the job of two clusters in its order, and delete
 // shows before what goes on which of them, in the order in which it then goes.
 func TestStoryAcrossClusters(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
-	kubeconfig, err := os.ReadFile(env.resource.Kubeconfig)
+	kubeconfig, err := os.ReadFile(env.Resource.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestStoryAcrossClusters(t *testing.T) {
 	if want := "1. both/second on near\n" + object + "2. both/first on host\n" + object + "Installation both: deleted\n"; code != 0 || out != want {
 		t.Errorf("code %d: %s%s", code, out, complaints)
 	}
-	for _, cluster := range []client.Client{env.admin, env.workload} {
+	for _, cluster := range []client.Client{env.Admin, env.Workload} {
 		gone := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "both"}}
 		if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(gone), gone); client.IgnoreNotFound(err) != nil || err == nil {
 			t.Errorf("it is still there: %v", err)

@@ -26,9 +26,9 @@ const waitsForOpen = `    readinessChecks: {custom: [{name: open, timeout: 2m, r
 // survives that the credentials end and are renewed; the Target goes with the shoot, and
 // the Installation can be deleted although its cluster is gone.
 func TestTargetOfShoot(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
-	shoots, err := garden.Start(t.Context(), env.resource)
+	shoots, err := garden.Start(t.Context(), env.Resource)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestTargetOfShoot(t *testing.T) {
 	// What is not renewed in time is not accepted any more, which ends a job.
 	const granted = 24 * time.Second
 	shoots.Limit(granted)
-	shoot := shoots.NewShoot(space, "prod", env.target)
+	shoot := shoots.NewShoot(space, "prod", env.Target)
 	if err := shoots.AddShoot(t.Context(), shoot); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestTargetOfShoot(t *testing.T) {
 		return err == nil && issued.After(ends)
 	})
 	// It is not the item's own: with other credentials, that is written once more.
-	if err := env.workload.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "open"}}); err != nil {
+	if err := env.Workload.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "open"}}); err != nil {
 		t.Fatal(err)
 	}
 	waitSucceeded(t, inst)
@@ -74,15 +74,15 @@ func TestTargetOfShoot(t *testing.T) {
 			t.Fatal(err)
 		}
 		target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "prod"}}
-		waitGone(t, env.admin, target, &v1alpha1.TargetList{})
-		waitGone(t, env.admin, secret.DeepCopy(), &corev1.SecretList{})
+		waitGone(t, env.Admin, target, &v1alpha1.TargetList{})
+		waitGone(t, env.Admin, secret.DeepCopy(), &corev1.SecretList{})
 	})
 	t.Run("the Installation can go although its cluster is gone", func(t *testing.T) {
-		if err := env.admin.Delete(t.Context(), inst); err != nil {
+		if err := env.Admin.Delete(t.Context(), inst); err != nil {
 			t.Fatal(err)
 		}
-		waitGone(t, env.admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
-		if err := env.workload.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil {
+		waitGone(t, env.Admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+		if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil {
 			t.Errorf("something was uninstalled: %v", err)
 		}
 	})
@@ -100,7 +100,7 @@ func syncShoots(t *testing.T, space string) {
 	if err := os.WriteFile(file, []byte(strings.ReplaceAll(rules, "SPACE", space)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	robot, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: "robot-" + space, ManifestFile: file})
+	robot, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: "robot-" + space, ManifestFile: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func syncShoots(t *testing.T, space string) {
 			SourceNamespace: space, ShootNameExpression: "*", SecretRef: v1alpha1.LocalSecretReference{Name: "garden-access", Key: "kubeconfig"},
 		}},
 	} {
-		if err := env.admin.Create(t.Context(), object); err != nil {
+		if err := env.Admin.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,7 +123,7 @@ func syncShoots(t *testing.T, space string) {
 // waitSecret watches a Secret until a condition holds and returns it.
 func waitSecret(t *testing.T, space, name, what string, condition func(*corev1.Secret) bool) *corev1.Secret {
 	t.Helper()
-	events, err := env.admin.Watch(t.Context(), &corev1.SecretList{}, client.InNamespace(space), client.MatchingFields{"metadata.name": name})
+	events, err := env.Admin.Watch(t.Context(), &corev1.SecretList{}, client.InNamespace(space), client.MatchingFields{"metadata.name": name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func waitSecret(t *testing.T, space, name, what string, condition func(*corev1.S
 		}
 	}
 	syncs := &v1alpha1.TargetSyncList{}
-	err = env.admin.List(t.Context(), syncs, client.InNamespace(space))
+	err = env.Admin.List(t.Context(), syncs, client.InNamespace(space))
 	text, _ := json.Marshal(syncs.Items)
 	t.Fatalf("Secret %s is not %s (%v): %s", name, what, err, text)
 	return nil

@@ -23,7 +23,7 @@ func TestTraces(t *testing.T) {
 		sent <- request.URL.Path + string(body)
 	}))
 	defer collector.Close()
-	startServer(t, env.serverKubeconfig, "--trace-endpoint", collector.URL)
+	startServer(t, env.ServerKubeconfig, "--trace-endpoint", collector.URL)
 	inst := waitSucceeded(t, create(t, newInstallation(namespace(t), "traced", oneConfigMap)))
 	id, err := hex.DecodeString(strings.ReplaceAll(inst.Status.JobID, "-", ""))
 	if err != nil {

@@ -179,7 +179,7 @@ func createTree(t *testing.T, space, name, declared string, leaves ...leaf) *v1a
 func subsOf(t *testing.T, parent *v1alpha1.Installation) map[string]*v1alpha1.Installation {
 	t.Helper()
 	list := &v1alpha1.InstallationList{}
-	if err := env.admin.List(t.Context(), list, client.InNamespace(parent.Namespace), client.MatchingLabels{v1alpha1.EncompassedByLabel: parent.Name}); err != nil {
+	if err := env.Admin.List(t.Context(), list, client.InNamespace(parent.Namespace), client.MatchingLabels{v1alpha1.EncompassedByLabel: parent.Name}); err != nil {
 		t.Fatal(err)
 	}
 	subs := map[string]*v1alpha1.Installation{}
@@ -192,7 +192,7 @@ func subsOf(t *testing.T, parent *v1alpha1.Installation) map[string]*v1alpha1.In
 // TestTree: a root whose subinstallations hand data and Targets to each other, as it
 // was recorded of the public system.
 func TestTree(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	root := waitSucceeded(t, createTree(t, space, "root", treeExports, recordedLeaves()...))
 	subs := subsOf(t, root)
@@ -204,11 +204,11 @@ func TestTree(t *testing.T) {
 
 	t.Run("a changed value runs through the tree, and nothing else is written anew", func(t *testing.T) {
 		greeting := &v1alpha1.DataObject{}
-		if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeting"}, greeting); err != nil {
+		if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "greeting"}, greeting); err != nil {
 			t.Fatal(err)
 		}
 		greeting.Data = v1alpha1.NewAnyJSON([]byte(`"hello again"`))
-		if err := env.admin.Update(t.Context(), greeting); err != nil {
+		if err := env.Admin.Update(t.Context(), greeting); err != nil {
 			t.Fatal(err)
 		}
 		before := root.Status.JobID
@@ -223,10 +223,10 @@ func TestTree(t *testing.T) {
 		}
 	})
 	t.Run("deletion", func(t *testing.T) {
-		if err := env.admin.Delete(t.Context(), root); err != nil {
+		if err := env.Admin.Delete(t.Context(), root); err != nil {
 			t.Fatal(err)
 		}
-		waitGone(t, env.admin, root.DeepCopy(), &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, root.DeepCopy(), &v1alpha1.InstallationList{})
 		if left := subsOf(t, root); len(left) > 0 {
 			t.Errorf("%d subinstallations are left", len(left))
 		}
@@ -289,7 +289,7 @@ func checkScope(t *testing.T, root *v1alpha1.Installation, subs map[string]*v1al
 	t.Helper()
 	read := func(object client.Object, key string) client.Object {
 		name := v1alpha1.GenerateDataObjectName("Inst.root", key)
-		if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: name}, object); err != nil {
+		if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: name}, object); err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}
 		return object
@@ -315,13 +315,13 @@ func checkScope(t *testing.T, root *v1alpha1.Installation, subs map[string]*v1al
 		}
 	}
 	made := &v1alpha1.Target{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: v1alpha1.GenerateDataObjectName("Inst."+subs["c"].Name, "cluster")}, made); err != nil || made.Labels["made-by"] != "a" {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: v1alpha1.GenerateDataObjectName("Inst."+subs["c"].Name, "cluster")}, made); err != nil || made.Labels["made-by"] != "a" {
 		t.Errorf("the copy of c has %v (%v)", made.Labels, err)
 	}
 	// The items name what is in the scope of the root, and not the copies of their own.
 	for name, key := range map[string]string{"a": "cluster", "b": "cluster", "c": "a-target"} {
 		items := &v1alpha1.DeployItemList{}
-		if err := env.admin.List(t.Context(), items, client.InNamespace(root.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: subs[name].Name}); err != nil || len(items.Items) != 1 {
+		if err := env.Admin.List(t.Context(), items, client.InNamespace(root.Namespace), client.MatchingLabels{v1alpha1.ExecutionManagedByLabel: subs[name].Name}); err != nil || len(items.Items) != 1 {
 			t.Fatalf("%d items of %s, %v", len(items.Items), name, err)
 		}
 		if want := v1alpha1.GenerateDataObjectName("Inst.root", key); items.Items[0].Spec.Target.Name != want {
@@ -329,7 +329,7 @@ func checkScope(t *testing.T, root *v1alpha1.Installation, subs map[string]*v1al
 		}
 	}
 	report := &v1alpha1.DataObject{}
-	if err := env.admin.Get(t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: "report"}, report); err != nil || report.Labels[v1alpha1.DataObjectKeyLabel] != "report" || report.Labels[v1alpha1.DataObjectContextLabel] != "" {
+	if err := env.Admin.Get(t.Context(), client.ObjectKey{Namespace: root.Namespace, Name: "report"}, report); err != nil || report.Labels[v1alpha1.DataObjectKeyLabel] != "report" || report.Labels[v1alpha1.DataObjectContextLabel] != "" {
 		t.Errorf("%v, %v", report.Labels, err)
 	}
 }
@@ -337,11 +337,7 @@ func checkScope(t *testing.T, root *v1alpha1.Installation, subs map[string]*v1al
 // wantNothingDeployed checks that a ConfigMap is not on the target cluster.
 func wantNothingDeployed(t *testing.T, space, name string) {
 	t.Helper()
-	if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+	if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
 		t.Errorf("%s is on the target cluster (%v)", name, err)
 	}
-}
-
-func configMap(space, name string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
 }

@@ -73,7 +73,7 @@ func wantFailure(t *testing.T, inst *v1alpha1.Installation, says, not string) {
 // TestTreeFailure: the failure of one stops what depends on it, and nothing else; the
 // root names the cause.
 func TestTreeFailure(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	leaves := []leaf{flow("a", "", "x"), failing(flow("b", "x", "v")), flow("c", "v", ""), flow("d", "", "")}
 	root := waitFinished(t, createTree(t, space, "root", "", leaves...), "")
@@ -91,7 +91,7 @@ func TestTreeFailure(t *testing.T) {
 	}
 	wantDeployed(t, space, "note-d", "text", "from-d")
 
-	snapshot, err := reading.Collect(t.Context(), env.admin, space)
+	snapshot, err := reading.Collect(t.Context(), env.Admin, space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestTreeFailure(t *testing.T) {
 			`{"spec":{"componentDescriptor":{}}}`,
 			`{"metadata":{"labels":{"` + v1alpha1.SkipValidationLabel + `":null}}}`,
 		} {
-			if err := env.admin.Patch(t.Context(), d.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+			if err := env.Admin.Patch(t.Context(), d.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -134,7 +134,7 @@ func TestTreeFailure(t *testing.T) {
 // TestTreeHeld: circles and collisions are told before anything runs, and hold only
 // those that are concerned.
 func TestTreeHeld(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
+	server := startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	root := waitFinished(t, createTree(t, space, "root", "",
 		flow("a", "v", "x"), flow("b", "x", "v"), flow("c", "x", ""), flow("d", "", ""), flow("e", "", "z"), flow("f", "", "z"), flow("g", "", "w")), "")
@@ -145,9 +145,9 @@ func TestTreeHeld(t *testing.T) {
 	wantFailure(t, subs["e"], "z is exported by Installation ", "")
 	wantDeployed(t, space, "note-d", "text", "from-d")
 	// A server that ends sends what it still has to say.
-	server.signal(syscall.SIGTERM)
+	server.EndBy(syscall.SIGTERM)
 	list := &eventsv1.EventList{}
-	if err := env.admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
+	if err := env.Admin.List(t.Context(), list, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
@@ -160,7 +160,7 @@ func TestTreeHeld(t *testing.T) {
 // TestTreeInterrupted: an interruption ends who works and who waits, and with it the
 // whole tree; the next job is like any other.
 func TestTreeInterrupted(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	slow := flow("slow", "", "x")
 	slow.ready = "{custom: [{name: open, resourceSelector: [{apiVersion: v1, kind: ConfigMap, name: note-slow, namespace: " + space + "}], requirements: [{jsonPath: .data.open, operator: exists}]}]}"
@@ -191,22 +191,22 @@ func TestTreeInterrupted(t *testing.T) {
 // TestTreeDeletion: a tree goes in the reverse order of its data, also if the server is
 // killed half-way; a deletion that fails says why, and goes on when it is asked for.
 func TestTreeDeletion(t *testing.T) {
-	whole, server := t, startServer(t, env.serverKubeconfig)
+	whole, server := t, startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	held := flow("consumer", "x", "")
 	held.held = "[example.org/hold]"
 	root := waitSucceeded(t, createTree(t, space, "root", "", flow("producer", "", "x"), held, flow("alone", "", "")))
 	subs := subsOf(t, root)
-	if err := env.admin.Delete(t.Context(), root); err != nil {
+	if err := env.Admin.Delete(t.Context(), root); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, client.ObjectKeyFromObject(subs["producer"]), "waiting", func(inst *v1alpha1.Installation) bool {
 		return inst.Status.LastError != nil && inst.Status.LastError.Reason == "SiblingImport" && strings.Contains(inst.Status.LastError.Message, subs["consumer"].Name)
 	})
-	waitGone(t, env.admin, subs["alone"].DeepCopy(), &v1alpha1.InstallationList{})
+	waitGone(t, env.Admin, subs["alone"].DeepCopy(), &v1alpha1.InstallationList{})
 	wantDeployed(t, space, "note-producer", "text", "from-producer")
-	server.signal(syscall.SIGKILL)
-	startServer(whole, env.serverKubeconfig)
+	server.EndBy(syscall.SIGKILL)
+	startServer(whole, env.ServerKubeconfig)
 	request(t, root, v1alpha1.InterruptOperation)
 	failed := waitFor(t, client.ObjectKeyFromObject(root), "failed", func(inst *v1alpha1.Installation) bool {
 		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed
@@ -216,11 +216,11 @@ func TestTreeDeletion(t *testing.T) {
 	}
 	wantDeployed(t, space, "note-producer", "text", "from-producer")
 	release := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-	if err := env.workload.Patch(t.Context(), configMap(space, "note-consumer"), release); err != nil {
+	if err := env.Workload.Patch(t.Context(), configMap(space, "note-consumer"), release); err != nil {
 		t.Fatal(err)
 	}
 	request(t, root, v1alpha1.ReconcileOperation)
-	waitGone(t, env.admin, root.DeepCopy(), &v1alpha1.InstallationList{})
+	waitGone(t, env.Admin, root.DeepCopy(), &v1alpha1.InstallationList{})
 	for _, name := range []string{"producer", "consumer", "alone"} {
 		wantNothingDeployed(t, space, "note-"+name)
 	}
@@ -231,17 +231,17 @@ func TestTreeDeletion(t *testing.T) {
 
 // TestTreeLeftBehind: what must not be uninstalled stays, through all levels.
 func TestTreeLeftBehind(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	root := waitSucceeded(t, createTree(t, space, "root", "", flow("producer", "", "x"), flow("consumer", "x", "")))
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha1.DeleteWithoutUninstallAnnotation+`":"true"}}}`))
-	if err := env.admin.Patch(t.Context(), root.DeepCopy(), patch); err != nil {
+	if err := env.Admin.Patch(t.Context(), root.DeepCopy(), patch); err != nil {
 		t.Fatal(err)
 	}
-	if err := env.admin.Delete(t.Context(), root); err != nil {
+	if err := env.Admin.Delete(t.Context(), root); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, root.DeepCopy(), &v1alpha1.InstallationList{})
+	waitGone(t, env.Admin, root.DeepCopy(), &v1alpha1.InstallationList{})
 	wantDeployed(t, space, "note-producer", "text", "from-producer")
 	wantDeployed(t, space, "note-consumer", "text", "of-producer")
 }
@@ -249,23 +249,23 @@ func TestTreeLeftBehind(t *testing.T) {
 // TestOrphanedTree: subinstallations whose parent was torn away delete themselves. The
 // Targets that they share go with the parent, so that nothing can be uninstalled.
 func TestOrphanedTree(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	root := waitSucceeded(t, createTree(t, space, "root", "", flow("producer", "", "x"), flow("consumer", "x", "")))
 	subs := subsOf(t, root)
 	keep := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha1.DeleteWithoutUninstallAnnotation+`":"true"}}}`))
 	for _, sub := range subs {
-		if err := env.admin.Patch(t.Context(), sub.DeepCopy(), keep); err != nil {
+		if err := env.Admin.Patch(t.Context(), sub.DeepCopy(), keep); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := env.admin.Patch(t.Context(), root.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+	if err := env.Admin.Patch(t.Context(), root.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 		t.Fatal(err)
 	}
-	if err := env.admin.Delete(t.Context(), root, client.PropagationPolicy("Background")); err != nil {
+	if err := env.Admin.Delete(t.Context(), root, client.PropagationPolicy("Background")); err != nil {
 		t.Fatal(err)
 	}
 	for _, sub := range subs {
-		waitGone(t, env.admin, sub.DeepCopy(), &v1alpha1.InstallationList{})
+		waitGone(t, env.Admin, sub.DeepCopy(), &v1alpha1.InstallationList{})
 	}
 }

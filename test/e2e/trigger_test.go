@@ -63,7 +63,7 @@ blueprint: {inline: {filesystem: {blueprint.yaml: "imports: [{name: url, type: d
 // TestAutomaticReconcile: failed jobs are retried as often as wanted and not before
 // their time, also if the server is killed in between; succeeded ones are repeated.
 func TestAutomaticReconcile(t *testing.T) {
-	whole, server := t, startServer(t, env.serverKubeconfig)
+	whole, server := t, startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 
 	t.Run("a failed job is retried", func(t *testing.T) {
@@ -74,8 +74,8 @@ func TestAutomaticReconcile(t *testing.T) {
 			done = append(done, ended)
 			if len(done) == 1 {
 				// The retry is due although the one who knew it is gone.
-				server.signal(syscall.SIGKILL)
-				server = startServer(whole, env.serverKubeconfig)
+				server.EndBy(syscall.SIGKILL)
+				server = startServer(whole, env.ServerKubeconfig)
 			}
 			return len(done) == 3
 		})
@@ -118,7 +118,7 @@ func TestAutomaticReconcile(t *testing.T) {
 		})
 		skipped := getInstallation(t, inst)
 		patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"true"}}}`, v1alpha1.SkipAnnotation))
-		if err := env.admin.Patch(t.Context(), skipped, patch); err != nil {
+		if err := env.Admin.Patch(t.Context(), skipped, patch); err != nil {
 			t.Fatal(err)
 		}
 		// One more may have begun before; an explicit request still works.
@@ -133,14 +133,14 @@ func TestAutomaticReconcile(t *testing.T) {
 // TestReconcileIfChanged: with the annotation a new or changed Installation runs, and
 // nothing else makes it run; a failed job is not repeated.
 func TestReconcileIfChanged(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	inst := create(t, unasked(newInstallation(space, "gitops", oneConfigMap), map[string]string{v1alpha1.ReconcileIfChangedAnnotation: "true"}))
 	first := waitSucceeded(t, inst)
 
 	changed := getInstallation(t, inst)
 	changed.Labels = map[string]string{"a": "label"}
-	if err := env.admin.Update(t.Context(), changed); err != nil {
+	if err := env.Admin.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
 	passed(t, space, "label")
@@ -150,7 +150,7 @@ func TestReconcileIfChanged(t *testing.T) {
 
 	changed = getInstallation(t, inst)
 	changed.Spec = newInstallation(space, "gitops", strings.ReplaceAll(oneConfigMap, "hello", "{{ fail }}")).Spec
-	if err := env.admin.Update(t.Context(), changed); err != nil {
+	if err := env.Admin.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
 	failed := waitFinished(t, inst, first.Status.JobID)
@@ -164,7 +164,7 @@ func TestReconcileIfChanged(t *testing.T) {
 
 	changed = getInstallation(t, inst)
 	changed.Spec = newInstallation(space, "gitops", strings.ReplaceAll(oneConfigMap, "hello", "again")).Spec
-	if err := env.admin.Update(t.Context(), changed); err != nil {
+	if err := env.Admin.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
 	if done := waitFinished(t, inst, failed.Status.JobID); done.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
@@ -206,12 +206,12 @@ func setValue(t *testing.T, space, name, value string) {
 	t.Helper()
 	object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
 	data := v1alpha1.NewAnyJSON(fmt.Appendf(nil, "%q", value))
-	err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+	err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 	object.Data = data
 	if err == nil {
-		err = env.admin.Update(t.Context(), object)
+		err = env.Admin.Update(t.Context(), object)
 	} else {
-		err = env.admin.Create(t.Context(), object)
+		err = env.Admin.Create(t.Context(), object)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func waitDone(t *testing.T, inst *v1alpha1.Installation, after string) *v1alpha1
 // TestDependents: roots follow from the success of what they import from, if that has
 // changed what they import, and in no other case.
 func TestDependents(t *testing.T) {
-	whole, server := t, startServer(t, env.serverKubeconfig)
+	whole, server := t, startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
 	setValue(t, space, "value", "v1")
 	two := create(t, passingOn(t, space, "two", "out-of-one", nil))
@@ -291,8 +291,8 @@ func TestDependents(t *testing.T) {
 		waitFor(t, client.ObjectKeyFromObject(one), "about to ask dependents", func(inst *v1alpha1.Installation) bool {
 			return len(inst.Status.DependentsToTrigger) == 1 && inst.Status.DependentsToTrigger[0].Name == "two" && inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded
 		})
-		server.signal(syscall.SIGKILL)
-		startServer(whole, env.serverKubeconfig)
+		server.EndBy(syscall.SIGKILL)
+		startServer(whole, env.ServerKubeconfig)
 		two, last = waitDone(t, two, two.Status.JobID), waitDone(t, last, last.Status.JobID)
 		if got := exportedData(t, space, "out-of-last"); got != `"v2"` {
 			t.Errorf("out-of-last is %s", got)
@@ -320,7 +320,7 @@ func TestServerTriggers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := env.resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
+	user, err := env.Resource.AddUser(t.Context(), lab.UserOptions{Name: name, ManifestFile: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestServerTriggers(t *testing.T) {
 	secret.StringData = map[string]string{"value": "v2"}
 	configMap.Data = map[string]string{"value": "v2"}
 	for _, object := range []client.Object{secret, configMap} {
-		if err := env.admin.Update(t.Context(), object); err != nil {
+		if err := env.Admin.Update(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}

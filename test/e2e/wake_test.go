@@ -13,7 +13,7 @@ import (
 // TestWaitForDefaultContext: an Installation waits for the default Context of its
 // namespace, whoever makes it.
 func TestWaitForDefaultContext(t *testing.T) {
-	startServer(t, env.serverKubeconfig, "--controllers", "installation,execution,manifest")
+	startServer(t, env.ServerKubeconfig, "--controllers", "installation,execution,manifest")
 	space := namespace(t)
 	inst := create(t, newInstallation(space, "waiting", oneConfigMap))
 	waiting := waitFor(t, client.ObjectKeyFromObject(inst), "waits", func(inst *v1alpha1.Installation) bool { return inst.Status.LastError != nil })
@@ -32,15 +32,15 @@ func TestFailedStaysFailed(t *testing.T) {
 	publish(t, "/delivery")
 	registryServer(t)
 	space := namespace(t)
-	shopContext(t, space, "/delivery", env.registry.Password)
+	shopContext(t, space, "/delivery", env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	pull := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "pull"}}
-	if err := env.admin.Delete(t.Context(), pull); err != nil {
+	if err := env.Admin.Delete(t.Context(), pull); err != nil {
 		t.Fatal(err)
 	}
 	inst := create(t, shopInstallation(space, "1.0.0"))
 	checkFailed(t, inst, "SetupRegistries", "registryPullSecrets", "Secret pull cannot be found")
-	createAll(t, &corev1.Secret{ObjectMeta: pull.ObjectMeta, Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(env.registry.Password)}})
+	createAll(t, &corev1.Secret{ObjectMeta: pull.ObjectMeta, Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(env.Lab.Registry.Password)}})
 	// Another Installation goes through all steps after the remedy.
 	waitSucceeded(t, create(t, newInstallation(space, "second", oneConfigMap)))
 	first := waitFinished(t, inst, "")
@@ -59,11 +59,11 @@ func TestStateByHand(t *testing.T) {
 	publish(t, "/delivery")
 	registryServer(t)
 	space := namespace(t)
-	shopContext(t, space, "/delivery", env.registry.Password)
+	shopContext(t, space, "/delivery", env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	inst := waitSucceeded(t, create(t, shopInstallation(space, "1.0.0")))
 	secrets := &corev1.SecretList{}
-	if err := env.admin.List(t.Context(), secrets, client.InNamespace(space)); err != nil {
+	if err := env.Admin.List(t.Context(), secrets, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	var state *corev1.Secret
@@ -78,14 +78,14 @@ func TestStateByHand(t *testing.T) {
 	token := func() string {
 		t.Helper()
 		deployed := &corev1.ConfigMap{}
-		if err := env.workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "shop"}, deployed); err != nil {
+		if err := env.Workload.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "shop"}, deployed); err != nil {
 			t.Fatal(err)
 		}
 		return deployed.Data["token"]
 	}
 	before := token()
 	state.Data = map[string][]byte{"renamed": state.Data["config"]}
-	if err := env.admin.Update(t.Context(), state); err != nil {
+	if err := env.Admin.Update(t.Context(), state); err != nil {
 		t.Fatal(err)
 	}
 	request(t, inst, v1alpha1.ReconcileOperation)
@@ -93,7 +93,7 @@ func TestStateByHand(t *testing.T) {
 	if failed.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed || token() != before {
 		t.Errorf("without the key: phase %s, the token changed: %t", failed.Status.InstallationPhase, token() != before)
 	}
-	if err := env.admin.Delete(t.Context(), state); err != nil {
+	if err := env.Admin.Delete(t.Context(), state); err != nil {
 		t.Fatal(err)
 	}
 	request(t, inst, v1alpha1.ReconcileOperation)

@@ -1,4 +1,4 @@
-package e2e
+package flux
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 	"go.landscaper.dev/test/showcase"
 )
 
@@ -49,7 +50,7 @@ type fluxService struct {
 
 func newFluxService(t *testing.T) *fluxService {
 	t.Helper()
-	world := startFluxLab(t)
+	world := env.Lab
 	s := &fluxService{host: world.Clusters["workload"], workload: world.Clusters["flux"], stage: fluxStage(t)}
 	s.stage.Flux, s.stage.Workload = s.host.Kubeconfig, s.workload.Kubeconfig
 	var err error
@@ -80,8 +81,8 @@ func (s *fluxService) tenant(t *testing.T, name string, resource *lab.Cluster, s
 			awaitObject(t, cluster, kept, "there", func(*unstructured.Unstructured) bool { return true })
 		}
 	}
-	if resource == env.resource {
-		waitForContext(t, tenant.namespace)
+	if resource == env.Resource {
+		env.WaitForContext(t, tenant.namespace)
 	}
 	stage := *s.stage
 	stage.Repository = tenant.repository
@@ -109,7 +110,7 @@ func (s *fluxService) leave(t *testing.T, homes map[*fluxTenant]client.WithWatch
 		}
 	})
 	each(func(cluster client.WithWatch, namespace *corev1.Namespace) {
-		waitGone(t, cluster, namespace, &corev1.NamespaceList{})
+		scenario.WaitGone(t, cluster, namespace, &corev1.NamespaceList{})
 	})
 }
 
@@ -207,7 +208,7 @@ func (tenant *fluxTenant) useHonestly(t *testing.T, s *fluxService, name string)
 // stillWorks deletes what a Kustomization has deployed, and asks Flux to correct it.
 func (tenant *fluxTenant) stillWorks(t *testing.T, s *fluxService, name, request string) {
 	t.Helper()
-	if err := s.onWorkload.Delete(t.Context(), configMap(tenant.workload, "podinfo")); err != nil {
+	if err := s.onWorkload.Delete(t.Context(), scenario.ConfigMap(tenant.workload, "podinfo")); err != nil {
 		t.Fatal(err)
 	}
 	askFlux(t, tenant.cluster, kustomization(tenant.space, name), request)
@@ -245,7 +246,7 @@ func (tenant *fluxTenant) useLandscaper(t *testing.T, s *fluxService, example st
 func TestFluxShared(t *testing.T) {
 	const example = "flux-shared"
 	s := newFluxService(t)
-	first, second := s.tenant(t, "a", env.resource), s.tenant(t, "b", env.resource)
+	first, second := s.tenant(t, "a", env.Resource), s.tenant(t, "b", env.Resource)
 	leads := map[*fluxTenant]string{first: s.lead(t, first, "tenant-a"), second: s.lead(t, second, "tenant-b")}
 	before := stock(t, s.stage)
 	play(t, first.stage, "flux-per-tenant", "render-manifests.sh", "push-component.sh")
@@ -254,7 +255,7 @@ func TestFluxShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.checkWalls(t, "flux-controllers")
-	first.enter(t, env.admin, "tenant-a")
+	first.enter(t, env.Admin, "tenant-a")
 	first.useLandscaper(t, s, example)
 	first.settle(t, leads[first])
 	first.useHonestly(t, s, "honest")
@@ -263,7 +264,7 @@ func TestFluxShared(t *testing.T) {
 	if err := s.stage.Wait(t.Context(), t.Output(), "flux-tenant-b"); err != nil {
 		t.Fatal(err)
 	}
-	second.enter(t, env.admin, "tenant-b")
+	second.enter(t, env.Admin, "tenant-b")
 	second.settle(t, leads[second])
 	second.useHonestly(t, s, "victim")
 
@@ -289,23 +290,23 @@ func TestFluxShared(t *testing.T) {
 	if diff := cmp.Diff(before, stock(t, s.stage)); diff != "" {
 		t.Errorf("the clusters are not as before, -before +after\n%s", diff)
 	}
-	s.leave(t, map[*fluxTenant]client.WithWatch{first: env.admin, second: env.admin})
+	s.leave(t, map[*fluxTenant]client.WithWatch{first: env.Admin, second: env.Admin})
 }
 
 // TestFluxPerTenant is variant B: each tenant has controllers and an API server of its own.
 func TestFluxPerTenant(t *testing.T) {
 	const example = "flux-per-tenant"
 	s := newFluxService(t)
-	lendTargets(t, env.workload)
-	first, second := s.tenant(t, "a", env.resource), s.tenant(t, "b", env.target)
+	lendTargets(t, env.Workload)
+	first, second := s.tenant(t, "a", env.Resource), s.tenant(t, "b", env.Target)
 	leads := map[*fluxTenant]string{first: s.lead(t, first, first.namespace), second: s.lead(t, second, second.namespace)}
-	before := stock(t, s.stage, env.target.Kubeconfig)
+	before := stock(t, s.stage, env.Target.Kubeconfig)
 	play(t, first.stage, example, "render-manifests.sh", "push-component.sh", "deploy-k8s-resources.sh")
 	if err := s.stage.Wait(t.Context(), t.Output(), "flux-a"); err != nil {
 		t.Fatal(err)
 	}
 	s.checkWalls(t, "flux-a")
-	first.enter(t, env.admin, first.namespace)
+	first.enter(t, env.Admin, first.namespace)
 	first.useLandscaper(t, s, example)
 	first.settle(t, leads[first])
 	first.useHonestly(t, s, "honest")
@@ -313,16 +314,16 @@ func TestFluxPerTenant(t *testing.T) {
 	if err := s.stage.Wait(t.Context(), t.Output(), "flux-b"); err != nil {
 		t.Fatal(err)
 	}
-	second.enter(t, env.workload, second.namespace)
+	second.enter(t, env.Workload, second.namespace)
 	second.settle(t, leads[second])
 	second.useHonestly(t, s, "victim")
 
 	// To the tenant, the other one is on another cluster. On its own cluster, what it
 	// must not reach is the rest.
-	besides := first.besides(t, env.admin)
+	besides := first.besides(t, env.Admin)
 	intrude(t, s, first, besides)
 	besides.clear(t)
-	t.Run("at the cluster of another tenant", func(t *testing.T) { first.intrudeElsewhere(t, env.target, s.host) })
+	t.Run("at the cluster of another tenant", func(t *testing.T) { first.intrudeElsewhere(t, env.Target, s.host) })
 	first.stillWorks(t, s, "honest", "after all")
 	second.stillWorks(t, s, "victim", "after all")
 
@@ -335,10 +336,10 @@ func TestFluxPerTenant(t *testing.T) {
 		play(t, tenant.stage, example, "delete-installation.sh", "delete-other-k8s-resources.sh")
 	}
 	waitCollected(t)
-	if diff := cmp.Diff(before, stock(t, s.stage, env.target.Kubeconfig)); diff != "" {
+	if diff := cmp.Diff(before, stock(t, s.stage, env.Target.Kubeconfig)); diff != "" {
 		t.Errorf("the clusters are not as before, -before +after\n%s", diff)
 	}
-	s.leave(t, map[*fluxTenant]client.WithWatch{first: env.admin, second: env.workload})
+	s.leave(t, map[*fluxTenant]client.WithWatch{first: env.Admin, second: env.Workload})
 }
 
 // checkWalls looks at what a lab does not enforce: who may reach the controllers, and
@@ -377,7 +378,7 @@ func (s *fluxService) checkWalls(t *testing.T, namespace string) {
 func lendTargets(t *testing.T, cluster client.WithWatch) {
 	t.Helper()
 	kind := anyObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", "targets.landscaper.gardener.cloud")
-	if err := env.admin.Get(t.Context(), client.ObjectKeyFromObject(kind), kind); err != nil {
+	if err := env.Admin.Get(t.Context(), client.ObjectKeyFromObject(kind), kind); err != nil {
 		t.Fatal(err)
 	}
 	lent := anyObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", kind.GetName())

@@ -1,4 +1,4 @@
-package e2e
+package flux
 
 import (
 	"context"
@@ -25,6 +25,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
+	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // anyObject is an object of any kind by its name.
@@ -103,7 +105,7 @@ func (tenant *fluxTenant) deleteAll(t *testing.T, like client.Object) error {
 	for _, object := range mine {
 		gone := &unstructured.UnstructuredList{}
 		gone.SetGroupVersionKind(gvk)
-		waitGone(t, tenant.cluster, object.DeepCopy(), gone)
+		scenario.WaitGone(t, tenant.cluster, object.DeepCopy(), gone)
 	}
 	return nil
 }
@@ -270,19 +272,19 @@ func kubeconfigs(marker string) map[string]func(*clientcmdapi.Config) {
 // intrudeByInstallation lets Landscaper try it, with the Target of the tenant.
 func (tenant *fluxTenant) intrudeByInstallation(t *testing.T, other string) {
 	t.Helper()
-	template := strings.NewReplacer("NAMESPACE", other, "target: {import: cluster}", "target: {import: cluster}\n  timeout: 12s").Replace(oneConfigMap)
-	inst := newInstallation(tenant.namespace, "intruder", template)
+	template := strings.NewReplacer("NAMESPACE", other, "target: {import: cluster}", "target: {import: cluster}\n  timeout: 12s").Replace(landscape.OneConfigMap)
+	inst := landscape.NewInstallation(tenant.namespace, "intruder", template)
 	inst.Spec.Imports.Targets[0].Target = "flux"
-	failed := waitFinished(t, create(t, inst), "")
+	failed := env.WaitFinished(t, env.Create(t, inst), "")
 	if failed.Status.LastError == nil || !strings.Contains(failed.Status.LastError.Message, "the credentials of the Target lack this permission") {
 		t.Errorf("phase %s, %+v", failed.Status.InstallationPhase, failed.Status.LastError)
 	}
 	// The tenant may not look whether it has left something there.
-	annotate(t, inst, map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"})
-	if err := env.admin.Delete(t.Context(), inst); err != nil {
+	env.Annotate(t, inst, map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"})
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, inst, &v1alpha1.InstallationList{})
+	scenario.WaitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
 }
 
 // readSource reads a source of another tenant of the same Flux, whose revision the tenant

@@ -1,4 +1,4 @@
-package e2e
+package flux
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 	"go.landscaper.dev/test/showcase"
 )
 
@@ -30,7 +31,7 @@ func kustomization(namespace, name string) *unstructured.Unstructured {
 // awaitObject watches an object of any kind until a condition holds.
 func awaitObject(t *testing.T, cluster client.WithWatch, object *unstructured.Unstructured, what string, condition func(*unstructured.Unstructured) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), scenario.Patience)
 	defer cancel()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(object.GroupVersionKind())
@@ -102,7 +103,7 @@ func (p *podinfo) deploy(t *testing.T, example string) string {
 func (p *podinfo) job(t *testing.T) string {
 	t.Helper()
 	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: showcase.InstallationNamespace, Name: "podinfo"}}
-	return getInstallation(t, inst).Status.JobID
+	return env.Installation(t, inst).Status.JobID
 }
 
 // message is what is deployed; empty if it is missing.
@@ -118,7 +119,7 @@ func (p *podinfo) message(t *testing.T) string {
 // spoil deletes what is deployed.
 func (p *podinfo) spoil(t *testing.T) {
 	t.Helper()
-	if err := p.workload.Delete(t.Context(), configMap("cu-podinfo", "podinfo")); err != nil {
+	if err := p.workload.Delete(t.Context(), scenario.ConfigMap("cu-podinfo", "podinfo")); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package e2e
+package flux
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // fluxSecret puts a kubeconfig where the Kustomization of a case finds it.
@@ -40,7 +41,7 @@ func dismiss(t *testing.T, cluster client.Client, inst *v1alpha1.Installation) {
 
 // TestFluxFailures: the reason for which Flux fails is what a user sees.
 func TestFluxFailures(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	scenario.StartServer(t, env.ServerKubeconfig)
 	program, err := landscape.Program("landscaper-cli")
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestFluxFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unreachable := strings.Replace(env.targetKubeconfig, env.target.Server, "https://"+free, 1)
+	unreachable := strings.Replace(env.TargetKubeconfig, env.Target.Server, "https://"+free, 1)
 	remote := []string{"wait: true", "wait: true\n          kubeConfig: {secretRef: {name: access}}"}
 	tests := []struct {
 		reason string
@@ -76,14 +77,14 @@ func TestFluxFailures(t *testing.T) {
 		if test.kubeconfig != "" {
 			fluxSecret(t, cluster, space, test.kubeconfig)
 		}
-		insts[i] = create(t, requesting(space, "raced", repository.URL, "20s", test.change...))
+		insts[i] = env.Create(t, requesting(space, "raced", repository.URL, "20s", test.change...))
 	}
 	for i, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			defer dismiss(t, clusters[i], insts[i])
-			failed := waitFinished(t, insts[i], "")
+			failed := env.WaitFinished(t, insts[i], "")
 			var shown bytes.Buffer
-			inspect := exec.CommandContext(t.Context(), program, "installations", "inspect", "raced", "-n", failed.Namespace, "--kubeconfig", env.resource.Kubeconfig)
+			inspect := exec.CommandContext(t.Context(), program, "installations", "inspect", "raced", "-n", failed.Namespace, "--kubeconfig", env.Resource.Kubeconfig)
 			inspect.Stdout, inspect.Stderr = &shown, &shown
 			if err := inspect.Run(); err != nil {
 				t.Fatalf("inspect: %v\n%s", err, shown.String())

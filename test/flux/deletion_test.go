@@ -1,4 +1,4 @@
-package e2e
+package flux
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 	"go.landscaper.dev/test/showcase"
 )
 
@@ -62,7 +63,7 @@ func watchEndings(t *testing.T, cluster client.WithWatch, kind schema.GroupVersi
 			if len(all) == most {
 				return all
 			}
-		case <-time.After(patience):
+		case <-time.After(scenario.Patience):
 		}
 		t.Fatalf("of %s in %s, not %d have gone", kind.Kind, namespace, most)
 		return nil
@@ -112,7 +113,7 @@ func measureDeletion(t *testing.T, stage *showcase.Stage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone := watchEndings(t, env.admin, installations, showcase.InstallationNamespace, 5)
+	gone := watchEndings(t, env.Admin, installations, showcase.InstallationNamespace, 5)
 	kustomizations := watchEndings(t, flux, kustomization("", "").GroupVersionKind(), "flux-system", 2)
 	sources := watchEndings(t, flux, gitRepository("").GroupVersionKind(), "flux-system", 1)
 	play(t, stage, "dataflow", "delete-installation.sh")
@@ -140,16 +141,16 @@ func checkDeletion(t *testing.T, stage *showcase.Stage) {
 	finalizers(`[{"op": "add", "path": "/metadata/finalizers/-", "value": "` + keeping + `"}]`)
 	deleted := make(chan error, 1)
 	go func() { deleted <- stage.Script(t.Context(), "dataflow", "delete-installation.sh", t.Output()) }()
-	waitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: showcase.InstallationNamespace}}, "waiting for nothing but its Kustomization", func(item *v1alpha1.DeployItem) bool {
+	env.WaitItem(t, &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: showcase.InstallationNamespace}}, "waiting for nothing but its Kustomization", func(item *v1alpha1.DeployItem) bool {
 		ready := job.GetCondition(item.Status.Conditions, v1alpha1.ReadyCondition)
 		return ready != nil && strings.Contains(ready.Message, "dataflow-tokenconsumer (finalizer "+keeping+")")
 	})
-	cluster := startFluxLab(t).Clusters["flux"]
+	cluster := env.Lab.Clusters["flux"]
 	mark, err := cluster.Mark(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantNoRequests(t, showcase.InstallationNamespace)
+	env.WantNoRequests(t, showcase.InstallationNamespace)
 	requests, err := cluster.Requests(t.Context(), mark, "")
 	if err != nil {
 		t.Fatal(err)

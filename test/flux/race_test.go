@@ -1,4 +1,4 @@
-package e2e
+package flux
 
 import (
 	"fmt"
@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 	"go.landscaper.dev/test/showcase"
 )
 
@@ -83,12 +84,12 @@ deployItems:
 // fluxSpace makes a namespace with a Target for the cluster with Flux.
 func fluxSpace(t *testing.T) (string, client.WithWatch) {
 	t.Helper()
-	kubeconfig := startFluxLab(t).Clusters["flux"].Kubeconfig
+	kubeconfig := env.Lab.Clusters["flux"].Kubeconfig
 	cluster, err := landscape.Connect(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	space := namespace(t)
+	space := env.Namespace(t)
 	if err := cluster.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: space}}); err != nil {
 		t.Fatal(err)
 	}
@@ -96,14 +97,14 @@ func fluxSpace(t *testing.T) (string, client.WithWatch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	createTarget(t, space, "flux", string(content))
+	env.CreateTarget(t, space, "flux", string(content))
 	return space, cluster
 }
 
 // requesting is an Installation with the template above, with pairs of texts replaced.
 func requesting(space, name, url, timeout string, change ...string) *v1alpha1.Installation {
 	template := strings.NewReplacer(change...).Replace(requested)
-	inst := newInstallation(space, name, strings.NewReplacer("URL", url, "TIMEOUT", timeout).Replace(template))
+	inst := landscape.NewInstallation(space, name, strings.NewReplacer("URL", url, "TIMEOUT", timeout).Replace(template))
 	inst.Spec.Imports.Targets[0].Target = "flux"
 	return inst
 }
@@ -146,16 +147,16 @@ func (r *racer) next(t *testing.T, number int) {
 		t.Fatal(err)
 	}
 	if number == 0 {
-		create(t, r.inst.DeepCopy())
+		env.Create(t, r.inst.DeepCopy())
 		return
 	}
-	request(t, r.inst, v1alpha1.ReconcileOperation)
+	env.Request(t, r.inst, v1alpha1.ReconcileOperation)
 }
 
 // check waits for the end of the job, looks what is deployed, and deletes it.
 func (r *racer) check(t *testing.T, number int) {
 	t.Helper()
-	if r.inst = waitFinished(t, r.inst, r.inst.Status.JobID); r.inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+	if r.inst = env.WaitFinished(t, r.inst, r.inst.Status.JobID); r.inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 		t.Fatalf("job %d: %+v", number, r.inst.Status.LastError)
 	}
 	deployed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.inst.Namespace, Name: "raced"}}
@@ -173,7 +174,7 @@ func (r *racer) check(t *testing.T, number int) {
 // a server that is slower than the rest, and before every other one somebody deletes what
 // is deployed. Whenever a job has succeeded, the new commit must be there.
 func TestFluxRace(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	scenario.StartServer(t, env.ServerKubeconfig)
 	var racers []*racer
 	for range 10 {
 		space, cluster := fluxSpace(t)
@@ -202,14 +203,14 @@ const gate = `manifests:
 // source, and Flux has answered it long before the source is asked for a new commit, also
 // over a restart. Nevertheless the job deploys that.
 func TestFluxSiblings(t *testing.T) {
-	server := startServer(t, env.serverKubeconfig)
+	server := scenario.StartServer(t, env.ServerKubeconfig)
 	space, cluster := fluxSpace(t)
 	repository := newRepository(t)
 	racer := &racer{requesting(space, "raced", repository.URL, "5m", "  dependsOn: [source]\n", "", "manifests:\n    - policy: manage\n      manifest:\n        apiVersion: source", gate), repository, cluster}
 	racer.next(t, 0)
 	racer.check(t, 0)
 
-	closed := configMap(space, "gate")
+	closed := scenario.ConfigMap(space, "gate")
 	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(closed), closed); err != nil {
 		t.Fatal(err)
 	}
@@ -225,9 +226,9 @@ func TestFluxSiblings(t *testing.T) {
 		ready := job.GetCondition(item.Status.Conditions, v1alpha1.ReadyCondition)
 		return ready != nil && strings.Contains(ready.Message, "is to be changed by DeployItem source") || item.Status.JobIDFinished != racer.inst.Status.JobID
 	}
-	waitItem(t, itemsByName(t, space)["kustomization"], "waiting for its sibling, or done", waits)
-	server.signal(syscall.SIGKILL)
-	startServer(t, env.serverKubeconfig)
+	env.WaitItem(t, env.ItemsByName(t, space)["kustomization"], "waiting for its sibling, or done", waits)
+	server.EndBy(syscall.SIGKILL)
+	scenario.StartServer(t, env.ServerKubeconfig)
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
 	if err := cluster.Patch(t.Context(), closed, patch); err != nil {
 		t.Fatal(err)

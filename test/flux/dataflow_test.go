@@ -1,12 +1,10 @@
-package e2e
+package flux
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -18,45 +16,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
-	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 	"go.landscaper.dev/test/showcase"
 )
 
-// fluxLab is what the tests with Flux have besides the lab of all tests, whose resource
-// cluster they use. It starts with the first of them.
-var fluxLab struct {
-	once sync.Once
-	// repositories is how many repositories were made.
-	repositories atomic.Int32
-	lab          *lab.Lab
-	err          error
-}
-
-// endFluxLab ends it, if it has started.
-func endFluxLab() error {
-	if fluxLab.lab == nil {
-		return nil
-	}
-	return fluxLab.lab.Down(context.Background())
-}
-
-// startFluxLab starts it, unless it has started.
-func startFluxLab(t *testing.T) *lab.Lab {
-	t.Helper()
-	fluxLab.once.Do(func() {
-		fluxLab.lab, fluxLab.err = lab.Start(context.Background(), lab.Options{Clusters: []string{"flux", "workload"}, With: []string{"flux=flux", "git", "registry"}})
-	})
-	if fluxLab.err != nil {
-		t.Fatal(fluxLab.err)
-	}
-	return fluxLab.lab
-}
+// repositories is how many repositories were made.
+var repositories atomic.Int32
 
 // newRepository makes a repository with the examples.
 func newRepository(t *testing.T) *showcase.Repository {
 	t.Helper()
-	created, err := startFluxLab(t).CreateRepository(t.Context(), fmt.Sprintf("repository-%d", fluxLab.repositories.Add(1)))
+	created, err := env.Lab.CreateRepository(t.Context(), fmt.Sprintf("repository-%d", repositories.Add(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,21 +42,21 @@ func newRepository(t *testing.T) *showcase.Repository {
 // repository with the examples.
 func fluxStage(t *testing.T) *showcase.Stage {
 	t.Helper()
-	world, repository := startFluxLab(t), newRepository(t)
+	world, repository := env.Lab, newRepository(t)
 	return &showcase.Stage{
-		Resource: env.resource.Kubeconfig, Flux: world.Clusters["flux"].Kubeconfig, Workload: world.Clusters["workload"].Kubeconfig,
+		Resource: env.Resource.Kubeconfig, Flux: world.Clusters["flux"].Kubeconfig, Workload: world.Clusters["workload"].Kubeconfig,
 		Registry: world.Registry.URL + "/" + filepath.Base(repository.URL), Repository: repository,
 	}
 }
 
 // fluxServer starts the server, when the namespaces of an example are there.
-func fluxServer(t *testing.T, stage *showcase.Stage, workloadNamespace string) *serverProcess {
+func fluxServer(t *testing.T, stage *showcase.Stage, workloadNamespace string) *scenario.Server {
 	t.Helper()
 	if err := stage.Prepare(t.Context(), workloadNamespace); err != nil {
 		t.Fatal(err)
 	}
-	server := startServer(t, env.serverKubeconfig)
-	waitForContext(t, showcase.InstallationNamespace)
+	server := scenario.StartServer(t, env.ServerKubeconfig)
+	env.WaitForContext(t, showcase.InstallationNamespace)
 	return server
 }
 
@@ -152,14 +123,14 @@ func stock(t *testing.T, stage *showcase.Stage, more ...string) []string {
 func waitCollected(t *testing.T) {
 	t.Helper()
 	for _, list := range []client.ObjectList{&v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}} {
-		waitNone(t, list, client.InNamespace(showcase.InstallationNamespace))
+		env.WaitNone(t, list, client.InNamespace(showcase.InstallationNamespace))
 	}
 }
 
 // registryRequests is how often somebody has asked the registry for something.
 func registryRequests(t *testing.T) int {
 	t.Helper()
-	log, err := fluxLab.lab.Logs(t.Context(), "registry")
+	log, err := env.Lab.Logs(t.Context(), "registry")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +176,7 @@ func TestDataflowExample(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			fluxServer(t, test.stage, "cu-dataflow")
 			before := stock(t, test.stage)
-			count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.resource, User: serverUser})
+			count, err := landscape.StartCount(t.Context(), landscape.Caller{Cluster: env.Resource, User: scenario.ServerUser})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package e2e
+package flux
 
 import (
 	"os"
@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // onSecond lets the Kustomization of the template deploy to another cluster, on which the
@@ -39,19 +40,19 @@ var onSecond = []string{
 // TestFluxSecondCluster: an item with a Kustomization looks at a second cluster, also when
 // there is something new to deploy, and in its deletion.
 func TestFluxSecondCluster(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	scenario.StartServer(t, env.ServerKubeconfig)
 	space, flux := fluxSpace(t)
-	content, err := os.ReadFile(startFluxLab(t).Clusters["workload"].Kubeconfig)
+	content, err := os.ReadFile(env.Lab.Clusters["workload"].Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	createTarget(t, space, "second", string(content))
+	env.CreateTarget(t, space, "second", string(content))
 	fluxSecret(t, flux, space, string(content))
-	second, err := landscape.Connect(startFluxLab(t).Clusters["workload"].Kubeconfig)
+	second, err := landscape.Connect(env.Lab.Clusters["workload"].Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, object := range []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: space}}, configMap(space, "left"), configMap(space, "foreign")} {
+	for _, object := range []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: space}}, scenario.ConfigMap(space, "left"), scenario.ConfigMap(space, "foreign")} {
 		if err := second.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
@@ -63,15 +64,15 @@ func TestFluxSecondCluster(t *testing.T) {
 		// It deletes what the first job has deployed, so that the second one has to wait for it.
 		racer.check(t, number)
 		handedOn := &corev1.Secret{}
-		reference := itemsByName(t, space)["kustomization"].Status.ExportReference
-		if err := env.admin.Get(t.Context(), reference.NamespacedName(), handedOn); err != nil || string(handedOn.Data["config"]) != want {
+		reference := env.ItemsByName(t, space)["kustomization"].Status.ExportReference
+		if err := env.Admin.Get(t.Context(), reference.NamespacedName(), handedOn); err != nil || string(handedOn.Data["config"]) != want {
 			t.Errorf("%s is handed on, want %s (%v)", handedOn.Data["config"], want, err)
 		}
 	}
-	if err := env.admin.Delete(t.Context(), racer.inst); err != nil {
+	if err := env.Admin.Delete(t.Context(), racer.inst); err != nil {
 		t.Fatal(err)
 	}
-	waitGone(t, env.admin, racer.inst.DeepCopy(), &v1alpha1.InstallationList{})
+	scenario.WaitGone(t, env.Admin, racer.inst.DeepCopy(), &v1alpha1.InstallationList{})
 	for name, stays := range map[string]bool{"raced": false, "left": false, "foreign": true} {
 		err := second.Get(t.Context(), client.ObjectKey{Namespace: space, Name: name}, &corev1.ConfigMap{})
 		if client.IgnoreNotFound(err) != nil || (err == nil) != stays {
@@ -83,7 +84,7 @@ func TestFluxSecondCluster(t *testing.T) {
 // TestChangesMeanwhile: what is committed while a job runs does no harm to it, and what is
 // committed after it is ignored, also if Flux fetches it.
 func TestChangesMeanwhile(t *testing.T) {
-	startServer(t, env.serverKubeconfig)
+	scenario.StartServer(t, env.ServerKubeconfig)
 	space, flux := fluxSpace(t)
 	repository := newRepository(t)
 	racer := &racer{requesting(space, "raced", repository.URL, "5m"), repository, flux}
@@ -101,11 +102,11 @@ func TestChangesMeanwhile(t *testing.T) {
 	}
 	// Flux fetches it by itself, as if its interval were over.
 	nudgeFlux(t, flux, source, "meanwhile")
-	racer.inst = waitFinished(t, racer.inst, racer.inst.Status.JobID)
+	racer.inst = env.WaitFinished(t, racer.inst, racer.inst.Status.JobID)
 	if racer.inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 		t.Fatalf("%+v", racer.inst.Status.LastError)
 	}
-	deployed := configMap(space, "raced")
+	deployed := scenario.ConfigMap(space, "raced")
 	if err := flux.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil || !strings.Contains("1 2", deployed.Data["round"]) {
 		t.Fatalf("round %q is deployed (%v)", deployed.Data["round"], err)
 	}
@@ -119,7 +120,7 @@ func TestChangesMeanwhile(t *testing.T) {
 	if err := flux.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil || deployed.Data["round"] != during {
 		t.Errorf("round %q was deployed without a job (%v)", deployed.Data["round"], err)
 	}
-	if now := getInstallation(t, racer.inst); now.Status.JobID != racer.inst.Status.JobID {
+	if now := env.Installation(t, racer.inst); now.Status.JobID != racer.inst.Status.JobID {
 		t.Errorf("job %s was started by nobody", now.Status.JobID)
 	}
 }

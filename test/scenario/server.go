@@ -1,0 +1,46 @@
+package scenario
+
+import (
+	"os"
+	"testing"
+
+	"go.landscaper.dev/test/landscape"
+)
+
+// Server is a running server of a test.
+type Server struct {
+	*landscape.Server
+
+	t *testing.T
+}
+
+// StartServer starts the server and returns when it is ready. It ends with the test.
+func StartServer(t *testing.T, kubeconfig string, args ...string) *Server {
+	t.Helper()
+	s := LaunchServer(t, kubeconfig, args...)
+	s.AwaitReady()
+	return s
+}
+
+// LaunchServer starts the server without waiting for it.
+func LaunchServer(t *testing.T, kubeconfig string, args ...string) *Server {
+	t.Helper()
+	return &Server{Server: landscape.RunUnready(t, landscape.Options{Kubeconfig: kubeconfig, Args: args}), t: t}
+}
+
+// AwaitReady returns when the server says that it is ready.
+func (s *Server) AwaitReady() {
+	s.t.Helper()
+	if err := s.WaitReady(s.t.Context()); err != nil {
+		s.t.Fatalf("%v", err)
+	}
+}
+
+// EndBy sends a signal that ends the server and returns when it has ended.
+func (s *Server) EndBy(signal os.Signal) {
+	s.t.Helper()
+	if err := s.Signal(signal); err != nil {
+		s.t.Error(err)
+	}
+	<-s.Ended()
+}

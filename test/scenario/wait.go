@@ -1,0 +1,180 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/landscape"
+)
+
+// WaitFor watches an Installation until a condition holds and returns it.
+func (w *World) WaitFor(t *testing.T, key client.ObjectKey, what string, condition func(*v1alpha1.Installation) bool) *v1alpha1.Installation {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	var last *v1alpha1.Installation
+	for {
+		events, err := w.Admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(key.Namespace), client.MatchingFields{"metadata.name": key.Name})
+		if err != nil {
+			t.Fatalf("waiting until %s %s: %v", key, what, err)
+		}
+		for event := range events.ResultChan() {
+			if inst, ok := event.Object.(*v1alpha1.Installation); ok {
+				last = inst
+				if condition(inst) {
+					events.Stop()
+					return inst
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			text, err := yaml.Marshal(last)
+			t.Fatalf("%s is not %s (%v):\n%s", key, what, err, text)
+		}
+	}
+}
+
+// WaitFinished waits until the job of an Installation has ended after the given
+// job, and returns the Installation.
+func (w *World) WaitFinished(t *testing.T, inst *v1alpha1.Installation, after string) *v1alpha1.Installation {
+	t.Helper()
+	return w.WaitFor(t, client.ObjectKeyFromObject(inst), "finished", func(inst *v1alpha1.Installation) bool {
+		return inst.Status.JobID != after && inst.Status.JobID != "" && inst.Status.JobIDFinished == inst.Status.JobID
+	})
+}
+
+// WaitSucceeded waits until the first job of an Installation has succeeded.
+func (w *World) WaitSucceeded(t *testing.T, inst *v1alpha1.Installation) *v1alpha1.Installation {
+	t.Helper()
+	finished := w.WaitFinished(t, inst, "")
+	if finished.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
+		t.Fatalf("%s ended in phase %s: %+v", inst.Name, finished.Status.InstallationPhase, finished.Status.LastError)
+	}
+	return finished
+}
+
+// WaitItem watches a DeployItem, or those of a namespace if no name is given, until a condition holds.
+func (w *World) WaitItem(t *testing.T, item *v1alpha1.DeployItem, what string, condition func(*v1alpha1.DeployItem) bool) {
+	t.Helper()
+	options := []client.ListOption{client.InNamespace(item.Namespace)}
+	if item.Name != "" {
+		options = append(options, client.MatchingFields{"metadata.name": item.Name})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	events, err := w.Admin.Watch(ctx, &v1alpha1.DeployItemList{}, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	var last v1alpha1.DeployItemStatus
+	for event := range events.ResultChan() {
+		current, ok := event.Object.(*v1alpha1.DeployItem)
+		if !ok {
+			continue
+		}
+		if condition(current) {
+			return
+		}
+		last = current.Status
+	}
+	t.Fatalf("after %s, item %q in %s is not %s: phase %q, conditions %+v", Patience, item.Name, item.Namespace, what, last.Phase, last.Conditions)
+}
+
+// WaitGone watches until an object is deleted.
+func WaitGone(t *testing.T, cluster client.WithWatch, object client.Object, list client.ObjectList) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	events, err := cluster.Watch(ctx, list, client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	if err := cluster.Get(ctx, client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) == nil && err != nil {
+		return
+	}
+	for event := range events.ResultChan() {
+		if event.Type == "DELETED" {
+			return
+		}
+	}
+	t.Fatalf("%T %s is still there", object, object.GetName())
+}
+
+// WaitNone returns when no object of a kind is left on the resource cluster.
+func (w *World) WaitNone(t *testing.T, list client.ObjectList, options ...client.ListOption) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	events, err := w.Admin.Watch(ctx, list, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	for {
+		if err := w.Admin.List(ctx, list, options...); err != nil {
+			t.Fatalf("waiting until nothing is left: %v", err)
+		}
+		if meta.LenList(list) == 0 {
+			return
+		}
+		<-events.ResultChan()
+	}
+}
+
+// WaitForContext returns when the default Context of a namespace is there.
+func (w *World) WaitForContext(t *testing.T, namespace string) {
+	t.Helper()
+	events, err := w.Admin.Watch(t.Context(), &v1alpha1.ContextList{}, client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	if err := w.Admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: v1alpha1.DefaultContextName}, &v1alpha1.Context{}); err == nil {
+		return
+	}
+	<-events.ResultChan()
+}
+
+// Busy lets some Installations do their work, one after the other.
+func (w *World) Busy(t *testing.T, space, name string) {
+	t.Helper()
+	for i := range 5 {
+		w.WaitSucceeded(t, w.Create(t, landscape.NewInstallation(space, fmt.Sprintf("%s-%d", name, i), landscape.OneConfigMap)))
+	}
+}
+
+// WantNoRequests lets others do their work, and checks that nothing is requested for a
+// namespace meanwhile.
+func (w *World) WantNoRequests(t *testing.T, space string) {
+	t.Helper()
+	others := w.Namespace(t)
+	w.WaitForContext(t, others)
+	// What the last news bring back to the server, and its events, are over after a round.
+	w.Busy(t, others, "before")
+	mark, err := w.Resource.Mark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Busy(t, others, "busy")
+	requests, err := w.Resource.Requests(t.Context(), mark, ServerUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(requests) < 50 {
+		t.Errorf("only %d requests of the others: this shows nothing", len(requests))
+	}
+	for _, request := range requests {
+		if request.Namespace == space || strings.Contains(request.Path, "/"+space+"/") {
+			t.Errorf("a request although nothing has changed: %s %s", request.Verb, request.Path)
+		}
+	}
+}
