@@ -13,17 +13,13 @@ import (
 	"go.landscaper.dev/test/showcase"
 )
 
-// demo runs the demo without a terminal, with a directory before all others in its
+// demo runs the program of the demo without a terminal, with a directory before all others in its
 // PATH, and returns what it says and its exit code.
-func demo(t *testing.T, directory string, args ...string) (output string, code int) {
+func demo(t *testing.T, program, directory string, args ...string) (output string, code int) {
 	t.Helper()
 	root, err := lab.Root()
 	if err != nil {
 		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "demo")
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "go.landscaper.dev/hack/demo").CombinedOutput(); err != nil {
-		t.Fatalf("build the demo: %v\n%s", err, output)
 	}
 	var said bytes.Buffer
 	command := exec.CommandContext(t.Context(), program, args...)
@@ -38,8 +34,12 @@ func demo(t *testing.T, directory string, args ...string) (output string, code i
 
 // TestDemo runs what a newcomer runs first.
 func TestDemo(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "demo")
+	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "go.landscaper.dev/hack/demo").CombinedOutput(); err != nil {
+		t.Fatalf("build the demo: %v\n%s", err, output)
+	}
 	t.Run("it shows what it has brought up, and cleans up", func(t *testing.T) {
-		said, code := demo(t, "/nowhere")
+		said, code := demo(t, program, "/nowhere")
 		for _, want := range []string{"Starting 3 clusters", "succeeded after", "[✅ Succeeded] Installation dataflow-root", "cluster2   Opaque", "test-configmap   1", "is that of Secret test-secret", "gone after"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%q is not said", want)
@@ -60,7 +60,7 @@ func TestDemo(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(directory, "kubectl"), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		said, code := demo(t, directory, "-one-target")
+		said, code := demo(t, program, directory, "-one-target")
 		if code != 1 || !strings.Contains(said, "demo: the example has brought up something else than expected:\nkubectl get kustomizations -n flux-system: got") {
 			t.Errorf("exit code %d:\n%s", code, said)
 		}
