@@ -2,12 +2,15 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Command says what to run.
@@ -83,7 +86,9 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // Exit says how the process ended; it may be called once Done is closed.
 func (p *Process) Exit() string { return p.cmd.ProcessState.String() }
 
-// Signal sends a signal to the process and to all that it started.
+// Signal sends a signal to the process and to all that it started. After SIGSTOP it
+// returns when the process stands still: until then its threads work on what they have
+// begun.
 func (p *Process) Signal(signal syscall.Signal) error {
 	select {
 	case <-p.done:
@@ -93,7 +98,24 @@ func (p *Process) Signal(signal syscall.Signal) error {
 	if err := syscall.Kill(-p.PID(), signal); err != nil && err != syscall.ESRCH {
 		return fmt.Errorf("send %s to process group %d: %w", signal, p.PID(), err)
 	}
+	if signal == syscall.SIGSTOP {
+		return p.awaitStop()
+	}
 	return nil
+}
+
+// awaitStop returns when all threads of the process have stopped, or when it has ended.
+// What it is told remains to be told, since somebody else waits for the end.
+func (p *Process) awaitStop() error {
+	for {
+		err := unix.Waitid(unix.P_PID, p.PID(), nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+		switch {
+		case err == nil, errors.Is(err, unix.ECHILD):
+			return nil
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("wait until process %d has stopped: %w", p.PID(), err)
+		}
+	}
 }
 
 // Kill ends the process and all that it started, and waits for it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -41,6 +42,79 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	if err := p.Kill(); err != nil {
 		t.Errorf("a second kill: %v", err)
 	}
+}
+
+// TestStopIsOver: who has stopped a process may count on it that nothing of it works on.
+func TestStopIsOver(t *testing.T) {
+	const busy = "TEST_OF_STOP_IS_BUSY"
+	if os.Getenv(busy) != "" {
+		for range 8 {
+			go func() {
+				for {
+					_ = os.Getpid()
+				}
+			}()
+		}
+		fmt.Println("busy")
+		<-make(chan struct{})
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	log := filepath.Join(directory, "log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, err := os.OpenFile(log, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	p, err := Start(Command{Program: self, Args: []string{"-test.run=^TestStopIsOver$"}, Dir: directory, Env: append(os.Environ(), busy+"=1", "GOMAXPROCS=8"), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	if _, err := said.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := p.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		for thread, state := range threads(t, p.PID()) {
+			if state != "T" {
+				t.Errorf("thread %s is in state %s", thread, state)
+			}
+		}
+		if err := p.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Kill(); err != nil || p.Exit() != "signal: killed" {
+		t.Errorf("the end is lost: %v, %s", err, p.Exit())
+	}
+}
+
+// threads are the states of the threads of a process.
+func threads(t *testing.T, pid int) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the threads of process %d: %v, %v", pid, files, err)
+	}
+	states := map[string]string{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, fields, _ := strings.Cut(string(content), ") ")
+		states[file] = fields[:1]
+	}
+	return states
 }
 
 // awaitEnd waits until a process has ended; its killing is not yet its end.
