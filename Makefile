@@ -108,7 +108,7 @@ test-lab: lab ## The lab's own tests.
 
 .PHONY: test-integration
 test-integration: build lab ## Tests against real API servers.
-	go test -count=1 -timeout 30m ./test/integration/...
+	go test -count=1 -timeout 30m -p 3 ./test/integration/...
 
 # Each package has a lab of its own, and waits for it much of the time: all of them at
 # once, on any machine.
