@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -235,7 +236,11 @@ func startLibraryDeployer(ctx context.Context, itemType string) (*libraryDeploye
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: env.Admin.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
+	manager, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: env.Admin.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"},
+		// The test may run many times in one process.
+		Controller: controllerconfig.Controller{SkipNameValidation: new(true)},
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a manager: %w", err)
 	}

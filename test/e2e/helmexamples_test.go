@@ -93,6 +93,16 @@ func TestHelmExamples(t *testing.T) {
 		}
 	}
 	checkGuarded(t, good[3], page)
+	// The releases are in namespaces that the next run of this test has as well.
+	rest := []*v1alpha1.Installation{good[0], good[1], good[2], immediate, late}
+	for _, inst := range rest {
+		if err := env.Admin.Delete(t.Context(), inst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, inst := range rest {
+		waitGone(t, env.Admin, inst, &v1alpha1.InstallationList{})
+	}
 }
 
 // checkGuarded deletes what does not go, and lets it go then.

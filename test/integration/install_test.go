@@ -6,12 +6,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/install"
@@ -258,6 +260,8 @@ func TestForeignVersionStays(t *testing.T) {
 	if err := cluster.Get(t.Context(), key, crd); err != nil {
 		t.Fatal(err)
 	}
+	// A version in which objects are stored cannot be taken back.
+	t.Cleanup(func() { reinstall(t, crd) })
 	before, further := crd.DeepCopy(), crd.Spec.Versions[0].DeepCopy()
 	further.Name = "v9"
 	crd.Spec.Versions[0].Storage = false
@@ -271,6 +275,29 @@ func TestForeignVersionStays(t *testing.T) {
 	}
 	if len(crd.Spec.Versions) != 2 || crd.Spec.Versions[0].Storage || !crd.Spec.Versions[1].Storage {
 		t.Errorf("the versions have changed: %+v", crd.Spec.Versions)
+	}
+}
+
+// reinstall puts a kind in anew, as the other tests expect it.
+func reinstall(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	events, err := cluster.Watch(ctx, &apiextensionsv1.CustomResourceDefinitionList{}, client.MatchingFields{"metadata.name": crd.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	if err := cluster.Delete(ctx, crd); err != nil {
+		t.Fatal(err)
+	}
+	for event := range events.ResultChan() {
+		if event.Type == watch.Deleted {
+			break
+		}
+	}
+	if err := install.Run(ctx, cluster, install.Options{SourceNamespaces: sources}, &bytes.Buffer{}); err != nil {
+		t.Fatal(err)
 	}
 }
 
