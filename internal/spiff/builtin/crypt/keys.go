@@ -32,10 +32,12 @@ var Keys = []call.Function{
 		Doc: "The public key of a WireGuard private key.", Example: `length(wgpublickey(wggenkey()))`, Gives: `44`},
 }
 
-// Bounds of RSA keys below full access.
+// Bounds of RSA keys. What one of the largest takes with full access, some minutes, is a
+// number that can be counted with; and nobody waits for ever because of a typing mistake.
 const (
-	minBits = 512
-	maxBits = 4096
+	minBits     = 512
+	maxBits     = 4096
+	maxBitsFull = 16384
 )
 
 var curves = map[string]elliptic.Curve{
@@ -62,8 +64,12 @@ func genKey(c *call.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bits < minBits || bits > maxBits && c.Settings().Access < call.Full {
-		return nil, c.Failf("number of bits must be between %d and %d", minBits, maxBits)
+	most := int64(maxBits)
+	if c.Settings().Access >= call.Full {
+		most = maxBitsFull
+	}
+	if bits < minBits || bits > most {
+		return nil, c.Failf("number of bits must be between %d and %d", minBits, most)
 	}
 	// The work grows with the fourth power of the size.
 	if err := c.Spend((bits/256)*(bits/256)*(bits/256)*(bits/256)*50, 0); err != nil {

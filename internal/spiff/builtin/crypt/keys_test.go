@@ -68,6 +68,18 @@ func TestKeys(t *testing.T) {
 	})
 }
 
+// TestLargestKey: who may do everything is protected from a number that was mistyped.
+func TestLargestKey(t *testing.T) {
+	l := language.Language{Config: spiff.Config{
+		Access: spiff.AccessFull, System: struct{ spiff.System }{}, Random: rand.Reader, Limits: spiff.Limits{Steps: 1000},
+	}}
+	l.Fails(t, []language.Row{
+		{"larger than any key", `x509genkey(16385)`, "number of bits must be between 512 and 16384"},
+		{"so large that its work is no number", `x509genkey(4294967296)`, "number of bits must be between"},
+		{"large, for who gives the time", `x509genkey(8192)`, "more than 1000 steps"},
+	})
+}
+
 func TestCertificates(t *testing.T) {
 	l := authority(t)
 	l.Gives(t, []language.Row{
