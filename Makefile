@@ -74,7 +74,7 @@ test: ## Everything: generated files, lint, all tests; goes on after a failing p
 TESTFLAGS ?=
 
 .PHONY: test-unit
-test-unit: ## Tests without a cluster (all of them 3 minutes on 2 cores, then seconds for what did not change).
+test-unit: ## Tests without a cluster (once compiled, all of them 2 minutes on 2 cores, and what did not change seconds).
 	go test $(TESTFLAGS) $(UNIT)
 
 RACE ?= $(UNIT)
