@@ -107,7 +107,7 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 		return ok && item.Spec.Type == r.options.Type
 	})
 	line := r.options.Order.Line(r.atWork)
-	r.forget = line.Forget
+	r.line = line
 	if len(r.selectors) == 0 {
 		// With selectors, another process may be the one that takes an item.
 		r.options.Desk.Serve(r.options.Type, func(item *v1alpha1.DeployItem) {

@@ -3,6 +3,7 @@ package deployer
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -13,10 +14,12 @@ import (
 type snapshot struct {
 	// item is nil if it is gone. It has its job also if that is not stored yet.
 	item *v1alpha1.DeployItem
-	// absent says that the cache has no item of the name, and seen how far it had come
-	// before it was asked; no decision depends on them.
+	// absent says that the cache has no item of the name, seen how far it had come before it
+	// was asked, and placed which item had a place in the queue then; no decision depends on
+	// them.
 	absent bool
 	seen   uint64
+	placed types.UID
 	// stored is the item as it was read; no decision depends on it.
 	stored *v1alpha1.DeployItem
 	// target is nil if the item has none, or if it does not exist.

@@ -80,7 +80,7 @@ func TestNothingIsLeft(t *testing.T) {
 	desk, order := &Desk{}, &Order{}
 	s.reconciler.options.Desk = desk
 	line := order.Line(s.reconciler.atWork)
-	s.reconciler.forget = line.Forget
+	s.reconciler.line = line
 	events := desk.Handler(line.Handler(handler.Funcs{}))
 	desk.Serve("test", func(item *v1alpha1.DeployItem) { line.See(item) })
 	for i := range items {

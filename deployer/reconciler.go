@@ -22,6 +22,7 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/validation"
 )
 
@@ -37,8 +38,8 @@ type reconciler struct {
 	// queue is where enqueue puts items; nil before the controller starts, which looks
 	// at all items then.
 	queue atomic.Pointer[func(types.NamespacedName)]
-	// forget ends the place of an item that is gone in the queue; nil if there is none.
-	forget func(types.NamespacedName)
+	// line has the places of items in the queue; nil if there is none.
+	line *queue.Line
 	// followContexts begins to watch Contexts.
 	followContexts func(context.Context) error
 
@@ -90,9 +91,9 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 	if seen.item == nil {
 		r.written.Forget(uid)
 		r.runs.forgetLook(key)
-		if seen.absent && r.options.Desk.Gone(key, seen.seen) && r.forget != nil {
+		if seen.absent && r.options.Desk.Gone(key, seen.seen) && r.line != nil {
 			// What was handed over may have got its place after the item was gone.
-			r.forget(key)
+			r.line.Forget(key, seen.placed)
 		}
 		return ctrl.Result{}, nil
 	}
@@ -110,6 +111,9 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 // cache is older than what we wrote.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
 	seen := &snapshot{now: r.now(), seen: r.options.Desk.Seen()}
+	if r.line != nil {
+		seen.placed = r.line.Member(key)
+	}
 	item := &v1alpha1.DeployItem{}
 	if err := r.client.Get(ctx, key, item); err != nil {
 		seen.absent = apierrors.IsNotFound(err)

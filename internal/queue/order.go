@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -40,14 +41,26 @@ type Membership func(client.Object) (job types.NamespacedName, atWork bool)
 type Line struct {
 	order      *Order
 	membership Membership
+	// seeing is held from the question whether an object is at work until the answer is
+	// noted: of two who tell of one object at the same time, the later answer counts. It is
+	// taken before the mutex of the order, and held while caches are read.
+	seeing sync.Mutex
 	// members are the objects at work, by their names.
 	members map[types.NamespacedName]member
 }
 
 // member is an object at work.
 type member struct {
-	uid types.UID
-	job types.NamespacedName
+	uid     types.UID
+	version string
+	job     types.NamespacedName
+}
+
+// isOlder reports whether an object is an older version of the member. Two that cannot be
+// compared are as good as each other.
+func (m member) isOlder(object client.Object) bool {
+	compared, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), m.version)
+	return m.uid == object.GetUID() && err == nil && compared < 0
 }
 
 // Line adds the objects of a controller to the order.
@@ -64,20 +77,26 @@ func (o *Order) Ranks() int {
 	return len(o.jobs)
 }
 
-// See notes what an event says about an object, or somebody who knows before.
+// See notes what an event says about an object, or somebody who knows before. Whoever knows
+// before knows more than the events that are still on their way: what they show is older.
 //
-// Membership is asked before the lock is taken: it reads caches, up to the root of a tree.
+// Membership is asked before the order is locked: it reads caches, up to the root of a tree.
 func (l *Line) See(object client.Object) {
+	l.seeing.Lock()
+	defer l.seeing.Unlock()
 	job, atWork := l.membership(object)
 	key := client.ObjectKeyFromObject(object)
-	now := member{uid: object.GetUID(), job: job}
+	now := member{uid: object.GetUID(), version: object.GetResourceVersion(), job: job}
 	l.order.mutex.Lock()
 	defer l.order.mutex.Unlock()
 	before, known := l.members[key]
-	if known && atWork && before == now {
+	switch {
+	case known && before.isOlder(object):
 		return
-	}
-	if known {
+	case known && atWork && before.uid == now.uid && before.job == now.job:
+		l.members[key] = now
+		return
+	case known:
 		// An object of the same name may be another one.
 		l.leave(key, before)
 	}
@@ -87,12 +106,22 @@ func (l *Line) See(object client.Object) {
 	}
 }
 
-// Forget notes that there is no object of a name. Who has seen one before the events did
-// says so, because the event that tells of the end may have come before.
-func (l *Line) Forget(key types.NamespacedName) {
+// Member is the object at work that has a name; empty if there is none.
+func (l *Line) Member(key types.NamespacedName) types.UID {
 	l.order.mutex.Lock()
 	defer l.order.mutex.Unlock()
-	if before, known := l.members[key]; known {
+	return l.members[key].uid
+}
+
+// Forget notes that an object is gone; another one that has its name by now stays. Who has
+// seen the end before the events did says so, because the event that tells of it may have
+// come before the object was seen.
+func (l *Line) Forget(key types.NamespacedName, uid types.UID) {
+	l.seeing.Lock()
+	defer l.seeing.Unlock()
+	l.order.mutex.Lock()
+	defer l.order.mutex.Unlock()
+	if before, known := l.members[key]; known && before.uid == uid {
 		l.leave(key, before)
 	}
 }
@@ -163,7 +192,7 @@ func (h *seeing) Update(ctx context.Context, e event.UpdateEvent, q workqueue.Ty
 
 // Delete implements handler.EventHandler.
 func (h *seeing) Delete(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	h.line.Forget(client.ObjectKeyFromObject(e.Object))
+	h.line.Forget(client.ObjectKeyFromObject(e.Object), e.Object.GetUID())
 	h.inner.Delete(ctx, e, q)
 }
 

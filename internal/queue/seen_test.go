@@ -1,0 +1,75 @@
+package queue
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestWhoTellsLastCounts: while it is found out what an event says about an object,
+// somebody who knows more tells of the same object. The event, which knows less, must not
+// have the last word.
+func TestWhoTellsLastCounts(t *testing.T) {
+	order, handed := &Order{}, false
+	told := make(chan struct{})
+	var line *Line
+	line = order.Line(func(item client.Object) (types.NamespacedName, bool) {
+		works := handed
+		if !works {
+			handed = true
+			go func() {
+				defer close(told)
+				line.See(item)
+			}()
+			if line.seeing.TryLock() {
+				// Nobody has to wait until the event is noted.
+				line.seeing.Unlock()
+				<-told
+			}
+		}
+		return client.ObjectKeyFromObject(item), works
+	})
+	line.See(object("a", "item", "1", false))
+	<-told
+	if order.Ranks() != 1 {
+		t.Errorf("%d ranks: what was handed over has lost its place", order.Ranks())
+	}
+}
+
+// TestPlacesStay: what says something about an older version of an object, or about
+// another one of its name, takes no place away.
+func TestPlacesStay(t *testing.T) {
+	version := func(name, uid, version string, working bool) client.Object {
+		of := object("a", name, uid, working)
+		of.ResourceVersion = version
+		return of
+	}
+	for _, test := range []struct {
+		reason string
+		then   func(c *controller)
+		stays  bool
+	}{
+		{"an event on its way, of the time before the job", func(c *controller) { c.update(version("item", "2", "9", false)) }, true},
+		{"the event of the end of an earlier object", func(c *controller) { c.gone(version("item", "1", "9", true)) }, true},
+		{"somebody has missed an earlier object", func(c *controller) { c.line.Forget(types.NamespacedName{Namespace: "a", Name: "item"}, "1") }, true},
+		{"the end of the job", func(c *controller) { c.update(version("item", "2", "11", false)) }, false},
+		{"versions that nobody can compare", func(c *controller) { c.update(version("item", "2", "new", false)) }, false},
+		{"an earlier object of which nobody knew", func(c *controller) { c.update(version("item", "3", "9", false)) }, false},
+		{"its own end", func(c *controller) { c.gone(version("item", "2", "12", true)) }, false},
+		{"somebody has missed it", func(c *controller) {
+			key := types.NamespacedName{Namespace: "a", Name: "item"}
+			c.line.Forget(key, c.line.Member(key))
+		}, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			order := &Order{}
+			c := newController(t, order)
+			c.update(version("item", "2", "10", true))
+			test.then(c)
+			if stays := order.Ranks() == 1; stays != test.stays {
+				t.Errorf("it has its place: %t", stays)
+			}
+		})
+	}
+}
