@@ -61,7 +61,7 @@ func TestDeletionFromTheDesk(t *testing.T) {
 	s.reconciler.options.Desk.Hand(s.item(), "job", s.clock)
 	s.look()
 	// The cache comes to the end of the item.
-	s.reconciler.options.Desk.Saw(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "10000"}})
+	s.reconciler.options.Desk.Saw(&v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, ResourceVersion: "10000"}})
 	if err := s.reconciler.client.Get(t.Context(), key, &v1alpha1.DeployItem{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Fatalf("the item is still there: %v", err)
 	}

@@ -110,7 +110,7 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 // observe reads everything that a decision depends on. It returns nil if the
 // cache is older than what we wrote.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
-	seen := &snapshot{now: r.now(), seen: r.options.Desk.Seen()}
+	seen := &snapshot{now: r.now(), seen: r.options.Desk.Seen(key.Namespace)}
 	if r.line != nil {
 		seen.placed = r.line.Member(key)
 	}

@@ -34,8 +34,10 @@ type Desk struct {
 	// served are the types of items whose deployers come to the desk.
 	served map[v1alpha1.DeployItemType]func(*v1alpha1.DeployItem)
 	jobs   map[types.NamespacedName]handed
-	// newest is the newest version of any item that the cache has come to.
-	newest uint64
+	// newest is the newest version of any item of a namespace that the cache has come to. A
+	// server that is confined to some namespaces has a watch for each, and one of them may be
+	// behind the others.
+	newest map[string]uint64
 	// Handed hears of each item with its job; nil if nobody wants to know. It must not
 	// wait.
 	Handed func(*v1alpha1.DeployItem)
@@ -142,18 +144,21 @@ func (d *Desk) Saw(item metav1.Object) {
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.newest = max(d.newest, versionOf(item))
+	if d.newest == nil {
+		d.newest = map[string]uint64{}
+	}
+	d.newest[item.GetNamespace()] = max(d.newest[item.GetNamespace()], versionOf(item))
 }
 
-// Seen is how far the cache has come. Whoever may miss an item asks for it before looking:
-// see Gone.
-func (d *Desk) Seen() uint64 {
+// Seen is how far the cache has come in a namespace. Whoever may miss an item asks for it
+// before looking: see Gone.
+func (d *Desk) Seen(namespace string) uint64 {
 	if d == nil {
 		return 0
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	return d.newest
+	return d.newest[namespace]
 }
 
 // Gone says that the cache has shown no such item after it had come to a version, and

@@ -92,11 +92,17 @@ func TestForgetting(t *testing.T) {
 				t.Errorf("job %s is done again", shown.Status.JobID)
 			}
 		}, 0},
-		{"a cache does not show the new item yet", func(desk *Desk) { desk.Gone(key, desk.Seen()) }, 1},
-		{"it has come to something newer, so that the item is gone", func(desk *Desk) { desk.Saw(newItem("11")); desk.Gone(key, desk.Seen()) }, 0},
-		{"it has come to something older", func(desk *Desk) { desk.Saw(newItem("9")); desk.Gone(key, desk.Seen()) }, 1},
+		{"a cache does not show the new item yet", func(desk *Desk) { desk.Gone(key, desk.Seen("ns")) }, 1},
+		{"it has come to something newer, so that the item is gone", func(desk *Desk) { desk.Saw(newItem("11")); desk.Gone(key, desk.Seen("ns")) }, 0},
+		{"the watch of another namespace is further", func(desk *Desk) {
+			elsewhere := newItem("11")
+			elsewhere.Namespace = "other"
+			desk.Saw(elsewhere)
+			desk.Gone(key, desk.Seen("ns"))
+		}, 1},
+		{"it has come to something older", func(desk *Desk) { desk.Saw(newItem("9")); desk.Gone(key, desk.Seen("ns")) }, 1},
 		{"it has come to the item since it was looked at", func(desk *Desk) {
-			seen := desk.Seen()
+			seen := desk.Seen("ns")
 			desk.Saw(newItem("10"))
 			desk.Gone(key, seen)
 		}, 1},
@@ -129,7 +135,7 @@ func TestNobodyComes(t *testing.T) {
 			if desk.Hand(item, "job", time.Unix(1000, 0)) || item.Status.JobID != "before" || desk.Show(item) != item {
 				t.Errorf("the job was handed over: %+v", item.Status)
 			}
-			desk.Gone(keyOf(item), desk.Seen())
+			desk.Gone(keyOf(item), desk.Seen("ns"))
 		})
 	}
 }
