@@ -50,6 +50,8 @@ type Jobs struct {
 	began time.Time
 	// known are the jobs that have not ended, by the objects that they are of.
 	known map[types.UID]underWay
+	// departed are the items that are gone.
+	departed departed
 }
 
 // underWay is a job that has not ended.
@@ -218,13 +220,14 @@ func (j *Jobs) see(before, now *report.Subject) {
 }
 
 // Handed notes the job of an item that was handed over in this process and is not stored
-// yet: it may be stored with its end, or never if the item goes.
+// yet: it may be stored with its end, or never if the item goes. One that is gone already
+// has none.
 func (j *Jobs) Handed(item *v1alpha1.DeployItem) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	subject := report.DeployItem(item)
 	kind := kindOf(subject)
-	if !slices.Contains(j.kinds, kind) {
+	if !slices.Contains(j.kinds, kind) || j.departed.has(item.UID) {
 		return
 	}
 	j.forget(kind, item.UID)
@@ -244,6 +247,10 @@ func (j *Jobs) gone(last *report.Subject) {
 	kind, uid := kindOf(last), last.Object.GetUID()
 	known, was := j.known[uid]
 	j.forget(kind, uid)
+	if kind == "DeployItem" {
+		// Jobs of others are not handed over in memory.
+		j.departed.note(uid, j.now())
+	}
 	if was && last.Object.GetDeletionTimestamp() != nil {
 		j.tell(last, known, deleted)
 	}

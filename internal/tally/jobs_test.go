@@ -213,6 +213,10 @@ func TestHanded(t *testing.T) {
 			item.DeletionTimestamp = &now
 			jobs.handler().OnDelete(item)
 		}, map[string]float64{"landscaper_job_duration_seconds deleted": 1, "landscaper_job_duration_seconds deleted sum": 3}},
+		{"another one is handed over by somebody who has not seen that the item is gone", func(jobs *Jobs, item *v1alpha1.DeployItem) {
+			jobs.handler().OnDelete(item)
+			jobs.Handed(handed(item, "3", start))
+		}, nil},
 		{"the next one is handed over", func(jobs *Jobs, item *v1alpha1.DeployItem) {
 			jobs.Handed(handed(item, "3", start))
 		}, map[string]float64{"landscaper_jobs_running": 1}},
@@ -238,6 +242,20 @@ func TestHanded(t *testing.T) {
 	other.Handed(&v1alpha1.DeployItem{})
 	if got := gather(t, other)["landscaper_jobs_running"]; got != 0 {
 		t.Errorf("%v jobs of a kind that another process counts", got)
+	}
+}
+
+// TestDeparted: the end of an item is remembered as long as somebody may have missed it.
+func TestDeparted(t *testing.T) {
+	var d departed
+	d.note("a", start)
+	d.note("b", start.Add(remembrance))
+	if !d.has("a") || !d.has("b") || d.has("c") {
+		t.Errorf("ends %+v", d)
+	}
+	d.note("c", start.Add(remembrance+1))
+	if d.has("a") || !d.has("b") || len(d.known) != 2 || len(d.ends) != 2 {
+		t.Errorf("what is long ago is remembered: %+v", d)
 	}
 }
 
