@@ -266,12 +266,13 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 	case wanted.None:
 		return nil
 	case wanted.Create:
+		// What a cache has shown to go was the one before. Also a new one whose creation got
+		// no answer may be there.
+		r.leaving.note(s.Inst.UID, false)
+		r.condemned.note(s.Inst.UID, false)
 		if err := r.Client.Create(ctx, exec); err != nil {
 			return r.nameTaken(ctx, s.Inst, err)
 		}
-		// What a cache has shown to go was the one before.
-		r.leaving.note(s.Inst.UID, false)
-		r.condemned.note(s.Inst.UID, false)
 	case wanted.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller tells what is written

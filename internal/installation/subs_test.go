@@ -165,16 +165,28 @@ func TestImportersFirst(t *testing.T) {
 // TestAnotherExecution: that an Execution has gone says nothing about the next one, which a
 // cache may not show yet.
 func TestAnotherExecution(t *testing.T) {
-	b := newBench(t, installed(t)...)
-	inst := b.installation(t)
-	b.leaving.note(inst.UID, true)
-	if err := b.ensureExecution(t.Context(), snapshotOf(inst), v1alpha1.DeployItemTemplateList{{Name: "web", Type: "t"}}); err != nil || b.execution(t) == nil {
-		t.Fatal(err)
-	}
-	s := snapshotOf(inst)
-	inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Namespace: shop.Namespace, Name: shop.Name}
-	if err := b.confirm(t.Context(), s); err != nil || s.Exec == nil {
-		t.Errorf("an Execution that is there counts as gone: %v", err)
+	for _, test := range []struct {
+		reason string
+		answer error
+	}{
+		{"it is created", nil},
+		{"it is created, but the answer is lost", errors.New("connection reset")},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, installed(t)...)
+			inst := b.installation(t)
+			b.leaving.note(inst.UID, true)
+			b.refuse["create Execution"] = test.answer
+			err := b.ensureExecution(t.Context(), snapshotOf(inst), v1alpha1.DeployItemTemplateList{{Name: "web", Type: "t"}})
+			if !errors.Is(err, test.answer) || b.execution(t) == nil {
+				t.Fatal(err)
+			}
+			s := snapshotOf(inst)
+			inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Namespace: shop.Namespace, Name: shop.Name}
+			if err := b.confirm(t.Context(), s); err != nil || s.Exec == nil {
+				t.Errorf("an Execution that is there counts as gone: %v", err)
+			}
+		})
 	}
 }
 
