@@ -195,8 +195,6 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 			return fmt.Errorf("remove the finalizer of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 		}
 	}
-	r.written.Forget(s.exec.UID)
-	r.created.end(s.exec.UID)
 	return report.ErrGone
 }
 

@@ -1,11 +1,11 @@
 package execution
 
 import (
+	"errors"
+	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -54,12 +54,44 @@ func TestItemsAreForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			if test.told {
-				inner := handler.Funcs{}
-				(&forgetting{b.Reconciler, inner}).Delete(t.Context(), event.DeleteEvent{Object: item}, nil)
+				b.forgetItem(item)
 			}
 			item.ResourceVersion = "1"
 			if known := len(b.created.by) > 0; known || !b.written.Fresh(item) {
 				t.Errorf("the item is remembered, created: %t", known)
+			}
+		})
+	}
+}
+
+// TestExecutionsAreForgotten: nothing is remembered of an Execution that is gone, however it
+// went. An item that it has created and that no cache has shown would stay for ever.
+func TestExecutionsAreForgotten(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		end    func(t *testing.T, b *bench)
+	}{
+		{"somebody has taken its finalizer away", func(t *testing.T, b *bench) {
+			b.reconcile(t)
+			b.forget(b.execution(t))
+		}},
+		{"it goes while its items are written, after the event of its end", func(t *testing.T, b *bench) {
+			exec := b.execution(t)
+			end := sync.OnceValue(func() error {
+				b.forget(exec)
+				exec.Finalizers = nil
+				return errors.Join(b.api.Update(t.Context(), exec), b.api.Delete(t.Context(), exec))
+			})
+			b.creating = func(*v1alpha1.DeployItem) error { return end() }
+			b.reconcile(t)
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}, v1alpha1.DeployItemTemplate{Name: "two"}))
+			b.handOver(t, "a")
+			test.end(t, b)
+			if left := b.created.of("uid"); len(left) != 0 {
+				t.Errorf("%v are remembered of what is gone", left)
 			}
 		})
 	}

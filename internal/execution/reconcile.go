@@ -83,6 +83,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case last.do == "" && !job.IsPanic(err):
 		// It could not be read what the job is about.
 		return ctrl.Result{}, err
+	case errors.Is(err, report.ErrGone):
+		r.forget(s.exec)
 	}
 	return r.reporter().Report(ctx, report.Execution(s.exec), string(last.do), err)
 }

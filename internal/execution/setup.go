@@ -6,11 +6,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -18,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/ancestor"
 	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/queue"
 )
 
 // itemsByExecution is the index of DeployItems by the Execution that they belong
@@ -38,30 +37,29 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
-	ofItem := &forgetting{r, handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())}
+	ofItem := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
-		Watches(&v1alpha1.Execution{}, line.Handler(&handler.EnqueueRequestForObject{})).
-		Watches(&v1alpha1.DeployItem{}, ofItem).
+		Watches(&v1alpha1.Execution{}, line.Handler(queue.Forgetting(r.forget, &handler.EnqueueRequestForObject{}))).
+		Watches(&v1alpha1.DeployItem{}, queue.Forgetting(r.forgetItem, ofItem)).
 		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
 		WithOptions(options).
 		Complete(r)
 }
 
-// forgetting handles the events of items. What we remember of an item ends with it: no
-// cache will show what we have written last, which is often what let it go.
-type forgetting struct {
-	reconciler *Reconciler
-	handler.EventHandler
+// forget ends what we remember of an Execution that is gone, however it went.
+func (r *Reconciler) forget(exec client.Object) {
+	r.written.Forget(exec.GetUID())
+	r.created.end(exec.GetUID())
 }
 
-// Delete implements handler.EventHandler.
-func (f *forgetting) Delete(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	f.reconciler.written.Forget(e.Object.GetUID())
-	if owner := metav1.GetControllerOf(e.Object); owner != nil {
-		f.reconciler.created.drop(owner.UID, e.Object.GetName())
+// forgetItem ends what we remember of an item that is gone: no cache will show what we have
+// written last, which is often what let it go.
+func (r *Reconciler) forgetItem(item client.Object) {
+	r.written.Forget(item.GetUID())
+	if owner := metav1.GetControllerOf(item); owner != nil {
+		r.created.drop(owner.UID, item.GetName())
 	}
-	f.EventHandler.Delete(ctx, e, queue)
 }
 
 // maxDepth is more than any tree of Installations has levels.

@@ -88,12 +88,5 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	r.written.Forget(s.Inst.UID)
-	r.plansKept.Forget(s.Inst.UID)
-	r.unstored.note(s.Inst.UID, false)
-	r.taken.note(s.Inst.UID, false)
-	r.leaving.note(s.Inst.UID, false)
-	r.condemned.note(s.Inst.UID, false)
-	r.trees.Forget(s.Inst.UID)
 	return report.ErrGone
 }

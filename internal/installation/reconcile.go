@@ -129,6 +129,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	err = r.stored(ctx, s, err)
+	if errors.Is(err, report.ErrGone) {
+		r.forget(s.Inst.UID)
+	}
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
 		r.outages.Over(s.Inst.UID)
 	}

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/internal/job/ancestor"
 	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/plan"
+	"go.landscaper.dev/internal/queue"
 )
 
 // SetupWithManager watches Installations and what wakes them: their Execution, their
@@ -47,10 +48,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	options.NewQueue = line.NewQueue
 	building := ctrl.NewControllerManagedBy(manager).
 		Named("installation").
-		Watches(&v1alpha1.Installation{}, line.Handler(&handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.Installation{}, line.Handler(queue.Forgetting(r.forgetObject, &handler.EnqueueRequestForObject{}))).
 		// An Execution has the name of its Installation. One of that name that is not ours
 		// is waited for, too.
-		Watches(&v1alpha1.Execution{}, &handler.EnqueueRequestForObject{}).
+		Watches(&v1alpha1.Execution{}, queue.Forgetting(r.forgetExecution, &handler.EnqueueRequestForObject{})).
 		Watches(&v1alpha1.Installation{}, r.waker().ByFamily()).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waker().ByContext)).
 		WatchesRawSource(plans).

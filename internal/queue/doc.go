@@ -4,5 +4,5 @@
 // lane, which is a namespace, holds more than its share while others wait.
 //
 // What a job is this package does not know: controllers tell which objects are at
-// work, and for whom.
+// work, and for whom. As it sees how objects end, it lets controllers forget them, too.
 package queue

@@ -1,0 +1,23 @@
+package installation
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// forget ends what is remembered of an Installation that is gone, however it went.
+func (r *Reconciler) forget(uid types.UID) {
+	for _, of := range []*marks{&r.unstored, &r.taken, &r.leaving, &r.condemned} {
+		of.note(uid, false)
+	}
+	r.written.Forget(uid)
+	r.outages.Over(uid)
+	r.plansKept.Forget(uid)
+	r.trees.Forget(uid)
+}
+
+// forgetObject is for the event that tells of the end of an Installation.
+func (r *Reconciler) forgetObject(inst client.Object) { r.forget(inst.GetUID()) }
+
+// forgetExecution ends what is remembered of an Execution that is gone.
+func (r *Reconciler) forgetExecution(exec client.Object) { r.written.Forget(exec.GetUID()) }
