@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
+	"go.landscaper.dev/internal/queue"
 )
 
 const defaultConcurrency = 30
@@ -117,18 +118,22 @@ func (r *reconciler) watch(mgr ctrl.Manager) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(r.options.Name).
-		Watches(&v1alpha1.DeployItem{}, r.options.Desk.Handler(line.Handler(&handler.EnqueueRequestForObject{})), builder.WithPredicates(ofOurType)).
+		Watches(&v1alpha1.DeployItem{}, r.options.Desk.Handler(line.Handler(queue.Forgetting(r.forget, &handler.EnqueueRequestForObject{}))), builder.WithPredicates(ofOurType)).
 		Watches(&v1alpha1.DeployItem{}, handler.EnqueueRequestsFromMapFunc(r.siblingsOf), builder.WithPredicates(partOver)).
 		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(ofTarget), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(ofSecret), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
-		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			add := func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) }
+		WatchesRawSource(source.Func(func(_ context.Context, line workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			add := func(key types.NamespacedName) { line.Add(reconcile.Request{NamespacedName: key}) }
 			r.queue.Store(&add)
 			return nil
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.MaxConcurrent, NewQueue: line.NewQueue}).
 		Complete(r)
 }
+
+// forget ends what we remember of an item that is gone: of what was written last, no cache
+// will show anything.
+func (r *reconciler) forget(item client.Object) { r.written.Forget(item.GetUID()) }
 
 // follow returns a function that begins to watch a kind when it is called first. A new
 // object wakes the items that have asked for it.

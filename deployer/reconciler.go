@@ -122,6 +122,10 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	if item.Spec.Type != r.options.Type {
 		return seen, nil
 	}
+	if former := r.runs.uid(key); former != item.UID {
+		// Its end may have been told before the answer came to what let it go.
+		r.written.Forget(former)
+	}
 	if !r.written.Fresh(item) {
 		return nil, nil
 	}

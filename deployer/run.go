@@ -174,6 +174,16 @@ func (r *runs) end(key types.NamespacedName) types.UID {
 	return old.uid
 }
 
+// uid returns which item has a run; empty if none of the name has one.
+func (r *runs) uid(key types.NamespacedName) types.UID {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if found := r.byKey[key]; found != nil {
+		return found.uid
+	}
+	return ""
+}
+
 // wake lets the run of an item go on at once, whatever it waits for.
 func (r *runs) wake(key types.NamespacedName) {
 	r.mutex.Lock()
