@@ -37,11 +37,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	line := r.Order.Line(r.atWork)
 	options.NewQueue = line.NewQueue
-	ofItem := handler.EnqueueRequestForOwner(manager.GetScheme(), manager.GetRESTMapper(), &v1alpha1.Execution{}, handler.OnlyControllerOwner())
 	return ctrl.NewControllerManagedBy(manager).
 		Named("execution").
 		Watches(&v1alpha1.Execution{}, line.Handler(queue.Forgetting(r.forget, &handler.EnqueueRequestForObject{}))).
-		Watches(&v1alpha1.DeployItem{}, queue.Forgetting(r.forgetItem, ofItem)).
+		Watches(&v1alpha1.DeployItem{}, queue.Forgetting(r.forgetItem, handler.EnqueueRequestsFromMapFunc(executionOfItem))).
 		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
 		WithOptions(options).
 		Complete(r)
@@ -92,6 +91,21 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 		return key, works
 	}
 	return client.ObjectKeyFromObject(root), works
+}
+
+// executionOfItem returns the Execution that an item belongs to, by what belongs looks at: a
+// restored item may have nothing but a label, and its end is waited for all the same.
+func executionOfItem(_ context.Context, item client.Object) []reconcile.Request {
+	name := item.GetLabels()[v1alpha1.ExecutionManagedByLabel]
+	if owner, ours := job.OwnerOf(item, "Execution"); ours {
+		name = owner.Name
+	} else if metav1.GetControllerOf(item) != nil {
+		return nil
+	}
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: item.GetNamespace(), Name: name}}}
 }
 
 // executionOf returns the Execution of an Installation, which has its name. While a

@@ -1,10 +1,12 @@
 package execution
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -27,6 +29,46 @@ func TestExecutionOf(t *testing.T) {
 			test.change(inst)
 			if wakes := len(executionOf(t.Context(), inst)) == 1; wakes != test.wakes {
 				t.Errorf("it wakes the Execution: %t", wakes)
+			}
+		})
+	}
+}
+
+// TestExecutionOfItem: which Execution the events of an item wake. Each that counts an item
+// among its own waits for it.
+func TestExecutionOfItem(t *testing.T) {
+	owned := func(group, kind string) *metav1.OwnerReference {
+		controls := true
+		return &metav1.OwnerReference{APIVersion: group + "/v1alpha1", Kind: kind, Name: "owner", UID: "uid", Controller: &controls}
+	}
+	for _, test := range []struct {
+		reason string
+		owner  *metav1.OwnerReference
+		label  string
+		want   string
+	}{
+		{"an item as we make it", owned(v1alpha1.GroupName, "Execution"), "owner", "owner"},
+		{"somebody has taken its label away", owned(v1alpha1.GroupName, "Execution"), "", "owner"},
+		{"somebody has changed its label", owned(v1alpha1.GroupName, "Execution"), "other", "owner"},
+		{"a restored one without an owner", nil, "x", "x"},
+		{"what belongs to somebody else", owned("apps", "Deployment"), "x", ""},
+		{"what belongs to an Execution of another group", owned("example.org", "Execution"), "x", ""},
+		{"a test of a deployer", nil, "", ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "item"}}
+			if test.owner != nil {
+				item.OwnerReferences = []metav1.OwnerReference{*test.owner}
+			}
+			if test.label != "" {
+				item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: test.label}
+			}
+			var want []reconcile.Request
+			if test.want != "" {
+				want = []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: "n", Name: test.want}}}
+			}
+			if got := executionOfItem(t.Context(), item); !slices.Equal(got, want) {
+				t.Errorf("it wakes %v, want %v", got, want)
 			}
 		})
 	}
