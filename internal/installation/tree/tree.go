@@ -2,11 +2,13 @@ package tree
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/job/ancestor"
 	"go.landscaper.dev/internal/plan"
@@ -117,7 +119,9 @@ type tree struct {
 	all plan.Use
 }
 
-// countTree counts what an Installation and all below it take.
+// countTree counts what an Installation and all below it take. What is being deleted takes
+// nothing from anybody: it may be gone when the count is remembered, and nobody would ever
+// say so again.
 func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Installation, by map[types.UID]plan.Use) error {
 	if _, counted := by[inst.UID]; counted || len(by) > plan.MaxTree {
 		return nil
@@ -126,6 +130,7 @@ func countTree(ctx context.Context, reader observe.Reader, inst *v1alpha1.Instal
 	if err != nil {
 		return &sources.ReadError{Object: "subinstallations of " + inst.Name, Cause: err}
 	}
+	children = slices.DeleteFunc(children, facts.BeingDeleted)
 	copies, err := reader.Copies(ctx, inst)
 	if err != nil {
 		return err

@@ -57,9 +57,12 @@ func TestUseOfTree(t *testing.T) {
 	}
 	a := child("a", root)
 	b := child("b", a)
+	// The cache shows it with all that is below it, although it may be gone.
+	going := child("going", root)
+	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: given.Noon}, []string{v1alpha1.Finalizer}
 	copied := given.CopyOf("copy", "job-1")
 	copied.Labels[v1alpha1.DataObjectContextLabel] = "Inst.a"
-	known, reader := Memory{}, observe.Reader{Cached: memory.API(t, root, a, b, copied)}
+	known, reader := Memory{}, observe.Reader{Cached: memory.API(t, root, a, b, going, child("below", going), copied)}
 	for _, test := range []struct {
 		inst                         *v1alpha1.Installation
 		depth, installations, copies int
@@ -68,5 +71,11 @@ func TestUseOfTree(t *testing.T) {
 		if err != nil || use.Depth != test.depth || use.Installations != test.installations || use.Copies != test.copies {
 			t.Errorf("%s: %+v, %v", test.inst.Name, use, err)
 		}
+	}
+	for _, inst := range []*v1alpha1.Installation{b, a, root} {
+		known.Forget(inst.UID)
+	}
+	if len(known.members)+len(known.roots) > 0 {
+		t.Errorf("of a tree that is gone, %v are remembered", known.members)
 	}
 }
