@@ -37,7 +37,7 @@ type plans = offload.Pool[*yield]
 
 // yield is what a plan that was made elsewhere leaves behind.
 type yield struct {
-	// product is what a job brings up, exports what it exports.
+	// made is what a job brings up, exports what it exports.
 	made    *product
 	exports *plan.Exports
 	// subject has what was noted meanwhile.

@@ -27,6 +27,12 @@ func (r *Reconciler) survey(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
+// explain writes into the status what a deleted subinstallation waits for.
+func (r *Reconciler) explain(ctx context.Context, s *snapshot) error {
+	job.SetCondition(&s.Inst.Status.Conditions, kin.Explanation(s.Family), metav1.NewTime(r.Now()))
+	return r.reporter().Save(ctx, s.subject) // says what was written
+}
+
 // remove deletes all children. What must not be uninstalled is marked first.
 func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 	if len(s.Subs) > 0 {

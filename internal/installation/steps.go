@@ -203,7 +203,7 @@ func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
 	})
 }
 
-// dismiss removes a request that has no effect on a subinstallation.
+// dismiss removes a request that has served, or that has no effect.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	return r.patchMetadata(ctx, s.Inst, func(inst *v1alpha1.Installation) {
 		delete(inst.Annotations, v1alpha1.AbortTimeAnnotation)

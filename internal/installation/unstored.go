@@ -3,39 +3,12 @@ package installation
 import (
 	"context"
 	"fmt"
-	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 )
-
-// marks are what is remembered of some Installations until a restart.
-type marks struct {
-	mu sync.Mutex
-	by map[types.UID]bool
-}
-
-func (m *marks) note(uid types.UID, has bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !has {
-		delete(m.by, uid)
-		return
-	}
-	if m.by == nil {
-		m.by = map[types.UID]bool{}
-	}
-	m.by[uid] = true
-}
-
-func (m *marks) has(uid types.UID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.by[uid]
-}
 
 // observeUnstored asks the API server for the Execution that an attempt may have made
 // whose job was not stored, because somebody was faster: a cache that shows the newer

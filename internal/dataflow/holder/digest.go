@@ -113,7 +113,8 @@ func Hash(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SaltedHash is Hash for what has no salt.
+// SaltedHash returns a digest that confirms no guess to those who do not know the salt.
+// Without a salt it is Hash.
 func SaltedHash(salt string, raw []byte) string {
 	if salt == "" {
 		return Hash(raw)

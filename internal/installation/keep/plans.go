@@ -64,7 +64,7 @@ func (k Plans) Store(ctx context.Context, inst *v1alpha1.Installation, content [
 	}
 	k.Memory.remembered.forget(inst.UID)
 	stored := &storedPlan{job: inst.Status.JobID, content: content}
-	if !k.Memory.kept.has(inst.UID) && !k.Memory.kept.first(inst.Namespace) {
+	if !k.Memory.kept.has(inst.UID) && k.Memory.kept.isListed(inst.Namespace) {
 		stored.secrets = map[string]types.UID{}
 	}
 	// Also an attempt whose answer is lost may have stored something.
@@ -167,7 +167,7 @@ func (k Plans) Leftover(ctx context.Context, inst *v1alpha1.Installation) (bool,
 	if job.Unfinished(inst.Status.JobID, inst.Status.JobIDFinished) {
 		return false, nil
 	}
-	if mayHavePlan(inst) && k.Memory.kept.first(inst.Namespace) {
+	if mayHavePlan(inst) && !k.Memory.kept.isListed(inst.Namespace) {
 		list := secretMetadata()
 		if err := k.Reader.List(ctx, list, client.InNamespace(inst.Namespace), client.HasLabels{parcel.Label}); err != nil {
 			return false, &sources.ReadError{Object: "the Secrets with stored plans", Cause: err}
@@ -213,11 +213,12 @@ func (k *kept) has(uid types.UID) bool {
 	return k.by[uid]
 }
 
-// first reports whether a namespace was not listed yet, and notes whether it is now.
-func (k *kept) first(namespace string) bool {
+// isListed reports whether we know about the plans of a namespace of the time before this
+// process.
+func (k *kept) isListed(namespace string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return !k.listed[namespace]
+	return k.listed[namespace]
 }
 
 func (k *kept) seen(namespace string) {
