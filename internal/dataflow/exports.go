@@ -138,9 +138,9 @@ func (m *publisher) fail(kind, name string, reason Reason, problem string, cause
 	m.errs = append(m.errs, &Error{Path: exportPath(m.inst.Name, "exports", kind, name), Reason: reason, Problem: problem, Cause: cause})
 }
 
-// Place returns where an export has its object. Two exports cannot have the same. A #
+// placeOf returns where an export has its object. Two exports cannot have the same. A #
 // makes the name that of the object itself, in any scope; no label can hold it.
-func (m *publisher) Place(kind, name, written string, taken func(object string) bool) (holder.Place, bool) {
+func (m *publisher) placeOf(kind, name, written string, taken func(object string) bool) (holder.Place, bool) {
 	key := strings.TrimPrefix(written, v1alpha1.NonContextifiedPrefix)
 	p := holder.Place{Scope: m.scope, Key: key, Name: v1alpha1.GenerateDataObjectName(m.scope, written), SourceType: v1alpha1.ExportDataObjectSourceType}
 	switch {
@@ -163,7 +163,7 @@ func (m *publisher) data(export v1alpha1.DataExport) {
 		m.undefined(kind, export.Name)
 		return
 	}
-	place, ok := m.Place(kind, export.Name, export.DataRef, func(object string) bool {
+	place, ok := m.placeOf(kind, export.Name, export.DataRef, func(object string) bool {
 		return slices.ContainsFunc(m.made.DataObjects, func(other *v1alpha1.DataObject) bool { return other.Name == object })
 	})
 	if !ok {
@@ -191,7 +191,7 @@ func (m *publisher) target(export v1alpha1.TargetExport) {
 		m.undefined(kind, export.Name)
 		return
 	}
-	place, ok := m.Place(kind, export.Name, export.Target, func(object string) bool {
+	place, ok := m.placeOf(kind, export.Name, export.Target, func(object string) bool {
 		return slices.ContainsFunc(m.made.Targets, func(other *v1alpha1.Target) bool { return other.Name == object })
 	})
 	if !ok {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // Kind is the kind of an object that a value comes from.
@@ -57,11 +57,8 @@ type Object struct {
 // Scope returns the scope in which the imports and exports of an Installation have
 // their names: that of its parent, or the empty one of roots.
 func Scope(inst *v1alpha1.Installation) string {
-	for _, owner := range inst.OwnerReferences {
-		version, err := schema.ParseGroupVersion(owner.APIVersion)
-		if err == nil && version.Group == v1alpha1.GroupName && owner.Kind == "Installation" {
-			return v1alpha1.InstallationScope(owner.Name)
-		}
+	if owner, isSub := job.OwnerOf(inst, "Installation"); isSub {
+		return v1alpha1.InstallationScope(owner.Name)
 	}
 	return ""
 }

@@ -126,10 +126,10 @@ func (r *Reconciler) noteChildren(s *snapshot, made *product) {
 	// What was wrong in an earlier job has gone well in this one.
 	job.DropCondition(&status.Conditions, v1alpha1.ValidateImportsCondition)
 	job.DropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
-	s.subject.Status.True(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
+	s.subject.Status.SetTrue(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
 	if s.Exec != nil {
 		status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.Exec.Name, Namespace: s.Exec.Namespace}
-		s.subject.Status.True(v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
+		s.subject.Status.SetTrue(v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
 	} else {
 		job.DropCondition(&status.Conditions, v1alpha1.ReconcileExecutionCondition)
 	}
@@ -139,7 +139,7 @@ func (r *Reconciler) noteChildren(s *snapshot, made *product) {
 
 // falseCondition notes what went wrong where users look first.
 func (r *Reconciler) falseCondition(s *snapshot, conditionType v1alpha1.ConditionType, reason, message string) {
-	s.subject.Status.False(conditionType, reason, message, metav1.NewTime(r.Now()))
+	s.subject.Status.SetFalse(conditionType, reason, message, metav1.NewTime(r.Now()))
 }
 
 // final says what follows from an error while something is worked out.

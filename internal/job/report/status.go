@@ -155,13 +155,14 @@ func (s *Subject) firstPhase() string {
 	return v1alpha1.PhaseStringInit
 }
 
-// True notes that something has gone well. The next write of the status tells it.
-func (s Status) True(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
+// SetTrue notes in a condition that something has gone well. The next write of the status
+// tells it.
+func (s Status) SetTrue(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
 	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionTrue, Reason: reason, Message: message}, now)
 }
 
-// False notes what went wrong where users look first.
-func (s Status) False(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
+// SetFalse notes in a condition what went wrong, where users look first.
+func (s Status) SetFalse(conditionType v1alpha1.ConditionType, reason, message string, now metav1.Time) {
 	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: reason, Message: message}, now)
 }
 

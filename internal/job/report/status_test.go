@@ -105,8 +105,8 @@ func TestAdopt(t *testing.T) {
 	subject := Installation(read(t, d.Client))
 	copied := Installation(read(t, d.Client))
 	now := metav1.NewTime(noon)
-	copied.Status.True("ValidateImports", "ImportsSatisfied", "all there", now)
-	copied.Status.False("ValidateExport", "ExportsPending", "none yet", now)
+	copied.Status.SetTrue("ValidateImports", "ImportsSatisfied", "all there", now)
+	copied.Status.SetFalse("ValidateExport", "ExportsPending", "none yet", now)
 	copied.Warn("Unusual", []string{"one"})
 	if len(subject.Object.(*v1alpha1.Installation).Status.Conditions) != 0 {
 		t.Error("the copy shares its conditions")
