@@ -55,10 +55,8 @@ func (r *Reconciler) bringUp(ctx context.Context, s *snapshot) error {
 	}
 	r.outages.Over(s.Inst.UID)
 	r.noteChildren(s, made)
-	if r.plans != nil {
-		// Of this job, only the exports are still to be worked out.
-		r.plans.Forget(client.ObjectKeyFromObject(s.Inst))
-	}
+	// Of this job, only the exports are still to be worked out.
+	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
 	if len(kin.Leaving(s.Family)) > 0 {
 		return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 	}

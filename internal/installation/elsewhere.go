@@ -111,6 +111,13 @@ func (r *Reconciler) planning(inst *v1alpha1.Installation) bool {
 	return r.plans != nil && r.plans.Knows(workOf(inst))
 }
 
+// forgetPlan gives up what is worked out for an Installation elsewhere.
+func (r *Reconciler) forgetPlan(key types.NamespacedName) {
+	if r.plans != nil {
+		r.plans.Forget(key)
+	}
+}
+
 // fetch returns what was done elsewhere, or lets it be done.
 func (r *Reconciler) fetch(ctx context.Context, s *snapshot, key types.NamespacedName, version offload.Version, do work) (*yield, error) {
 	own := s.apart()

@@ -25,6 +25,17 @@ import (
 	"go.landscaper.dev/internal/sources"
 )
 
+// planElsewhere lets one plan at a time be made away from the workers. It returns where
+// is said that there is something to fetch.
+func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
+	t.Helper()
+	woken := make(chan types.NamespacedName, 1)
+	r.plans = offload.New[*yield](t.Context(), offload.Options{
+		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
+	})
+	return woken
+}
+
 // TestPlannedElsewhere: what needs nothing outside is planned in place; what does is
 // planned elsewhere, once, and the worker does not wait.
 func TestPlannedElsewhere(t *testing.T) {
@@ -54,10 +65,7 @@ func TestPlannedElsewhere(t *testing.T) {
 				},
 			}
 			r.Reader = r.Client
-			woken := make(chan types.NamespacedName, 1)
-			r.plans = offload.New[*yield](t.Context(), offload.Options{
-				Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
-			})
+			woken := planElsewhere(t, r)
 			seen := &snapshot{Situation: decide.Situation{Family: kin.Family{Inst: inst}, Inputs: &decide.Inputs{Landscape: &v1alpha1.Context{}}}, subject: report.Installation(inst)}
 			made, err := r.planned(t.Context(), seen)
 			if pending := errors.Is(err, offload.ErrPending); pending != (test.outside > 0) {
@@ -91,10 +99,7 @@ func TestPlanOfOneLook(t *testing.T) {
 			return map[string]render.Function{"reach": func(context.Context, []any) (any, error) { return nil, errors.New("broken") }}
 		},
 	}
-	woken := make(chan types.NamespacedName, 1)
-	r.plans = offload.New[*yield](t.Context(), offload.Options{
-		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
-	})
+	woken := planElsewhere(t, r)
 	attempt := func() error {
 		s := snapshotOf(inst)
 		if err := r.look(t.Context(), s); err != nil {
@@ -115,6 +120,47 @@ func TestPlanOfOneLook(t *testing.T) {
 	}
 	if inst.Status.ImportsHash != used {
 		t.Error("the job says that it has used what a cache has shown")
+	}
+}
+
+// TestUpdateElsewhere: an Installation that is only to work out its exports again fetches
+// what was made elsewhere for that, too; it was made again and again.
+func TestUpdateElsewhere(t *testing.T) {
+	b := newBench(t, publishingWith(t, "importExecutions: [{name: e, type: GoTemplate, template: 'bindings: {x: {{ reach }}}'}]\n")...)
+	var calls atomic.Int64
+	b.Functions = func(string, []*v1alpha1.Target) map[string]render.Function {
+		return map[string]render.Function{"reach": func(context.Context, []any) (any, error) { calls.Add(1); return "y", nil }}
+	}
+	woken := planElsewhere(t, b.Reconciler)
+	b.reconcile(t)
+	<-woken
+	b.reconcile(t)
+	b.finishWith(t, "https://shop")
+	b.reconcile(t)
+	b.reconcile(t)
+
+	b.askForUpdate(t, shop.Name)
+	b.reconcile(t)
+	<-woken
+	wantWrites(t, "the worker fetches the plan", b.reconcile(t), "create *v1.Secret, status Installation")
+	b.finish(t, "Succeeded", nil)
+	b.reconcile(t)
+	if s := b.installation(t).Status; s.InstallationPhase != "Succeeded" || s.DataUpdate == nil || calls.Load() != 2 {
+		t.Errorf("%s, %+v, %d calls", s.InstallationPhase, s.DataUpdate, calls.Load())
+	}
+}
+
+// TestPlanOfWhatIsGone: nobody fetches the plan of an Installation that is gone.
+func TestPlanOfWhatIsGone(t *testing.T) {
+	b := newBench(t)
+	woken := planElsewhere(t, b.Reconciler)
+	if _, err := b.plans.Fetch(shop, offload.Version{}, func(context.Context) (*yield, error) { return &yield{}, nil }); !errors.Is(err, offload.ErrPending) {
+		t.Fatal(err)
+	}
+	<-woken
+	b.reconcile(t)
+	if b.plans.Busy(shop) {
+		t.Error("its plan is kept")
 	}
 }
 

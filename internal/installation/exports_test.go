@@ -22,7 +22,10 @@ import (
 
 // publishing is what newBench needs for an Installation whose item exports a value,
 // which it hands on.
-func publishing(t *testing.T) []client.Object {
+func publishing(t *testing.T) []client.Object { return publishingWith(t, "") }
+
+// publishingWith is the same with a blueprint that says more.
+func publishingWith(t *testing.T, more string) []client.Object {
 	t.Helper()
 	objects := installed(t, "web")
 	inst, ok := objects[0].(*v1alpha1.Installation)
@@ -33,7 +36,7 @@ func publishing(t *testing.T) []client.Object {
 	if err := json.Unmarshal(inst.Spec.Blueprint.Inline.Filesystem.RawMessage, &files); err != nil {
 		t.Fatal(err)
 	}
-	files["blueprint.yaml"] += "\nexports: [{name: url, type: data, schema: {type: string}}]\nexportExecutions:\n- {name: default, type: GoTemplate, template: 'exports: {url: {{ toJson .deployitems.web.url }}}'}\n"
+	files["blueprint.yaml"] += "\nexports: [{name: url, type: data, schema: {type: string}}]\nexportExecutions:\n- {name: default, type: GoTemplate, template: 'exports: {url: {{ toJson .deployitems.web.url }}}'}\n" + more
 	raw, err := json.Marshal(files)
 	if err != nil {
 		t.Fatal(err)

@@ -37,10 +37,8 @@ func (r *Reconciler) inherit(ctx context.Context, s *snapshot) error {
 	if err := r.keeper().Store(ctx, s.Inst, made.stored); err != nil {
 		return err
 	}
-	if r.plans != nil {
-		// Of this job, only the exports are still to be worked out.
-		r.plans.Forget(client.ObjectKeyFromObject(s.Inst))
-	}
+	// Of this job, only the exports are still to be worked out.
+	r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
 	log.FromContext(ctx).Info("a job that another release has begun works out its exports from the inputs of now", "job", s.Inst.Status.JobID)
 	r.noteExports(s, made.stored != nil)
 	return nil

@@ -154,9 +154,9 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 	for range maxSteps {
 		s.Now = r.Now()
 		*last = decide.Next(s.Situation)
-		if last.Do != decide.Look && last.Do != decide.BringUp && last.Do != decide.Complete && r.plans != nil {
+		if !waitsForPlan[last.Do] {
 			// The job was ended, or has what it needs.
-			r.plans.Forget(request.NamespacedName)
+			r.forgetPlan(request.NamespacedName)
 		}
 		if last.Do == decide.Rest {
 			log.FromContext(ctx).V(1).Info("rest", "wake", last.Wake.String())
@@ -182,6 +182,9 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
 	if err := r.Client.Get(ctx, request.NamespacedName, inst, client.UnsafeDisableDeepCopy); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forgetPlan(request.NamespacedName)
+		}
 		return false, client.IgnoreNotFound(err)
 	}
 	if !r.written.Fresh(inst) {
@@ -226,6 +229,10 @@ var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 	decide.CarryOn: (*Reconciler).carryOn, decide.Pass: (*Reconciler).pass,
 	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
+
+// waitsForPlan are the steps that come for what is worked out elsewhere, and the one before
+// them.
+var waitsForPlan = map[decide.Step]bool{decide.Look: true, decide.BringUp: true, decide.CarryOn: true, decide.Complete: true}
 
 // apply carries a step out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Step) error {

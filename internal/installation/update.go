@@ -37,10 +37,8 @@ func (r *Reconciler) carryOn(ctx context.Context, s *snapshot) error {
 			return err
 		}
 		exporting = made.stored != nil
-		if r.plans != nil {
-			// Of this job, only the exports are still to be worked out.
-			r.plans.Forget(client.ObjectKeyFromObject(s.Inst))
-		}
+		// Of this job, only the exports are still to be worked out.
+		r.forgetPlan(client.ObjectKeyFromObject(s.Inst))
 	}
 	r.outages.Over(s.Inst.UID)
 	s.Inst.Status.SubInstCache = presentSubs(s.Subs)
