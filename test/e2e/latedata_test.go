@@ -125,6 +125,26 @@ func TestLateData(t *testing.T) {
 	checkLateEvent(t, space, 2)
 }
 
+// TestLateDataOfComponent: an Installation with a component hands on what changes, too. Its
+// exports are worked out away from the workers, because a registry is asked for that.
+func TestLateDataOfComponent(t *testing.T) {
+	const path = "/late"
+	publish(t, path)
+	registryServer(t)
+	space := namespace(t)
+	shopContext(t, space, path, env.Lab.Registry.Password)
+	source := lateSource(t, space)
+	exporting := asking(t, space, "exporting", lateSpec)
+	exporting.Spec.Context = "vendor"
+	exporting.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Reference: &v1alpha1.ComponentDescriptorReference{ComponentName: "example.org/base", Version: "1.0.0"}}
+	exporting = waitSucceeded(t, create(t, exporting))
+	changeLate(t, source)
+	again := waitFinished(t, exporting, exporting.Status.JobID)
+	if again.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || again.Status.History[0].Trigger != v1alpha1.TriggeredByExports {
+		t.Errorf("%+v: %+v", again.Status.LastError, again.Status.History)
+	}
+}
+
 // lateSource is an object that others change.
 func lateSource(t *testing.T, space string) *corev1.ConfigMap {
 	t.Helper()
