@@ -13,11 +13,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -125,6 +127,27 @@ func installAll(ctx context.Context, cluster client.WithWatch, content io.Reader
 		definition.SetName(kind.Name)
 		if err := Wait(ctx, cluster, definition, served); err != nil {
 			return err
+		}
+		if err := awaitKind(ctx, cluster, kind); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitKind returns when a client finds a kind. An API server says that it serves one
+// before it lists it, and nobody tells when it does.
+func awaitKind(ctx context.Context, cluster client.Client, kind *apiextensionsv1.CustomResourceDefinition) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := cluster.RESTMapper().RESTMapping(schema.GroupKind{Group: kind.Spec.Group, Kind: kind.Spec.Names.Kind}, kind.Spec.Versions[0].Name)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not listed: %w", kind.Name, err)
 		}
 	}
 }
