@@ -18,8 +18,18 @@ import (
 	"go.landscaper.dev/internal/shootflux/config"
 )
 
-// Changed is told of a project in whose namespace something changed.
-type Changed func(namespace string, credentials bool)
+// Change is one in the namespace of a project.
+type Change struct {
+	Namespace string
+	// Credentials says that those have changed, not the configuration.
+	Credentials bool
+	// Found says that it was there when watching began: whoever has read the project before
+	// may have read what was there before it.
+	Found bool
+}
+
+// Changed is told of changes.
+type Changed func(Change)
 
 // Watch tells of changes of the configurations and credentials of all projects until the
 // context ends. It needs no right to read anything but the metadata of objects with these
@@ -48,28 +58,24 @@ func Watch(ctx context.Context, garden *rest.Config, log logr.Logger, changed Ch
 }
 
 func watch(informer cache.SharedIndexInformer, log logr.Logger, credentials bool, changed Changed) error {
-	tell := func(object any) {
+	tell := func(object any, found bool) {
 		if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
 			object = last.Obj
 		}
 		if meta, ok := object.(metav1.Object); ok {
-			changed(meta.GetNamespace(), credentials)
+			changed(Change{Namespace: meta.GetNamespace(), Credentials: credentials, Found: found})
 		}
 	}
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(object any, isInInitialList bool) {
-			if !isInInitialList {
-				tell(object)
-			}
-		},
+		AddFunc: tell,
 		UpdateFunc: func(before, after any) {
 			old, isOld := before.(metav1.Object)
 			now, isNew := after.(metav1.Object)
 			if !isOld || !isNew || old.GetResourceVersion() != now.GetResourceVersion() {
-				tell(after)
+				tell(after, false)
 			}
 		},
-		DeleteFunc: tell,
+		DeleteFunc: func(object any) { tell(object, false) },
 	})
 	if err != nil {
 		return fmt.Errorf("watch the garden: %w", err)

@@ -29,7 +29,9 @@ type credentials struct {
 
 // credentials finds them, or makes a key; nil if the source needs none.
 func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config, remembered state.State, asked string) (*credentials, error) {
-	if c.Source == nil || !c.Source.Private {
+	private := c.Source != nil && c.Source.Private
+	r.projects.needs(now.e, private)
+	if !private {
 		return nil, nil
 	}
 	places := access.Secrets{Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Garden, Project: now.shoot.Namespace}

@@ -29,7 +29,7 @@ type Health struct {
 // bound to the version that was read, so that the later one comes again.
 func (h *Health) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	e := &gardener.Extension{}
-	if err := h.Client.Get(ctx, request.NamespacedName, e); err != nil {
+	if err := h.extensionsNow.Get(ctx, request.NamespacedName, e); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !ours(e) || e.DeletionTimestamp != nil || migrated(e) || e.Status.LastOperation == nil {

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/shootflux/access"
 	"go.landscaper.dev/internal/shootflux/config"
+	"go.landscaper.dev/internal/shootflux/current"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/managed"
 	"go.landscaper.dev/internal/shootflux/shown"
@@ -62,6 +63,9 @@ type Reconciler struct {
 	Bootstrapped func(time.Duration)
 
 	writer *managed.Writer
+	// extensionsNow shows each Extension as it is after our own last write.
+	extensionsNow *current.Reader
+	projects      projects
 }
 
 // run is one look at an Extension.
@@ -76,7 +80,10 @@ type run struct {
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	e := &gardener.Extension{}
-	if err := r.Client.Get(ctx, request.NamespacedName, e); err != nil {
+	if err := r.extensionsNow.Get(ctx, request.NamespacedName, e); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.projects.forget(request.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !ours(e) {
@@ -97,6 +104,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *Reconciler) look(ctx context.Context, now *run) (ctrl.Result, error) {
 	if err := r.readCluster(ctx, now); err != nil {
 		return r.fail(ctx, now, err)
+	}
+	if now.shoot != nil {
+		// From here on a change in the project counts, for it may be read already.
+		r.projects.enter(now.e, now.shoot.Namespace)
 	}
 	if now.shoot != nil && now.shoot.HasFailed() {
 		return ctrl.Result{}, nil

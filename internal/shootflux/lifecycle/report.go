@@ -26,6 +26,7 @@ func (r *Reconciler) report(ctx context.Context, e *gardener.Extension, change f
 	if err := r.Client.Status().Patch(ctx, changed, locked(e)); err != nil {
 		return fmt.Errorf("write the status of Extension %s/%s: %w", e.Namespace, e.Name, err)
 	}
+	r.extensionsNow.Wrote(changed)
 	*e = *changed
 	return nil
 }
@@ -44,6 +45,7 @@ func (r *Reconciler) edit(ctx context.Context, e *gardener.Extension, change fun
 	if err := r.Client.Patch(ctx, changed, locked(e)); err != nil {
 		return fmt.Errorf("change the metadata of Extension %s/%s: %w", e.Namespace, e.Name, err)
 	}
+	r.extensionsNow.Wrote(changed)
 	*e = *changed
 	return nil
 }

@@ -20,8 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/access"
+	"go.landscaper.dev/internal/shootflux/current"
 	"go.landscaper.dev/internal/shootflux/managed"
-	"go.landscaper.dev/internal/shootflux/state"
 )
 
 const (
@@ -43,7 +44,7 @@ type Wake struct {
 }
 
 // Changed lets the shoots of a project follow, not all at once.
-func (w *Wake) Changed(namespace string, credentials bool) {
+func (w *Wake) Changed(change access.Change) {
 	w.mutex.Lock()
 	queue := w.queue
 	w.mutex.Unlock()
@@ -56,8 +57,7 @@ func (w *Wake) Changed(namespace string, credentials bool) {
 	}
 	for i := range all.Items {
 		e := &all.Items[i]
-		remembered := state.ReadStatus(e)
-		if !ours(e) || remembered.ProjectNamespace != namespace || credentials && !remembered.PrivateSource {
+		if !ours(e) || !w.owner.projects.concerned(e, change) {
 			continue
 		}
 		queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)}, w.owner.spread())
@@ -66,10 +66,18 @@ func (w *Wake) Changed(namespace string, credentials bool) {
 
 func (r *Reconciler) spread() time.Duration { return time.Duration(r.Random() * float64(r.Spread)) }
 
+// readFrom says whom to ask when a cache is behind. Both controllers share what they know
+// of their writes.
+func (r *Reconciler) readFrom(api client.Reader) {
+	if r.writer == nil {
+		r.extensionsNow, r.writer = &current.Reader{Cache: r.Client, API: api}, managed.NewWriter(r.Client, api)
+	}
+}
+
 // SetupWithManager watches Extensions, what we have made for them, and what their Shoots
 // refer to.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) (*Wake, error) {
-	r.writer = &managed.Writer{Client: r.Client}
+	r.readFrom(manager.GetAPIReader())
 	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause)
 	wake := &Wake{owner: r}
 	referred := builder.WithPredicates(predicate.NewPredicateFuncs(func(object client.Object) bool {
@@ -116,6 +124,10 @@ func (r *Reconciler) extensions() handler.EventHandler {
 			if isBefore && isAfter && wakes(before, after, r.IgnoreOperationAnnotation) {
 				queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
 			}
+		},
+		// What is remembered of one that is gone is forgotten by whoever may just work on it.
+		DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, queue queueOf) {
+			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(deleted.Object)})
 		},
 	}
 }
@@ -190,9 +202,7 @@ func (r *Reconciler) references() handler.EventHandler {
 
 // SetupWithManager watches the ManagedResources of Extensions.
 func (h *Health) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
-	if h.writer == nil {
-		h.writer = &managed.Writer{Client: h.Client}
-	}
+	h.readFrom(manager.GetAPIReader())
 	ofPiece := func(ctx context.Context, object client.Object) []reconcile.Request {
 		var requests []reconcile.Request
 		for _, e := range h.inNamespace(ctx, object.GetNamespace()) {

@@ -12,19 +12,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/current"
 )
 
 // Writer writes ManagedResources and their Secrets.
 type Writer struct {
-	// Client reads ManagedResources from a cache that may be behind: every write is bound
-	// to the version that was read.
+	// Client writes, each time bound to the version that was read.
 	Client client.Client
+	// Read reads ManagedResources.
+	Read *current.Reader
+}
+
+// NewWriter makes a Writer whose client reads ManagedResources from a cache.
+func NewWriter(c client.Client, api client.Reader) *Writer {
+	return &Writer{Client: c, Read: &current.Reader{Cache: c, API: api}}
 }
 
 // Get reads a ManagedResource; nil if there is none.
 func (w *Writer) Get(ctx context.Context, namespace, name string) (*gardener.ManagedResource, error) {
 	resource := &gardener.ManagedResource{}
-	err := w.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource)
+	return present(w.Read.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource), namespace, name, resource)
+}
+
+// left reads a ManagedResource that is to go. That there is none is asked where it cannot
+// be mistaken: nobody would come back for one that only the cache does not show.
+func (w *Writer) left(ctx context.Context, namespace, name string) (*gardener.ManagedResource, error) {
+	resource, err := w.Get(ctx, namespace, name)
+	if err != nil || resource != nil {
+		return resource, err
+	}
+	resource = &gardener.ManagedResource{}
+	return present(w.Read.Ask(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource), namespace, name, resource)
+}
+
+func present(err error, namespace, name string, resource *gardener.ManagedResource) (*gardener.ManagedResource, error) {
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -104,6 +125,7 @@ func (w *Writer) write(ctx context.Context, namespace, name string, present *gar
 		if err != nil {
 			return nil, fmt.Errorf("create ManagedResource %s/%s: %w", namespace, name, err)
 		}
+		w.Read.Wrote(made)
 		return made, nil
 	}
 	return w.patch(ctx, present, wanted(present, secrets))
@@ -113,6 +135,7 @@ func (w *Writer) patch(ctx context.Context, present, changed *gardener.ManagedRe
 	if err := w.Client.Patch(ctx, changed, client.MergeFromWithOptions(present, client.MergeFromWithOptimisticLock{})); err != nil {
 		return nil, fmt.Errorf("change ManagedResource %s/%s: %w", present.Namespace, present.Name, err)
 	}
+	w.Read.Wrote(changed)
 	return changed, nil
 }
 
@@ -134,7 +157,7 @@ func (w *Writer) Freeze(ctx context.Context, namespace, name string) error {
 // Whether objects are kept is written before the deletion and bound to the same version:
 // the resource manager acts on what it finds with the deletion.
 func (w *Writer) Remove(ctx context.Context, namespace, name string, keep bool) (gone bool, err error) {
-	present, err := w.Get(ctx, namespace, name)
+	present, err := w.left(ctx, namespace, name)
 	if err != nil || present == nil {
 		return present == nil, err
 	}

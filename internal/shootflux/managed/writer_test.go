@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/shootflux/current"
 )
 
 // seed is an API server in memory that notes what is written.
@@ -55,6 +56,7 @@ func newSeed(t *testing.T, objects ...client.Object) *seed {
 			return note("delete", object, func() error { return c.Delete(ctx, object, options...) })
 		},
 	}).Build()
+	s.Read = &current.Reader{Cache: s.Client, API: s.Client}
 	return s
 }
 
@@ -182,6 +184,44 @@ func TestEnsureFails(t *testing.T) {
 			t.Errorf("%+v, %t, %v", standing, changed, err)
 		}
 	})
+}
+
+// TestRemoveAsksWhatIsGone: one that the cache does not show is removed nevertheless.
+func TestRemoveAsksWhatIsGone(t *testing.T) {
+	s := newSeed(t)
+	if _, _, err := s.Ensure(t.Context(), "shoot", content(1)); err != nil {
+		t.Fatal(err)
+	}
+	// Another process may have created it, so that this one does not know of it.
+	s.Read = &current.Reader{Cache: fake.NewClientBuilder().WithScheme(s.Client.Scheme()).Build(), API: s.Client}
+	s.wrote()
+	if gone, err := s.Remove(t.Context(), "shoot", "piece", true); err != nil || gone || s.wrote() != "delete ManagedResource" {
+		t.Errorf("gone: %t, %v", gone, err)
+	}
+	if gone, err := s.Remove(t.Context(), "shoot", "piece", true); err != nil || !gone {
+		t.Errorf("gone: %t, %v", gone, err)
+	}
+}
+
+// TestEnsureTwiceBehindACache: contents that were there before are written again, though the
+// cache does not show yet that they were replaced.
+func TestEnsureTwiceBehindACache(t *testing.T) {
+	s := newSeed(t)
+	ensure := func(number int) {
+		t.Helper()
+		if _, _, err := s.Ensure(t.Context(), "shoot", content(number)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ensure(1)
+	first := s.resource(t, nil)
+	s.Read.Cache = fake.NewClientBuilder().WithScheme(s.Client.Scheme()).WithObjects(first).Build()
+	ensure(2)
+	ensure(1)
+	now := &gardener.ManagedResource{}
+	if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(first), now); err != nil || now.Spec.SecretRefs[0] != first.Spec.SecretRefs[0] {
+		t.Errorf("it has %v, want %v: %v", now.Spec.SecretRefs, first.Spec.SecretRefs, err)
+	}
 }
 
 // TestRemoveSteps: whether objects stay is written before the deletion, once, and what is

@@ -37,7 +37,7 @@ func TestWritesThatMeetThePast(t *testing.T) {
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "stale"},
 	}}}}
 	ensure := func(through client.Client) (bool, error) {
-		_, changed, err := (&managed.Writer{Client: through}).Ensure(limited(t), shoot.Namespace(), piece)
+		_, changed, err := managed.NewWriter(through, through).Ensure(limited(t), shoot.Namespace(), piece)
 		return changed, err
 	}
 
