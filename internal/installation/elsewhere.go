@@ -51,7 +51,7 @@ type yield struct {
 func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Source {
 	var requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 	most := plansPerWorker * max(workers, 1)
-	r.plans = offload.New[*yield](ctx, offload.Options{
+	r.PlanElsewhere(ctx, offload.Options{
 		Most: most, Share: most / namespaceShare, Keep: most, Patience: undisturbed, Longest: longestPlan,
 		Wake: func(key types.NamespacedName) { requests.Add(reconcile.Request{NamespacedName: key}) },
 	})
@@ -59,6 +59,12 @@ func (r *Reconciler) plansElsewhere(ctx context.Context, workers int) source.Sou
 		requests = queue
 		return nil
 	})
+}
+
+// PlanElsewhere lets plans that need something outside be made away from the workers.
+// Whoever needs no manager says how.
+func (r *Reconciler) PlanElsewhere(ctx context.Context, options offload.Options) {
+	r.plans = offload.New[*yield](ctx, options)
 }
 
 // Plans is how many plans are made away from the workers, and how many wait for that.

@@ -30,7 +30,7 @@ import (
 func planElsewhere(t *testing.T, r *Reconciler) <-chan types.NamespacedName {
 	t.Helper()
 	woken := make(chan types.NamespacedName, 1)
-	r.plans = offload.New[*yield](t.Context(), offload.Options{
+	r.PlanElsewhere(t.Context(), offload.Options{
 		Most: 1, Share: 1, Keep: 1, Patience: time.Hour, Longest: time.Hour, Wake: func(key types.NamespacedName) { woken <- key },
 	})
 	return woken

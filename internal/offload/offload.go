@@ -40,6 +40,9 @@ type Options struct {
 	Longest time.Duration
 	// Wake is called when there is something to fetch.
 	Wake func(types.NamespacedName)
+	// Go lets work run beside whoever asks for it, which is never before this returns; nil
+	// for a goroutine.
+	Go func(work func())
 }
 
 // Version tells which state of an object work is for. A result for another one is of
@@ -198,9 +201,17 @@ func (p *Pool[T]) start() {
 		ctx, cancel := context.WithCancelCause(p.background)
 		next.state, next.cancel, next.began = running, cancel, time.Now()
 		p.running[next] = struct{}{}
-		go p.run(ctx, next)
+		p.beside(func() { p.run(ctx, next) })
 	}
 	p.watch()
+}
+
+func (p *Pool[T]) beside(work func()) {
+	if p.options.Go != nil {
+		p.options.Go(work)
+		return
+	}
+	go work()
 }
 
 // run carries a task out and notes its result.

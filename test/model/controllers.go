@@ -128,14 +128,16 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		})
 	}
 	w.desk = desk
+	planning := &installation.Reconciler{
+		Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Each: w.shuffled,
+		Sources: &sources.Reader{Client: live}, Components: components, Blueprints: blueprints,
+		Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
+	}
+	planning.PlanElsewhere(w.process.ctx, w.elsewhereFor(w.process))
 	return map[string]reconcile.Reconciler{
-		"installation": &installation.Reconciler{
-			Client: cached, Reader: live, Events: silent{}, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, Each: w.shuffled,
-			Sources: &sources.Reader{Client: live}, Components: components, Blueprints: blueprints,
-			Verification: installation.VerifyIfAsked, Functions: func(string, []*v1alpha1.Target) map[string]render.Function { return nil },
-		},
-		"execution": &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: desk, Each: w.shuffled},
-		"deployer":  m.reconciler,
+		"installation": planning,
+		"execution":    &execution.Reconciler{Client: cached, Reader: live, Order: &queue.Order{}, Now: time.Now, NewJobID: newID, PickupTimeout: pickup, Desk: desk, Each: w.shuffled},
+		"deployer":     m.reconciler,
 	}
 }
 

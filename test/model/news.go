@@ -110,6 +110,9 @@ func (w *world) beside() {
 			}
 		}
 	}
+	if len(w.plans) > 0 {
+		free = append(free, w.makePlan)
+	}
 	if len(free) > 0 {
 		free[w.random.IntN(len(free))]()
 	}

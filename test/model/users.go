@@ -202,8 +202,21 @@ func (u *users) wish(inst *v1alpha1.Installation) wish {
 		description["subinstallations"] = templatesOf(wanted.subs)
 	}
 	inst.Spec.Blueprint = v1alpha1.BlueprintDefinition{Inline: &v1alpha1.InlineBlueprint{Filesystem: v1alpha1.NewAnyJSON(encoded(filesystem(description)))}}
+	if u.world.rates.outside {
+		inst.Spec.ComponentDescriptor = &v1alpha1.ComponentDescriptorDefinition{Inline: v1alpha1.NewAnyJSONPointer(aComponent)}
+	}
 	return wanted
 }
+
+// aComponent is asked for by plans that need something outside.
+var aComponent = encoded(map[string]any{
+	"meta": map[string]any{"schemaVersion": "v2"},
+	"component": map[string]any{
+		"name": "example.org/model", "version": "1.0.0", "provider": "example",
+		"repositoryContexts": []any{map[string]any{"type": "ociRegistry", "baseUrl": "registry.example.org"}},
+		"sources":            []any{}, "componentReferences": []any{}, "resources": []any{},
+	},
+})
 
 // items makes up items of an Installation, or of a subinstallation of it.
 func (u *users) items(inst, sub string) []wishedItem {

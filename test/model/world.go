@@ -42,15 +42,19 @@ type rates struct {
 	// a controller that hears late of what the caches have seen.
 	late kind
 	deaf string
+	// outside says that plans ask a component, so that they are made away from the workers,
+	// and slow that this takes long.
+	outside, slow bool
 }
 
 // counts is what a history has cost.
-type counts struct{ steps, reconciles, reads, writes, statusWrites, crashes, faults int }
+type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults int }
 
 // add sums up.
 func (c *counts) add(o counts) {
 	c.steps += o.steps
 	c.reconciles += o.reconciles
+	c.plans += o.plans
 	c.reads += o.reads
 	c.writes += o.writes
 	c.statusWrites += o.statusWrites
@@ -112,6 +116,8 @@ type world struct {
 	jobs   int
 	// given are the jobs of items that were handed over at the desk.
 	given map[types.NamespacedName]hand
+	// plans are those that are made away from the workers, and have not begun.
+	plans []func()
 }
 
 // laneNames are the controllers.
@@ -145,6 +151,7 @@ func (w *world) boot() {
 		w.caches[k], w.pending[k] = cache, nil
 	}
 	w.process, w.untold, w.given = newProcess(), map[listener][]change{}, map[types.NamespacedName]hand{}
+	w.plans = nil
 	// What the process before has begun has ended with it.
 	w.target.busy = map[types.UID]bool{}
 	w.lanes = map[string]*lane{}
@@ -193,20 +200,13 @@ func (w *world) run(l *lane, at int) {
 	l.ready = append(l.ready[:at:at], l.ready[at+1:]...)
 	delete(l.timers, key)
 	w.counts.reconciles++
-	w.depth++
 	l.running[key] = true
-	version, process, around := w.store.version, w.process, w.at
-	w.at = process
-	result, err := w.protected(l, key)
+	version := w.store.version
+	var result ctrl.Result
+	var err error
+	alive := w.within(func() { result, err = w.protected(l, key) })
 	delete(l.running, key)
-	w.depth--
-	w.at = around
-	if process.ended() {
-		if process == w.process { // otherwise somebody beside us has noticed
-			w.note("crash in the midst of it")
-			w.counts.crashes++
-			w.boot()
-		}
+	if !alive {
 		return
 	}
 	if w.store.version != version || err != nil {
@@ -222,6 +222,25 @@ func (w *world) run(l *lane, at int) {
 	default:
 		delete(l.failures, key)
 	}
+}
+
+// within does work of the process, and says whether that has outlived it.
+func (w *world) within(work func()) bool {
+	process, around := w.process, w.at
+	w.at = process
+	w.depth++
+	work()
+	w.depth--
+	w.at = around
+	if !process.ended() {
+		return true
+	}
+	if process == w.process { // otherwise somebody beside us has noticed
+		w.note("crash in the midst of it")
+		w.counts.crashes++
+		w.boot()
+	}
+	return false
 }
 
 // protected lets a panic break the history, not the test.
@@ -273,6 +292,9 @@ func (w *world) moves() (moves []func(), weights []float64) {
 		if len(w.untold[to]) > 0 {
 			may(2*w.share(to.lane == w.rates.deaf), func() { w.tell(to) })
 		}
+	}
+	if len(w.plans) > 0 {
+		may(2*w.share(w.rates.slow), w.makePlan)
 	}
 	if !w.calm {
 		may(w.rates.crash, func() { w.note("crash"); w.counts.crashes++; w.boot() })
@@ -334,7 +356,7 @@ func (w *world) atWork() bool {
 			return true
 		}
 	}
-	return false
+	return len(w.plans) > 0
 }
 
 // busy tells whether something will happen by itself, without a deadline.

@@ -1,0 +1,37 @@
+package model
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/internal/offload"
+)
+
+// elsewhereFor lets plans be made away from the workers of a process, each at any later
+// moment, with everything that may happen in between.
+func (w *world) elsewhereFor(process *process) offload.Options {
+	return offload.Options{
+		Most: 3, Share: 2, Keep: 2, Patience: 30 * time.Second, Longest: longWait,
+		Go: func(work func()) {
+			if process == w.process {
+				w.plans = append(w.plans, work)
+			}
+		},
+		Wake: func(key types.NamespacedName) {
+			if process == w.process {
+				w.lanes["installation"].add(key)
+			}
+		},
+	}
+}
+
+// makePlan makes one of the plans that were asked for.
+func (w *world) makePlan() {
+	at := w.random.IntN(len(w.plans))
+	work := w.plans[at]
+	w.plans = append(w.plans[:at:at], w.plans[at+1:]...)
+	w.counts.plans++
+	w.note("a plan is made elsewhere")
+	w.within(work)
+}
