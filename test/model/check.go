@@ -212,7 +212,7 @@ func (w *world) waitsForImporter(object client.Object) bool {
 	if !ok || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.InitDelete || len(inst.Spec.Exports.Data) == 0 || parentOf(inst) != "-" {
 		return false
 	}
-	other, err := w.store.get("Installation", types.NamespacedName{Namespace: space, Name: "b"})
+	other, err := w.store.get("Installation", homeOf("b"))
 	return err == nil && len(other.(*v1alpha1.Installation).Spec.Imports.Data) > 0
 }
 

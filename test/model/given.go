@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -35,17 +34,19 @@ func (u *users) expect(inst *v1alpha1.Installation, operation v1alpha1.Operation
 func (u *users) giveValue() {
 	u.values++
 	u.given = u.values
-	object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: given}, Data: v1alpha1.NewAnyJSON(fmt.Append(nil, u.given))}
-	err := u.world.store.create(object)
-	if err != nil {
-		err = u.world.store.update(object, false)
-	}
-	if err != nil {
-		panic(err)
+	for _, space := range spaces {
+		object := &v1alpha1.DataObject{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: given}, Data: v1alpha1.NewAnyJSON(fmt.Append(nil, u.given))}
+		err := u.world.store.create(object)
+		if err != nil {
+			err = u.world.store.update(object, false)
+		}
+		if err != nil {
+			panic(err)
+		}
 	}
 	u.world.note("user: give %d", u.given)
 	for _, name := range installations {
-		stored, err := u.world.store.get("Installation", types.NamespacedName{Namespace: space, Name: name})
+		stored, err := u.world.store.get("Installation", homeOf(name))
 		if err != nil {
 			continue
 		}

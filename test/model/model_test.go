@@ -23,6 +23,7 @@ func weather(seed uint64) rates {
 	r.news = []float64{0.3, 0.1, 0.6}[seed/16%3]
 	r.late = []kind{"", "DeployItem", "Execution", "Installation"}[seed/48%4]
 	r.deaf = append([]string{""}, laneNames...)[seed/192%4]
+	r.confined, r.slowSpace = seed/3%2 == 0, append([]string{""}, spaces...)[seed/6%3]
 	r.outside, r.slow = seed/4%3 == 0, seed/12%3 == 0
 	return r
 }

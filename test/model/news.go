@@ -10,28 +10,67 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// listener is a controller that hears of a kind. Each hears the events of a kind in their
-// order, but one controller later than the other, and one kind later than the other.
+// stream is a watch of a kind: one for all namespaces, or one for each, as for a server
+// that is confined to some. Then a namespace may be behind the other.
+type stream struct {
+	kind  kind
+	space string
+}
+
+// streams are all that there may be.
+var streams = streamsOf(cachedKinds)
+
+func streamsOf(kinds []kind) (all []stream) {
+	for _, k := range kinds {
+		for _, space := range append([]string{""}, spaces...) {
+			all = append(all, stream{k, space})
+		}
+	}
+	return all
+}
+
+// streamOf returns the one by which a change comes.
+func (w *world) streamOf(c change) stream {
+	if w.rates.confined {
+		return stream{c.kind, c.key.Namespace}
+	}
+	return stream{c.kind, ""}
+}
+
+// behind says that events of a stream reach the caches late.
+func (r rates) behind(s stream) bool {
+	return s.kind == r.late || s.space != "" && s.space == r.slowSpace
+}
+
+// listener is a controller that hears of a stream. Each hears the events of a stream in
+// their order, but one controller later than the other, and one stream later than the other.
 type listener struct {
 	lane string
-	kind kind
+	stream
 }
 
 // listeners are those whom wake tells something.
-var listeners = []listener{
-	{"installation", "Installation"}, {"installation", "Execution"},
-	{"execution", "Installation"}, {"execution", "Execution"}, {"execution", "DeployItem"},
-	{"deployer", "DeployItem"},
+var listeners = listening(map[string][]kind{
+	"installation": {"Installation", "Execution"}, "execution": {"Installation", "Execution", "DeployItem"}, "deployer": {"DeployItem"},
+})
+
+func listening(to map[string][]kind) (all []listener) {
+	for _, name := range laneNames {
+		for _, s := range streamsOf(to[name]) {
+			all = append(all, listener{name, s})
+		}
+	}
+	return all
 }
 
-// deliver lets a cache see its next event.
-func (w *world) deliver(k kind) {
-	c := w.pending[k][0]
-	w.pending[k] = w.pending[k][1:]
+// deliver lets a cache see the next event of a stream.
+func (w *world) deliver(s stream) {
+	c := w.pending[s][0]
+	w.pending[s] = w.pending[s][1:]
 	if c.after == nil {
-		delete(w.caches[k], c.key)
+		delete(w.caches[c.kind], c.key)
 	} else {
-		w.caches[k][c.key] = c.after
+		w.caches[c.kind][c.key] = c.after
 	}
 	w.announce(c)
 }
@@ -39,13 +78,13 @@ func (w *world) deliver(k kind) {
 // announce lets all hear of a change who listen to its kind, sooner or later.
 func (w *world) announce(c change) {
 	for _, to := range listeners {
-		if to.kind == c.kind {
+		if to.stream == w.streamOf(c) {
 			w.untold[to] = append(w.untold[to], c)
 		}
 	}
 }
 
-// tell lets a controller hear of the next event of a kind.
+// tell lets a controller hear of the next event of a stream.
 func (w *world) tell(to listener) {
 	c := w.untold[to][0]
 	w.untold[to] = w.untold[to][1:]
@@ -68,9 +107,9 @@ func (w *world) others(p *process) {
 	if w.depth == 0 || p.ended() {
 		return // who handles an event outside of all work reads as well
 	}
-	for _, k := range cachedKinds {
-		if len(w.pending[k]) > 0 && w.random.Float64() < w.news(k == w.rates.late) {
-			w.deliver(k)
+	for _, s := range streams {
+		if len(w.pending[s]) > 0 && w.random.Float64() < w.news(w.rates.behind(s)) {
+			w.deliver(s)
 		}
 	}
 	for _, to := range listeners {

@@ -67,7 +67,7 @@ func (u *users) share(inst *v1alpha1.Installation, wanted *wish) func(map[string
 			wanted.items[i].Value = importedValue
 		}
 		return importing
-	case inst.Name == "a":
+	case inst.Name == "a" || inst.Name == "c":
 		u.values++
 		value := u.values
 		inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "out", DataRef: "shared"}}

@@ -8,14 +8,25 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-const space = "ns"
+// spaces are the namespaces.
+var spaces = []string{"ns", "other"}
 
-// installations are the names that users have for their Installations.
-var installations = []string{"a", "b"}
+// installations are the names that users have for their Installations. The last one is
+// alone in its namespace.
+var installations = []string{"a", "b", "c"}
+
+// homeOf says where an Installation of a user is.
+func homeOf(name string) types.NamespacedName {
+	if name == "c" {
+		return types.NamespacedName{Namespace: spaces[1], Name: name}
+	}
+	return types.NamespacedName{Namespace: spaces[0], Name: name}
+}
 
 // users do what users do, in the wrong order.
 type users struct {
@@ -45,22 +56,17 @@ type wishedItem struct {
 
 func newUsers(w *world) *users {
 	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]wish{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}}
-	for _, object := range []struct {
-		name string
-		do   func() error
-	}{
-		{"Context", func() error {
-			return w.store.create(&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: v1alpha1.DefaultContextName}})
-		}},
-		{"Target", func() error {
-			return w.store.create(&v1alpha1.Target{
+	for _, space := range spaces {
+		for _, object := range []client.Object{
+			&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: v1alpha1.DefaultContextName}},
+			&v1alpha1.Target{
 				ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "host"},
 				Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"x"}`))},
-			})
-		}},
-	} {
-		if err := object.do(); err != nil {
-			panic(err)
+			},
+		} {
+			if err := w.store.create(object); err != nil {
+				panic(err)
+			}
 		}
 	}
 	return u
@@ -82,7 +88,7 @@ func (u *users) act() {
 		return
 	}
 	name := installations[u.world.random.IntN(len(installations))]
-	stored, err := u.world.store.get("Installation", types.NamespacedName{Namespace: space, Name: name})
+	stored, err := u.world.store.get("Installation", homeOf(name))
 	if err != nil {
 		u.create(name)
 		return
@@ -111,7 +117,7 @@ func (u *users) act() {
 }
 
 func (u *users) create(name string) {
-	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name, Annotations: map[string]string{}}}
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: homeOf(name).Namespace, Name: name, Annotations: map[string]string{}}}
 	inst.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
 	if u.world.random.IntN(4) == 0 {
 		inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] = "true"
@@ -166,7 +172,7 @@ func (u *users) askForUpdate(inst *v1alpha1.Installation) {
 
 func (u *users) remove(inst *v1alpha1.Installation) {
 	u.world.note("user: delete %s", inst.Name)
-	if stored, err := u.world.store.get("Installation", types.NamespacedName{Namespace: space, Name: inst.Name}); err == nil && len(stored.GetFinalizers()) == 0 {
+	if stored, err := u.world.store.get("Installation", client.ObjectKeyFromObject(inst)); err == nil && len(stored.GetFinalizers()) == 0 {
 		u.world.note("user: it was never taken up")
 	}
 	if err := u.world.store.remove(inst, nil); err != nil {

@@ -42,6 +42,10 @@ type rates struct {
 	// a controller that hears late of what the caches have seen.
 	late kind
 	deaf string
+	// confined says that each namespace has a watch of its own, and slowSpace is the one
+	// whose events come late.
+	confined  bool
+	slowSpace string
 	// outside says that plans ask a component, so that they are made away from the workers,
 	// and slow that this takes long.
 	outside, slow bool
@@ -93,7 +97,7 @@ type world struct {
 	store  *store
 	caches map[kind]map[types.NamespacedName]client.Object
 	// pending are the events that the caches have not seen yet.
-	pending map[kind][]change
+	pending map[stream][]change
 	// untold are the events that a cache has seen and a controller has not heard of yet.
 	untold map[listener][]change
 	// depth is how many controllers are at work at the same time.
@@ -127,12 +131,13 @@ func newWorld(seed uint64, r rates) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), rates: r, store: newStore(), elsewhere: seed/4%4 == 0}
 	w.target = newTarget(w)
 	w.users = newUsers(w)
-	w.pending = map[kind][]change{}
+	w.pending = map[stream][]change{}
 	w.store.watch = func(c change) {
 		w.checkChange(c)
 		for _, k := range cachedKinds {
 			if k == c.kind {
-				w.pending[k] = append(w.pending[k], c)
+				s := w.streamOf(c)
+				w.pending[s] = append(w.pending[s], c)
 			}
 		}
 	}
@@ -148,8 +153,9 @@ func (w *world) boot() {
 		for key, object := range w.store.objects[k] {
 			cache[key] = object
 		}
-		w.caches[k], w.pending[k] = cache, nil
+		w.caches[k] = cache
 	}
+	w.pending = map[stream][]change{}
 	w.process, w.untold, w.given = newProcess(), map[listener][]change{}, map[types.NamespacedName]hand{}
 	w.plans = nil
 	// What the process before has begun has ended with it.
@@ -283,9 +289,9 @@ func (w *world) moves() (moves []func(), weights []float64) {
 			may(3, func() { w.run(l, w.random.IntN(len(l.ready))) })
 		}
 	}
-	for _, k := range cachedKinds {
-		if len(w.pending[k]) > 0 {
-			may(2*w.share(k == w.rates.late), func() { w.deliver(k) })
+	for _, s := range streams {
+		if len(w.pending[s]) > 0 {
+			may(2*w.share(w.rates.behind(s)), func() { w.deliver(s) })
 		}
 	}
 	for _, to := range listeners {
@@ -341,8 +347,8 @@ func (w *world) step() {
 
 // atWork tells whether something can happen without that time passes.
 func (w *world) atWork() bool {
-	for _, k := range cachedKinds {
-		if len(w.pending[k]) > 0 {
+	for _, s := range streams {
+		if len(w.pending[s]) > 0 {
 			return true
 		}
 	}
