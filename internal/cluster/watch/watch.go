@@ -57,7 +57,8 @@ func (k Key) limit(options *metav1.ListOptions) { options.LabelSelector = k.Sele
 // watch is one informer and those who wait for it.
 type watch struct {
 	informer cache.SharedIndexInformer
-	stop     context.CancelFunc
+	// start lets it run, stop ends it.
+	start, stop func()
 	// resource names what is watched.
 	resource string
 	// answer is what the list costs that is being read, stored what is kept.
@@ -104,8 +105,10 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	defer w.mutex.Unlock()
 	shared, ok := w.running[key]
 	if !ok {
-		shared = w.start(key)
+		shared = w.make(key)
 		w.running[key] = shared
+		// It runs when somebody waits: it may end before this one would hear of it.
+		defer shared.start()
 	}
 	s := &Subscription{watches: w, key: key, watch: shared, object: object, wake: wake}
 	shared.mutex.Lock()
@@ -117,7 +120,8 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	return s
 }
 
-func (w *Set) start(key Key) *watch {
+// make returns a watch that does not run yet.
+func (w *Set) make(key Key) *watch {
 	shared := &watch{
 		waiting:  make(map[string]map[*Subscription]struct{}),
 		resource: key.Resource.GroupResource().String(), answer: &budget.Loan{Budget: w.memory}, stored: budget.NewStored(w.memory),
@@ -153,14 +157,16 @@ func (w *Set) start(key Key) *watch {
 		stop()
 		shared.tellAll(failure.Explain(err, failure.TalkToCluster, w.server), true)
 	}
-	// It ends with stop: when the last subscription is closed, or when the watch has cost
-	// more than it may.
-	go shared.informer.RunWithContext(ctx)
-	go func() {
-		if registration != nil && cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
-			shared.tellAll(nil, false)
-		}
-	}()
+	shared.start = func() {
+		// It ends with stop: when the last subscription is closed, or when the watch has cost
+		// more than it may.
+		go shared.informer.RunWithContext(ctx)
+		go func() {
+			if registration != nil && cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+				shared.tellAll(nil, false)
+			}
+		}()
+	}
 	return shared
 }
 
