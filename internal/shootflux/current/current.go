@@ -57,6 +57,11 @@ func (r *Reader) Ask(ctx context.Context, key client.ObjectKey, object client.Ob
 	return err
 }
 
+// Behind says whether an object, which the cache has shown, is older than our last write.
+func (r *Reader) Behind(object client.Object) bool {
+	return !r.shows(client.ObjectKeyFromObject(object), versionOf(object))
+}
+
 // shows says whether a version is as new as what was written. What need not be remembered
 // any more is forgotten.
 func (r *Reader) shows(key client.ObjectKey, version uint64) bool {

@@ -20,7 +20,6 @@ import (
 
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/shootflux/access"
-	"go.landscaper.dev/internal/shootflux/current"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/managed"
 	"go.landscaper.dev/internal/shootflux/state"
@@ -56,8 +55,9 @@ func newSeed(t *testing.T, e *gardener.Extension, objects ...client.Object) *see
 	s.Reconciler = &Reconciler{
 		Client: api, Shoots: &access.Shoots{Seed: api}, Events: s.events, Manifests: manifests{}, DefaultVersion: "v2.4.0",
 		Resync: time.Hour, Random: func() float64 { return 0 }, Now: func() time.Time { return s.clock },
-		Bootstrapped: func(time.Duration) { s.bootstrapped++ }, writer: managed.NewWriter(api, api), extensionsNow: &current.Reader{Cache: api, API: api},
+		Bootstrapped: func(time.Duration) { s.bootstrapped++ },
 	}
+	s.readFrom(api)
 	return s
 }
 

@@ -66,6 +66,7 @@ type Reconciler struct {
 	// extensionsNow shows each Extension as it is after our own last write.
 	extensionsNow *current.Reader
 	projects      projects
+	writing       writing
 }
 
 // run is one look at an Extension.
@@ -93,6 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if left(e, now.kind) {
 		return ctrl.Result{}, nil
 	}
+	defer r.writing.end(e.Namespace)
 	result, err := r.look(ctx, now)
 	if apierrors.IsConflict(err) {
 		// A newer version is on its way to us, but it need not be one that wakes us.

@@ -71,6 +71,7 @@ func (r *Reconciler) spread() time.Duration { return time.Duration(r.Random() * 
 func (r *Reconciler) readFrom(api client.Reader) {
 	if r.writer == nil {
 		r.extensionsNow, r.writer = &current.Reader{Cache: r.Client, API: api}, managed.NewWriter(r.Client, api)
+		r.writer.Begins = r.writing.begin
 	}
 }
 
@@ -166,11 +167,12 @@ func (r *Reconciler) inNamespace(ctx context.Context, namespace string) []*garde
 	return list
 }
 
-// waiting are the Extensions that wait for a ManagedResource, or miss it.
+// waiting are the Extensions that wait for a ManagedResource, or miss it. That one waits is
+// told after the ManagedResource was written, and seen in the cache later still.
 func (r *Reconciler) waiting(ctx context.Context, object client.Object) []reconcile.Request {
 	var requests []reconcile.Request
 	for _, e := range r.inNamespace(ctx, object.GetNamespace()) {
-		if unfinished(e) || object.GetDeletionTimestamp() != nil || r.Now().Sub(e.Status.LastOperation.LastUpdateTime.Time) < fresh {
+		if unfinished(e) || r.writing.in(e.Namespace) || r.extensionsNow.Behind(e) || object.GetDeletionTimestamp() != nil || r.Now().Sub(e.Status.LastOperation.LastUpdateTime.Time) < fresh {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)})
 		}
 	}

@@ -21,6 +21,9 @@ type Writer struct {
 	Client client.Client
 	// Read reads ManagedResources.
 	Read *current.Reader
+	// Begins is told of a namespace before the contents of a ManagedResource are written
+	// there; nil tells nobody.
+	Begins func(namespace string)
 }
 
 // NewWriter makes a Writer whose client reads ManagedResources from a cache.
@@ -85,6 +88,9 @@ func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Sta
 	}
 	if same {
 		return standing, false, nil
+	}
+	if w.Begins != nil {
+		w.Begins(namespace)
 	}
 	written, err := w.write(ctx, namespace, piece.Name, present, secrets)
 	if err != nil {
