@@ -56,6 +56,12 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 	if sourcesecret.Generated(found.secret) {
 		found.publicKey = sshkey.PublicKey(found.secret.Data)
 	}
+	// The status has the key since the first run that got further than this.
+	if found.place == sourcesecret.Garden && found.publicKey != state.ReadStatus(now.e).PublicKey {
+		if err := places.Publish(ctx, found.publicKey); err != nil {
+			return nil, err
+		}
+	}
 	if found.lacks = sourcesecret.Lacks(found.secret, c.Source); found.lacks != "" {
 		r.warn(now, "CredentialsIncomplete", "the Secret "+found.secret.Name+": "+found.lacks)
 	}
@@ -87,11 +93,7 @@ func (r *Reconciler) makeKey(ctx context.Context, now *run, c *config.Config, de
 	if !decision.NewKey {
 		return nil
 	}
-	public := sshkey.PublicKey(made.Data)
 	r.tell(now, "SSHKeyGenerated", fmt.Sprintf("register this key with the repository %s: %s; its host keys are %s",
-		c.Source.URL, public, strings.Join(sshkey.Fingerprints(string(made.Data[sshkey.DataKnownHosts])), ", ")))
-	if found.place != sourcesecret.Garden {
-		return nil
-	}
-	return places.Publish(ctx, public)
+		c.Source.URL, sshkey.PublicKey(made.Data), strings.Join(sshkey.Fingerprints(string(made.Data[sshkey.DataKnownHosts])), ", ")))
+	return nil
 }
