@@ -2,6 +2,10 @@ package lifecycle
 
 import (
 	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/shootflux/managed"
@@ -25,12 +29,26 @@ func (w *work) inherit(ctx context.Context) error {
 
 // rotated remembers at once that a key was rotated: whatever fails from here on must not
 // make another one, which nobody has registered.
+//
+// So it is remembered also if somebody else has changed the Extension meanwhile, though the
+// run ends then. Nobody else writes this field.
 func (w *work) rotated(ctx context.Context) error {
 	if w.asked != RequestRotate {
 		return nil
 	}
 	w.after.HandledOperation = w.asked
-	return w.report(ctx, w.e, func(status *gardener.ExtensionStatus) { status.State = w.after.Encode() })
+	remember := func(status *gardener.ExtensionStatus) { status.State = w.after.Encode() }
+	conflict := w.report(ctx, w.e, remember)
+	if !apierrors.IsConflict(conflict) {
+		return conflict
+	}
+	changed := w.e.DeepCopy()
+	remember(&changed.Status)
+	if err := w.Client.Status().Patch(ctx, changed, client.MergeFrom(w.e)); err != nil {
+		return fmt.Errorf("remember in Extension %s/%s that the key was rotated: %w", w.e.Namespace, w.e.Name, err)
+	}
+	w.extensionsNow.Wrote(changed)
+	return conflict
 }
 
 // stand reads how far the pieces are.

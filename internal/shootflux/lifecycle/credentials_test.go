@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,12 +19,14 @@ import (
 	"go.landscaper.dev/internal/shootflux/state"
 )
 
+const hostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+
 // privateSource is a repository for which a key is generated.
 func privateSource() *config.Config {
 	c := config.Default()
 	c.Source = &config.Source{
 		Private: true, GenerateSSHKey: true, URL: "ssh://git@git.example.org/lab",
-		KnownHosts: "git.example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
+		KnownHosts: "git.example.org " + hostKey,
 	}
 	return c
 }
@@ -75,5 +78,44 @@ func TestPublishesAgain(t *testing.T) {
 	now.e.Status.ProviderStatus = state.Status{PublicKey: found.publicKey}.Encode()
 	if _, err := look(); err != nil || published != 2 {
 		t.Errorf("%v, published %d times", err, published)
+	}
+}
+
+// TestRotatesOnce: who asks for another key gets one, also if somebody else changes the
+// Extension while it is made: people register the first one that they hear of.
+func TestRotatesOnce(t *testing.T) {
+	e := extension()
+	e.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"flux.extensions.gardener.cloud/v1alpha1","kind":"FluxConfig",
+		"source":{"template":{"spec":{"url":"ssh://git@git.example.org/lab","ref":{"branch":"main"}}},"generateSSHKey":true,"knownHosts":"git.example.org ` + hostKey + `"},
+		"kustomization":{"template":{"spec":{"path":"./"}}}}`)}
+	s := newSeed(t, e, cluster(plainShoot))
+	keys := 0
+	s.Garden = gardenOf(t, interceptor.Funcs{Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+		if _, is := object.(*corev1.Secret); is {
+			keys++
+			changed := s.stored(t)
+			changed.Labels = map[string]string{"health": strconv.Itoa(keys)}
+			if err := s.Client.Update(ctx, changed); err != nil {
+				t.Error(err)
+			}
+		}
+		return c.Update(ctx, object, options...)
+	}})
+	if _, err := s.look(t); err != nil || !strings.Contains(s.told(), "SSHKeyGenerated") {
+		t.Fatalf("there is no key to rotate: %v", err)
+	}
+	asking := cluster(`,"annotations":{"` + RequestAnnotation + `":"` + RequestRotate + `"}},"spec":{}`)
+	if err := errors.Join(s.Client.Delete(t.Context(), asking), s.Client.Create(t.Context(), asking)); err != nil {
+		t.Fatal(err)
+	}
+	s.extensionsNow.Cache = past{s.Client, s.stored(t)}
+	for range 3 {
+		if _, err := s.look(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remembered, err := state.Read(s.stored(t))
+	if told := s.told(); keys != 1 || strings.Count(told, "SSHKeyGenerated") != 1 || err != nil || remembered.HandledOperation != RequestRotate {
+		t.Errorf("%d keys, told %q, remembered %+v, %v", keys, told, remembered, err)
 	}
 }
