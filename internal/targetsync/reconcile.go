@@ -102,7 +102,9 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 		return ctrl.Result{}, err
 	}
 	if several {
-		r.givesUp(key, known)
+		if r.givesUp(key, known) {
+			return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
+		}
 		known.starts(sync)
 		_, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonSeveral, errSeveral))
 		// Its end wakes us, and is reason enough for a run.

@@ -256,3 +256,42 @@ func TestGauge(t *testing.T) {
 		})
 	}
 }
+
+// TestSeveralWhileARunEnds: a run that is told to end because another TargetSync came is
+// waited for: it still reads what a report of ours would write.
+func TestSeveralWhileARunEnds(t *testing.T) {
+	g := newGarden(t, "eu")
+	reads, goOn := make(chan struct{}), make(chan struct{})
+	b := newBench(t, g, withStatus(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		if at.Name == "access" {
+			close(reads)
+			<-goOn
+		}
+		return c.Get(ctx, at, object, options...)
+	}}), annotatedFleet(nil))
+	look := func() ctrl.Result {
+		t.Helper()
+		result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	look()
+	<-reads
+	other := annotatedFleet(nil)
+	other.Name, other.UID = "other", "v"
+	if err := b.Client.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if result := look(); result.RequeueAfter != report.ConflictPause || len(b.stored(t).Status.LastErrors) > 0 {
+		t.Errorf("looks again in %s, and tells %v", result.RequeueAfter, b.stored(t).Status.LastErrors)
+	}
+	close(goOn)
+	for look().RequeueAfter == report.ConflictPause {
+		continue
+	}
+	if sync := b.stored(t); sync.Status.LastErrors[0] != errSeveral.Error() {
+		t.Errorf("%+v", sync.Status)
+	}
+}
