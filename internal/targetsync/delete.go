@@ -42,7 +42,11 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 	if err := r.Client.List(ctx, all, client.InNamespace(sync.Namespace)); err != nil {
 		return fmt.Errorf("list TargetSyncs: %w", err)
 	}
-	alone := len(all.Items) <= 1
+	alone, accesses := true, map[string]bool{sync.Spec.SecretRef.Name: true}
+	for _, other := range all.Items {
+		alone = alone && (other.Name == sync.Name || other.DeletionTimestamp != nil)
+		accesses[other.Spec.SecretRef.Name] = true
+	}
 	targets, secrets := &v1alpha1.TargetList{}, metadataOfSecrets()
 	for _, list := range []client.ObjectList{targets, secrets} {
 		if err := r.Reader.List(ctx, list, client.InNamespace(sync.Namespace), client.MatchingLabels{v1alpha1.TargetSyncLabel: v1alpha1.TargetSyncLabelValue}); err != nil {
@@ -54,7 +58,7 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 		made = append(made, &targets.Items[i])
 	}
 	for i := range secrets.Items {
-		if secrets.Items[i].Name != sync.Spec.SecretRef.Name {
+		if !accesses[secrets.Items[i].Name] {
 			made = append(made, &secrets.Items[i])
 		}
 	}
@@ -71,7 +75,8 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 }
 
 // attributed reports whether an object goes with a TargetSync of this name. What tells
-// no maker, or one that is gone, goes with the last one of the namespace.
+// no maker, or one that is gone, goes with the last one of the namespace: if several go at
+// once, none of them can leave it to the others.
 func attributed(object metav1.Object, name string, alone bool) bool {
 	return alone || object.GetAnnotations()[v1alpha1.TargetSyncNameAnnotation] == name
 }

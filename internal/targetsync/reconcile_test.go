@@ -174,6 +174,35 @@ func TestReconcileDeletion(t *testing.T) {
 	}
 }
 
+// TestReconcileDeletionOfSeveral: what tells no maker goes with the last TargetSync of a
+// namespace, also if two go at once and each still sees the other.
+func TestReconcileDeletionOfSeveral(t *testing.T) {
+	going := &metav1.Time{Time: now}
+	for _, test := range []struct {
+		reason string
+		other  *metav1.Time
+		left   string
+	}{
+		{"the other one stays, and may need it", nil, "T:eu S:eu S:other-access"},
+		{"the other one goes as well, but not its access, whatever label somebody has put on it", going, "S:other-access"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			sync, other := annotatedFleet(nil), annotatedFleet(nil)
+			sync.Finalizers, sync.DeletionTimestamp = []string{v1alpha1.Finalizer}, going
+			other.Name, other.UID, other.Finalizers, other.DeletionTimestamp = "other", "v", sync.Finalizers, test.other
+			other.Spec.SecretRef.Name = "other-access"
+			access := ownSecret(func(s *corev1.Secret) { s.Name = "other-access" })
+			b := newBench(t, newGarden(t), withStatus(interceptor.Funcs{}), sync, other, ownSecret(unchanged), ownTarget(unchanged), access)
+			if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+				t.Fatal(err)
+			}
+			if got := made(t, b.Client); got != test.left {
+				t.Errorf("left is %q", got)
+			}
+		})
+	}
+}
+
 // TestReconcileGone: what is gone is forgotten, and a new one of the name begins anew.
 func TestReconcileGone(t *testing.T) {
 	g := newGarden(t, "eu")
