@@ -213,6 +213,8 @@ func (m *memory) starts(sync *v1alpha1.TargetSync) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.begun = triggerOf(sync)
+	// Until it has been told of, another one is due: what became of a run may be lost.
+	m.next = time.Time{}
 	m.sawReconcile, m.sawRotation = wantsRun(sync), wantsRotation(sync)
 	clear(m.news)
 }

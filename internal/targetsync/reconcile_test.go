@@ -114,6 +114,28 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
+// TestReconcileLostRun: a run whose result was lost is made again. It began because of a
+// change that nobody would tell us of once more.
+func TestReconcileLostRun(t *testing.T) {
+	g := newGarden(t, "eu")
+	b := newBench(t, g, withStatus(interceptor.Funcs{}), annotatedFleet(nil))
+	b.settle(t)
+	sync := b.stored(t)
+	sync.Generation = 2
+	if err := b.Client.Update(t.Context(), sync); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+		t.Fatal(err)
+	}
+	<-b.woken
+	b.runs.Forget(key)
+	b.settle(t)
+	if sync := b.stored(t); sync.Status.ObservedGeneration != 2 {
+		t.Errorf("%+v", sync.Status)
+	}
+}
+
 // TestReconcileSeveral: of two TargetSyncs in a namespace neither works, and the end of one
 // is reason enough for the other.
 func TestReconcileSeveral(t *testing.T) {
