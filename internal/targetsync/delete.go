@@ -29,7 +29,7 @@ func (r *Reconciler) delete(ctx context.Context, sync *v1alpha1.TargetSync, know
 		pause, err := r.report(ctx, sync, known, (&outcome{}).ended(reasonResource, err))
 		return ctrl.Result{RequeueAfter: pause}, err
 	}
-	if err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) { controllerutil.RemoveFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
+	if err := r.patch(ctx, sync, known, func(changed *v1alpha1.TargetSync) { controllerutil.RemoveFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
 		return ctrl.Result{}, fmt.Errorf("remove the finalizer: %w", client.IgnoreNotFound(err))
 	}
 	return ctrl.Result{}, nil

@@ -38,7 +38,6 @@ type Reconciler struct {
 	Spread func() float64
 
 	memories memories
-	written  job.Written
 	runs     *offload.Pool[*outcome]
 	// wake lets a TargetSync be looked at.
 	wake func(types.NamespacedName)
@@ -81,11 +80,11 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if !r.written.Fresh(sync) {
+	known := r.memories.of(key, sync.UID)
+	if !known.written.Fresh(sync) {
 		// What we have written is on its way here. A status wakes nobody.
 		return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
 	}
-	known := r.memories.of(key, sync.UID)
 	if sync.DeletionTimestamp != nil {
 		if r.givesUp(key, known) {
 			return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
@@ -93,7 +92,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 		return r.delete(ctx, sync, known)
 	}
 	if !controllerutil.ContainsFinalizer(sync, v1alpha1.Finalizer) {
-		if err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) { controllerutil.AddFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
+		if err := r.patch(ctx, sync, known, func(changed *v1alpha1.TargetSync) { controllerutil.AddFinalizer(changed, v1alpha1.Finalizer) }); err != nil {
 			return ctrl.Result{}, fmt.Errorf("add the finalizer: %w", err)
 		}
 	}
@@ -193,7 +192,7 @@ func (r *Reconciler) report(ctx context.Context, sync *v1alpha1.TargetSync, know
 			known.next = now
 			return 0, fmt.Errorf("update the status: %w", err)
 		}
-		r.written.Record(updated)
+		known.written.Record(updated)
 		r.tell(ctx, sync, updated, o)
 		*sync = *updated
 	}
@@ -206,7 +205,7 @@ func (r *Reconciler) answer(ctx context.Context, sync *v1alpha1.TargetSync, know
 	if !reconciled && !rotated {
 		return nil
 	}
-	err := r.patch(ctx, sync, func(changed *v1alpha1.TargetSync) {
+	err := r.patch(ctx, sync, known, func(changed *v1alpha1.TargetSync) {
 		if reconciled {
 			delete(changed.Annotations, v1alpha1.OperationAnnotation)
 		}
@@ -225,13 +224,13 @@ func (r *Reconciler) answer(ctx context.Context, sync *v1alpha1.TargetSync, know
 }
 
 // patch changes the metadata of a TargetSync in the version that we have seen.
-func (r *Reconciler) patch(ctx context.Context, sync *v1alpha1.TargetSync, change func(*v1alpha1.TargetSync)) error {
+func (r *Reconciler) patch(ctx context.Context, sync *v1alpha1.TargetSync, known *memory, change func(*v1alpha1.TargetSync)) error {
 	changed := sync.DeepCopy()
 	change(changed)
 	if err := r.Client.Patch(ctx, changed, client.MergeFromWithOptions(sync, client.MergeFromWithOptimisticLock{})); err != nil {
 		return err // the caller tells what was done
 	}
-	r.written.Record(changed)
+	known.written.Record(changed)
 	*sync = *changed
 	return nil
 }

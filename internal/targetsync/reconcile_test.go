@@ -238,6 +238,13 @@ func TestReconcileGone(t *testing.T) {
 	if result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result != (ctrl.Result{}) || len(b.memories.known) > 0 {
 		t.Errorf("%v, %v, it remembers %v", result, err, b.memories.known)
 	}
+	// In memory its versions begin anew: what was last written is forgotten as well.
+	if err := b.Client.Create(t.Context(), annotatedFleet(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if b.settle(t); b.stored(t).Status.SyncedTargets != 1 {
+		t.Errorf("%+v", b.stored(t).Status)
+	}
 }
 
 // TestReconcileBreaksDown: a mistake of ours ends the look, is recorded without a value,
