@@ -101,6 +101,7 @@ func TestCopy(t *testing.T) {
 		{"somebody has deleted it since it was seen", nil, seen, interceptor.Funcs{}, "", word},
 		{"it has a type that the source has chosen before", []client.Object{ownSecret(func(s *corev1.Secret) { s.Type = "example.test/other" })}, seen, interceptor.Funcs{}, "", word},
 		{"somebody was faster with a Secret of the name", []client.Object{ownSecret(func(s *corev1.Secret) { s.Labels = nil })}, nil, interceptor.Funcs{}, "Secret blue/eu belongs to somebody else", "old"},
+		{"our own Secret that the cache does not show yet", []client.Object{ownSecret(unchanged)}, nil, interceptor.Funcs{}, "", word},
 		{"somebody has made it their own since it was seen", []client.Object{ownSecret(func(s *corev1.Secret) { s.Labels = nil })}, seen, interceptor.Funcs{}, "Secret blue/eu belongs to somebody else", "old"},
 		{"somebody was faster with a Target of the name", []client.Object{ownTarget(func(target *v1alpha1.Target) { target.Labels = nil })}, nil, interceptor.Funcs{}, "Target blue/eu belongs to somebody else", word},
 		{"our own Target that the cache does not show yet", []client.Object{ownTarget(unchanged)}, nil, interceptor.Funcs{}, "", word},

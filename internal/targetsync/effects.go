@@ -167,7 +167,11 @@ func (r *run) both(ctx context.Context, w plan.World, s plan.Step, data map[stri
 
 func (r *run) writeSecret(ctx context.Context, w plan.World, s plan.Step, data map[string][]byte, issued, expires time.Time) error {
 	if _, exists := w.Secrets[s.Name]; !exists {
-		return r.createSecret(ctx, plan.WantedSecret(r.sync, s, nil, data, issued, expires))
+		err := r.createSecret(ctx, plan.WantedSecret(r.sync, s, nil, data, issued, expires))
+		if !errors.Is(err, errThere) {
+			return err
+		}
+		// We may have made it ourselves, if the cache is behind.
 	}
 	existing := &corev1.Secret{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.sync.Namespace, Name: s.Name}, existing)
@@ -193,10 +197,13 @@ func (r *run) writeSecret(ctx context.Context, w plan.World, s plan.Step, data m
 	return nil
 }
 
+// errThere says that a Secret is there which was not when we looked.
+var errThere = errors.New("somebody has just made a Secret of this name")
+
 func (r *run) createSecret(ctx context.Context, wanted *corev1.Secret) error {
 	err := r.Client.Create(ctx, wanted)
 	if apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("%s", plan.Collision("Secret", wanted.Namespace, wanted.Name))
+		return errThere
 	}
 	if err != nil {
 		return refusal(err)
