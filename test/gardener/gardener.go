@@ -154,16 +154,37 @@ func awaitKind(ctx context.Context, cluster client.Client, kind *apiextensionsv1
 
 // Wait waits for an object, of which kind and name are given, until it is as wanted. The
 // object is then as it was seen.
+//
+// It begins with a list: a watch without a version may begin with what was there some time
+// ago, before the caller asked for what it waits for.
 func Wait(ctx context.Context, cluster client.WithWatch, object *unstructured.Unstructured, wanted func(*unstructured.Unstructured) (bool, error)) error {
-	named := client.MatchingFields{"metadata.name": object.GetName()}
+	last := object
+	looks := func(seen *unstructured.Unstructured) (bool, error) {
+		last = seen
+		done, err := wanted(seen)
+		if err != nil || done {
+			seen.DeepCopyInto(object)
+		}
+		return done || err != nil, err
+	}
 	listed := &unstructured.UnstructuredList{}
 	listed.SetGroupVersionKind(object.GroupVersionKind())
-	watches, err := cluster.Watch(ctx, listed, client.InNamespace(object.GetNamespace()), named)
+	named := &client.ListOptions{Namespace: object.GetNamespace()}
+	client.MatchingFields{"metadata.name": object.GetName()}.ApplyToList(named)
+	if err := cluster.List(ctx, listed, named); err != nil {
+		return fmt.Errorf("list %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	for i := range listed.Items {
+		if done, err := looks(&listed.Items[i]); done {
+			return err
+		}
+	}
+	named.Raw = &metav1.ListOptions{ResourceVersion: listed.GetResourceVersion()}
+	watches, err := cluster.Watch(ctx, listed, named)
 	if err != nil {
 		return fmt.Errorf("watch %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
 	defer watches.Stop()
-	last := object
 	for {
 		select {
 		case <-ctx.Done():
@@ -177,10 +198,7 @@ func Wait(ctx context.Context, cluster client.WithWatch, object *unstructured.Un
 			if !ok || change.Type == watch.Deleted {
 				continue
 			}
-			last = seen
-			done, err := wanted(seen)
-			if err != nil || done {
-				seen.DeepCopyInto(object)
+			if done, err := looks(seen); done {
 				return err
 			}
 		}
