@@ -14,6 +14,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/util/retry"
@@ -258,14 +259,26 @@ func read[T client.Object](t *testing.T, cluster client.Client, object T) (found
 	return object
 }
 
-// await watches an object until a condition holds.
+// await watches an object until a condition holds. It begins with a list: a watch without a
+// version may begin with what was there some time ago.
 func await[T client.Object](t *testing.T, cluster client.WithWatch, list client.ObjectList, namespace, name, what string, holds func(T) bool) T {
 	t.Helper()
-	return awaitSince(t, cluster, list, &metav1.ObjectMeta{Namespace: namespace, Name: name}, what, holds)
+	if err := cluster.List(t.Context(), list, client.InNamespace(namespace), client.MatchingFields{"metadata.name": name}); err != nil {
+		t.Fatal(err)
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range items {
+		if seen, ok := item.(T); ok && holds(seen) {
+			return seen
+		}
+	}
+	return awaitSince(t, cluster, list, &metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: list.GetResourceVersion()}, what, holds)
 }
 
-// awaitSince watches an object from a version on, until a condition holds. Without a
-// version, a watch may begin with what was there some time ago.
+// awaitSince watches an object from a version on, until a condition holds.
 func awaitSince[T client.Object](t *testing.T, cluster client.WithWatch, list client.ObjectList, since metav1.Object, what string, holds func(T) bool) (last T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), lifeline)
