@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,19 +138,19 @@ func TestRun(t *testing.T) {
 // also after a restart.
 func TestRunAgain(t *testing.T) {
 	g := newGarden(t, "eu", "us")
-	writes := 0
+	var writes atomic.Int32 // of a step for each Target, at the same time
 	r := g.runWith(t, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			writes++
+			writes.Add(1)
 			return c.Create(ctx, object, options...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-			writes++
+			writes.Add(1)
 			return c.Update(ctx, object, options...)
 		},
 	})
-	if o := r.do(t.Context()); !o.ok() || !o.wrote || o.synced != 2 || strings.Join(o.created, " ") != "eu us" || writes != 4 {
-		t.Fatalf("%+v, %d writes", o, writes)
+	if o := r.do(t.Context()); !o.ok() || !o.wrote || o.synced != 2 || strings.Join(o.created, " ") != "eu us" || writes.Load() != 4 {
+		t.Fatalf("%+v, %d writes", o, writes.Load())
 	}
 	asked := g.requests("/adminkubeconfig")
 	for _, step := range []struct {
@@ -158,8 +159,8 @@ func TestRunAgain(t *testing.T) {
 	}{{"at once", r.memory}, {"after a restart", (&memories{}).of(key, "u")}} {
 		t.Run(step.reason, func(t *testing.T) {
 			r.memory = step.memory
-			if o := r.do(t.Context()); !o.ok() || o.wrote || o.synced != 2 || len(o.created) > 0 || writes != 4 || o.wake.IsZero() {
-				t.Errorf("%+v, %d writes", o, writes)
+			if o := r.do(t.Context()); !o.ok() || o.wrote || o.synced != 2 || len(o.created) > 0 || writes.Load() != 4 || o.wake.IsZero() {
+				t.Errorf("%+v, %d writes", o, writes.Load())
 			}
 			if again := g.requests("/adminkubeconfig"); again != asked {
 				t.Errorf("credentials were asked for %d times", again-asked)
