@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/queue"
@@ -43,7 +44,7 @@ type reconciler struct {
 	// followContexts begins to watch Contexts.
 	followContexts func(context.Context) error
 
-	written job.Written
+	written current.Written
 	runs    runs
 }
 

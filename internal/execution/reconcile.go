@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/ancestor"
@@ -53,7 +54,7 @@ type Reconciler struct {
 	// Problems records where we break down; nil only logs it.
 	Problems *report.Problems
 
-	written job.Written
+	written current.Written
 	// created are the items that no cache has shown yet.
 	created creations
 	once    sync.Once

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/component"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
@@ -79,7 +80,7 @@ type Reconciler struct {
 	// Problems records where we break down; nil only logs it.
 	Problems *report.Problems
 
-	written  job.Written
+	written  current.Written
 	outages  patience.Outages
 	unstored marks
 	// taken are those whose first job was taken up and is not stored yet.

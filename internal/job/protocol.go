@@ -1,11 +1,7 @@
 package job
 
 import (
-	"strconv"
-	"sync"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -56,52 +52,4 @@ func TriggerOf(inst *v1alpha1.Installation) v1alpha1.JobTrigger {
 // Triggered returns the transition times of a job that was just handed over.
 func Triggered(now metav1.Time) *v1alpha1.TransitionTimes {
 	return &v1alpha1.TransitionTimes{TriggerTime: &now}
-}
-
-// Written remembers which version of each object this process wrote last, so
-// that a controller does not act on an older one from its cache: the newer one
-// is on its way and wakes the controller.
-// Versions are compared as numbers, which holds for two versions of one object. One that is
-// no number is believed: then a conflict stops a write that is too late.
-type Written struct {
-	mutex    sync.Mutex
-	versions map[types.UID]uint64
-}
-
-// Record remembers the version of an object that was just written.
-func (w *Written) Record(object metav1.Object) {
-	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return
-	}
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.versions == nil {
-		w.versions = make(map[types.UID]uint64)
-	}
-	w.versions[object.GetUID()] = max(version, w.versions[object.GetUID()])
-}
-
-// Fresh reports whether an object from a cache is at least as new as what this
-// process wrote. What it no longer needs to remember it forgets.
-func (w *Written) Fresh(object metav1.Object) bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	written, ok := w.versions[object.GetUID()]
-	if !ok {
-		return true
-	}
-	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
-	if err != nil || version >= written {
-		delete(w.versions, object.GetUID())
-		return true
-	}
-	return false
-}
-
-// Forget drops what is remembered of an object that is gone.
-func (w *Written) Forget(uid types.UID) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	delete(w.versions, uid)
 }

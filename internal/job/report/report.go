@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -62,7 +63,7 @@ type Reporter struct {
 	// Problems records where we break down; nil only logs it.
 	Problems *Problems
 	// Written remembers what was written.
-	Written *job.Written
+	Written *current.Written
 
 	breakdowns breakdowns
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -52,7 +53,7 @@ func newDesk(t *testing.T, objects ...client.Object) *desk {
 	}).Build()
 	clock := func() time.Time { return d.now }
 	d.Reporter = &Reporter{
-		Client: api, Events: d.recorder, Action: "ReconcileThing", AnnounceSuccess: true, Now: clock, Written: &job.Written{},
+		Client: api, Events: d.recorder, Action: "ReconcileThing", AnnounceSuccess: true, Now: clock, Written: &current.Written{},
 		Problems: &Problems{Client: api, Reader: api, Namespace: "landscaper", PodName: "pod", Now: clock},
 	}
 	return d

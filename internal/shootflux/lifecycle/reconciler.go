@@ -13,10 +13,10 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/shootflux/access"
 	"go.landscaper.dev/internal/shootflux/config"
-	"go.landscaper.dev/internal/shootflux/current"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/managed"
 	"go.landscaper.dev/internal/shootflux/shown"

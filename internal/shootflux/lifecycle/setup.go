@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/shootflux/access"
-	"go.landscaper.dev/internal/shootflux/current"
 	"go.landscaper.dev/internal/shootflux/managed"
 )
 

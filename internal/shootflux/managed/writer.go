@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
-	"go.landscaper.dev/internal/shootflux/current"
 )
 
 // Writer writes ManagedResources and their Secrets.

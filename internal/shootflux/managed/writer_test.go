@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/gardener"
-	"go.landscaper.dev/internal/shootflux/current"
 )
 
 // seed is an API server in memory that notes what is written.
