@@ -1,0 +1,109 @@
+package holdings
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/dataflow/holder"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/index"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/wanted"
+)
+
+// DropCopies deletes the copies of imports that this job has not written, because
+// the Installation or the blueprint no longer has the import.
+func (h Writer) DropCopies(ctx context.Context, inst *v1alpha1.Installation) error {
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	for _, list := range []client.ObjectList{data, targets} {
+		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.CopiesByScope: v1alpha1.InstallationScope(inst.Name)})
+		if err != nil {
+			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "list the copies of imports")
+		}
+	}
+	var errs []error
+	for i := range data.Items {
+		if object := &data.Items[i]; wanted.Stale(inst, object) {
+			errs = append(errs, h.dropData(ctx, inst, object))
+		}
+	}
+	for i := range targets.Items {
+		if object := &targets.Items[i]; wanted.Stale(inst, object) {
+			errs = append(errs, h.drop(ctx, object, "CleanupContext", "Target "+object.Name+", which is no longer imported"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// DropExports deletes what earlier jobs have exported and this one has not. It knows
+// what was just written, which the cache may still show as it was before.
+func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	for _, list := range []client.ObjectList{data, targets} {
+		err := h.Client.List(ctx, list, client.InNamespace(inst.Namespace), client.MatchingFields{index.ExportsBySource: v1alpha1.InstallationScope(inst.Name)})
+		if err != nil {
+			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupExports", "list the exports of earlier jobs")
+		}
+	}
+	var errs []error
+	for i := range data.Items {
+		object := &data.Items[i]
+		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.DataObjects, func(o *v1alpha1.DataObject) bool { return o.Name == object.Name }) {
+			errs = append(errs, h.drop(ctx, object, "CleanupExports", "DataObject "+object.Name+", which is no longer exported"))
+		}
+	}
+	for i := range targets.Items {
+		object := &targets.Items[i]
+		if wanted.StaleExport(inst, object) && !slices.ContainsFunc(written.Targets, func(o *v1alpha1.Target) bool { return o.Name == object.Name }) {
+			errs = append(errs, h.drop(ctx, object, "CleanupExports", "Target "+object.Name+", which is no longer exported"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// dropData deletes the copy of an import, and the Secret with its value before it.
+func (h Writer) dropData(ctx context.Context, inst *v1alpha1.Installation, object *v1alpha1.DataObject) error {
+	if err := h.dropValue(ctx, inst, holder.SecretOf(object)); err != nil {
+		return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "delete the Secret with the value of DataObject "+object.Name+", which is no longer imported")
+	}
+	return h.drop(ctx, object, "CleanupContext", "DataObject "+object.Name+", which is no longer imported")
+}
+
+// dropValue deletes the Secret with the value of a DataObject. What is not ours, or
+// already gone, is left alone.
+func (h Writer) dropValue(ctx context.Context, inst *v1alpha1.Installation, name string) error {
+	if name == "" {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	err := h.Reader.Get(ctx, client.ObjectKey{Namespace: inst.Namespace, Name: name}, secret)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err // the caller tells what is deleted
+	}
+	if secret.Type != holder.ValueSecretType || !facts.AsOwner(inst).Owns(secret) {
+		return nil
+	}
+	return client.IgnoreNotFound(h.Client.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})) // the caller tells what is deleted
+}
+
+// drop deletes the version of an object that was read.
+func (h Writer) drop(ctx context.Context, object client.Object, reason, what string) error {
+	// The cache may show the object as it was before this job has written it.
+	uid, version := object.GetUID(), object.GetResourceVersion()
+	err := h.Client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version})
+	if client.IgnoreNotFound(err) != nil {
+		return job.Wrap(err, published.HandlePhaseCompleting, reason, "delete "+what)
+	}
+	return nil
+}
