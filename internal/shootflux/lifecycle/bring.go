@@ -119,6 +119,9 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	if err := w.rotated(ctx); err != nil {
 		return nil, err
 	}
+	if err := w.show(ctx, now, w.credentials); err != nil {
+		return nil, err
+	}
 	source := w.credentials
 	if source == nil {
 		source = &credentials{}

@@ -34,7 +34,7 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 	if !private {
 		return nil, nil
 	}
-	places := access.Secrets{Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Garden, Project: now.shoot.Namespace}
+	places := r.places(now)
 	decision, err := sourcesecret.Decide(ctx, sourcesecret.Request{
 		Source: c.Source, Resources: resources(now.shoot), Before: sourcesecret.Place(remembered.CredentialsIn), Rotate: asked == RequestRotate,
 	}, places)
@@ -56,17 +56,28 @@ func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config
 	if sourcesecret.Generated(found.secret) {
 		found.publicKey = sshkey.PublicKey(found.secret.Data)
 	}
-	// The status has the key since the first run that got further than this.
-	if found.place == sourcesecret.Garden && found.publicKey != state.ReadStatus(now.e).PublicKey {
-		if err := places.Publish(ctx, found.publicKey); err != nil {
-			return nil, err
-		}
-	}
 	if found.lacks = sourcesecret.Lacks(found.secret, c.Source); found.lacks != "" {
 		r.warn(now, "CredentialsIncomplete", "the Secret "+found.secret.Name+": "+found.lacks)
 	}
 	found.secret = sourcesecret.ForShoot(found.secret, c.Source)
 	return found, nil
+}
+
+// show puts a key that was generated where people of the project find it. Credentials that
+// they brought themselves have none to register.
+//
+// The status has the key since the first run that got further than this. That another key
+// was asked for must be remembered before: a garden that does not answer here would get one
+// at each attempt.
+func (r *Reconciler) show(ctx context.Context, now *run, found *credentials) error {
+	if found == nil || found.place != sourcesecret.Garden || found.publicKey == "" || found.publicKey == state.ReadStatus(now.e).PublicKey {
+		return nil
+	}
+	return r.places(now).Publish(ctx, found.publicKey)
+}
+
+func (r *Reconciler) places(now *run) access.Secrets {
+	return access.Secrets{Seed: r.Client, Namespace: now.e.Namespace, Garden: r.Garden, Project: now.shoot.Namespace}
 }
 
 // makeKey makes what has to be stored, and stores it where it is allowed.
