@@ -109,6 +109,9 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 		return nil, err
 	}
 	w.asked = request(now.shoot, w.after)
+	if knownRequest(now.shoot.Annotations[RequestAnnotation]) != w.after.HandledOperation {
+		w.after.HandledOperation = "" // it was taken away, and may come again before the shoot is up
+	}
 	w.plan = newPlan(w.config, w.after, w.asked, w.installed, w.configured)
 	if w.config, err = w.config.AsRead(w.plan.version); err != nil {
 		return nil, err

@@ -138,6 +138,31 @@ func TestRotatesOnce(t *testing.T) {
 	}
 }
 
+// TestRotatesAgain: who asks once more, after the request was taken away, gets one more key,
+// also for a shoot that sleeps all the time.
+func TestRotatesAgain(t *testing.T) {
+	s := newSeed(t, extension(generating), cluster(plainShoot))
+	keys := 0
+	s.Garden = gardenOf(t, interceptor.Funcs{Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+		if _, is := object.(*corev1.Secret); is {
+			keys++
+		}
+		return c.Update(ctx, object, options...)
+	}})
+	for i, step := range []struct {
+		asked string
+		keys  int
+	}{{"", 0}, {RequestRotate, 1}, {RequestRotate, 1}, {"", 1}, {RequestRotate, 2}, {RequestRotate, 2}} {
+		shoot := cluster(`,"annotations":{"` + RequestAnnotation + `":"` + step.asked + `"}},"spec":{"hibernation":{"enabled":true}}`)
+		if err := errors.Join(s.Client.Delete(t.Context(), shoot), s.Client.Create(t.Context(), shoot)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.look(t); err != nil || keys != step.keys {
+			t.Errorf("step %d: %d keys, want %d: %v", i, keys, step.keys, err)
+		}
+	}
+}
+
 // generating lets an Extension have a source for which a key is generated.
 func generating(e *gardener.Extension) {
 	e.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"flux.extensions.gardener.cloud/v1alpha1","kind":"FluxConfig",
