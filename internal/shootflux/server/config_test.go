@@ -1,12 +1,18 @@
 package server
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
@@ -124,5 +130,25 @@ func TestGardenletConfig(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestSilentGarden: a garden that takes a request and says nothing holds up nobody for ever.
+func TestSilentGarden(t *testing.T) {
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }))
+	t.Cleanup(silent.Close)
+	config := &rest.Config{Host: silent.URL}
+	garden, err := newGarden(config, Scheme(), 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err = garden.Client.Get(ctx, client.ObjectKey{Namespace: "garden-lab", Name: "flux-config"}, &corev1.ConfigMap{})
+	if err == nil || ctx.Err() != nil {
+		t.Errorf("got %v", err)
+	}
+	if config.Timeout != 0 {
+		t.Error("the watch of projects would end")
 	}
 }

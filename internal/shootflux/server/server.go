@@ -192,8 +192,18 @@ func openGarden(ctx context.Context, manager ctrl.Manager, config *Config) (*acc
 	if config.Garden == nil || !config.ReadProjects {
 		return nil, nil
 	}
-	// Nothing is asked here: a garden that cannot be reached is no reason not to start.
-	made, err := client.New(config.Garden, client.Options{Scheme: manager.GetScheme(), Mapper: coreMapper()})
+	return newGarden(config.Garden, manager.GetScheme(), gardenPatience)
+}
+
+// gardenPatience is how long the garden may take for an answer: one that keeps silent must
+// not hold up the shoots that do without it.
+const gardenPatience = 30 * time.Second
+
+// newGarden asks nothing: a garden that cannot be reached is no reason not to start.
+func newGarden(config *rest.Config, scheme *runtime.Scheme, patience time.Duration) (*access.Garden, error) {
+	limited := rest.CopyConfig(config)
+	limited.Timeout = patience // of the copy: the watch of projects has no end
+	made, err := client.New(limited, client.Options{Scheme: scheme, Mapper: coreMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the garden: %w", err)
 	}
