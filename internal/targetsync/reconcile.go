@@ -130,6 +130,9 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	o, err := r.runs.Fetch(key, version, func(ctx context.Context) (*outcome, error) {
 		known.running.Add(1)
 		defer known.running.Add(-1)
+		if err := ctx.Err(); err != nil {
+			return nil, err // it was given up before it was seen to go on: what it knows may be written now
+		}
 		var done *outcome
 		err := job.Protect(func() error {
 			work := &run{Reconciler: r, sync: own, memory: known, gate: newGate()}

@@ -353,3 +353,35 @@ func TestSeveralWhileARunEnds(t *testing.T) {
 		t.Errorf("%+v", sync.Status)
 	}
 }
+
+// TestGivenUpBeforeItBegins: a run whose end was asked for when it had its turn, but had not
+// done its first step, does none: whoever gave it up has not seen that it goes on.
+func TestGivenUpBeforeItBegins(t *testing.T) {
+	reads := 0
+	b := newBench(t, newGarden(t, "eu"), withStatus(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		if at.Name == "access" {
+			reads++
+		}
+		return c.Get(ctx, at, object, options...)
+	}}), annotatedFleet(nil))
+	var begin func()
+	b.runs = offload.New[*outcome](t.Context(), offload.Options{
+		Most: 1, Share: 1, Keep: 4, Patience: time.Minute, Longest: time.Minute, Go: func(work func()) { begin = work },
+	})
+	other := annotatedFleet(nil)
+	other.Name, other.UID = "other", "v"
+	for range 2 {
+		if _, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Client.Create(t.Context(), other.DeepCopy()); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatal(err)
+		}
+	}
+	if told := b.stored(t).Status.LastErrors; len(told) != 1 || told[0] != errSeveral.Error() {
+		t.Fatalf("it tells %v", told)
+	}
+	if begin(); reads > 0 {
+		t.Error("it has begun")
+	}
+}
