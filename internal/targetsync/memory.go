@@ -40,6 +40,9 @@ type memory struct {
 	success time.Time
 	// suspects are Targets that were missing in the lists, and since when.
 	suspects map[string]time.Time
+	// renewed says that a run has renewed the token for a request that is still there: what
+	// became of that run may be lost.
+	renewed bool
 	// access is what the Secret with the access to the source held.
 	access access
 
@@ -219,6 +222,7 @@ func (m *memory) starts(sync *v1alpha1.TargetSync) {
 	// Until it has been told of, another one is due: what became of a run may be lost.
 	m.next = time.Time{}
 	m.sawReconcile, m.sawRotation = wantsRun(sync), wantsRotation(sync)
+	m.renewed = m.renewed && m.sawRotation
 	clear(m.news)
 }
 

@@ -221,7 +221,7 @@ func (r *Reconciler) answer(ctx context.Context, sync *v1alpha1.TargetSync, know
 	}
 	known.sawReconcile = false
 	if rotated {
-		known.sawRotation = false
+		known.sawRotation, known.renewed = false, false
 	}
 	return nil
 }

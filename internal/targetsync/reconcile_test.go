@@ -385,3 +385,36 @@ func TestGivenUpBeforeItBegins(t *testing.T) {
 		t.Error("it has begun")
 	}
 }
+
+// TestRotatesOncePerRequest: a run that has renewed the token on request and could not tell
+// so is made again, but not its token.
+func TestRotatesOncePerRequest(t *testing.T) {
+	lost := true
+	fails := withStatus(interceptor.Funcs{})
+	stores := fails.SubResourceUpdate
+	fails.SubResourceUpdate = func(ctx context.Context, c client.Client, name string, object client.Object, options ...client.SubResourceUpdateOption) error {
+		if lost {
+			lost = false
+			return apierrors.NewConflict(schema.GroupResource{Resource: "targetsyncs"}, object.GetName(), errors.New("somebody was faster"))
+		}
+		return stores(ctx, c, name, object, options...)
+	}
+	sync := annotatedFleet(map[string]string{v1alpha1.RotateTokenAnnotation: ""})
+	sync.Spec.TokenRotation = &v1alpha1.TokenRotation{Enabled: true}
+	g := newGarden(t, "eu")
+	b := newBench(t, g, fails, sync)
+	ask := func(want int) {
+		t.Helper()
+		b.settle(t)
+		if stored := b.stored(t); g.requests("/token") != want || metav1.HasAnnotation(stored.ObjectMeta, v1alpha1.RotateTokenAnnotation) {
+			t.Errorf("%d tokens, want %d; %v", g.requests("/token"), want, stored.Annotations)
+		}
+	}
+	ask(1)
+	again := b.stored(t)
+	metav1.SetMetaDataAnnotation(&again.ObjectMeta, v1alpha1.RotateTokenAnnotation, "")
+	if err := b.Client.Update(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	ask(2)
+}

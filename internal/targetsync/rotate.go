@@ -36,14 +36,16 @@ func (r *run) rotate(ctx context.Context, o *outcome) {
 		o.rotationErr = fmt.Errorf("authInfos in kubeconfig invalid for sync object: %w", err)
 		return
 	}
-	now, at := r.Now(), plan.RotationAt(r.access.rotated, token)
-	if !wantsRotation(r.sync) && now.Before(at) {
-		o.wake = at
+	asked, now, at := wantsRotation(r.sync), r.Now(), plan.RotationAt(r.access.rotated, token)
+	if now.Before(at) && (!asked || r.memory.renewed) {
+		// A run before this one may have served a request, and could not tell.
+		o.wake, o.rotatedNow = at, asked
 		return
 	}
 	if o.rotationErr = r.renewToken(ctx, account); o.rotationErr != nil {
 		return
 	}
+	r.memory.renewed = asked
 	o.rotated, o.rotatedNow, o.wrote = r.access.rotated, true, true
 	// A token that says that it has ended already waits for the next run.
 	if _, token, err = login.TokenUser(r.access.kubeconfig); err == nil {
