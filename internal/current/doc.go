@@ -4,6 +4,6 @@
 // one to a comparison: who finds on it what is to be there already writes nothing, and
 // nobody comes again; and who finds a job on it that has ended begins it once more.
 //
-// Who is woken by each new version of its object waits for it (Written). Who is not, or
-// needs an object beside its own, asks the API server (Reader).
+// Who is woken by each new version of its object, or looks again soon, waits for it
+// (Written). Who is not, or needs an object beside its own, asks the API server (Reader).
 package current

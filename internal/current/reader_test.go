@@ -95,6 +95,57 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestAskWhileSomebodyWrites: an answer that nothing is there is about the time before an
+// object was made.
+func TestAskWhileSomebodyWrites(t *testing.T) {
+	t.Parallel()
+	r := &Reader{Cache: showing(nil)}
+	r.API = meanwhile{showing(nil), func() { r.Wrote(version("9")) }}
+	r.Wrote(version("7"))
+	if err := r.Ask(t.Context(), at, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Fatal(err)
+	}
+	if !r.Behind(version("8")) {
+		t.Error("what was written while the API server was asked is forgotten")
+	}
+}
+
+// meanwhile lets something happen between a question and its answer.
+type meanwhile struct {
+	client.Reader
+	happens func()
+}
+
+func (m meanwhile) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	err := m.Reader.Get(ctx, key, object, options...)
+	m.happens()
+	return err
+}
+
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	r := &Reader{}
+	for _, step := range []struct {
+		wrote, seen string
+		want        bool
+		reason      string
+	}{
+		{"", "7", false, "nothing was written"},
+		{"9", "7", true, "it is from before the write"},
+		{"", "8", true, "somebody else was faster, and it is still from before the write"},
+		{"", "9", false, "it is what was written"},
+		{"", "7", false, "a cache never goes back: what it has shown need not be remembered"},
+		{"11", "12", false, "somebody else came later"},
+	} {
+		if step.wrote != "" {
+			r.Wrote(version(step.wrote))
+		}
+		if got := r.Behind(version(step.seen)); got != step.want {
+			t.Errorf("%s is behind: %t: %s", step.seen, got, step.reason)
+		}
+	}
+}
+
 // TestNoAnswer: an error of the cache is no reason to ask elsewhere.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
