@@ -167,7 +167,9 @@ func restartUntil(t *testing.T, shoot *gardener.Shoot, restart func(context.Cont
 func awaitChange(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind() + "List"}}
-	events, err := world.OnSeed.Watch(limited(t), list, client.InNamespace(object.GetNamespace()))
+	// Without a version, a watch would not tell of one that has gone since it was read.
+	since := &client.ListOptions{Namespace: object.GetNamespace(), Raw: &metav1.ListOptions{ResourceVersion: object.GetResourceVersion()}}
+	events, err := world.OnSeed.Watch(limited(t), list, since)
 	must(t, err)
 	defer events.Stop()
 	for event := range events.ResultChan() {
