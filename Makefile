@@ -153,7 +153,7 @@ verify: ## Check that generated files and go.mod are in step.
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check the house rules (first time: 2 minutes for the linter).
-	$(BIN)/golangci-lint run
+	$(BIN)/golangci-lint run --allow-serial-runners
 	@$(MAKE) --no-print-directory -C lab lint
 
 $(BIN)/%: $(TOOLS)/%/go.mod
