@@ -126,12 +126,22 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 		r.events.Eventf(item.DeployItem, nil, corev1.EventTypeWarning, "Drifted", "CompareDeployItem", "%s", job.Note(found.Message))
 		log.FromContext(ctx).Info("somebody has changed what was deployed", "drift", found.Message)
 	}
-	if len(drift) > 0 && seen.repetition.Correct {
-		again := *seen
-		again.item, again.stored = item.DeployItem, item.DeployItem
-		return r.attempt(ctx, &again, decision{do: work, start: true, ownJob: true})
+	return r.compared(ctx, seen, item, len(drift) > 0)
+}
+
+// compared goes on after a comparison: with a job that corrects what has drifted, or with
+// what there is to do before the next one.
+func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, drifted bool) (ctrl.Result, error) {
+	now := *seen
+	now.item, now.stored = item.DeployItem, item.DeployItem
+	if drifted && seen.repetition.Correct {
+		return r.attempt(ctx, &now, decision{do: work, start: true, ownJob: true})
 	}
-	return ctrl.Result{RequeueAfter: max(seen.repetition.Next(seen.now).Sub(seen.now), time.Second)}, nil
+	result := ctrl.Result{RequeueAfter: max(seen.repetition.Next(seen.now).Sub(seen.now), time.Second)}
+	if seen.repetition.Watch {
+		return r.lookOut(ctx, &now, result)
+	}
+	return result, nil
 }
 
 // noteDrift puts the result of a comparison into the condition, and reports whether

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/late"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -214,5 +215,30 @@ func TestDriftOfOthers(t *testing.T) {
 	}
 	if s.look(); len(s.reconciler.runs.looks) != 0 {
 		t.Errorf("what is gone is remembered: %v", s.reconciler.runs.looks)
+	}
+}
+
+// TestDriftBesideLookout shows that a comparison leaves no value unseen: where nothing has
+// changed it writes nothing, so that no event makes up for that.
+func TestDriftBesideLookout(t *testing.T) {
+	s, r := repeating(t, Repetition{Next: eachMinute, Compare: true, Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
+	eyes := &sight{}
+	r.lookout = eyes
+	s.clock = s.clock.Add(time.Minute)
+	if result := s.look(); strings.Join(r.calls, " ") != "drift lookout" || result.RequeueAfter != time.Minute {
+		t.Errorf("the first look: calls %v, it comes back after %s", r.calls, result.RequeueAfter)
+	}
+	eyes.values = map[string]any{"a": "2"}
+	s.clock = s.clock.Add(time.Minute)
+	before := s.item().Status.JobID
+	if result := s.look(); s.item().Status.JobID == before || result.RequeueAfter != late.HandOnPause {
+		t.Errorf("news at a comparison: calls %v, it comes back after %s", r.calls, result.RequeueAfter)
+	}
+	// The job was a moment ago, so that the news wait for less than the next comparison.
+	s, r = repeating(t, Repetition{Next: func(after time.Time) time.Time { return after.Add(7 * time.Second) }, Compare: true, Watch: true}, finishedItem(), exportOf(`{"a":"1"}`))
+	r.lookout = &sight{values: map[string]any{"a": "2"}}
+	s.clock = s.clock.Add(7 * time.Second)
+	if result := s.look(); result.RequeueAfter != late.HandOnPause-7*time.Second {
+		t.Errorf("news that have to wait: calls %v, they come back after %s", r.calls, result.RequeueAfter)
 	}
 }
