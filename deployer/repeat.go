@@ -2,6 +2,7 @@ package deployer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -119,7 +120,13 @@ func (r *reconciler) compare(ctx context.Context, seen *snapshot) (ctrl.Result, 
 	}
 	isNew := noteDrift(item.DeployItem, drift, err, r.now())
 	if writeErr := item.write(ctx); writeErr != nil {
-		return item.afterWrite(writeErr)
+		// Nobody was told, so that this look does not count.
+		r.runs.forgetLook(item.key)
+		if errors.Is(writeErr, errOutdated) {
+			// The newer version of the item wakes us; the timer is for a conflict that is none.
+			return ctrl.Result{RequeueAfter: maxBackoff}, nil
+		}
+		return ctrl.Result{}, writeErr
 	}
 	if isNew {
 		found := job.GetCondition(item.Status.Conditions, v1alpha1.DriftedCondition)
@@ -135,6 +142,9 @@ func (r *reconciler) compared(ctx context.Context, seen *snapshot, item *Item, d
 	now := *seen
 	now.item, now.stored = item.DeployItem, item.DeployItem
 	if drifted && seen.repetition.Correct {
+		// Once the job is stored, its time says when the item was looked at. If it gets lost
+		// before, the item is still due.
+		r.runs.forgetLook(item.key)
 		return r.attempt(ctx, &now, decision{do: work, start: true, ownJob: true})
 	}
 	result := ctrl.Result{RequeueAfter: max(seen.repetition.Next(seen.now).Sub(seen.now), time.Second)}
@@ -196,7 +206,7 @@ func (r *runs) looked(item *v1alpha1.DeployItem) time.Time {
 	return time.Time{}
 }
 
-// forgetLook drops what is known of an item that is gone.
+// forgetLook drops when an item was looked at: it is gone, or the look does not count.
 func (r *runs) forgetLook(key types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -240,5 +242,53 @@ func TestDriftBesideLookout(t *testing.T) {
 	s.clock = s.clock.Add(7 * time.Second)
 	if result := s.look(); result.RequeueAfter != late.HandOnPause-7*time.Second {
 		t.Errorf("news that have to wait: calls %v, they come back after %s", r.calls, result.RequeueAfter)
+	}
+}
+
+// TestConflictsOfOwnJobs: each attempt to store a job of an item's own gives it another
+// name, which does not make the pauses short again.
+func TestConflictsOfOwnJobs(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "deployitems"}, key.Name, errors.New("changed"))
+	s, _ := repeating(t, Repetition{Next: eachMinute}, finishedItem())
+	s.clock, s.trouble = s.clock.Add(time.Minute), []error{conflict, conflict, conflict}
+	for nth := range s.trouble {
+		if result := s.look(); result.RequeueAfter != firstConflict<<nth {
+			t.Errorf("conflict %d: it comes back after %s", nth+1, result.RequeueAfter)
+		}
+	}
+}
+
+// TestDriftIsNotLost shows that a comparison counts only if its result is stored: the next
+// one may be a day away.
+func TestDriftIsNotLost(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "deployitems"}, key.Name, errors.New("changed"))
+	for _, test := range []struct {
+		reason  string
+		trouble []error
+		correct bool
+		calls   string
+		status  metav1.ConditionStatus
+	}{
+		{"somebody else has changed the item", []error{conflict}, false, "drift drift", "True"},
+		{"the API server does not answer", []error{errors.New("timeout")}, false, "drift drift", "True"},
+		{"the job that corrects it meets a conflict", []error{nil, conflict}, true, "drift reconcile drift reconcile", "False"},
+		{"nothing goes wrong", nil, true, "drift reconcile", "False"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s, r := repeating(t, Repetition{Next: eachMinute, Compare: true, Correct: test.correct}, finishedItem())
+			r.drift = func() ([]string, error) { return []string{"ConfigMap ns/a (data.x)"}, nil }
+			s.clock, s.trouble = s.clock.Add(time.Minute), test.trouble
+			result, err := s.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+			if again := result.RequeueAfter > 0 || err != nil; !again && test.trouble != nil {
+				t.Error("nobody looks again")
+			}
+			s.look()
+			if calls := strings.Join(r.calls, " "); calls != test.calls {
+				t.Errorf("calls %s, want %s", calls, test.calls)
+			}
+			if found := job.GetCondition(s.item().Status.Conditions, v1alpha1.DriftedCondition); found == nil || string(found.Status) != string(test.status) {
+				t.Errorf("the item tells %+v", found)
+			}
+		})
 	}
 }

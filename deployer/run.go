@@ -153,10 +153,13 @@ func (r *runs) begin(item *v1alpha1.DeployItem) *run {
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	begun := &run{uid: item.UID, jobID: item.Status.JobID, generation: item.Generation}
 	if old := r.byKey[keyOf(item)]; old != nil {
 		old.forget()
+		// A job of our own that a conflict has kept from being stored has another name each
+		// time: only the pauses tell that it is the same again.
+		begun.conflicts = old.conflicts
 	}
-	begun := &run{uid: item.UID, jobID: item.Status.JobID, generation: item.Generation}
 	r.byKey[keyOf(item)] = begun
 	return begun
 }
