@@ -291,3 +291,36 @@ func TestBeforeDelete(t *testing.T) {
 		t.Errorf("an object that is gone: waiting %v, error %v", waiting, err)
 	}
 }
+
+// TestNumbersBeforeDelete: a number of a patch is the one that was written, and one that is
+// there already costs no write.
+func TestNumbersBeforeDelete(t *testing.T) {
+	const large = int64(1)<<53 + 1
+	for _, test := range []struct {
+		reason string
+		before int64
+		writes int
+	}{
+		{"a number that no float can hold", 1, 1},
+		{"the same number", large, 0},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.New()
+			object := parse(t, held)
+			object.Object["spec"] = map[string]any{"size": test.before}
+			stored := c.Put(object)
+			entry := recorded(stored, "manage", stored.GetUID())
+			entry.PatchBeforeDelete = &runtime.RawExtension{Raw: []byte(`{"spec":{"size":9007199254740993}}`)}
+			d := New(Plan{Cluster: c, Inventory: apply.Inventory{entry}, Owner: owner, Wake: func() {}})
+			if _, err := d.Continue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Counts()["update"]; got != test.writes {
+				t.Errorf("%d writes, want %d", got, test.writes)
+			}
+			if size := c.Find("ConfigMap", "ns", "a").Object["spec"].(map[string]any)["size"]; size != large {
+				t.Errorf("the size is %v", size)
+			}
+		})
+	}
+}

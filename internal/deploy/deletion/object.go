@@ -2,7 +2,6 @@ package deletion
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
@@ -101,7 +101,8 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 	changed := live.DeepCopy()
 	if entry.PatchBeforeDelete != nil {
 		var patch map[string]any
-		if err := json.Unmarshal(entry.PatchBeforeDelete.Raw, &patch); err != nil {
+		// Whole numbers stay whole: as floats, they would differ from what is there.
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(entry.PatchBeforeDelete.Raw, &patch); err != nil {
 			// The reason may quote a value.
 			return nil, errors.New("patchBeforeDelete is no object")
 		}

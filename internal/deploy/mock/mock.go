@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
 
 	mockv1alpha1 "go.landscaper.dev/api/mock/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
@@ -109,7 +110,8 @@ func parse(raw *runtime.RawExtension) (*config, error) {
 	if read.Export == nil || len(read.Export.RawMessage) == 0 {
 		return read, nil
 	}
-	if err := json.Unmarshal(read.Export.RawMessage, &read.exports); err != nil || read.exports == nil {
+	// Whole numbers stay whole, as with all other deployers.
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(read.Export.RawMessage, &read.exports); err != nil || read.exports == nil {
 		return nil, errors.New("export must be an object: what is handed on has keys")
 	}
 	return read, nil

@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 	if _, err := parse(&runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Other"}`)}); err == nil {
 		t.Error("another kind was accepted")
 	}
-	for text, want := range map[string]string{"": "null", "export: {}": "{}", "export: {a: {b: 1}}": `{"a":{"b":1}}`} {
+	for text, want := range map[string]string{"": "null", "export: {}": "{}", "export: {a: {b: 1}}": `{"a":{"b":1}}`, "export: {a: 9007199254740993}": `{"a":9007199254740993}`} {
 		config, err := read(t, text)
 		if err != nil {
 			t.Fatal(err)
