@@ -61,6 +61,11 @@ func (w *work) Close() error {
 	return errors.Join(errs...)
 }
 
+// settle notes that the release is as it should be, and whether this job has made it so.
+// Waiting for its objects may take long and needs no chart, which may be large: it is
+// loaded again in case the release has to be deployed again.
+func (w *work) settle(changed bool) { w.done, w.changed, w.chart = true, changed, nil }
+
 func (w *work) endWait() {
 	if w.foreign != nil {
 		_ = w.foreign.Close()
@@ -231,7 +236,9 @@ func (s released) operate(ctx context.Context, item *deployer.Item) ([]string, e
 		// What failed begins from the start, with another look at what there is.
 		_ = w.operation.Close()
 		w.operation = nil
-		w.done, w.changed = err == nil, err == nil
+		if err == nil {
+			w.settle(true)
+		}
 	}
 	return waiting, err
 }
@@ -332,9 +339,11 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last 
 	if err != nil {
 		return err
 	}
-	s.work.wish, err = s.look(values, deployed.Manifest, false)
-	s.work.done = err == nil
-	return err
+	if s.work.wish, err = s.look(values, deployed.Manifest, false); err != nil {
+		return err
+	}
+	s.work.settle(false)
+	return nil
 }
 
 // beginOperation plans the operation that deploys the release.

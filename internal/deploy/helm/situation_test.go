@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/helm/render"
@@ -290,5 +291,15 @@ func TestStatusOfARelease(t *testing.T) {
 	}
 	if status.Kind != "ProviderStatus" || status.APIVersion != "helm.deployer.landscaper.gardener.cloud/v1alpha1" {
 		t.Errorf("%+v", status.TypeMeta)
+	}
+}
+
+// TestSettled: an item that waits for its objects holds no chart, however long that takes.
+func TestSettled(t *testing.T) {
+	for _, changed := range []bool{true, false} {
+		w := &work{chart: &chart.Chart{Digest: "sha256:1"}}
+		if w.settle(changed); w.chart != nil || !w.done || w.changed != changed {
+			t.Errorf("changed %t: %+v", changed, w)
+		}
 	}
 }
