@@ -148,6 +148,8 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 	case errors.As(err, &broken):
 		r.broken(ctx, key, broken.Problem, broken.Stack)
 		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, err)
+	case errors.Is(err, offload.ErrMadeRoom):
+		return r.madeRoom(sync, known, o), nil
 	case err != nil:
 		// What it has done is done; what it has not, is no failure of anybody's.
 		o = (&outcome{suspects: known.suspects}).ended(reasonBroken, errNoRest)
@@ -158,6 +160,18 @@ func (r *Reconciler) synchronise(ctx context.Context, key types.NamespacedName, 
 		pause = time.Millisecond
 	}
 	return ctrl.Result{RequeueAfter: pause}, err
+}
+
+// madeRoom lets a run begin anew that was ended for others: it has not failed. What it has
+// written is told, since the next run finds it there; the rest is for the next run to tell.
+func (r *Reconciler) madeRoom(sync *v1alpha1.TargetSync, known *memory, o *outcome) ctrl.Result {
+	if o != nil {
+		known.suspects = o.suspects
+		// One that was asked for is told when the request is answered.
+		o.rotatedNow = o.rotatedNow && !known.sawRotation
+		r.tellWritten(sync, o)
+	}
+	return ctrl.Result{RequeueAfter: time.Millisecond} // it is due, and has its turn after the others
 }
 
 // givesUp ends a run that is of no use any more. It reports whether it still goes on:
@@ -253,14 +267,22 @@ func (r *Reconciler) tell(ctx context.Context, before, after *v1alpha1.TargetSyn
 		}
 		event(kind, ready.Reason, ready.Message)
 	}
+	r.tellWritten(after, o)
+}
+
+// tellWritten tells users what a run has written.
+func (r *Reconciler) tellWritten(sync *v1alpha1.TargetSync, o *outcome) {
+	event := func(reason, message string) {
+		r.Events.Eventf(sync, nil, corev1.EventTypeNormal, reason, "SynchronizeTargets", "%s", job.Note(message))
+	}
 	if len(o.created) > 0 {
-		event(corev1.EventTypeNormal, reasonCreated, fmt.Sprintf("created %d Targets: %s", len(o.created), named(o.created)))
+		event(reasonCreated, fmt.Sprintf("created %d Targets: %s", len(o.created), named(o.created)))
 	}
 	if len(o.removed) > 0 {
-		event(corev1.EventTypeNormal, reasonRemoved, fmt.Sprintf("removed %d Targets that the source no longer has: %s", len(o.removed), named(o.removed)))
+		event(reasonRemoved, fmt.Sprintf("removed %d Targets that the source no longer has: %s", len(o.removed), named(o.removed)))
 	}
 	if o.rotatedNow {
-		event(corev1.EventTypeNormal, reasonRotated, "the token of the source was renewed")
+		event(reasonRotated, "the token of the source was renewed")
 	}
 }
 
