@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/targetsync/plan"
 )
 
@@ -53,25 +54,33 @@ func (r *Reconciler) removeAll(ctx context.Context, sync *v1alpha1.TargetSync) e
 			return fmt.Errorf("list what it has made: %w", err)
 		}
 	}
-	var made []client.Object
+	goes := func(object client.Object) bool { return plan.Ours(object) && attributed(object, sync.Name, alone) }
+	var first, then []client.Object
 	for i := range targets.Items {
-		made = append(made, &targets.Items[i])
+		if target := &targets.Items[i]; goes(target) {
+			first = append(first, target)
+		}
 	}
 	for i := range secrets.Items {
-		if !accesses[secrets.Items[i].Name] {
-			made = append(made, &secrets.Items[i])
+		if secret := &secrets.Items[i]; !accesses[secret.Name] && goes(secret) {
+			then = append(then, secret)
 		}
 	}
-	for _, object := range made {
-		if !plan.Ours(object) || !attributed(object, sync.Name, alone) {
-			continue
-		}
-		uid := object.GetUID()
-		if err := r.Client.Delete(ctx, object, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete %s: %w", object.GetName(), err)
-		}
+	if err := r.deleteTogether(ctx, first); err != nil {
+		return err
 	}
-	return nil
+	return r.deleteTogether(ctx, then)
+}
+
+// deleteTogether deletes objects that need no order among them: a worker waits here.
+func (r *Reconciler) deleteTogether(ctx context.Context, objects []client.Object) error {
+	return parallel.Until(nil, len(objects), func(i int) error {
+		uid := objects[i].GetUID()
+		if err := r.Client.Delete(ctx, objects[i], client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete %s: %w", objects[i].GetName(), err)
+		}
+		return nil
+	})
 }
 
 // attributed reports whether an object goes with a TargetSync of this name. What tells
