@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -78,6 +79,10 @@ func (s *space) awaitRight(granted bool) {
 		}
 		if asked.Status.Allowed == granted {
 			return
+		}
+		select {
+		case <-ctx.Done(): // the next question tells it
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
