@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // Forest returns the trees of all root Installations of a snapshot, the oldest
@@ -225,13 +225,8 @@ func parentOf(object metav1.Object, label string, kind Kind) string {
 }
 
 func ownerOf(object metav1.Object, kind Kind) string {
-	for _, owner := range object.GetOwnerReferences() {
-		group, err := schema.ParseGroupVersion(owner.APIVersion)
-		if err == nil && group.Group == v1alpha1.GroupName && owner.Kind == string(kind) {
-			return owner.Name
-		}
-	}
-	return ""
+	owner, _ := job.OwnerOf(object, string(kind))
+	return owner.Name
 }
 
 // byName returns the objects in the order in which an API server lists them.
