@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/cluster/login"
 )
 
 // contentKey is the key of a Secret with the whole content of a Target.
@@ -98,7 +99,17 @@ func (f *manifestFlags) target(spec map[string]any) map[string]any {
 }
 
 // kubeconfig returns the text of the kubeconfig, as it was or reduced to what is needed.
+// What controllers would refuse is refused here: its writer is still there to mend it.
 func (f *kubeconfigFlags) kubeconfig() (string, error) {
+	text, err := f.reduced()
+	if err != nil {
+		return "", err
+	}
+	_, err = login.ReadKubeconfig([]byte(text))
+	return text, err
+}
+
+func (f *kubeconfigFlags) reduced() (string, error) {
 	text, err := os.ReadFile(f.file)
 	if err != nil {
 		return "", err
@@ -132,7 +143,7 @@ func (f *kubeconfigFlags) kubeconfig() (string, error) {
 	return string(text), err
 }
 
-// worksElsewhere refuses what only works on this machine, or that Targets may not have.
+// worksElsewhere refuses what only works on this machine.
 func worksElsewhere(config *clientcmdapi.Config) error {
 	for name, cluster := range config.Clusters {
 		if cluster.CertificateAuthority != "" {
@@ -141,8 +152,11 @@ func worksElsewhere(config *clientcmdapi.Config) error {
 	}
 	for name, user := range config.AuthInfos {
 		switch {
-		case user.ClientCertificate != "", user.ClientKey != "", user.TokenFile != "":
-			return fmt.Errorf("user %q refers to a file (client-certificate, client-key or tokenFile): embed it with --flatten", name)
+		case user.ClientCertificate != "", user.ClientKey != "":
+			return fmt.Errorf("user %q refers to a file (client-certificate or client-key): embed it with --flatten", name)
+		case user.TokenFile != "":
+			// Such a token is replaced in its file before it ends.
+			return fmt.Errorf("user %q has its token in a file (tokenFile): put the token itself into the kubeconfig, one that lives long enough", name)
 		case user.Exec != nil, user.AuthProvider != nil:
 			return fmt.Errorf("user %q runs a program (exec or auth-provider), which a Target may not: use a kubeconfig with a token or a client certificate, or choose another context with --context", name)
 		}
