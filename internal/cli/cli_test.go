@@ -41,6 +41,8 @@ func TestCommandLine(t *testing.T) {
 		{"version for programs", "version -o json", nil, 0, `{"version":"development`, ""},
 		{"version in another form", "version -o xml", nil, 1, "", "use short, json or yaml"},
 		{"a script for a shell", "completion bash", nil, 0, "bash completion V2 for landscaper-cli", ""},
+		{"a command that a group does not have", "inst vanish", nil, 1, "", `Error: unknown command "vanish" for "landscaper-cli installations"` + "\n"},
+		{"the group of another language does not have it, either", "spiff vanish", nil, 1, "", `Error: unknown command "vanish" for "landscaper-cli spiff"` + "\n"},
 		{"a shell that nobody knows", "completion tcsh", nil, 1, "", `invalid argument "tcsh"`},
 		{"one shell at a time", "completion", nil, 1, "", "accepts 1 arg(s)"},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/spiff"
 	"go.landscaper.dev/internal/spiff/osaccess"
 )
@@ -21,6 +22,8 @@ func NewCommand() *cobra.Command {
 		Short: "Evaluate and merge YAML templates written in spiff",
 		Long: "Evaluate and merge YAML templates written in spiff, the language of data mappings and of\n" +
 			"blueprints with spiff templates.",
+		Args: terminal.Subcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newMerge(), newProcess(), newConvert(), newDiff(), newEncrypt())
 	return cmd

@@ -59,7 +59,7 @@ with code 2 as soon as one of the Installations has ended badly, with 3 if one d
 not exist, and with 5 when the time is over.`,
 		Example: `  landscaper-cli installations wait shop tools
   landscaper-cli inst wait shop --for deleted --timeout 10m
-  landscaper-cli inst wait shop --for phase=Completing
+  landscaper-cli inst wait shop --for phase=Progressing
   landscaper-cli inst wait shop --for 'jsonpath={.status.conditions[?(@.type=="Ready")].status}=True'`,
 		Args: terminal.Arguments(connection.NeedsName),
 		RunE: func(command *cobra.Command, args []string) error {
