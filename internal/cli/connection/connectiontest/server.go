@@ -3,6 +3,7 @@
 package connectiontest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type Server struct {
 	Refusals map[string]metav1.Status
 
 	url     string
+	dropped chan struct{}
 	mutex   sync.Mutex
 	objects map[string]map[string]any
 	writes  []string
@@ -38,7 +40,7 @@ type Server struct {
 // New starts a server with objects, each written in YAML, until the test ends.
 func New(t *testing.T, manifests ...string) *Server {
 	t.Helper()
-	s := &Server{objects: map[string]map[string]any{}, Refusals: map[string]metav1.Status{}}
+	s := &Server{objects: map[string]map[string]any{}, Refusals: map[string]metav1.Status{}, dropped: make(chan struct{})}
 	for _, manifest := range manifests {
 		object := map[string]any{}
 		if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
@@ -56,9 +58,14 @@ func New(t *testing.T, manifests ...string) *Server {
 // code and what it has printed.
 func (s *Server) Run(t *testing.T, c *terminaltest.Console, command func(terminal.Streams) *cobra.Command, args ...string) int {
 	t.Helper()
+	return s.RunUntil(t.Context(), t, c.Streams(), command, args...)
+}
+
+// RunUntil is Run with other streams, and with a context that may end before the test.
+func (s *Server) RunUntil(ctx context.Context, t *testing.T, streams terminal.Streams, command func(terminal.Streams) *cobra.Command, args ...string) int {
+	t.Helper()
 	t.Setenv("KUBECONFIG", "/dev/null")
-	streams := c.Streams()
-	return terminal.Run(t.Context(), command(streams), streams, append(args, "--server", s.url))
+	return terminal.Run(ctx, command(streams), streams, append(args, "--server", s.url))
 }
 
 // Writes are the requests that were to change something, in order: method and path, and
@@ -94,11 +101,20 @@ func (s *Server) Refuse(request string, code int, reason metav1.StatusReason, me
 // Gone lets requests end as at a path that the API does not have.
 func (s *Server) Gone(request string) { s.gone = append(s.gone, request) }
 
+// Drop removes an object, and lets watches end from then on: who follows it lists again
+// and sees that. It may be called once.
+func (s *Server) Drop(path string) {
+	s.mutex.Lock()
+	delete(s.objects, path)
+	s.mutex.Unlock()
+	close(s.dropped)
+}
+
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	path := request.URL.Path
 	if request.URL.Query().Get("watch") == "true" {
-		watch(out, request)
+		s.watch(out, request)
 		return
 	}
 	s.mutex.Lock()
@@ -125,7 +141,7 @@ func (s *Server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 }
 
 // watch is one in which nothing happens. A list comes first: nothing is sent to begin with.
-func watch(out http.ResponseWriter, request *http.Request) {
+func (s *Server) watch(out http.ResponseWriter, request *http.Request) {
 	if request.URL.Query().Get("sendInitialEvents") == "true" {
 		answer(out, http.StatusUnprocessableEntity, metav1.Status{Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid})
 		return
@@ -133,7 +149,10 @@ func watch(out http.ResponseWriter, request *http.Request) {
 	out.Header().Set("Content-Type", "application/json")
 	out.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(out).Flush()
-	<-request.Context().Done()
+	select {
+	case <-request.Context().Done():
+	case <-s.dropped:
+	}
 }
 
 func (s *Server) read(out http.ResponseWriter, path string) {

@@ -110,6 +110,7 @@ func (f *inspectFlags) run(ctx context.Context, streams terminal.Streams, name s
 	if err != nil {
 		return err
 	}
+	trees = f.chosen(trees)
 	if len(trees) == 0 && !f.failed {
 		f.sayNothingFound(streams, on)
 	}
@@ -161,10 +162,15 @@ func (f *inspectFlags) trees(snapshot inspect.Snapshot, on *connection.Connectio
 		}
 		trees = []*inspect.Node{found}
 	}
-	if f.failed {
-		trees = inspect.FailedOnly(trees)
-	}
 	return trees, nil
+}
+
+// chosen are those of the trees, and of what is in them, that somebody wants to see.
+func (f *inspectFlags) chosen(trees []*inspect.Node) []*inspect.Node {
+	if f.failed {
+		return inspect.FailedOnly(trees)
+	}
+	return trees
 }
 
 func (f *inspectFlags) sayNothingFound(streams terminal.Streams, on *connection.Connection) {

@@ -40,20 +40,26 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 	if !streams.Terminal {
 		clock.Stop()
 	}
+	var trees []*inspect.Node
 	for {
-		snapshot := live.Snapshot()
-		trees, err := f.trees(snapshot, on, name)
-		if err != nil {
+		present, err := f.trees(live.Snapshot(), on, name)
+		gone := err != nil && trees != nil
+		if err != nil && !gone {
 			return err
 		}
+		trees = present
 		news := line.News(live.Disconnected())
 		if streams.Terminal {
-			err = f.redraw(streams, trees, line.Lost, on.Now())
+			wrong := line.Lost
+			if gone {
+				wrong = "the Installation " + name + " was deleted"
+			}
+			err = f.redraw(streams, f.chosen(trees), wrong, on.Now())
 		} else {
 			changes.tell(streams, news)
-			err = changes.write(streams, trees)
+			err = changes.write(streams, f.chosen(trees), trees)
 		}
-		if err != nil {
+		if gone || err != nil {
 			return err
 		}
 		if ended, err := f.ended(trees); ended {
@@ -68,7 +74,8 @@ func (f *inspectFlags) follow(ctx context.Context, streams terminal.Streams, on 
 	}
 }
 
-// ended tells whether --until is reached, and with which result.
+// ended tells whether --until is reached, and with which result: by all trees, also where
+// only what has failed is shown.
 func (f *inspectFlags) ended(trees []*inspect.Node) (bool, error) {
 	if f.until == "" {
 		return false, nil
@@ -90,10 +97,10 @@ func (f *inspectFlags) ended(trees []*inspect.Node) (bool, error) {
 
 // redraw draws the picture in its place, below what is wrong with it: without a
 // connection, it is an old one.
-func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node, lost string, now time.Time) error {
+func (f *inspectFlags) redraw(streams terminal.Streams, trees []*inspect.Node, wrong string, now time.Time) error {
 	var picture bytes.Buffer
-	if lost != "" {
-		picture.WriteString(tree.Cut(lost, streams.Columns()) + "\n\n")
+	if wrong != "" {
+		picture.WriteString(tree.Cut(wrong, streams.Columns()) + "\n\n")
 	}
 	options := f.treeOptions(streams)
 	options.Live = now
@@ -118,7 +125,8 @@ func (c *changeLog) tell(streams terminal.Streams, news string) {
 	}
 }
 
-func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error {
+// write tells what has changed in the trees that are shown, and what is in none any more.
+func (c *changeLog) write(streams terminal.Streams, shown, all []*inspect.Node) error {
 	present := map[string]bool{}
 	var lines strings.Builder
 	tell := func(object, state string) {
@@ -127,12 +135,13 @@ func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error
 			fmt.Fprintf(&lines, "%4s  %s: %s\n", tree.Duration(time.Since(c.began)), terminal.Printable(object), terminal.Printable(state))
 		}
 	}
-	for _, root := range trees {
+	for _, root := range all {
+		root.Walk(func(node *inspect.Node) { present[objectOf(node)] = true })
+	}
+	for _, root := range shown {
 		root.Walk(func(node *inspect.Node) {
-			object := fmt.Sprintf("%s %s/%s", node.Kind, node.Namespace, node.Name)
-			present[object] = true
 			if state := tree.State(node); state != "" {
-				tell(object, state)
+				tell(objectOf(node), state)
 			}
 		})
 	}
@@ -143,4 +152,8 @@ func (c *changeLog) write(streams terminal.Streams, trees []*inspect.Node) error
 	}
 	_, err := fmt.Fprint(streams.Out, lines.String())
 	return err
+}
+
+func objectOf(node *inspect.Node) string {
+	return fmt.Sprintf("%s %s/%s", node.Kind, node.Namespace, node.Name)
 }

@@ -1,11 +1,15 @@
 package show
 
 import (
+	"context"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"go.landscaper.dev/internal/cli/connection/connectiontest"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
 	"go.landscaper.dev/internal/inspect"
@@ -42,17 +46,23 @@ func TestChangeLog(t *testing.T) {
 		reason string
 		trees  []*inspect.Node
 		want   []string
+		hidden bool
 	}{
-		{"all are new", nodes("Init", "Init", "Init"), []string{"a: Init", "b: Init", "c: Init"}},
-		{"nothing has changed", nodes("Init", "Init", "Init"), nil},
-		{"one has", nodes("Init", "Deleting", "Init"), []string{"b: Deleting"}},
-		{"all are gone", nil, []string{"a: deleted", "b: deleted", "c: deleted"}},
-		{"which is said once", nil, nil},
-		{"one comes back", nodes("", "Init"), []string{"b: Init"}},
-		{"and acts on the terminal", nodes("", "I\x1b[2J"), []string{"b: I?[2J"}},
+		{"all are new", nodes("Init", "Init", "Init"), []string{"a: Init", "b: Init", "c: Init"}, false},
+		{"nothing has changed", nodes("Init", "Init", "Init"), nil, false},
+		{"one has", nodes("Init", "Deleting", "Init"), []string{"b: Deleting"}, false},
+		{"none is to be seen, which is no end", nodes("Init", "Deleting", "Init"), nil, true},
+		{"all are gone", nil, []string{"a: deleted", "b: deleted", "c: deleted"}, false},
+		{"which is said once", nil, nil, false},
+		{"one comes back", nodes("", "Init"), []string{"b: Init"}, false},
+		{"and acts on the terminal", nodes("", "I\x1b[2J"), []string{"b: I?[2J"}, false},
 	} {
 		c := &terminaltest.Console{}
-		if err := changes.write(c.Streams(), step.trees); err != nil {
+		shown := step.trees
+		if step.hidden {
+			shown = nil
+		}
+		if err := changes.write(c.Streams(), shown, step.trees); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -63,5 +73,57 @@ func TestChangeLog(t *testing.T) {
 		if !slices.Equal(got, step.want) {
 			t.Errorf("%s: %q, want %q", step.reason, got, step.want)
 		}
+	}
+}
+
+// atFirst does something when a command prints for the first time.
+type atFirst struct {
+	io.Writer
+	do   func()
+	once sync.Once
+}
+
+// Write implements io.Writer.
+func (w *atFirst) Write(text []byte) (int, error) {
+	w.once.Do(w.do)
+	return w.Writer.Write(text)
+}
+
+// TestEndOfWatch: what ends a watch while somebody looks.
+func TestEndOfWatch(t *testing.T) {
+	const busy = `
+apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata: {name: busy}
+status: {phase: Progressing, jobID: j2, jobIDFinished: j1}
+`
+	const path = "/apis/landscaper.gardener.cloud/v1alpha1/namespaces/default/installations/busy"
+	interrupt := func(_ *connectiontest.Server, cancel func()) { cancel() }
+	drop := func(s *connectiontest.Server, _ func()) { s.Drop(path) }
+	for _, test := range []struct {
+		reason, args string
+		first        func(*connectiontest.Server, func())
+		code         int
+		out          string
+	}{
+		{"it runs, until somebody does not want to look any more", "busy -W --until finished", interrupt, 130, "Installation default/busy: Progressing"},
+		{"it runs, though nothing of it has failed that could be shown", "busy -W -f --until finished", interrupt, 130, ""},
+		{"it was deleted, which is an end as well", "busy -W --until finished", drop, 0, "Installation default/busy: deleted"},
+		{"and one for who asks for none", "busy -W", drop, 0, "Installation default/busy: deleted"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := connectiontest.New(t, busy)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := &terminaltest.Console{}
+			streams := c.Streams()
+			streams.Out = &atFirst{Writer: &c.Out, do: func() { test.first(s, cancel) }}
+			if code := s.RunUntil(ctx, t, streams, NewInspectCommand, terminaltest.Fields(test.args)...); code != test.code {
+				t.Errorf("code %d, want %d: %s", code, test.code, c.Err.String())
+			}
+			if got := c.Out.String(); !strings.Contains(got, test.out) || test.out == "" && got != "" {
+				t.Errorf("printed %q, want %q", got, test.out)
+			}
+		})
 	}
 }
