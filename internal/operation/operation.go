@@ -35,8 +35,10 @@ func Request(ctx context.Context, c client.Client, name client.ObjectKey, operat
 			return nil
 		}
 		if before == nil {
-			if operation == v1alpha1.ReconcileOperation && inspect.Parent(present) != "" {
-				return fmt.Errorf("the command is only supported for root installations: %s is a part of %s, reconcile that", name.Name, inspect.Parent(present))
+			if operation == v1alpha1.ReconcileOperation {
+				if err := CheckRoot(present); err != nil {
+					return err
+				}
 			}
 			before = present
 		}
@@ -49,6 +51,14 @@ func Request(ctx context.Context, c client.Client, name client.ObjectKey, operat
 		return nil, err
 	}
 	return before, nil
+}
+
+// CheckRoot refuses an Installation that cannot have a job of its own.
+func CheckRoot(installation *v1alpha1.Installation) error {
+	if parent := inspect.Parent(installation); parent != "" {
+		return fmt.Errorf("the command is only supported for root installations: %s is a part of %s, reconcile that", installation.Name, parent)
+	}
+	return nil
 }
 
 // Annotate changes nothing but an annotation, so that it never conflicts with a

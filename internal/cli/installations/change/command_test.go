@@ -96,6 +96,7 @@ func TestCommands(t *testing.T) {
 		{"all that are named run again, in the order of the trees", NewRerunCommand, "tools shop", 0,
 			"shop: The reconcile annotation was added to the installation\ntools: The reconcile annotation was added to the installation\n", "", "PATCH shop,PATCH tools"},
 		{"one that does not exist keeps the others from running", NewRerunCommand, "shop none", 3, "", "Error: there is no Installation none", ""},
+		{"nor does one of them that is a part of another", NewRerunCommand, "shop shop-web", 1, "", "Error: the command is only supported for root installations: shop-web is a part of shop, reconcile that\n", ""},
 		{"what would go is shown without asking for it, and nothing acts on the terminal", NewDeleteCommand, "shop --dry-run", 0,
 			"1. shop/item on edge\n   - Namespace ?[2Jgone\n   - ConfigMap ns/c\n", "", ""},
 		{"what stays is not listed", NewDeleteCommand, "shop --dry-run --without-uninstall", 0, "1. shop/item on edge (what it has deployed stays)\n", "", ""},

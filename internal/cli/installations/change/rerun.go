@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/operation"
 )
 
 type rerunFlags struct {
@@ -87,8 +88,12 @@ func (f *rerunFlags) choose(ctx context.Context, on *connection.Connection, name
 		return nil, on.Explain(err)
 	}
 	for _, name := range names {
-		if await.Find(snapshot, on.Namespace, name) == nil {
+		found := await.Find(snapshot, on.Namespace, name)
+		if found == nil {
 			return nil, on.Missing(name)
+		}
+		if err := operation.CheckRoot(found); err != nil {
+			return nil, err
 		}
 	}
 	var chosen []string
