@@ -69,12 +69,13 @@ func hangAndGoOn(t *testing.T, l *lab) {
 	}
 }
 
+// TestLogsAreThoseOfTheComponent looks for words that each has written before it was ready.
 func TestLogsAreThoseOfTheComponent(t *testing.T) {
 	for component, word := range map[string]string{
 		"supervisor":              "the lab is up",
 		"plain/apiserver":         "Adding GroupVersion",
 		"nodes/scheduler":         "Starting Kubernetes Scheduler",
-		"flux/source-controller":  "GitRepository",
+		"flux/source-controller":  "Helm index files",
 		"nodes/kwok":              "node-0",
 		"registry":                "listening on",
 		"flux/controller-manager": "controllermanager",

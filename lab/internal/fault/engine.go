@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -37,14 +40,19 @@ func newEngine(log io.Writer) *engine {
 	return &engine{log: log, now: time.Now, seen: map[string]int{}, hits: map[string]int{}, changed: make(chan struct{})}
 }
 
-// set replaces the rules. A rule that stays the same goes on counting; with
-// another seed, everything starts anew.
+// set replaces the rules. A rule whose name stays goes on counting, one that is removed
+// does not; with another seed, everything starts anew.
 func (e *engine) set(rules Rules) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if rules.Seed != e.rules.Seed || len(rules.Rules) == 0 {
-		e.seen, e.hits = map[string]int{}, map[string]int{}
+	stays := func(name string) bool {
+		return rules.Seed == e.rules.Seed && slices.ContainsFunc(rules.Rules, func(rule Rule) bool { return rule.Name == name })
 	}
+	maps.DeleteFunc(e.hits, func(name string, _ int) bool { return !stays(name) })
+	maps.DeleteFunc(e.seen, func(counter string, _ int) bool {
+		name, _, _ := strings.Cut(counter, "\x00")
+		return !stays(name)
+	})
 	e.rules = rules
 	close(e.changed)
 	e.changed = make(chan struct{})

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -96,6 +97,28 @@ func TestEngineLogsAndStopsAfterTimes(t *testing.T) {
 	}
 	if lines := strings.Count(log.String(), "\n"); lines != 6 {
 		t.Errorf("%d lines in the log, want 3 delays, 2 + 1 breaks:\n%s", lines, &log)
+	}
+}
+
+// TestEngineCountsAnew: a rule counts on while it is there, and begins anew when it comes back.
+func TestEngineCountsAnew(t *testing.T) {
+	once := Rule{Name: "once", Share: 1, Times: 1, Action: ActionCut}
+	other := Rule{Name: "other", Verbs: []string{"delete"}, Share: 1, Action: ActionCut}
+	e := newEngine(io.Discard)
+	for _, step := range []struct {
+		reason string
+		rules  []Rule
+		hits   bool
+	}{
+		{"it is new", []Rule{once}, true},
+		{"another one comes", []Rule{once, other}, false},
+		{"it is removed", []Rule{other}, false},
+		{"it is added again", []Rule{other, once}, true},
+	} {
+		e.set(Rules{Rules: step.rules})
+		if _, breaks := e.decide(Request{Verb: "get"}); (breaks != nil) != step.hits {
+			t.Errorf("%s: broken %t, want %t", step.reason, breaks != nil, step.hits)
+		}
 	}
 }
 

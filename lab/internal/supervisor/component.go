@@ -64,6 +64,11 @@ func newComponent(spec Spec, log *slog.Logger) (*component, error) {
 func (c *component) start() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.startLocked()
+}
+
+// startLocked is start for a caller that holds the lock.
+func (c *component) startLocked() error {
 	if c.retired {
 		return fmt.Errorf("%s is gone for good", c.spec.Name)
 	}
@@ -84,15 +89,13 @@ func (c *component) current() *process.Process {
 // signal sends a signal. The signals that end a process also mark it as stopped
 // on purpose, and are waited for.
 func (c *component) signal(signal syscall.Signal) error {
-	running := c.current()
+	ends := signal == syscall.SIGKILL || signal == syscall.SIGTERM || signal == syscall.SIGINT
+	c.mu.Lock()
+	running := c.process
+	c.stopped = c.stopped || ends && running != nil
+	c.mu.Unlock()
 	if running == nil {
 		return nil
-	}
-	ends := signal == syscall.SIGKILL || signal == syscall.SIGTERM || signal == syscall.SIGINT
-	if ends {
-		c.mu.Lock()
-		c.stopped = true
-		c.mu.Unlock()
 	}
 	if err := running.Signal(signal); err != nil {
 		return fmt.Errorf("signal %s: %w", c.spec.Name, err)
@@ -111,13 +114,22 @@ func (c *component) retire() error {
 	return c.signal(syscall.SIGKILL)
 }
 
-// startAgain starts a component that has ended and counts that.
-func (c *component) startAgain() error {
-	if err := c.start(); err != nil {
-		return err
-	}
+// revive starts a component again whose process has ended by itself, and counts that.
+// It leaves one alone that somebody has ended on purpose, or has restarted meanwhile.
+func (c *component) revive(ended *process.Process) (again bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.process != ended || c.stopped || c.retired {
+		return false, nil
+	}
+	return true, c.startAgain()
+}
+
+// startAgain starts a component and counts that; the caller holds the lock.
+func (c *component) startAgain() error {
+	if err := c.startLocked(); err != nil {
+		return err
+	}
 	c.restarts++
 	return nil
 }
@@ -126,7 +138,10 @@ func (c *component) restart(ctx context.Context) error {
 	if err := c.signal(syscall.SIGKILL); err != nil {
 		return err
 	}
-	if err := c.startAgain(); err != nil {
+	c.mu.Lock()
+	err := c.startAgain()
+	c.mu.Unlock()
+	if err != nil {
 		return err
 	}
 	return c.waitReady(ctx)
@@ -157,7 +172,7 @@ func (c *component) waitReady(ctx context.Context) error {
 			return fmt.Errorf("start %s again: %w", c.spec.Name, err)
 		}
 		pause *= 2
-		if err := c.startAgain(); err != nil {
+		if _, err := c.revive(running); err != nil {
 			return err
 		}
 	}

@@ -94,6 +94,61 @@ func TestWaitReadyLeavesAloneWhatWasEndedOnPurpose(t *testing.T) {
 	}
 }
 
+// TestWaitReadyKeepsAnEnd: who ends a component in the pause before its next start has
+// ended it.
+func TestWaitReadyKeepsAnEnd(t *testing.T) {
+	c := started(t, impatient(t, 1000))
+	c.log = slog.New(onRecord(func() {
+		if err := c.signal(syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}))
+	if err := c.waitReady(t.Context()); err == nil {
+		t.Error("it is ready")
+	}
+	if got := c.report(); got.Restarts != 0 || got.State != stateStopped {
+		t.Errorf("%d restarts, state %s; want none, and that it is stopped", got.Restarts, got.State)
+	}
+}
+
+// TestRevive: what has ended by itself is started again, but only once, and not if
+// somebody wanted its end.
+func TestRevive(t *testing.T) {
+	tests := []struct {
+		reason       string
+		before       func(*component) error
+		again        bool
+		wantRestarts int
+	}{
+		{"it has ended by itself", func(*component) error { return nil }, true, 1},
+		{"somebody has ended it", func(c *component) error { return c.signal(syscall.SIGKILL) }, false, 0},
+		{"somebody has restarted it", func(c *component) error { c.spec.Ready = nil; return c.restart(t.Context()) }, false, 1},
+		{"the lab goes down", (*component).retire, false, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			c := started(t, impatient(t, 1000))
+			ended := c.current()
+			<-ended.Done()
+			if err := test.before(c); err != nil {
+				t.Fatal(err)
+			}
+			again, err := c.revive(ended)
+			if err != nil || again != test.again || c.report().Restarts != test.wantRestarts {
+				t.Errorf("started again: %t, %d restarts, %v", again, c.report().Restarts, err)
+			}
+		})
+	}
+}
+
+// onRecord is a log that does something at each record.
+type onRecord func()
+
+func (f onRecord) Enabled(context.Context, slog.Level) bool  { return true }
+func (f onRecord) Handle(context.Context, slog.Record) error { f(); return nil }
+func (f onRecord) WithAttrs([]slog.Attr) slog.Handler        { return f }
+func (f onRecord) WithGroup(string) slog.Handler             { return f }
+
 // TestBringUp shows that a component starts when those before it are ready.
 func TestBringUp(t *testing.T) {
 	s := &Supervisor{log: slog.New(slog.DiscardHandler), components: map[string]*component{}}

@@ -164,14 +164,14 @@ func (h *podHost) startAgain(ctx context.Context, c *component, ended *process.P
 		if c.current() != ended {
 			return true // somebody restarted it
 		}
-		if c.report().State != stateExited {
-			continue // stopped on purpose
-		}
-		if err := c.startAgain(); err != nil {
+		again, err := c.revive(ended)
+		if err != nil {
 			h.supervisor.log.Error("cannot start a pod's program again", "component", c.spec.Name, "error", err)
 			return false
 		}
-		return true
+		if again {
+			return true
+		}
 	}
 }
 
