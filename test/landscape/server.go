@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -228,15 +227,6 @@ func (s *Server) Output() string { return s.output.String() }
 func (s *Server) Tail(lines int) string {
 	all := strings.Split(s.Output(), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
-}
-
-// FreeAddress returns an address of this machine that nobody listens on.
-func FreeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // programs names the directory of programs that take the place of those in bin: of what
