@@ -21,14 +21,14 @@ type stream struct {
 	list   string
 	status int
 	events chan string
-	// ended gets one for each watch that has ended.
-	ended chan struct{}
+	// end ends a watch, ended gets one for each that has ended.
+	end, ended chan struct{}
 
 	mutex sync.Mutex
 }
 
 func newStream(list string) *stream {
-	return &stream{list: list, status: http.StatusOK, events: make(chan string), ended: make(chan struct{}, 100)}
+	return &stream{list: list, status: http.StatusOK, events: make(chan string), end: make(chan struct{}), ended: make(chan struct{}, 100)}
 }
 
 func (s *stream) ServeHTTP(out http.ResponseWriter, request *http.Request) {
@@ -59,6 +59,8 @@ func (s *stream) follow(out http.ResponseWriter, request *http.Request) {
 		case event := <-s.events:
 			_, _ = fmt.Fprintln(out, event)
 			_ = http.NewResponseController(out).Flush()
+		case <-s.end:
+			return
 		case <-request.Context().Done():
 			return
 		}
@@ -278,5 +280,23 @@ func TestVersionIsNotAheadOfTheObjects(t *testing.T) {
 	}
 	if ahead > 0 {
 		t.Errorf("%d of 300 states say that an object is gone which is new", ahead)
+	}
+}
+
+// TestWatchRecoversWithoutNews: a watch that goes on after a failure has no failure any
+// more, also where there is no object of which it could tell.
+func TestWatchRecoversWithoutNews(t *testing.T) {
+	server := newStream(page(""))
+	connection, _ := connected(t, 0, server.ServeHTTP)
+	one := follow(t, func(wake func()) *watch.Subscription {
+		return connection.Subscribe(configMaps, "a", "one", false, wake)
+	})
+	one.until("the first state", known)
+	server.set(http.StatusForbidden)
+	server.end <- struct{}{}
+	one.until("the failure", func(_ watch.State, err error) bool { return apierrors.IsForbidden(err) })
+	server.set(http.StatusOK)
+	if state := one.until("the recovery", known); state.Object != nil {
+		t.Errorf("%+v", state)
 	}
 }

@@ -51,6 +51,8 @@ type Listing struct {
 	What string
 	// Failed hears of one that is too large.
 	Failed func(error)
+	// Begun hears that the cluster has begun to send events; it may be nil.
+	Begun func()
 }
 
 type listingKey struct{}
@@ -145,6 +147,9 @@ func (g *guard) admit(request *http.Request, response *http.Response) error {
 		reads.Answer.Begin()
 		measured.loan, measured.own = reads.Answer, false
 		measured.what, measured.failed = reads.What, reads.Failed
+		if measured.events && reads.Begun != nil {
+			reads.Begun()
+		}
 	}
 	measured.loan.Answered.Store(true)
 	response.Body = measured

@@ -146,7 +146,7 @@ func (w *Set) make(key Key) *watch {
 	})
 	// The library would log what the cluster says.
 	silent := klog.NewContext(context.Background(), logr.Discard())
-	reads := &traffic.Listing{Answer: shared.answer, What: "the list of " + shared.resource, Failed: func(err error) { shared.end(err) }}
+	reads := &traffic.Listing{Answer: shared.answer, What: "the list of " + shared.resource, Failed: func(err error) { shared.end(err) }, Begun: shared.goesOn}
 	ctx, stop := context.WithCancel(traffic.WithListing(silent, reads))
 	shared.stop = func() {
 		stop()
@@ -239,6 +239,17 @@ func (w *watch) fail(err error) {
 		return
 	}
 	w.tellAll(err, false)
+}
+
+// goesOn ends a failure when the cluster sends events again: where there are no objects,
+// there may be none for long. Before the first state is known, that ends a failure.
+func (w *watch) goesOn() {
+	w.mutex.Lock()
+	over := w.failure != nil && w.informer.HasSynced()
+	w.mutex.Unlock()
+	if over {
+		w.tellAll(nil, false)
+	}
 }
 
 // State is what a subscription knows.
