@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/cluster/watch"
 )
 
@@ -298,5 +300,31 @@ func TestWatchRecoversWithoutNews(t *testing.T) {
 	server.set(http.StatusOK)
 	if state := one.until("the recovery", known); state.Object != nil {
 		t.Errorf("%+v", state)
+	}
+}
+
+// TestBusyIsNotForGood: a watch that ended because others used up the memory ends nothing
+// for those who come when there is some again, even if somebody still holds the old one.
+func TestBusyIsNotForGood(t *testing.T) {
+	const limit = 8 << 20
+	server := newStream(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"a","name":"one","resourceVersion":"7"},"data":{"a":"` + strings.Repeat("a", 2<<20) + `"}}]}`)
+	connection, pool := connected(t, limit, server.ServeHTTP)
+	subscribe := func(wake func()) *watch.Subscription {
+		return connection.Subscribe(configMaps, "a", "one", false, wake)
+	}
+	pool.memory.Used.Add(limit)
+	first := follow(t, subscribe)
+	first.until("the end", func(_ watch.State, err error) bool { return errors.As(err, &budget.Busy{}) })
+	pool.memory.Used.Add(-limit)
+	second := follow(t, subscribe)
+	if state := second.until("the first state", known); state.Object == nil {
+		t.Errorf("%+v", state)
+	}
+	_ = first.Close()
+	if third := follow(t, subscribe); third.until("the same state", known).Object == nil {
+		t.Error("the end of the old watch has ended the new one")
+	}
+	if lists, _ := server.lists(); lists != 2 {
+		t.Errorf("%d lists", lists)
 	}
 }

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -104,7 +105,7 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	shared, ok := w.running[key]
-	if !ok {
+	if !ok || shared.crowdedOut() {
 		shared = w.make(key)
 		w.running[key] = shared
 		// It runs when somebody waits: it may end before this one would hear of it.
@@ -118,6 +119,14 @@ func (w *Set) Subscribe(key Key, object string, wake func()) *Subscription {
 	}
 	shared.waiting[object][s] = struct{}{}
 	return s
+}
+
+// crowdedOut reports whether a watch has ended because others used up the memory: another
+// one may go better. One that was too large itself would be so again.
+func (w *watch) crowdedOut() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.ended && errors.As(w.failure, &budget.Busy{})
 }
 
 // make returns a watch that does not run yet.
@@ -344,7 +353,9 @@ func (s *Subscription) Close() error {
 		}
 		if len(s.watch.waiting) == 0 {
 			s.watch.stop()
-			delete(s.watches.running, s.key)
+			if s.watches.running[s.key] == s.watch {
+				delete(s.watches.running, s.key)
+			}
 		}
 	})
 	return nil
