@@ -13,7 +13,6 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 )
 
 // maxWindow bounds the memory that a decompressor may take.
@@ -38,7 +37,7 @@ func Decompress(content io.Reader) (io.ReadCloser, error) {
 	case bytes.HasPrefix(start, []byte("BZh")):
 		return io.NopCloser(bzip2.NewReader(buffered)), nil
 	case bytes.HasPrefix(start, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
-		return openXZ(buffered, start)
+		return openXZ(buffered)
 	case bytes.HasPrefix(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		decoder, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
@@ -48,20 +47,4 @@ func Decompress(content io.Reader) (io.ReadCloser, error) {
 		return decoder.IOReadCloser(), nil
 	}
 	return io.NopCloser(buffered), nil
-}
-
-// openXZ decompresses xz. The library reserves the memory that the content asks
-// for, so the first block is looked at before.
-func openXZ(content io.Reader, start []byte) (io.ReadCloser, error) {
-	// A stream header of 12 bytes is followed by the header of a block; its filter
-	// has the ID 0x21, one byte of properties, and the logarithm of the memory.
-	const largest = 28 // 64 MiB
-	if at := bytes.Index(start[min(12, len(start)):], []byte{0x21, 0x01}); at < 0 || 12+at+2 >= len(start) || start[12+at+2] > largest {
-		return nil, errors.New("decompress xz: the content asks for more than 64 MiB of memory, or uses a filter other than LZMA2")
-	}
-	unzipped, err := xz.ReaderConfig{SingleStream: true}.NewReader(content)
-	if err != nil {
-		return nil, fmt.Errorf("decompress xz: %w", err)
-	}
-	return io.NopCloser(unzipped), nil
 }
