@@ -35,9 +35,15 @@ const (
 	sharedGitTime = 90 * time.Second
 )
 
-// gitBytes is how much of a repository is read into memory where the reader has
-// no limit of its own.
-const gitBytes = 1 << 30
+// gitBytes is how much of a repository is read into memory, packed and again unpacked,
+// and gitObjects how many objects it may have, of which each takes almost 1 KiB however
+// small it is. In a process that serves many, a repository gets as much as an archive that
+// is unpacked, and sharedGitObjects.
+const (
+	gitBytes         = 1 << 30
+	gitObjects       = 10_000_000
+	sharedGitObjects = 100_000
+)
 
 // gitSource says what of a repository is wanted.
 type gitSource struct {
@@ -101,18 +107,18 @@ func (s gitSource) wanted() string {
 }
 
 func (r *Reader) gitLimits() archive.Limits {
-	limits := archive.Limits{Bytes: gitBytes, Files: 1_000_000, Depth: archive.DefaultLimits().Depth}
+	usual := archive.DefaultLimits()
 	if r.MaxBytes > 0 {
-		limits.Bytes, limits.Files = r.MaxBytes, 10*archive.DefaultLimits().Files
+		return archive.Limits{Bytes: min(r.MaxBytes, usual.Bytes), Files: 10 * usual.Files, Depth: usual.Depth}
 	}
-	return limits
+	return archive.Limits{Bytes: gitBytes, Files: 1_000_000, Depth: usual.Depth}
 }
 
 // fetchGit fetches a commit, if possible without its history.
 func (r *Reader) fetchGit(ctx context.Context, source gitSource) (*gitTree, error) {
-	longest := gitTime
+	longest, most := gitTime, uint32(gitObjects)
 	if r.MaxBytes > 0 {
-		longest = sharedGitTime
+		longest, most = sharedGitTime, sharedGitObjects
 	}
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
@@ -134,7 +140,7 @@ func (r *Reader) fetchGit(ctx context.Context, source gitSource) (*gitTree, erro
 	if err != nil {
 		return nil, explainGit(err)
 	}
-	if err := checkPack(pack, limits.Bytes); err != nil {
+	if err := checkPack(pack, limits.Bytes, most); err != nil {
 		return nil, err
 	}
 	objects := gitmemory.NewStorage()
@@ -286,76 +292,6 @@ func upload(ctx context.Context, session transport.UploadPackSession, advertised
 		pack = sideband.NewDemuxer(sideband.Sideband, response)
 	}
 	return archive.ReadAll(pack, limit) // explained by the caller
-}
-
-// checkPack refuses a pack that would unpack to more than the limit. A difference
-// says how large its result is in its first bytes.
-func checkPack(pack []byte, limit int64) error {
-	scanner := packfile.NewScanner(bytes.NewReader(pack))
-	_, count, err := scanner.Header()
-	if err != nil {
-		return fmt.Errorf("unpack what the server sent: %w", err)
-	}
-	var total int64
-	for range count {
-		header, err := scanner.NextObjectHeader()
-		if err != nil {
-			return fmt.Errorf("unpack what the server sent: %w", err)
-		}
-		seen := &beginning{left: limit - total}
-		if _, _, err := scanner.NextObject(seen); err != nil {
-			return fmt.Errorf("unpack what the server sent: %w", err)
-		}
-		total += seen.size
-		if header.Type.IsDelta() {
-			result := resultOf(seen.bytes)
-			if result < 0 || result > limit-total {
-				return &archive.TooLargeError{What: "the unpacked number of bytes", Limit: limit}
-			}
-			total += result
-		}
-	}
-	return nil
-}
-
-// beginning keeps the first bytes of an object and counts all of them.
-type beginning struct {
-	bytes []byte
-	size  int64
-	left  int64
-}
-
-// Write implements io.Writer.
-func (b *beginning) Write(p []byte) (int, error) {
-	if missing := 32 - len(b.bytes); missing > 0 {
-		b.bytes = append(b.bytes, p[:min(missing, len(p))]...)
-	}
-	if b.size += int64(len(p)); b.size > b.left {
-		return 0, &archive.TooLargeError{What: "the unpacked number of bytes", Limit: b.left}
-	}
-	return len(p), nil
-}
-
-// resultOf reads the size of the result of a difference: the second of two
-// numbers of seven bits for each byte, the lowest first.
-func resultOf(start []byte) int64 {
-	var number int64
-	at, shift := 0, 0
-	for _, b := range start {
-		if at == 1 {
-			if shift > 56 {
-				return -1
-			}
-			number |= int64(b&0x7f) << shift
-			shift += 7
-		}
-		if b&0x80 == 0 {
-			if at++; at == 2 {
-				return number
-			}
-		}
-	}
-	return -1
 }
 
 // cappedTransport ends answers that are longer than the limit.

@@ -113,6 +113,19 @@ func (s *gitServer) history(t *testing.T) (first, second string) {
 	return first, second
 }
 
+// large makes a repository that is small on its way and larger than an archive may be.
+func (s *gitServer) large(t *testing.T) {
+	t.Helper()
+	work := t.TempDir()
+	run(t, work, "init", "-q", "-b", "main")
+	if err := os.WriteFile(filepath.Join(work, "zeros"), make([]byte, archive.DefaultLimits().Bytes+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, work, "add", "-A")
+	run(t, work, "commit", "-q", "-m", "large")
+	run(t, s.root, "clone", "-q", "--bare", work, filepath.Join(s.root, "large.git"))
+}
+
 func gitReader(s *gitServer, properties credential.Properties) *Reader {
 	credentials := &credential.Store{}
 	if properties != nil {
@@ -207,12 +220,18 @@ func TestGitLimits(t *testing.T) {
 	s := serveGit(t, open)
 	s.Start()
 	s.history(t)
+	s.large(t)
 	access := resource(`{"type":"git","repository":"` + s.URL + `/shop.git"}`)
 	small := gitReader(s, nil)
 	small.MaxBytes = 100
+	shared := gitReader(s, nil)
+	shared.MaxBytes = 1 << 30
 	var large *archive.TooLargeError
 	if _, _, err := small.Read(t.Context(), inline(t, nil), access, 1<<20); !errors.As(err, &large) {
 		t.Errorf("more than the limit: %v", err)
+	}
+	if _, _, err := shared.Read(t.Context(), inline(t, nil), resource(`{"type":"git","repository":"`+s.URL+`/large.git"}`), 1<<30); !errors.As(err, &large) {
+		t.Errorf("more than one may have of the memory that others need: %v", err)
 	}
 	guarded := &Reader{HTTP: newClient(false)}
 	if _, _, err := guarded.Read(t.Context(), inline(t, nil), access, 1<<20); !refused(err) {
@@ -296,14 +315,15 @@ func TestHostilePacks(t *testing.T) {
 		{"a small difference with a huge result", packOf(7, make([]byte, 20), len(huge), huge), true},
 		{"one with the largest result there is", packOf(7, make([]byte, 20), len(most), most), true},
 		{"one whose result has no end", packOf(7, make([]byte, 20), 40, bytes.Repeat([]byte{0xff}, 40)), true},
+		{"more objects than there may be, each of which takes memory of its own", []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x02"), true},
 		{"something else", []byte("PACKET"), true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			err := checkPack(test.pack, limit)
+			err := checkPack(test.pack, limit, 1)
 			if (err != nil) != test.wrong {
 				t.Errorf("got %v", err)
 			}
-			if strings.Contains(test.reason, "result") && !errors.As(err, &large) {
+			if (strings.Contains(test.reason, "result") || strings.Contains(test.reason, "more objects")) && !errors.As(err, &large) {
 				t.Errorf("got %v, want the limit", err)
 			}
 		})
@@ -388,7 +408,7 @@ func FuzzPack(f *testing.F) {
 	f.Add(packOf(3, nil, 5, []byte("hello")))
 	f.Add(packOf(7, make([]byte, 20), 4, []byte{5, 5, 0x90, 5}))
 	f.Fuzz(func(t *testing.T, pack []byte) {
-		if checkPack(pack, limit) != nil {
+		if checkPack(pack, limit, sharedGitObjects) != nil {
 			return
 		}
 		objects := gitmemory.NewStorage()
