@@ -1,9 +1,7 @@
 package registry
 
 import (
-	"context"
 	"errors"
-	"net"
 	"net/http"
 	"testing"
 
@@ -32,7 +30,7 @@ func TestRedirectsCarryNoCredentials(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			next := &seen{}
-			g := &guard{next: next, scheme: "https", host: "r.example.org"}
+			g := &guard{next: next, outside: next, scheme: "https", host: "r.example.org"}
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.to, http.NoBody)
 			if err != nil {
 				t.Fatal(err)
@@ -58,24 +56,58 @@ func TestRedirectsCarryNoCredentials(t *testing.T) {
 	}
 }
 
-// TestDialer shows that a name which a registry outside has named does not lead to
+// TestOutside shows that a name which a registry outside has named does not lead to
 // this machine, while the registry of a lab may be on it.
-func TestDialer(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func TestOutside(t *testing.T) {
+	here := serve(t, func(http.ResponseWriter, *http.Request) {})
+	reach, err := NewPool(egress.Policy{AllowLoopback: true}, DefaultTimeouts()).reach(trust{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = listener.Close() })
-	pool := NewPool(egress.Policy{AllowLoopback: true}, DefaultTimeouts())
-	dial := pool.dialer(pool.policy.DialContext)
-	connection, err := dial(t.Context(), "tcp", listener.Addr().String())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, here.URL, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := connection.Close(); err != nil {
+	response, err := reach.home.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := dial(context.WithValue(t.Context(), fromOutside{}, true), "tcp", listener.Addr().String()); !errors.Is(err, ErrRedirect) {
+	g := &guard{next: reach.home, outside: reach.outside, scheme: "http", host: "r.example.org"}
+	request.Response = &http.Response{StatusCode: http.StatusTemporaryRedirect}
+	// The name is as good as one that is resolved to this machine.
+	request.URL.Host = here.name()
+	if response, err := g.elsewhere(request); !errors.Is(err, ErrRedirect) {
 		t.Errorf("connected to this machine on behalf of a registry outside: %v", err)
+		_ = response.Body.Close()
+	}
+}
+
+// TestRedirectsThroughAProxy: the proxy is the operator's, wherever it is, also for what a
+// registry outside has named.
+func TestRedirectsThroughAProxy(t *testing.T) {
+	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == "storage.example.org" {
+			_, _ = w.Write([]byte("content"))
+			return
+		}
+		// What follows needs a connection of its own.
+		w.Header().Set("Connection", "close")
+		http.Redirect(w, r, "http://storage.example.org/blob", http.StatusTemporaryRedirect)
+	})
+	for reason, policy := range map[string]egress.Policy{
+		"on this machine, which is not allowed":      {Proxy: proxy.URL},
+		"while private networks are not allowed":     {Proxy: proxy.URL, DenyPrivate: true},
+		"of a program that acts for its user":        func() egress.Policy { p := egress.Unrestricted(); p.Proxy = proxy.URL; return p }(),
+		"on this machine, while that may be reached": {Proxy: proxy.URL, AllowLoopback: true},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			r := NewClient(NewPool(policy, DefaultTimeouts()), Options{}).Registry("http", "registry.example.org")
+			if err := read(t.Context(), r, blob("content")); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

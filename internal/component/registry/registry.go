@@ -140,7 +140,7 @@ func (c *Client) detect(ctx context.Context, host string) string {
 	plain, known := c.pool.plain[host]
 	c.pool.mu.Unlock()
 	if !known {
-		transport, err := c.pool.transport(trust{authorities: c.options.Authorities, insecure: c.options.InsecureSkipVerify})
+		reach, err := c.pool.reach(trust{authorities: c.options.Authorities, insecure: c.options.InsecureSkipVerify})
 		if err != nil {
 			return "https"
 		}
@@ -148,7 +148,7 @@ func (c *Client) detect(ctx context.Context, host string) string {
 		if err != nil {
 			return "https"
 		}
-		response, err := transport.RoundTrip(request)
+		response, err := reach.home.RoundTrip(request)
 		if err == nil {
 			_ = response.Body.Close()
 		}
@@ -156,7 +156,7 @@ func (c *Client) detect(ctx context.Context, host string) string {
 		plain = errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &noTLS)
 		if err == nil || plain {
 			c.pool.mu.Lock()
-			c.pool.plain[host] = plain
+			note(c.pool.plain, host, plain)
 			c.pool.mu.Unlock()
 		}
 	}
@@ -180,7 +180,7 @@ func (c *Client) authClient(scheme, host, repository string) (*auth.Client, erro
 	if own := properties[credential.Authority]; own != "" {
 		authorities = own
 	}
-	transport, err := c.pool.transport(trust{authorities: authorities, insecure: c.options.InsecureSkipVerify})
+	reach, err := c.pool.reach(trust{authorities: authorities, insecure: c.options.InsecureSkipVerify})
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (c *Client) authClient(scheme, host, repository string) (*auth.Client, erro
 	client := &auth.Client{
 		Client: &http.Client{
 			Transport: &guard{
-				next: transport, scheme: scheme, host: host, redirects: c.options.Redirects,
+				next: reach.home, outside: reach.outside, scheme: scheme, host: host, redirects: c.options.Redirects,
 				watch:      Watch{Timeouts: c.pool.timeouts, Outages: c.pool.outages, Tenant: c.options.Tenant},
 				tokenHosts: append(wellKnownTokenHosts(host), c.options.TokenHosts[host]...),
 			},
@@ -248,7 +248,7 @@ func (t *tokens) GetToken(ctx context.Context, registry string, scheme auth.Sche
 // Set implements auth.Cache.
 func (t *tokens) Set(ctx context.Context, registry string, scheme auth.Scheme, key string, fetch func(context.Context) (string, error)) (string, error) {
 	t.pool.mu.Lock()
-	t.pool.schemes[registry] = scheme
+	note(t.pool.schemes, registry, scheme)
 	t.pool.mu.Unlock()
 	return t.Cache.Set(ctx, registry, scheme, key, fetch) // the client of the library judges it
 }

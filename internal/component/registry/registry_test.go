@@ -15,6 +15,7 @@ import (
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
@@ -428,5 +429,20 @@ func TestPlainHTTPIsFoundOnlyIfAllowed(t *testing.T) {
 	}
 	if err := reach(true); err != nil {
 		t.Errorf("plain HTTP is allowed: %v", err)
+	}
+}
+
+// TestHostsAreForgotten: whoever names hosts may name as many as they like.
+func TestHostsAreForgotten(t *testing.T) {
+	pool := NewPool(egress.Policy{}, DefaultTimeouts())
+	for i := range maxHosts + 10 {
+		known := &tokens{Cache: auth.NewCache(), pool: pool}
+		token := func(context.Context) (string, error) { return "token", nil }
+		if _, err := known.Set(t.Context(), fmt.Sprintf("%d.example.org", i), auth.SchemeBearer, "", token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(pool.schemes) > maxHosts || len(pool.schemes) == 0 {
+		t.Errorf("%d hosts are remembered", len(pool.schemes))
 	}
 }

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -37,13 +36,13 @@ const maxRedirects = 5
 
 // Pool holds connections to registries. It is shared by all clients of a process.
 type Pool struct {
-	policy     egress.Policy
-	timeouts   Timeouts
-	outages    *Outages
-	mu         sync.Mutex
-	transports map[trust]*http.Transport
-	schemes    map[string]auth.Scheme
-	plain      map[string]bool
+	policy   egress.Policy
+	timeouts Timeouts
+	outages  *Outages
+	mu       sync.Mutex
+	reaches  map[trust]*reach
+	schemes  map[string]auth.Scheme
+	plain    map[string]bool
 }
 
 type trust struct {
@@ -55,7 +54,7 @@ type trust struct {
 func NewPool(policy egress.Policy, timeouts Timeouts) *Pool {
 	return &Pool{
 		policy: policy, timeouts: timeouts, outages: NewOutages(timeouts.Outage, time.Now),
-		transports: map[trust]*http.Transport{}, schemes: map[string]auth.Scheme{}, plain: map[string]bool{},
+		reaches: map[trust]*reach{}, schemes: map[string]auth.Scheme{}, plain: map[string]bool{},
 	}
 }
 
@@ -63,19 +62,31 @@ func NewPool(policy egress.Policy, timeouts Timeouts) *Pool {
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, transport := range p.transports {
-		transport.CloseIdleConnections()
+	for _, known := range p.reaches {
+		known.close()
 	}
 }
 
-// maxTransports bounds how many sets of authorities are kept apart.
-const maxTransports = 100
+// maxHosts bounds how many hosts are remembered with how they are reached: one request
+// finds that out again.
+const maxHosts = 10_000
 
-func (p *Pool) transport(t trust) (*http.Transport, error) {
+// note remembers something of a host. If there are too many, all are forgotten.
+func note[T any](known map[string]T, host string, value T) {
+	if len(known) >= maxHosts {
+		clear(known)
+	}
+	known[host] = value
+}
+
+// maxReaches bounds how many sets of authorities are kept apart.
+const maxReaches = 100
+
+func (p *Pool) reach(t trust) (*reach, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if transport, exists := p.transports[t]; exists {
-		return transport, nil
+	if known, exists := p.reaches[t]; exists {
+		return known, nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} // the administrator's choice
 	if t.authorities != "" {
@@ -88,44 +99,43 @@ func (p *Pool) transport(t trust) (*http.Transport, error) {
 		}
 		config.RootCAs = pool
 	}
-	if len(p.transports) >= maxTransports {
-		for old, transport := range p.transports {
-			transport.CloseIdleConnections()
-			delete(p.transports, old)
+	if len(p.reaches) >= maxReaches {
+		for old, known := range p.reaches {
+			known.close()
+			delete(p.reaches, old)
 			break
 		}
 	}
-	transport := p.policy.Transport(egress.Timeouts{Connect: p.timeouts.Connect, Answer: p.timeouts.Answer})
-	transport.TLSClientConfig = config
-	transport.DialContext = p.dialer(transport.DialContext)
-	p.transports[t] = transport
-	return transport, nil
+	// What else users may reach, a registry outside may not; the proxy is the operator's.
+	outside := egress.Policy{DenyPrivate: p.policy.DenyPrivate, Deny: p.policy.Deny, Proxy: p.policy.Proxy}
+	added := &reach{home: p.transport(p.policy, config), outside: p.transport(outside, config.Clone())}
+	p.reaches[t] = added
+	return added, nil
 }
 
-// fromOutside marks the context of a request to a place that a registry outside has
-// named.
-type fromOutside struct{}
+func (p *Pool) transport(policy egress.Policy, trust *tls.Config) *http.Transport {
+	transport := policy.Transport(egress.Timeouts{Connect: p.timeouts.Connect, Answer: p.timeouts.Answer})
+	transport.TLSClientConfig = trust
+	return transport
+}
 
-// dialer connects, but not to this machine or its neighbours on behalf of a
-// registry outside: a name can lead anywhere.
-func (p *Pool) dialer(dial egress.Dial) egress.Dial {
-	outside := egress.Policy{DenyPrivate: p.policy.DenyPrivate, Deny: p.policy.Deny}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		if ctx.Value(fromOutside{}) == nil {
-			return dial(ctx, network, address)
-		}
-		connection, err := outside.DialContext(ctx, network, address)
-		var refused *egress.Refused
-		if errors.As(err, &refused) {
-			return nil, fmt.Errorf("connect to %s, where a registry redirects to: the host is an internal address: %w: %w", address, ErrRedirect, refused)
-		}
-		return connection, err // the HTTP client tells method and address
-	}
+// reach is how far requests go.
+type reach struct {
+	// home leads to registries, outside to the places that a registry outside has named:
+	// not to this machine or its neighbours, wherever a name leads.
+	home, outside *http.Transport
+}
+
+func (r *reach) close() {
+	r.home.CloseIdleConnections()
+	r.outside.CloseIdleConnections()
 }
 
 // guard keeps credentials at home and requests where the policy allows them.
 type guard struct {
-	next       http.RoundTripper
+	// next leads to the registry, outside to what a registry outside has named.
+	next, outside http.RoundTripper
+
 	scheme     string
 	host       string
 	tokenHosts []string
@@ -137,28 +147,37 @@ type guard struct {
 func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 	redirected := request.Response != nil
 	if g.home(request.URL) || (!redirected && g.tokenHost(request.URL)) {
-		return g.send(request)
+		return g.send(g.next, request)
 	}
 	if redirected {
 		if err := g.checkRedirect(request); err != nil {
 			return nil, err
 		}
-		ctx := request.Context()
-		if home := (&url.URL{Host: g.host}); !internal(home.Hostname()) {
-			ctx = context.WithValue(ctx, fromOutside{}, true)
-		}
-		request = request.Clone(ctx)
+		request = request.Clone(request.Context())
 		request.Header.Del("Authorization")
 		request.Header.Del("Cookie")
 		request.Header.Del("Referer")
-		return g.send(request)
+		return g.elsewhere(request)
 	}
 	// An address that the registry named: the server of its tokens, or the place
 	// of an upload.
 	if request.Header.Get("Authorization") != "" || hasBody(request) {
 		return nil, fmt.Errorf("registry %s asks to send credentials or content to %s, which is another host: add it to the token hosts of the registry if that is right: %w", g.host, request.URL.Host, ErrRedirect)
 	}
-	return g.send(request)
+	return g.send(g.next, request)
+}
+
+// elsewhere sends a request to where the registry redirects.
+func (g *guard) elsewhere(request *http.Request) (*http.Response, error) {
+	if home := (&url.URL{Host: g.host}); internal(home.Hostname()) {
+		return g.send(g.next, request)
+	}
+	response, err := g.send(g.outside, request)
+	var refused *egress.Refused
+	if errors.As(err, &refused) {
+		return nil, fmt.Errorf("connect to %s, where a registry redirects to: the host is an internal address: %w: %w", request.URL.Host, ErrRedirect, refused)
+	}
+	return response, err
 }
 
 func hasBody(request *http.Request) bool {
@@ -230,17 +249,21 @@ func internal(host string) bool {
 	return address.IsLoopback() || address.IsPrivate() || address.IsLinkLocalUnicast() || address.IsUnspecified()
 }
 
-func (g *guard) send(request *http.Request) (*http.Response, error) {
+func (g *guard) send(next http.RoundTripper, request *http.Request) (*http.Response, error) {
 	// What is no content is small, however slowly it comes.
 	total := time.Duration(0)
 	if !strings.Contains(request.URL.Path, "/blobs/") {
 		total = 3 * g.watch.Timeouts.Stall
 	}
-	return g.watch.Send(g.next, request, total)
+	return g.watch.Send(next, request, total)
 }
 
 // TransportWith returns a transport of its own that trusts further certificate
 // authorities (PEM).
 func TransportWith(authorities string) (*http.Transport, error) {
-	return NewPool(egress.Unrestricted(), DefaultTimeouts()).transport(trust{authorities: authorities})
+	reach, err := NewPool(egress.Unrestricted(), DefaultTimeouts()).reach(trust{authorities: authorities})
+	if err != nil {
+		return nil, err
+	}
+	return reach.home, nil
 }

@@ -216,7 +216,8 @@ func (a *answer) Read(p []byte) (int, error) {
 			a.ended()
 		}
 		return n, err // a reader hands on io.EOF as it is
-	case fired && err != nil:
+	case fired:
+		// Also if something came in that moment: the body is closed.
 		return n, a.stalled("nothing for %s", a.timeouts.Stall)
 	case err != nil:
 		return n, err // the caller tells what was read

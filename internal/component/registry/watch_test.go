@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -64,6 +65,31 @@ func TestSlowReaders(t *testing.T) {
 	a := &answer{body: io.NopCloser(iotest.OneByteReader(strings.NewReader(strings.Repeat("x", 100)))), timeouts: Timeouts{Stall: time.Minute, Rate: 1 << 30}}
 	if n, err := io.Copy(io.Discard, a); n != 100 || err != nil {
 		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// late is an answer of which something comes in the moment in which it is given up.
+type late struct {
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *late) Read(p []byte) (int, error) {
+	<-l.closed
+	return copy(p, "x"), nil
+}
+
+func (l *late) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// TestLateAnswers: what was given up cannot be read on, and that is why it ends.
+func TestLateAnswers(t *testing.T) {
+	var noted error
+	a := &answer{body: &late{closed: make(chan struct{})}, timeouts: Timeouts{Stall: time.Millisecond}, failed: func(err error) { noted = err }}
+	if _, err := a.Read(make([]byte, 1)); !errors.Is(err, ErrStalled) || !errors.Is(noted, ErrStalled) {
+		t.Errorf("%v, noted %v", err, noted)
 	}
 }
 
