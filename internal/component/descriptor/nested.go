@@ -8,8 +8,7 @@ import (
 // maxNested bounds the number of descriptors in a tree of inline descriptors.
 const maxNested = 1000
 
-// DecodeInline reads a descriptor that is written into another object. What such
-// a descriptor may leave out is put in.
+// DecodeInline reads a descriptor that is written into another object.
 func DecodeInline(data []byte) (*Descriptor, error) {
 	d, err := Decode(data)
 	if err != nil {
