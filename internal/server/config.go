@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -284,8 +285,16 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("no controller is chosen: choose from %s", strings.Join(Controllers(), ", "))
 	}
 	for _, name := range c.Controllers {
-		if name != Mocks && !slices.Contains(Controllers(), name) {
-			return fmt.Errorf("there is no controller %q: choose from %s", name, strings.Join(Controllers(), ", "))
+		if err := known(name); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Workers)) {
+		if err := known(name); err != nil {
+			return fmt.Errorf("workers: %w", err)
+		}
+		if count := c.Workers[name]; count < 1 {
+			return fmt.Errorf("workers of %s: %d are none: leave the controller out of --controllers if it is not to work", name, count)
 		}
 	}
 	for _, name := range c.Namespaces {
@@ -308,6 +317,14 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("signatureVerificationEnforcementPolicy is %q: choose from DoNotEnforce, Enforce, Disabled", c.Verification)
 	}
 	return c.validateTelling()
+}
+
+// known refuses the name of a controller that there is not.
+func known(name string) error {
+	if name == Mocks || slices.Contains(Controllers(), name) {
+		return nil
+	}
+	return fmt.Errorf("there is no controller %q: choose from %s", name, strings.Join(Controllers(), ", "))
 }
 
 // validateTelling checks where the process tells how it fares.
@@ -334,7 +351,7 @@ func (c *Config) disabledFunctions() map[string]bool {
 // kinds are those that the controllers cannot do without.
 func (c *Config) kinds() []string {
 	var kinds []string
-	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem", Charts: "DeployItem", Kustomizations: "DeployItem"} {
+	for name, kind := range map[string]string{Installations: "Installation", Executions: "Execution", Contexts: "Context", TargetSyncs: "TargetSync", Manifests: "DeployItem", Charts: "DeployItem", Kustomizations: "DeployItem", Mocks: "DeployItem"} {
 		if c.runs(name) {
 			kinds = append(kinds, kind)
 		}
