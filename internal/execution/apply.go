@@ -24,6 +24,8 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 	case adopt:
 		r.adopt(s)
 		return nil
+	case accept:
+		return r.accept(ctx, s)
 	case begin:
 		return r.begin(ctx, s)
 	case collect:
@@ -77,6 +79,15 @@ func (r *Reconciler) adopt(s *snapshot) {
 		id = r.NewJobID()
 	}
 	report.Execution(s.exec).Status.Trigger(id, metav1.NewTime(r.Now()))
+}
+
+// accept stores a job that somebody has asked for before it removes the request: a crash in
+// between repeats the job rather than losing it.
+func (r *Reconciler) accept(ctx context.Context, s *snapshot) error {
+	if err := r.reporter().Save(ctx, report.Execution(s.exec)); err != nil {
+		return err // says what was written
+	}
+	return r.dismiss(ctx, s)
 }
 
 // begin starts a job: the items are written, then the job is stored, then the
@@ -166,7 +177,7 @@ func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alph
 	return r.dismiss(ctx, s)
 }
 
-// dismiss removes the request for an interruption, in the version that was seen: another
+// dismiss removes a request that has served, or that is for nothing, in the version that was seen: another
 // one may have taken its place meanwhile.
 func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 	patch := client.MergeFromWithOptions(s.exec.DeepCopy(), client.MergeFromWithOptimisticLock{})
@@ -179,7 +190,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 		if apierrors.IsNotFound(err) {
 			return report.ErrGone
 		}
-		return fmt.Errorf("remove the request for an interruption: %w", err)
+		return fmt.Errorf("remove the requested operation of Execution %s/%s: %w", s.exec.Namespace, s.exec.Name, err)
 	}
 	s.exec.Status = status
 	r.written.Record(s.exec)

@@ -43,6 +43,8 @@ const (
 	rest step = "rest"
 	// adopt takes the job of the parent over.
 	adopt step = "adopt"
+	// accept stores the job that somebody has asked for, and removes the request.
+	accept step = "accept"
 	// begin starts a job: the items are written.
 	begin step = "begin"
 	// collect collects the exports and ends a job that deploys nothing here.
@@ -104,6 +106,8 @@ func decide(s snapshot) decision {
 	switch {
 	case !running && handsOver(s):
 		return act(adopt)
+	case running && starts(s.exec) && asked(s):
+		return act(accept)
 	case running && starts(s.exec) && aborted(s):
 		return failure(abortError("operation was aborted before anything was written"))
 	case running && starts(s.exec):
@@ -129,7 +133,7 @@ func awaited(s snapshot) bool { return job.Awaits(s.exec.Status.JobID, s.parent)
 // its phase. An Execution whose parent is gone deletes itself.
 func handsOver(s snapshot) bool {
 	if s.exec.DeletionTimestamp != nil && s.orphaned {
-		return controllerutil.ContainsFinalizer(s.exec, v1alpha1.Finalizer)
+		return deletesItself(s)
 	}
 	if !awaited(s) {
 		return false
@@ -139,6 +143,20 @@ func handsOver(s snapshot) bool {
 		return s.parent.Status.InstallationPhase == phases.TriggerDelete || s.parent.Status.InstallationPhase == phases.Deleting
 	}
 	return job.HandsDown(s.parent)
+}
+
+// deletesItself reports whether an Execution without a parent begins a deletion of its own.
+// A deletion that has failed is not repeated, since it would fail again at once, and for
+// ever: the next one begins when somebody asks for it, or when no item is left.
+func deletesItself(s snapshot) bool {
+	return controllerutil.ContainsFinalizer(s.exec, v1alpha1.Finalizer) &&
+		(!s.exec.Status.ExecutionPhase.Current().IsDeletion() || asked(s) || len(s.items) == 0)
+}
+
+// asked reports whether somebody asks an Execution without a parent for another deletion.
+// With a parent, its jobs are those of the parent.
+func asked(s snapshot) bool {
+	return s.orphaned && s.exec.DeletionTimestamp != nil && s.exec.Annotations[v1alpha1.OperationAnnotation] == string(v1alpha1.ReconcileOperation)
 }
 
 // nextJob returns what brings the next job. Without a parent that has one, only a

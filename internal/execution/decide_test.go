@@ -38,6 +38,10 @@ func interrupted(s *snapshot) {
 	s.exec.Annotations = map[string]string{v1alpha1.OperationAnnotation: "interrupt"}
 }
 
+func requested(s *snapshot) {
+	s.exec.Annotations = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}
+}
+
 func abort(before time.Duration) option {
 	return func(s *snapshot) {
 		s.exec.Annotations = map[string]string{
@@ -212,6 +216,11 @@ func TestDecide(t *testing.T) {
 		{"a deletion waits for the parent's word", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "InitDelete")}, rest, "", "Installation x"},
 		{"the parent deletes", []option{deleting, finalized, jobs("a", "a", "Succeeded"), parent("b", "a", "Deleting")}, adopt, "", itself},
 		{"the parent is gone without a word", []option{deleting, finalized, jobs("a", "a", "Succeeded"), orphaned}, adopt, "", itself},
+		{"the parent is gone, and the deletion of an item has failed: it is not tried again at once", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned, has("one", "a", "a", "DeleteFailed", goes)}, rest, "", settled},
+		{"but when somebody asks for it", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned, requested, has("one", "a", "a", "DeleteFailed", goes)}, adopt, "", itself},
+		{"the request stays until its job is stored", []option{deleting, finalized, jobs("b", "a", "DeleteFailed"), orphaned, requested, has("one", "a", "a", "DeleteFailed", goes)}, accept, "", itself},
+		{"a request does not disturb a parent that is there", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), parent("a", "a", "DeleteFailed"), requested, has("one", "a", "a", "DeleteFailed", goes)}, rest, "", settled},
+		{"the last item of an orphan is gone meanwhile", []option{deleting, finalized, jobs("a", "a", "DeleteFailed"), orphaned}, adopt, "", itself},
 		{"others still hold what we have let go", []option{deleting, jobs("a", "a", "Succeeded"), orphaned}, rest, "", settled},
 		{"a failed deletion is tried again only on request", []option{deleting, finalized, jobs("b", "b", "DeleteFailed"), parent("b", "b", "DeleteFailed")}, rest, "", settled},
 		{"a deletion begins", []option{deleting, finalized, jobs("b", "a", "Succeeded"), has("one", "a", "a", "Succeeded")}, beginDeletion, "", itself},
@@ -249,7 +258,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 		oneItem = append(oneItem, has("one", "", "", "", more), has("one", "a", "", "Progressing", more), has("one", "a", "a", "DeleteFailed", more), has("one", "b", "a", "Dancing", more))
 	}
 	axes := [][]option{
-		{none, deleting}, {none, finalized}, {none, interrupted, abort(time.Minute), abort(time.Hour)},
+		{none, deleting}, {none, finalized}, {none, interrupted, requested, abort(time.Minute), abort(time.Hour)},
 		{none, orphaned, parent("a", "", "Progressing"), parent("b", "a", "Init"), parent("b", "a", "Deleting"), parent("a", "a", "Failed")},
 		{none, broken, wants("one"), wants("one<two", "two<one")},
 		append(oneItem, none, underWay("one")),

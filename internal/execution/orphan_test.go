@@ -1,0 +1,94 @@
+package execution
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// counting counts what is written to the API server.
+type counting struct {
+	client.Client
+	writes int
+}
+
+func (c *counting) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	c.writes++
+	return c.Client.Patch(ctx, object, patch, options...)
+}
+
+func (c *counting) Status() client.SubResourceWriter {
+	return &countingStatus{c.Client.Status(), c}
+}
+
+type countingStatus struct {
+	client.SubResourceWriter
+	of *counting
+}
+
+func (c *countingStatus) Update(ctx context.Context, object client.Object, options ...client.SubResourceUpdateOption) error {
+	c.of.writes++
+	return c.SubResourceWriter.Update(ctx, object, options...)
+}
+
+// TestOrphanWhoseDeletionFails: somebody has removed the finalizer of the Installation while
+// an item could not be deleted. The Execution deletes itself once, comes to rest, tries again
+// on request, and is deleted when the item is gone.
+func TestOrphanWhoseDeletionFails(t *testing.T) {
+	exec := withItems(v1alpha1.DeployItemTemplate{Name: "one"})
+	exec.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "x", UID: "gone"}}
+	b := newBench(t, exec)
+	b.handOver(t, "a")
+	b.reconcile(t)
+	b.finish(t, v1alpha1.DeployItemPhases.Succeeded)
+	b.reconcile(t)
+	// A deployer has worked on the item: it does not just disappear.
+	item := b.items(t)[0]
+	item.Finalizers = []string{v1alpha1.Finalizer}
+	if err := b.api.Update(t.Context(), &item); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.api.Delete(t.Context(), b.execution(t)); err != nil {
+		t.Fatal(err)
+	}
+	// fail lets deletions fail for as long as there are any, with each event of the Execution.
+	counted := &counting{Client: b.api}
+	b.Client = counted
+	fail := func() int {
+		counted.writes = 0
+		for range 20 {
+			b.reconcile(t)
+			b.finish(t, v1alpha1.DeployItemPhases.DeleteFailed)
+		}
+		return counted.writes
+	}
+	if writes := fail(); writes > 6 || b.execution(t).Status.ExecutionPhase != "DeleteFailed" {
+		t.Fatalf("%d writes, %+v", writes, b.execution(t).Status)
+	}
+	last := b.execution(t).Status.JobID
+	if writes := fail(); writes != 0 {
+		t.Errorf("nobody asks for it: %d writes", writes)
+	}
+	asking := b.execution(t)
+	asking.Annotations = map[string]string{v1alpha1.OperationAnnotation: string(v1alpha1.ReconcileOperation)}
+	if err := b.api.Update(t.Context(), asking); err != nil {
+		t.Fatal(err)
+	}
+	writes := fail()
+	if now := b.execution(t); writes > 6 || now.Status.JobID == last || now.Status.JobIDFinished != now.Status.JobID || now.Annotations[v1alpha1.OperationAnnotation] != "" {
+		t.Errorf("%d writes, %v, %+v", writes, now.Annotations, now.Status)
+	}
+	item = b.items(t)[0]
+	item.Finalizers = nil
+	if err := b.api.Update(t.Context(), &item); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile(t)
+	if err := b.api.Get(t.Context(), key, &v1alpha1.Execution{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the Execution is still there: %v", err)
+	}
+}
