@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
+	jobreport "go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/queue"
 )
 
@@ -67,7 +68,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 		selectors: selectors,
 		client:    mgr.GetClient(),
 		live:      mgr.GetAPIReader(),
-		events:    mgr.GetEventRecorder(options.Name),
+		events:    jobreport.Bounded(mgr.GetEventRecorder(options.Name)),
 		now:       time.Now,
 		runs:      runs{byKey: make(map[types.NamespacedName]*run)},
 	}

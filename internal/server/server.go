@@ -158,7 +158,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 	}
 	if config.runs(Executions) {
 		err := (&execution.Reconciler{
-			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+			Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: report.Bounded(manager.GetEventRecorder("Landscaper")),
 			Problems: problems(manager, config), Order: order, Now: time.Now, NewJobID: job.NewID, PickupTimeout: config.PickupTimeout, Desk: desk,
 			ClusterRemoved: (&targetsync.Shoots{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Pool: clusters}).Removed,
 		}).SetupWithManager(ctx, manager, options(Executions))
@@ -186,7 +186,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, de
 // addTargetSyncs adds the controller that makes Targets, with its metrics.
 func addTargetSyncs(ctx context.Context, manager ctrl.Manager, config Config, clusters *deployer.Clusters) error {
 	reconciler := &targetsync.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: report.Bounded(manager.GetEventRecorder("Landscaper")),
 		Pool: clusters, Problems: problems(manager, config), Now: time.Now, Spread: rand.Float64,
 	}
 	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[TargetSyncs]}); err != nil {
@@ -276,7 +276,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 		})
 	}
 	reconciler := &installation.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: manager.GetEventRecorder("Landscaper"),
+		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Events: report.Bounded(manager.GetEventRecorder("Landscaper")),
 		Order: order, Now: time.Now, NewJobID: job.NewID,
 		Sources:    library.sources,
 		Components: library.components, Blueprints: blueprint.NewCache(blueprint.DefaultCacheBytes),

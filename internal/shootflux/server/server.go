@@ -31,6 +31,7 @@ import (
 
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/gardener"
+	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/shootflux/access"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/lifecycle"
@@ -167,7 +168,7 @@ func newReconciler(ctx context.Context, manager ctrl.Manager, config *Config) (*
 	pool := cluster.NewPool(cluster.PoolOptions{UserAgent: "gardener-extension-shoot-flux/" + version.String(), Egress: config.Egress})
 	reconciler := &lifecycle.Reconciler{
 		Client: manager.GetClient(), Shoots: &access.Shoots{Seed: manager.GetClient(), Pool: pool},
-		Events: manager.GetEventRecorder("shoot-flux"), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
+		Events: report.Bounded(manager.GetEventRecorder("shoot-flux")), Manifests: library, DefaultVersion: install.DefaultVersion(), Allowed: allowed,
 		RequireConfig: config.WithoutConfig == FailWithoutConfig, GardenIdentity: config.GardenIdentity,
 		IgnoreOperationAnnotation: config.IgnoreOperationAnnotation, Resync: config.Resync, Spread: config.Spread,
 		Random: rand.Float64, Now: time.Now,
