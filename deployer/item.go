@@ -207,12 +207,12 @@ func (i *Item) Checkpoint(ctx context.Context, name string) error {
 	return nil
 }
 
-// lastProblem is what kept the job from ending, as far as the status tells.
+// lastProblem is what kept the job from ending when it was worked on last.
 func (i *Item) lastProblem() error {
-	if i.Status.LastError == nil {
+	if i.run.history.last == "" {
 		return nil
 	}
-	return errors.New(i.Status.LastError.Message)
+	return errors.New(i.run.history.last)
 }
 
 // endedElsewhere reports whether somebody has ended the job of the item.

@@ -191,7 +191,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	case errors.Is(err, ErrInterrupted), job.IsShutdown(ctx, err):
 		return ctrl.Result{}, nil
 	}
-	ended, shown := judge(result, item.named(err), item.Expired(), item.run.checkpoint)
+	ended, shown := item.judge(result, err)
 	return r.report(ctx, item, ended, shown)
 }
 
@@ -288,7 +288,7 @@ func (r *reconciler) report(ctx context.Context, item *Item, ended report.Verdic
 		if errors.Is(gone, errOutdated) {
 			return item.again(), nil
 		}
-		ended, err = judge(Done(), job.Wrap(gone, published.DeleteItem, "RemoveFinalizer", ""), item.Expired(), item.run.checkpoint)
+		ended, err = item.judge(Done(), job.Wrap(gone, published.DeleteItem, "RemoveFinalizer", ""))
 	}
 	isNew := report.Conclude(item.DeployItem, ended, err, report.Stamp(r.now()))
 	if ended == report.Succeeded {

@@ -33,6 +33,7 @@ type run struct {
 	conflicts  int
 	notBefore  time.Time
 	checkpoint string
+	history    history
 	memory     io.Closer
 	woken      atomic.Bool
 	// told is how often the status told something new about a wait, toldAt when it did
@@ -153,7 +154,7 @@ func (r *runs) begin(item *v1alpha1.DeployItem) *run {
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	begun := &run{uid: item.UID, jobID: item.Status.JobID, generation: item.Generation}
+	begun := &run{uid: item.UID, jobID: item.Status.JobID, generation: item.Generation, history: historyOf(item)}
 	if old := r.byKey[keyOf(item)]; old != nil {
 		old.forget()
 		// A job of our own that a conflict has kept from being stored has another name each
