@@ -59,6 +59,7 @@ func TestShootMovesWithoutNoticing(t *testing.T) {
 	ready(t, shoot)
 	deployed(t, "default", "from-owner")
 	before := shootVersions(t)
+	leftToOwner(t, shoot)
 
 	must(t, shoot.Ask(limited(t), "migrate"))
 	moved := shoot.Extension()
@@ -88,6 +89,7 @@ func TestShootMovesWithoutNoticing(t *testing.T) {
 	must(t, shoot.Ask(limited(t), "restore"))
 	ready(t, shoot)
 	same(t, before)
+	leftToOwner(t, shoot)
 
 	must(t, shoot.Disable(limited(t)))
 	must(t, shoot.Gone(limited(t)))
@@ -101,6 +103,30 @@ func TestShootMovesWithoutNoticing(t *testing.T) {
 	left := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "from-owner"}}
 	if err := world.InShoot.Get(limited(t), client.ObjectKeyFromObject(left), left); !apierrors.IsNotFound(err) {
 		t.Errorf("what Flux has deployed is left (%v)", err)
+	}
+	account := ofShoot("v1", "ServiceAccount", "extension-shoot-flux")
+	account.SetNamespace("kube-system")
+	for _, object := range []*unstructured.Unstructured{account, ofShoot("apps/v1", "Deployment", "source-controller")} {
+		if err := world.InShoot.Get(limited(t), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
+			t.Errorf("the %s of the extension is left (%v)", object.GetKind(), err)
+		}
+	}
+}
+
+// leftToOwner waits until the resource manager has dropped Flux and its configuration from
+// its management. No ManagedResource is ignored as a whole: gardenlet would say so in the
+// constraints of the Shoot.
+func leftToOwner(t *testing.T, shoot *gardener.Shoot) {
+	t.Helper()
+	for _, piece := range []string{"install", "config"} {
+		must(t, gardener.Wait(limited(t), world.OnSeed, managedResource(shoot, piece), func(seen *unstructured.Unstructured) (bool, error) {
+			if _, ignored := seen.GetAnnotations()["resources.gardener.cloud/ignore"]; ignored {
+				return false, fmt.Errorf("the ManagedResource %s is ignored", seen.GetName())
+			}
+			managed, _, _ := unstructured.NestedSlice(seen.Object, "status", "resources")
+			observed, _, _ := unstructured.NestedInt64(seen.Object, "status", "observedGeneration")
+			return len(managed) == 0 && observed == seen.GetGeneration(), nil
+		}))
 	}
 }
 

@@ -101,10 +101,17 @@ func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) 
 
 // depart deletes the ManagedResources and returns the name of the one that is waited for.
 //
-// Those whose objects stay in the shoot need no order, and go at the same time.
+// Those whose objects stay in the shoot need no order, and go at the same time. Objects that
+// were left to the owner of the shoot are reclaimed before they are deleted: otherwise the
+// resource manager would not know them.
 func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (string, error) {
 	waiting := ""
 	for _, name := range way.order {
+		if !way.keep {
+			if done, err := r.writer.Reclaim(ctx, namespace, name); err != nil || !done {
+				return name, err
+			}
+		}
 		gone, err := r.writer.Remove(ctx, namespace, name, way.keep)
 		if err != nil {
 			return "", err

@@ -34,6 +34,9 @@ type Piece struct {
 	Objects []*unstructured.Unstructured
 	// Once lets the objects be created if they are missing, and never changed.
 	Once bool
+	// Left drops the objects from the management of the resource manager, which neither
+	// changes nor deletes them from then on.
+	Left bool
 }
 
 // Secrets are the contents of a piece for a namespace. The same objects always give the
@@ -83,12 +86,17 @@ func (p Piece) prepared(object *unstructured.Unstructured) *unstructured.Unstruc
 	}
 	labels[gardener.NoCleanupLabel] = "true"
 	object.SetLabels(labels)
+	annotations := maps.Clone(object.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
 	if p.Once {
-		annotations := maps.Clone(object.GetAnnotations())
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
 		annotations[gardener.IgnoreAnnotation] = "true"
+	}
+	if p.Left {
+		annotations[gardener.ModeAnnotation] = gardener.ModeIgnore
+	}
+	if len(annotations) > 0 {
 		object.SetAnnotations(annotations)
 	}
 	return object
@@ -124,6 +132,7 @@ func wanted(present *gardener.ManagedResource, secrets []*corev1.Secret) *garden
 	}
 	// Whoever writes contents wants them to be applied.
 	delete(made.Annotations, gardener.IgnoreAnnotation)
+	delete(made.Annotations, ObjectsAnnotation)
 	for _, secret := range secrets {
 		made.Spec.SecretRefs = append(made.Spec.SecretRefs, corev1.LocalObjectReference{Name: secret.Name})
 		metav1.SetMetaDataAnnotation(&made.ObjectMeta, gardener.ReferenceAnnotationPrefix+short([]byte(secret.Name)), secret.Name)

@@ -85,5 +85,5 @@ func (s *Standing) explain(condition *gardener.Condition, reason, message string
 }
 
 func frozen(resource *gardener.ManagedResource) bool {
-	return resource.Annotations[gardener.IgnoreAnnotation] == "true"
+	return resource.Annotations[gardener.IgnoreAnnotation] == "true" || resource.Annotations[ObjectsAnnotation] == left
 }

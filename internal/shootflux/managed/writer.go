@@ -81,10 +81,8 @@ func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Sta
 	if same && !standing.unreadable {
 		return standing, false, nil
 	}
-	for _, secret := range secrets {
-		if err := w.Client.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
-			return standing, false, fmt.Errorf("create Secret %s/%s: %w", namespace, secret.Name, err)
-		}
+	if err := w.store(ctx, secrets); err != nil {
+		return standing, false, err
 	}
 	if same {
 		return standing, false, nil
@@ -97,6 +95,16 @@ func (w *Writer) Ensure(ctx context.Context, namespace string, piece Piece) (Sta
 		return standing, false, err
 	}
 	return Judge(written), true, nil
+}
+
+// store creates the Secrets with contents. One that exists has the same: its name says so.
+func (w *Writer) store(ctx context.Context, secrets []*corev1.Secret) error {
+	for _, secret := range secrets {
+		if err := w.Client.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+		}
+	}
+	return nil
 }
 
 // Holds says whether a ManagedResource has the contents of a piece, applied or not.
@@ -143,18 +151,6 @@ func (w *Writer) patch(ctx context.Context, present, changed *gardener.ManagedRe
 	}
 	w.Read.Wrote(changed)
 	return changed, nil
-}
-
-// Freeze lets the resource manager leave the objects alone from now on.
-func (w *Writer) Freeze(ctx context.Context, namespace, name string) error {
-	present, err := w.Get(ctx, namespace, name)
-	if err != nil || present == nil || frozen(present) {
-		return err
-	}
-	changed := present.DeepCopy()
-	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, gardener.IgnoreAnnotation, "true")
-	_, err = w.patch(ctx, present, changed)
-	return err
 }
 
 // Remove deletes a ManagedResource, with its objects or without, and says whether it is

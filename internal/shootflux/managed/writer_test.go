@@ -286,23 +286,6 @@ func TestRemoveSteps(t *testing.T) {
 	})
 }
 
-// TestFreeze: it is frozen once, and what is not there is not made.
-func TestFreeze(t *testing.T) {
-	s := newSeed(t)
-	if err := s.Freeze(t.Context(), "shoot", "piece"); err != nil || s.wrote() != "" {
-		t.Errorf("%v", err)
-	}
-	if _, _, err := s.Ensure(t.Context(), "shoot", content(1)); err != nil {
-		t.Fatal(err)
-	}
-	s.wrote()
-	for _, want := range []string{"patch ManagedResource", ""} {
-		if err := s.Freeze(t.Context(), "shoot", "piece"); err != nil || s.wrote() != want || !Judge(s.resource(t, nil)).Frozen {
-			t.Errorf("want %q: %v", want, err)
-		}
-	}
-}
-
 // TestRelease: which Flux a first implementation has installed is read from what it left,
 // and what cannot be read is no error.
 func TestRelease(t *testing.T) {
