@@ -84,6 +84,16 @@ func Rights() []*unstructured.Unstructured {
 	}}}
 }
 
+// Account is who we are in a shoot. The resource manager creates it with our first token and
+// never deletes it, so that it belongs to the objects that go with the extension.
+func Account() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ServiceAccount",
+		"metadata":                     map[string]any{"name": account, "namespace": accountNamespace},
+		"automountServiceAccountToken": false,
+	}}
+}
+
 func reference(kind string) map[string]any {
 	return map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role}
 }

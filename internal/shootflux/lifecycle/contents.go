@@ -83,6 +83,7 @@ func (r *Reconciler) fill(ctx context.Context, now *run, c *config.Config, how h
 		}
 		made.config.Objects = append(made.config.Objects, object)
 	}
+	made.data.Objects = append(made.data.Objects, access.Account())
 	if c.Source != nil {
 		made.data.Objects = append(made.data.Objects, access.Rights()...)
 	}

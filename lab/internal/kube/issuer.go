@@ -1,6 +1,9 @@
 package kube
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // localIssuer signs the tokens of ServiceAccounts of a cluster that no other trusts.
 const localIssuer = "https://kubernetes.default.svc.cluster.local"
@@ -43,14 +46,22 @@ jwt:
 `, issuer.Server(), c.Name, issuer.authority.CertPEM, issuer.Name+":")})
 }
 
+// gardenerAudience is the audience of the tokens that the resource manager of Gardener requests
+// for a shoot, whose API server accepts it beside its issuers.
+const gardenerAudience = "gardener"
+
 // issuerArgs say who signs tokens and whose are accepted. Tokens are valid for the usual
 // audience in any case.
 func (c *Cluster) issuerArgs() []string {
-	var args []string
+	var issuers, args []string
 	if c.issues {
-		args = append(args, "--service-account-issuer="+c.Server())
+		issuers = append(issuers, c.Server())
 	}
-	args = append(args, "--service-account-issuer="+localIssuer)
+	issuers = append(issuers, localIssuer)
+	for _, issuer := range issuers {
+		args = append(args, "--service-account-issuer="+issuer)
+	}
+	args = append(args, "--api-audiences="+strings.Join(append(issuers, gardenerAudience), ","))
 	if c.authentication != "" {
 		args = append(args, "--authentication-config="+c.authentication)
 	}

@@ -19,6 +19,9 @@ const (
 	labelClass   = prefix + "class"
 	classShoot   = "shoot"
 
+	// audience is whom tokens are for: the API server of a shoot accepts it beside its own.
+	audience = "gardener"
+
 	accountPrefix      = "serviceaccount.resources.gardener.cloud/"
 	annotationName     = accountPrefix + "name"
 	annotationSpace    = accountPrefix + "namespace"
@@ -48,7 +51,9 @@ func (m *Manager) token(ctx context.Context, request reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	seconds := int64(lifetime.Seconds())
-	asked := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	asked := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
+		Audiences: []string{audience}, ExpirationSeconds: &seconds,
+	}}
 	if err := m.shoot.SubResource("token").Create(ctx, account, asked); err != nil {
 		return reconcile.Result{}, err
 	}
