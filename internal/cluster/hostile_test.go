@@ -40,7 +40,7 @@ func TestFailuresWithoutValues(t *testing.T) {
 		{"a path that is a sentence", 422, invalid("ConfigMap", "FieldValueInvalid", "the password is "+secretWord, "x"), "the value is invalid"},
 		{"decoding", 400, status(400, "BadRequest", `ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number `+secretWord+` into Go struct field ConfigMap.data of type string`), "BadRequest (400) to POST of configmaps: it must be of type string"},
 		{"a webhook", 403, status(403, "Forbidden", `admission webhook "`+secretWord+`" denied the request: `+secretWord), "Forbidden (403) to POST of configmaps: an admission webhook of the cluster refuses it"},
-		{"a right that is missing", 403, status(403, "Forbidden", `configmaps is forbidden: User "`+secretWord+`" cannot create resource "configmaps"`), "the credentials of the Target lack this permission"},
+		{"a right that is missing", 403, status(403, "Forbidden", `configmaps is forbidden: User "`+secretWord+`" cannot create resource "configmaps"`), "the credentials lack this permission"},
 		{"a quota", 403, status(403, "Forbidden", `exceeded quota: `+secretWord), "a quota of the namespace is used up"},
 		{"a reason that nobody knows", 418, status(418, secretWord, secretWord), "418 I'm a teapot to POST of configmaps"},
 		{"a path that is not served", 404, "404 page not found", "NotFound (404) to POST of configmaps: the cluster does not know this kind"},

@@ -2,7 +2,6 @@ package targetsync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +43,7 @@ func (s *Shoots) Removed(ctx context.Context, namespace, name string) (bool, err
 	}
 	kubeconfig := access.Data[plan.AccessKey(sync)]
 	if len(kubeconfig) == 0 {
-		return false, errors.New("no kubeconfig in secret: check spec.secretRef of the TargetSync")
+		return false, fmt.Errorf("no kubeconfig in secret: Secret %s has no key %s, or it is empty: put the kubeconfig of the source there, or name its key in spec.secretRef.key of TargetSync %s", at, plan.AccessKey(sync), sync.Name)
 	}
 	source, err := s.Pool.ConnectKubeconfig(kubeconfig)
 	if err != nil {

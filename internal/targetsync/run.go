@@ -148,7 +148,7 @@ func (r *run) connect(ctx context.Context) error {
 	kubeconfig := found.Data[plan.AccessKey(r.sync)]
 	r.keep(access{version: found.ResourceVersion, kubeconfig: kubeconfig, rotated: r.rotated(found), secret: found})
 	if len(kubeconfig) == 0 {
-		return fmt.Errorf("no kubeconfig in secret: Secret %s has no key %s, or it is empty", at, plan.AccessKey(r.sync))
+		return fmt.Errorf("no kubeconfig in secret: Secret %s has no key %s, or it is empty: put the kubeconfig of the source there, or name its key in spec.secretRef.key", at, plan.AccessKey(r.sync))
 	}
 	var err error
 	if r.source, err = r.Pool.ConnectKubeconfig(kubeconfig); err != nil {

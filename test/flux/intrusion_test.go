@@ -276,7 +276,7 @@ func (tenant *fluxTenant) intrudeByInstallation(t *testing.T, other string) {
 	inst := landscape.NewInstallation(tenant.namespace, "intruder", template)
 	inst.Spec.Imports.Targets[0].Target = "flux"
 	failed := env.WaitFinished(t, env.Create(t, inst), "")
-	if failed.Status.LastError == nil || !strings.Contains(failed.Status.LastError.Message, "the credentials of the Target lack this permission") {
+	if failed.Status.LastError == nil || !strings.Contains(failed.Status.LastError.Message, "the credentials lack this permission") {
 		t.Errorf("phase %s, %+v", failed.Status.InstallationPhase, failed.Status.LastError)
 	}
 	// The tenant may not look whether it has left something there.

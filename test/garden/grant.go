@@ -132,7 +132,7 @@ func (g *Garden) granted(asked *http.Request, made Grant) (*request, *refusal) {
 	}
 	addresses := addressesOf(shoot)
 	if len(addresses) == 0 {
-		return nil, &refusal{http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "status.advertisedAddresses: no usable address"}
+		return nil, &refusal{http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "Shoot.core.gardener.cloud \"" + made.Shoot.Name + "\" is invalid: status.status: Invalid value: {}: no kube-apiserver advertised addresses in Shoot .status.advertisedAddresses"}
 	}
 	g.mutex.Lock()
 	behind, longest, now := g.behind[made.Shoot], g.longest, g.now()

@@ -3,6 +3,7 @@ package garden
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,6 +84,9 @@ func newShoot(key client.ObjectKey) *unstructured.Unstructured {
 // address is where the API server of a shoot is.
 type address struct{ name, url string }
 
+// apiServers are the names of addresses for which credentials are granted.
+var apiServers = []string{"external", "internal", "unmanaged", "wildcard-tls-seed-bound"}
+
 // addressesOf are those of API servers.
 func addressesOf(shoot *unstructured.Unstructured) []address {
 	listed, _, _ := unstructured.NestedSlice(shoot.Object, "status", "advertisedAddresses") // none is none
@@ -91,7 +95,7 @@ func addressesOf(shoot *unstructured.Unstructured) []address {
 		fields, _ := entry.(map[string]any)
 		name, _ := fields["name"].(string)
 		url, _ := fields["url"].(string)
-		if name != "service-account-issuer" && url != "" {
+		if slices.Contains(apiServers, name) && url != "" {
 			found = append(found, address{name, url})
 		}
 	}

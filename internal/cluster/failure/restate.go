@@ -227,6 +227,10 @@ func fieldPath(said string) string {
 // phrases are what API servers say without a word of the request; finding one in an
 // answer gives nothing away. The first one counts.
 var phrases = []struct{ said, told string }{
+	// A garden about credentials of a shoot. Without these, "not found" would be about the shoot.
+	{"advertised addresses in Shoot", "the shoot has no address of an API server in status.advertisedAddresses"},
+	{".ca-client", "the garden does not have the authority that signs for clients of this shoot (its InternalSecret ca-client does not exist)"},
+	{".ca-cluster", "the garden does not have the authority of this shoot's API server (its ConfigMap ca-cluster does not exist)"},
 	{"field is immutable", "it cannot be changed: delete the object, or keep the value"},
 	{"is immutable when", "it cannot be changed: delete the object, or keep the value"},
 	{"updates to statefulset spec for fields other than", "only few fields of a StatefulSet can be changed: delete the object, or keep the value"},
@@ -248,14 +252,14 @@ var phrases = []struct{ said, told string }{
 	{"violates PodSecurity", "the Pod Security level of the namespace refuses it"},
 	{"exceeded quota", "a quota of the namespace is used up"},
 	{"because it is being terminated", "the namespace is being deleted"},
-	{"attempting to grant RBAC permissions not currently held", "the credentials of the Target may not grant permissions that they do not have"},
-	{"cannot create resource", "the credentials of the Target lack this permission"},
-	{"cannot get resource", "the credentials of the Target lack this permission"},
-	{"cannot list resource", "the credentials of the Target lack this permission"},
-	{"cannot watch resource", "the credentials of the Target lack this permission"},
-	{"cannot patch resource", "the credentials of the Target lack this permission"},
-	{"cannot update resource", "the credentials of the Target lack this permission"},
-	{"cannot delete resource", "the credentials of the Target lack this permission"},
+	{"attempting to grant RBAC permissions not currently held", "the credentials may not grant permissions that they do not have"},
+	{"cannot create resource", "the credentials lack this permission"},
+	{"cannot get resource", "the credentials lack this permission"},
+	{"cannot list resource", "the credentials lack this permission"},
+	{"cannot watch resource", "the credentials lack this permission"},
+	{"cannot patch resource", "the credentials lack this permission"},
+	{"cannot update resource", "the credentials lack this permission"},
+	{"cannot delete resource", "the credentials lack this permission"},
 	{"the object has been modified", "it was changed by somebody else at the same time"},
 	{"Precondition failed: UID", "it is another object with the same name"},
 	{unknownPath, "the cluster does not know this kind"},

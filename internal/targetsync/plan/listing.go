@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,8 +81,10 @@ func Names(expression string) (func(string) bool, error) {
 	return compiled.MatchString, nil
 }
 
-// issuer is the name of an advertised address that is none of an API server.
-const issuer = "service-account-issuer"
+// apiServers are the names of the advertised addresses for which a garden grants credentials.
+// Addresses of other names belong to issuers of tokens, or to Ingresses and VirtualServices in
+// front of a shoot.
+var apiServers = []string{"external", "internal", "unmanaged", "wildcard-tls-seed-bound"}
 
 // maxAuthorities is more than what a garden tells of a rotation; it becomes an annotation.
 const maxAuthorities = 200
@@ -110,8 +113,9 @@ func ReadShoot(object *unstructured.Unstructured, selects func(string) bool) Ite
 	addresses, _, _ := unstructured.NestedSlice(object.Object, "status", "advertisedAddresses")
 	for _, address := range addresses {
 		fields, ok := address.(map[string]any)
-		url, hasURL := fields["url"].(string)
-		read.Shoot.reachable = read.Shoot.reachable || ok && hasURL && url != "" && fields["name"] != issuer
+		url, _ := fields["url"].(string)
+		name, _ := fields["name"].(string)
+		read.Shoot.reachable = read.Shoot.reachable || ok && url != "" && slices.Contains(apiServers, name)
 	}
 	return read
 }

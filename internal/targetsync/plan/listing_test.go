@@ -21,6 +21,12 @@ func TestReadShoot(t *testing.T) {
 	}{
 		{"complete", `{status: {advertisedAddresses: [{name: external, url: "https://a"}], lastOperation: {type: Reconcile, state: Processing}}}`, Shoot{reachable: true}},
 		{"an issuer is no API server", `{status: {advertisedAddresses: [{name: service-account-issuer, url: "https://a"}]}}`, Shoot{}},
+		{"an Ingress in front of a shoot is no API server", `{status: {advertisedAddresses: [{name: ingress/dashboard, url: "https://a"}]}}`, Shoot{}},
+		{"a VirtualService in front of a shoot is no API server", `{status: {advertisedAddresses: [{name: virtualservice/api, url: "https://a"}]}}`, Shoot{}},
+		{"an address without a name is no API server", `{status: {advertisedAddresses: [{url: "https://a"}]}}`, Shoot{}},
+		{"an address inside of the garden's network", `{status: {advertisedAddresses: [{name: ingress/x, url: "https://b"}, {name: internal, url: "https://a"}]}}`, Shoot{reachable: true}},
+		{"a seed with a wildcard certificate", `{status: {advertisedAddresses: [{name: wildcard-tls-seed-bound, url: "https://a"}]}}`, Shoot{reachable: true}},
+		{"a shoot without a domain", `{status: {advertisedAddresses: [{name: unmanaged, url: "https://a"}]}}`, Shoot{reachable: true}},
 		{"an address without URL is none", `{status: {advertisedAddresses: [{name: external}]}}`, Shoot{}},
 		{"being created", `{status: {lastOperation: {type: Create, state: Processing}}}`, Shoot{Creating: true}},
 		{"created", `{status: {lastOperation: {type: Create, state: Succeeded}}}`, Shoot{}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -125,7 +126,7 @@ func (w World) stepForShoot(s Step, existing Secret, exists bool, target *v1alph
 	case exists && w.Now.Before(renewal(existing, target, *s.Of, w.Now)):
 		s.Do = w.unlessTarget(s)
 	case !s.Of.Shoot.reachable:
-		return s.skipped("the shoot has no address yet (status.advertisedAddresses)")
+		return s.skipped("the shoot has no address yet: status.advertisedAddresses has none of the names " + strings.Join(apiServers, ", "))
 	default:
 		s.Do = RequestCredentials
 	}

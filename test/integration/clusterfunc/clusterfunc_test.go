@@ -256,7 +256,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"no such account", "getServiceAccountKubeconfig", []any{"ghost", there, 600, target(t, "mighty")}, "NotFound (404) to POST of serviceaccounts/token: it does not exist", apierrors.IsNotFound},
 		{"too short a time", "getServiceAccountKubeconfig", []any{account, there, 60, target(t, "mighty")}, "spec.expirationSeconds: the value is invalid (it must be at least 10 minutes)", apierrors.IsInvalid},
-		{"a Target whose user may not", "getServiceAccountKubeconfig", []any{account, there, 600, target(t, "weak")}, "Forbidden (403) to POST of serviceaccounts/token: the credentials of the Target lack this permission", apierrors.IsForbidden},
+		{"a Target whose user may not", "getServiceAccountKubeconfig", []any{account, there, 600, target(t, "weak")}, "Forbidden (403) to POST of serviceaccounts/token: the credentials lack this permission", apierrors.IsForbidden},
 		{"a cluster without shoots", "getShootAdminKubeconfig", []any{"blue", "garden-shop", 600, target(t, "mighty")}, "the cluster does not know this kind", apierrors.IsNotFound},
 		{"no such key of the Secret", "getOidcKubeconfig", []any{"https://login.example.org", "landscape", target(t, "ghost")}, "it has no key ghost: add it", job.IsWaiting},
 	}
