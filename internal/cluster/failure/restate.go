@@ -22,7 +22,8 @@ const maxFailure = 64 << 10
 // Restate puts a failure that a cluster tells into our words. Its own words quote
 // what was sent, which may be a secret value under any kind, and whoever chose the
 // address would read what a server says that only we can reach. What stays is what
-// comes from fixed sets: codes, reasons, types of causes, the form of field paths.
+// comes from fixed sets: codes, reasons, types of causes, the form of field paths; and what
+// a cluster says about itself, as the names of policies and quotas (quote.go).
 func Restate(request *http.Request, response *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxFailure))
 	if err != nil {
@@ -36,7 +37,7 @@ func Restate(request *http.Request, response *http.Response) error {
 			said.Message = unknownPath
 		}
 	}
-	body, err := json.Marshal(Restated(described(request), response.StatusCode, &said))
+	body, err := json.Marshal(restated(described(request), response.StatusCode, &said, requestOf(request)))
 	if err != nil {
 		return fmt.Errorf("encode a failure: %w", err)
 	}
@@ -48,8 +49,9 @@ func Restate(request *http.Request, response *http.Response) error {
 // status.
 const unknownPath = "the server could not find the requested resource"
 
-// Restated is what a server has said in our words. Asked is what it was asked for.
-func Restated(asked string, code int, said *metav1.Status) *metav1.Status {
+// restated is what a server has said in our words. Asked is what it was asked for, about
+// what was sent; nil if nobody knows.
+func restated(asked string, code int, said *metav1.Status, about *request) *metav1.Status {
 	told := &metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 		Status:   metav1.StatusFailure,
@@ -65,7 +67,7 @@ func Restated(asked string, code int, said *metav1.Status) *metav1.Status {
 		}
 		for _, cause := range said.Details.Causes[:min(len(said.Details.Causes), maxCauses)] {
 			shown := metav1.StatusCause{Type: causeOf(cause.Type), Field: fieldPath(cause.Field)}
-			shown.Message = words(cause.Message)
+			shown.Message = words(cause.Message, about)
 			told.Details.Causes = append(told.Details.Causes, shown)
 			if text := problemOf(shown); text != "" {
 				fields = append(fields, text)
@@ -76,7 +78,7 @@ func Restated(asked string, code int, said *metav1.Status) *metav1.Status {
 		told.Details.Causes = append(told.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse})
 	}
 	told.Message = fmt.Sprintf("the API server answers %s to %s", answerOf(code, told.Reason), asked)
-	if hint := words(said.Message); hint != "" && len(fields) == 0 {
+	if hint := words(said.Message, about); hint != "" && len(fields) == 0 {
 		told.Message += ": " + hint
 	}
 	if len(fields) > 0 {
@@ -98,10 +100,18 @@ func IsNamespaceMissing(err error) bool {
 
 // described says what was asked for, without names.
 func described(request *http.Request) string {
+	if resource := resourceOf(request); resource != "" {
+		return request.Method + " of " + resource
+	}
+	return request.Method
+}
+
+// resourceOf returns the resource that an address is about; "" if it is about none.
+func resourceOf(request *http.Request) string {
 	steps := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
 	skip := map[string]int{"api": 2, "apis": 3}[steps[0]]
 	if skip == 0 || len(steps) <= skip {
-		return request.Method
+		return ""
 	}
 	steps = steps[skip:]
 	if steps[0] == "namespaces" && len(steps) > 2 {
@@ -111,7 +121,7 @@ func described(request *http.Request) string {
 	if len(steps) > 2 {
 		resource += "/" + steps[2]
 	}
-	return request.Method + " of " + resource
+	return resource
 }
 
 // maxCauses is how many causes are shown.
@@ -249,6 +259,9 @@ var phrases = []struct{ said, told string }{
 	{"illegal base64 data", "a value is not base64"},
 	{"admission webhook", "an admission webhook of the cluster refuses it"},
 	{"ValidatingAdmissionPolicy", "an admission policy of the cluster refuses it"},
+	{"error looking up service account", "the ServiceAccount that it names does not exist"},
+	{"no PriorityClass with name", "the PriorityClass that it names does not exist"},
+	{"failed calling webhook", "an admission webhook of the cluster cannot be asked"},
 	{"violates PodSecurity", "the Pod Security level of the namespace refuses it"},
 	{"exceeded quota", "a quota of the namespace is used up"},
 	{"because it is being terminated", "the namespace is being deleted"},
@@ -268,7 +281,10 @@ var phrases = []struct{ said, told string }{
 }
 
 // words returns our words for what an API server says, empty if we have none.
-func words(said string) string {
+func words(said string, about *request) string {
+	if told := quoted(said, about); told != "" {
+		return told
+	}
 	index := slices.IndexFunc(phrases, func(phrase struct{ said, told string }) bool { return strings.Contains(said, phrase.said) })
 	if index >= 0 {
 		return phrases[index].told
@@ -297,7 +313,7 @@ func InOurWords(err error, resource string) error {
 		return err
 	case errors.As(err, &said):
 		status := said.Status()
-		return &apierrors.StatusError{ErrStatus: *Restated("a watch of "+resource, int(status.Code), &status)}
+		return &apierrors.StatusError{ErrStatus: *restated("a watch of "+resource, int(status.Code), &status, nil)}
 	}
 	return fmt.Errorf("the watch of %s has ended, and begins again", resource)
 }

@@ -20,9 +20,14 @@ func FuzzRestated(f *testing.F) {
 	f.Add(422, "Invalid", "FieldValueInvalid", "spec.x", `Invalid value: "canary-7c1": field is immutable`)
 	f.Add(403, "canary-7c1", "canary-7c1", "data[canary-7c1]", "admission webhook canary-7c1 denied")
 	f.Add(400, "", "", "metadata.labels.canary-7c1", "canary-7c1")
+	f.Add(422, "Invalid", "", "", "ValidatingAdmissionPolicy 'canary-7c1-canary-7c1-canary-7c1' with binding 'canary-7c1-canary-7c1-canary-7c1' denied request: the password canary-7c1-canary-7c1-canary-7c1 is weak")
+	f.Add(500, "InternalError", "", "", `failed calling webhook "canary-7c1-canary-7c1-canary-7c1": Post "https://canary-7c1-canary-7c1-canary-7c1.ns.svc:443/": EOF`)
+	f.Add(403, "Forbidden", "", "", "exceeded quota: canary-7c1-canary-7c1-canary-7c1, requested: canary-7c1-canary-7c1-canary-7c1=1, used: pods=1, limited: pods=1")
 	f.Fuzz(func(t *testing.T, code int, reason, cause, field, message string) {
 		said := &metav1.Status{Reason: metav1.StatusReason(reason), Message: message, Details: &metav1.StatusDetails{Name: message, Causes: []metav1.StatusCause{{Type: metav1.CauseType(cause), Field: field, Message: message}}}}
-		told, err := json.Marshal(Restated("GET of x", code, said))
+		// All of it is in the request, as far as a cluster knows.
+		about := sending("POST", "/api/v1/namespaces/ns/configmaps", map[string]any{"kind": "ConfigMap", "data": map[string]any{"x": message, "y": cause, "z": reason}})
+		told, err := json.Marshal(restated("GET of x", code, said, about))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +77,7 @@ func TestRestated(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			told := Restated("PUT of x", test.code, test.said)
+			told := restated("PUT of x", test.code, test.said, nil)
 			encoded, err := json.Marshal(told)
 			if err != nil {
 				t.Fatal(err)
@@ -87,12 +92,12 @@ func TestRestated(t *testing.T) {
 		for range 1000 {
 			said.Details.Causes = append(said.Details.Causes, said.Details.Causes[0])
 		}
-		if told := Restated("PUT of x", 422, said); len(told.Details.Causes) != maxCauses || len(told.Message) > 1000 {
+		if told := restated("PUT of x", 422, said, nil); len(told.Details.Causes) != maxCauses || len(told.Message) > 1000 {
 			t.Errorf("%d causes, %d bytes", len(told.Details.Causes), len(told.Message))
 		}
 	})
 	t.Run("a path without end", func(t *testing.T) {
-		told := Restated("PUT of x", 422, cause(metav1.CauseTypeFieldValueInvalid, strings.Repeat("a", 10000), ""))
+		told := restated("PUT of x", 422, cause(metav1.CauseTypeFieldValueInvalid, strings.Repeat("a", 10000), ""), nil)
 		if len(told.Message) > 200 || told.Details.Causes[0].Field != "" {
 			t.Errorf("%d bytes", len(told.Message))
 		}
@@ -187,7 +192,7 @@ func TestInOurWords(t *testing.T) {
 func TestIsNamespaceMissing(t *testing.T) {
 	status := func(kind string, code int) error {
 		said := &metav1.Status{Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: kind, Name: word}}
-		return fmt.Errorf("create it: %w", &apierrors.StatusError{ErrStatus: *Restated("POST of x", code, said)})
+		return fmt.Errorf("create it: %w", &apierrors.StatusError{ErrStatus: *restated("POST of x", code, said, nil)})
 	}
 	for _, test := range []struct {
 		reason string
