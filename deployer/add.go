@@ -36,8 +36,10 @@ const defaultConcurrency = 30
 // manager. They lead where the policy allows.
 func NewClusters(mgr ctrl.Manager, userAgent string, policy Egress) *Clusters {
 	return cluster.NewPool(cluster.PoolOptions{
-		Secrets:        mgr.GetAPIReader(),
-		SecretVersions: mgr.GetClient(),
+		Secrets: mgr.GetAPIReader(),
+		// A client whose options say that Secrets are not cached asks the API server for their
+		// metadata, too.
+		SecretVersions: mgr.GetCache(),
 		Tokens:         login.TokensFrom(mgr.GetClient()),
 		Self:           mgr.GetConfig(),
 		UserAgent:      userAgent,

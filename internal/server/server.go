@@ -102,10 +102,19 @@ func checkInstalled(mapper meta.RESTMapper) error {
 	return nil
 }
 
-func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
-	watches := &watches{grace: config.UnreadyAfter, now: time.Now}
+// ManagerOptions are those of the manager that runs the controllers: tests of a few of them
+// run these with the caches and clients that they have in the server.
+func ManagerOptions(config Config, log logr.Logger) ctrl.Options {
+	return managerOptions(config, log, newWatches(config))
+}
+
+func newWatches(config Config) *watches {
+	return &watches{grace: config.UnreadyAfter, now: time.Now}
+}
+
+func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Options {
 	scheme := Scheme()
-	manager, err := ctrl.NewManager(config.Cluster, ctrl.Options{
+	return ctrl.Options{
 		Scheme: scheme,
 		Logger: log,
 		Cache: cache.Options{
@@ -115,7 +124,8 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 			NewInformer:       watches.newInformer(scheme),
 		},
 		Client: client.Options{Cache: &client.CacheOptions{
-			// Secrets and ConfigMaps are read when they are needed, not kept.
+			// Secrets and ConfigMaps are read when they are needed, not kept. That counts by
+			// kind, so their metadata is in the cache alone: manager.GetCache() reads it.
 			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
 		}},
 		Metrics: config.metrics(),
@@ -127,7 +137,12 @@ func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
 		// A replica that stops hands over at once instead of letting its lease run out.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &config.ShutdownTimeout,
-	})
+	}
+}
+
+func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
+	watches := newWatches(config)
+	manager, err := ctrl.NewManager(config.Cluster, managerOptions(config, log, watches))
 	if err != nil {
 		return nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
 	}

@@ -35,7 +35,16 @@ func runOn(t *testing.T, fails interceptor.Funcs, objects ...client.Object) *run
 	}
 	stored := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(fails).Build()
 	known := (&memories{}).of(key, "u")
-	return &run{Reconciler: &Reconciler{Client: stored, Reader: stored, Now: func() time.Time { return now }}, sync: fleet(), memory: known, gate: newGate()}
+	// The client of the server asks the API server for the metadata of Secrets.
+	uncached := interceptor.NewClient(stored, interceptor.Funcs{
+		List: func(ctx context.Context, stored client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, ok := list.(*metav1.PartialObjectMetadataList); ok {
+				t.Error("the metadata of Secrets is read from the API server")
+			}
+			return stored.List(ctx, list, options...)
+		},
+	})
+	return &run{Reconciler: &Reconciler{Client: uncached, Reader: stored, metadata: stored, Now: func() time.Time { return now }}, sync: fleet(), memory: known, gate: newGate()}
 }
 
 func ownSecret(change func(*corev1.Secret)) *corev1.Secret {

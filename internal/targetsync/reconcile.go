@@ -37,6 +37,9 @@ type Reconciler struct {
 	Now    func() time.Time
 	Spread func() float64
 
+	// metadata reads the metadata of Secrets from the cache of the manager. Client does not:
+	// its manager may have switched the cache off for Secrets, which counts for both.
+	metadata client.Reader
 	memories memories
 	runs     *offload.Pool[*outcome]
 	// wake lets a TargetSync be looked at.

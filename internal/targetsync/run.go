@@ -245,7 +245,7 @@ func (r *run) observe(ctx context.Context, w *plan.World) error {
 	}
 	cached := &metav1.PartialObjectMetadataList{}
 	cached.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := r.Client.List(ctx, cached, client.InNamespace(r.sync.Namespace)); err != nil {
+	if err := r.metadata.List(ctx, cached, client.InNamespace(r.sync.Namespace)); err != nil {
 		return fmt.Errorf("list the metadata of Secrets: %w", err)
 	}
 	known, err := r.ownSecrets(ctx, cached)

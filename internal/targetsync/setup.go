@@ -45,6 +45,7 @@ type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, options controller.Options) error {
 	most := runsPerWorker * max(options.MaxConcurrentReconciles, 1)
 	r.wake = func(types.NamespacedName) {}
+	r.metadata = manager.GetCache()
 	r.runs = offload.New[*outcome](ctx, offload.Options{
 		Most: most, Share: most, Keep: 4 * most, Patience: undisturbed, Longest: longestRun,
 		Wake: func(key types.NamespacedName) { r.wake(key) },

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
@@ -31,6 +30,7 @@ import (
 	"go.landscaper.dev/internal/deploy/origin"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/install"
+	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/test/lab"
 )
@@ -151,7 +151,9 @@ func runDeployer(kubeconfig string) (stop func(), err error) {
 	}
 	config.QPS = -1
 	ctrl.SetLogger(logr.Discard())
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
+	settings := server.Default()
+	settings.Cluster, settings.MetricsAddress = config, "0"
+	mgr, err := ctrl.NewManager(config, server.ManagerOptions(settings, logr.Discard()))
 	if err != nil {
 		return nil, err
 	}

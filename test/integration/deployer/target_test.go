@@ -81,6 +81,16 @@ func TestTargetForms(t *testing.T) {
 			t.Errorf("%s: %+v", test.reason, last)
 		}
 	}
+	before := mark(t, resource)
+	again := newItem(t, namespace, "again", strings.ReplaceAll(oneConfigMap, "smallest", "again"))
+	again.Spec.Target.Name = "secretbare"
+	create(t, again)
+	awaitEnd(t, again, v1alpha1.DeployItemPhases.Succeeded)
+	for request, number := range count(t, resource, namespace, before) {
+		if strings.HasSuffix(request, " secrets") {
+			t.Errorf("a Secret that was read before: %s %d times", request, number)
+		}
+	}
 }
 
 // TestSelfTarget deploys to the resource cluster itself, with the rights of a

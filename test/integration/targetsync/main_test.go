@@ -15,7 +15,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/install"
@@ -113,9 +112,9 @@ func runController(kubeconfig string) (stop func(), err error) {
 	}
 	config.QPS = -1
 	ctrl.SetLogger(logr.Discard())
-	manager, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: server.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"},
-	})
+	settings := server.Default()
+	settings.Cluster, settings.MetricsAddress = config, "0"
+	manager, err := ctrl.NewManager(config, server.ManagerOptions(settings, logr.Discard()))
 	if err != nil {
 		return nil, err
 	}
