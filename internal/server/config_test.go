@@ -144,7 +144,7 @@ func TestValidate(t *testing.T) {
 		{"a proxy that is none", "egress: proxy", func(c *Config) { c.Egress.Proxy = "proxy.example.org" }},
 		{"a pattern for namespaces would name none", `namespaces: "team-*" is not the name of a namespace`, func(c *Config) { c.Namespaces = []string{"team-*"} }},
 		{"workers of nobody", `workers: there is no controller "deployitem": choose from installation`, func(c *Config) { c.Workers["deployitem"] = 8 }},
-		{"no workers at all", "workers of helm: 0 are none", func(c *Config) { c.Workers[Charts] = 0 }},
+		{"no workers at all", "workers of helm: 0: write a number from 1", func(c *Config) { c.Workers[Charts] = 0 }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			config := Default()
