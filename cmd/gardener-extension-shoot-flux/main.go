@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/server"
@@ -42,13 +43,16 @@ func newCommand() *cobra.Command {
 		Long: `Run the Gardener extension of type shoot-flux until the process gets SIGTERM or
 SIGINT: each shoot that enables it comes up with Flux, pointed at the repository of its
 project or of its own configuration.`,
-		Version: version.String(), Args: cobra.NoArgs,
+		Version: version.String(), Args: commandline.Arguments,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if given.logLevel != "info" && given.logLevel != "debug" && given.logLevel != "error" {
 				return fmt.Errorf("--log-level %q: use debug, info or error", given.logLevel)
 			}
-			log := process.NewLogger(given.logFormat, given.logLevel)
+			log, err := process.NewLogger(given.logFormat, given.logLevel)
+			if err != nil {
+				return err
+			}
 			if err := given.complete(&config, command.Flags()); err != nil {
 				return err
 			}
@@ -58,6 +62,7 @@ project or of its own configuration.`,
 	flags := command.Flags()
 	given.flags(flags)
 	configFlags(flags, &config)
+	commandline.RefuseNegative(command)
 	return command
 }
 

@@ -9,6 +9,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/validation"
@@ -35,7 +36,7 @@ what a newer release installed.`,
 
   # another cluster; let Installations in namespace team-a import Secrets from shared
   landscaper install --kubeconfig resource.kubeconfig --allow-import-from shared=team-a`,
-		Args: cobra.NoArgs,
+		Args: commandline.Arguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			sources, err := parseSourceNamespaces(allowed)
 			if err != nil {

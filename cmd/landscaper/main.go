@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/version"
 )
@@ -24,6 +25,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	command.AddCommand(newInstallCommand(), newRunCommand())
+	commandline.RefuseNegative(command)
 	return command
 }
 

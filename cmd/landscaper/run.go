@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/process"
 	"go.landscaper.dev/internal/server"
 	"go.landscaper.dev/internal/validation"
@@ -39,14 +40,16 @@ go before the file.`,
 
   # only the manifest deployer, against another cluster
   landscaper run --kubeconfig resource.kubeconfig --controllers manifest`,
-		Args: cobra.NoArgs,
+		Args: commandline.Arguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			process.KeepHeapFloor()
-			log := process.NewLogger(logFormat, logLevel(verbose))
+			log, err := process.NewLogger(logFormat, logLevel(verbose))
+			if err != nil {
+				return err
+			}
 			if err := complete(command, &config, configFile, workers, allowed, log); err != nil {
 				return err
 			}
-			var err error
 			if config.Cluster, err = process.RESTConfig(kubeconfig, "landscaper"); err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
+	"go.landscaper.dev/internal/commandline/commandlinetest"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -19,10 +20,10 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{"without a command, help", "", nil, 0, "Available Commands", ""},
 		{"help of the group says all that it is for", "inst", nil, 0, "(inspect, events, logs, graph), see before\nwhat a job would change (plan), create", ""},
-		{"an old command knows 0 and 1 only", "installations inspect a b", nil, 1, "", "Error: accepts at most 1 arg(s), received 2\n"},
-		{"unless the flag asks for more", "installations inspect a b --strict-exit-codes", nil, 64, "", "accepts at most"},
-		{"or the environment", "installations inspect a b", strictly, 64, "", "accepts at most"},
-		{"a new command always tells", "installations wait", nil, 64, "", "Error: installationName was not defined: name the Installation\n"},
+		{"an old command knows 0 and 1 only", "installations inspect a b", nil, 1, "", `Error: "b" is too much`},
+		{"unless the flag asks for more", "installations inspect a b --strict-exit-codes", nil, 64, "", `"b" is too much`},
+		{"or the environment", "installations inspect a b", strictly, 64, "", `"b" is too much`},
+		{"a new command always tells", "installations wait", nil, 64, "", "Error: installationName was not defined: NAME is missing: name the Installation\n"},
 		{"a new command does so under its short name", "wait", nil, 64, "", "installationName was not defined"},
 		{"a flag that nobody knows", "wait a --nonsense", nil, 64, "", "unknown flag: --nonsense"},
 		{"a name is needed", "i reconcile", nil, 1, "", "installationName was not defined"},
@@ -44,7 +45,7 @@ func TestCommandLine(t *testing.T) {
 		{"a command that a group does not have", "inst vanish", nil, 1, "", `Error: unknown command "vanish" for "landscaper-cli installations"` + "\n"},
 		{"the group of another language does not have it, either", "spiff vanish", nil, 1, "", `Error: unknown command "vanish" for "landscaper-cli spiff"` + "\n"},
 		{"a shell that nobody knows", "completion tcsh", nil, 1, "", `invalid argument "tcsh"`},
-		{"one shell at a time", "completion", nil, 1, "", "accepts 1 arg(s)"},
+		{"one shell at a time", "completion", nil, 1, "", "bash|zsh|fish|powershell is missing"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -133,4 +134,10 @@ func TestReference(t *testing.T) {
 	if strings.Count(page.String(), "`--kubeconfig file`") != 1 {
 		t.Error("the flags for a connection are not described once")
 	}
+}
+
+// TestWrongCommandLines: what is wrong with a command line is said with its name.
+func TestWrongCommandLines(t *testing.T) {
+	c := &terminaltest.Console{}
+	commandlinetest.Check(t, NewCommand(c.Streams()))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 )
 
 func newCompletionCommand() *cobra.Command {
@@ -19,7 +20,7 @@ DataObjects and Contexts of the cluster.`,
 		Example: `  source <(landscaper-cli completion bash)
   landscaper-cli completion fish > ~/.config/fish/completions/landscaper-cli.fish`,
 		ValidArgs:             []string{"bash", "zsh", "fish", "powershell"},
-		Args:                  terminal.Arguments(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		Args:                  terminal.Arguments(commandline.OneOf("bash", "zsh", "fish", "powershell")),
 		DisableFlagsInUseLine: true,
 		RunE: func(command *cobra.Command, args []string) error {
 			out := command.OutOrStdout()

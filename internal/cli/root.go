@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 )
 
 // NewCommand returns the command landscaper-cli. Further commands are added by
@@ -52,6 +53,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 	// The short forms of what is used most.
 	root.AddCommand(installations.ShortCommands(streams)...)
 	proposeNoFiles(root)
+	commandline.RefuseNegative(root)
 	return root
 }
 

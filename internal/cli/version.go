@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/version"
 )
 
@@ -31,7 +32,7 @@ func newVersionCommand() *cobra.Command {
 		Aliases: []string{"v"},
 		Short:   "Show the version of the program",
 		Example: `  landscaper-cli version -o short`,
-		Args:    terminal.Arguments(cobra.NoArgs),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			return thisBuild().write(command.OutOrStdout(), output)
 		},

@@ -32,7 +32,10 @@ func Execute(command *cobra.Command) int {
 
 // NewLogger returns a logger to standard error and makes all libraries use it. The format
 // is text or json; of the levels, debug tells every step and error only what fails.
-func NewLogger(format, level string) logr.Logger {
+func NewLogger(format, level string) (logr.Logger, error) {
+	if format != "text" && format != "json" {
+		return logr.Logger{}, fmt.Errorf("--log-format %q: use text or json", format)
+	}
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	switch level {
 	case "debug":
@@ -47,7 +50,7 @@ func NewLogger(format, level string) logr.Logger {
 	log := logr.FromSlogHandler(handler)
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
-	return log
+	return log, nil
 }
 
 // RESTConfig returns the connection to the cluster of a kubeconfig file, or of the usual

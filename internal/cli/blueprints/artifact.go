@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/blueprint"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/archive"
 	"go.landscaper.dev/internal/component/descriptor"
@@ -62,7 +63,7 @@ func newGetCommand(streams terminal.Streams) *cobra.Command {
 		Aliases: []string{"pull"},
 		Short:   "Print or download a blueprint that is an artifact of a registry",
 		Example: "  landscaper-cli blueprints get registry.example.org/blueprints/shop:1.0.0\n  landscaper-cli blueprints get registry.example.org/blueprints/shop:1.0.0 -w ./blueprint",
-		Args:    terminal.Arguments(cobra.ExactArgs(1)),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			text := args[0]
 			if !repositories.HasScheme(text) {
@@ -112,7 +113,7 @@ func newPushCommand(streams terminal.Streams) *cobra.Command {
 blueprints are better published together with what they deploy, as a resource of a
 component version: "components push" does that.`,
 		Example: "  landscaper-cli blueprints push registry.example.org/blueprints/shop:1.0.0 ./blueprint",
-		Args:    terminal.Arguments(cobra.ExactArgs(2)),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, cancel := terminal.WithTimeout(command.Context(), o.timeout)
 			defer cancel()

@@ -222,7 +222,7 @@ func TestWrongUse(t *testing.T) {
 		code         int
 		err          string
 	}{
-		{"no source", "render", 64, "accepts between 1 and 2 arg(s), received 0"},
+		{"no source", "render", 64, "SOURCE is missing"},
 		{"an unknown kind", "render team x", 64, "unknown resource 'x': choose from all,"},
 		{"exports without -e", "render team exports", 64, "exports can only be worked out if -e"},
 		{"an unknown format", "render team -o xml", 64, "output format is expected to be json or yaml but got 'xml'"},
@@ -243,7 +243,7 @@ func TestWrongUse(t *testing.T) {
 		{"a file without imports", "render team -f exports.yaml", 64, "imports exports.yaml: the file has no map imports: write imports:"},
 		{"export templates that are not there", "render team -e none.yaml", 64, "export templates: open none.yaml"},
 		{"an unknown field of export templates", "render team -e imports.yaml", 64, `export templates imports.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "imports"`},
-		{"validate nothing", "validate", 64, "requires at least 1 arg(s), only received 0"},
+		{"validate nothing", "validate", 64, "SOURCE is missing"},
 		{"validate into an unknown form", "validate team -o yaml", 64, "output format is expected to be text or json but got 'yaml'"},
 		{"a wrong reference", "get registry.example.org/A:1", 64, `no reference to an artifact in a registry`},
 		{"push to a digest", "push registry.example.org/a@sha256:0000000000000000000000000000000000000000000000000000000000000000 team", 64, "names a digest: name a tag"},

@@ -3,7 +3,6 @@ package blueprints
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/yamltext"
 )
 
@@ -40,11 +40,17 @@ left empty, with a comment that says what belongs there. Nothing is sent to a cl
     --target cluster=edge --value domain=shop.example.org --export address=shop-address
 
   landscaper-cli inst create ./blueprint --name shop --target cluster=edge | kubectl apply -f -`,
-		Args: terminal.Arguments(func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 && len(args) != 3 {
-				return errors.New("name a blueprint: a directory, REPOSITORY//COMPONENT:VERSION, or BASE_URL COMPONENT VERSION")
+		Args: terminal.Arguments(func(command *cobra.Command, args []string) error {
+			const named = ": name a blueprint: a directory, REPOSITORY//COMPONENT:VERSION, or BASE_URL COMPONENT VERSION"
+			switch len(args) {
+			case 1, 3:
+				return nil
+			case 0:
+				return commandline.Wrong(command, commandline.Missing("SOURCE")+named)
+			case 2:
+				return commandline.Wrong(command, commandline.Missing("VERSION")+named)
 			}
-			return nil
+			return commandline.Wrong(command, commandline.TooMuch(args[3])+named)
 		}),
 		RunE: func(command *cobra.Command, args []string) error {
 			text := args[0]

@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/plan"
 )
@@ -72,7 +73,7 @@ func newRenderCommand(streams terminal.Streams) *cobra.Command {
 		Short:             "Render deploy items, subinstallations and exports",
 		Long:              renderHelp,
 		Example:           renderExamples,
-		Args:              terminal.Arguments(cobra.RangeArgs(1, 2)),
+		Args:              terminal.Arguments(commandline.Arguments),
 		ValidArgsFunction: completeRender,
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.complete(args); err != nil {

@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/blueprint/check"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -42,7 +43,7 @@ func newValidateCommand(streams terminal.Streams) *cobra.Command {
 		Short:   "Check blueprints",
 		Long:    validateHelp,
 		Example: validateExamples,
-		Args:    terminal.Arguments(cobra.MinimumNArgs(1)),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			if o.output != "text" && o.output != outputJSON {
 				return terminal.Usage(fmt.Errorf("output format is expected to be text or json but got '%s'", o.output))

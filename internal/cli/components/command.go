@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
@@ -209,11 +210,16 @@ func writeDocument(out io.Writer, form string, value any) error {
 // needsTarget checks the number of arguments that name a component version and
 // more after it.
 func needsTarget(more ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > len(more) && len(args) <= 3+len(more) {
-			return nil
+	return func(command *cobra.Command, args []string) error {
+		wanted := append([]string{"REPOSITORY", "COMPONENT", "VERSION"}, more...)
+		switch {
+		case len(args) == 0:
+			return commandline.Wrong(command, commandline.Missing(wanted...)+": a component version may also be written as REPOSITORY//COMPONENT:VERSION")
+		case len(args) <= len(more):
+			return commandline.Wrong(command, commandline.Missing(more[len(args)-1:]...))
+		case len(args) > len(wanted):
+			return commandline.Wrong(command, commandline.TooMuch(args[len(wanted)]))
 		}
-		wanted := strings.Join(append([]string{"REPOSITORY COMPONENT VERSION"}, more...), " ")
-		return fmt.Errorf("got %d arguments, expected %s, such as registry.example.org/path example.org/shop 1.0.0 (or registry.example.org/path//example.org/shop:1.0.0)", len(args), wanted)
+		return nil
 	}
 }

@@ -251,7 +251,7 @@ func TestDownload(t *testing.T) {
 		{"a reference that is not there", from + "schema -r cache/db -O -", 3, "", "there are db"},
 		{"no resource", from + "nothing", 3, "", "there are blueprint, tool"},
 		{"half a path", from + "cd://componentReferences/db", 64, "", "leads to no resource: write cd://resources/NAME"},
-		{"the name of the resource is missing", "transport", 64, "", "expected REPOSITORY COMPONENT VERSION RESOURCE"},
+		{"the name of the resource is missing", "transport", 64, "", "Error: RESOURCE is missing"},
 		{"an empty name", from + `""`, 64, "", "the RESOURCE is empty"},
 	} {
 		got := execute(t, append([]string{"download"}, terminaltest.Fields(test.args)...)...)

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/repository"
@@ -29,7 +30,7 @@ components are listed if none is named; a registry has no list of its components
 ` + help,
 		Example: `  landscaper-cli components list registry.example.org/delivery example.org/shop/web
   landscaper-cli components list ./transport.tgz -o json`,
-		Args: terminal.Arguments(cobra.RangeArgs(1, 2)),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			return f.run(command.Context(), streams, func(ctx context.Context, access *repositories.Access) error {
 				return f.list(ctx, streams, access, args)

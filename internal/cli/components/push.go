@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/cli/components/construct"
 	"go.landscaper.dev/internal/cli/repositories"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/component/access"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/publish"
@@ -52,7 +53,7 @@ changed unless --overwrite is given; publishing the same again does nothing.`,
 		Example: `  landscaper-cli components push constructor.yaml registry.example.org/delivery --set VERSION=1.4.2
   landscaper-cli components push constructor.yaml ./transport.tgz --create
   landscaper-cli components push constructor.yaml registry.example.org/delivery --dry-run`,
-		Args: terminal.Arguments(cobra.ExactArgs(2)),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			return f.run(command.Context(), streams, func(ctx context.Context, access *repositories.Access) error {
 				return f.push(ctx, streams, access, args[0], args[1])

@@ -27,6 +27,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
 )
@@ -235,9 +236,9 @@ func WarnUnreadable(out io.Writer, what string, snapshot inspect.Snapshot) {
 }
 
 // NeedsName demands the name of an Installation as an argument.
-func NeedsName(_ *cobra.Command, args []string) error {
+func NeedsName(command *cobra.Command, args []string) error {
 	if len(args) == 0 || args[0] == "" {
-		return errors.New("installationName was not defined: name the Installation")
+		return commandline.Wrong(command, "installationName was not defined: NAME is missing: name the Installation")
 	}
 	return nil
 }

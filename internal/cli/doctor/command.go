@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/doctor"
 )
 
@@ -34,7 +35,7 @@ comes with what to do about it. Nothing is changed.
 The command ends with code 1 if it finds a problem; warnings do not count.`,
 		Example: `  landscaper-cli doctor -n shop
   landscaper-cli doctor -A -o json`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if f.output != "" && f.output != "json" {
 				return terminal.Usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use json", f.output))

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/install"
 	"go.landscaper.dev/internal/quickstart"
 	"go.landscaper.dev/internal/version"
@@ -72,7 +73,7 @@ cluster reaches.`,
 		Example: `  landscaper-cli quickstart install --landscaper-values values.yaml
   landscaper-cli quickstart install --wait --timeout 10m
   landscaper-cli quickstart install --dry-run`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			switch {
 			case f.ingress:
@@ -141,7 +142,7 @@ On a terminal, the command asks before. Without one, it removes no CRDs of which
 are Installations, unless --yes is given.`,
 		Example: `  landscaper-cli quickstart uninstall --wait
   landscaper-cli quickstart uninstall --delete-crd --delete-namespace --yes`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			objects, on, err := f.objects()
 			if err != nil {

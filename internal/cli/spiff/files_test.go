@@ -180,8 +180,8 @@ func TestViews(t *testing.T) {
 		{"an expression that fails", "merge t --evaluate nope", "--evaluate: "},
 		{"an expression that is none", "merge t --evaluate 1+", "--evaluate: "},
 		{"no expressions without evaluation", "convert t --evaluate a", "unknown flag"},
-		{"too many files", "convert t l", "accepts 1 arg"},
-		{"too few", "diff t", "accepts 2 arg"},
+		{"too many files", "convert t l", `"l" is too much`},
+		{"too few", "diff t", "AFTER is missing"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			out, err := runIn(t, files, strings.Fields(test.args)...)

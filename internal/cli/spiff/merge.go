@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/spiff"
 )
 
@@ -31,7 +32,7 @@ func newMerge() *cobra.Command {
 			"\"-\" reads standard input.",
 		Example: "  landscaper-cli spiff merge template.yaml stub.yaml\n" +
 			"  landscaper-cli spiff merge -D imports.name=demo template.yaml --json",
-		Args:         cobra.MinimumNArgs(1),
+		Args:         commandline.Arguments,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return m.run(cmd, args[0], args[1:], "")
@@ -48,7 +49,7 @@ func newProcess() *cobra.Command {
 		Short:        "Evaluate a template that works on another document",
 		Long:         "Evaluate a template. The document is available below the temporary field \"document\".",
 		Example:      `  landscaper-cli spiff process document.yaml template.yaml`,
-		Args:         cobra.MinimumNArgs(2),
+		Args:         commandline.Arguments,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return m.run(cmd, args[1], args[2:], args[0])

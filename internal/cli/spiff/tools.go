@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/spiff"
 )
 
@@ -27,7 +28,7 @@ func newConvert() *cobra.Command {
 		Use:          "convert FILE",
 		Short:        "Print YAML or JSON in normal form, without evaluating it",
 		Example:      `  landscaper-cli spiff convert template.json`,
-		Args:         cobra.ExactArgs(1),
+		Args:         commandline.Arguments,
 		SilenceUsage: true,
 		RunE: onFile(func(cmd *cobra.Command, name string, text []byte) error {
 			docs, err := spiff.Parse(text, name)
@@ -52,10 +53,10 @@ func newConvert() *cobra.Command {
 
 func newDiff() *cobra.Command {
 	return &cobra.Command{
-		Use:          "diff FILE FILE",
+		Use:          "diff BEFORE AFTER",
 		Short:        "Compare two YAML files by structure; fails if they differ",
 		Example:      `  landscaper-cli spiff diff before.yaml after.yaml`,
-		Args:         cobra.ExactArgs(2),
+		Args:         commandline.Arguments,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &inputs{stdin: cmd.InOrStdin()}
@@ -91,7 +92,7 @@ func newEncrypt() *cobra.Command {
 		Use:          "encrypt FILE",
 		Short:        "Encrypt a YAML document, or decrypt it with -d",
 		Example:      `  landscaper-cli spiff encrypt secret.yaml`,
-		Args:         cobra.ExactArgs(1),
+		Args:         commandline.Arguments,
 		SilenceUsage: true,
 		RunE: onFile(func(cmd *cobra.Command, _ string, text []byte) error {
 			if key == "" {

@@ -11,6 +11,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 )
 
 // accountFlags are those of Targets that work with a ServiceAccount.
@@ -55,7 +56,7 @@ func newSelfCommand(streams terminal.Streams) *cobra.Command {
 		Use:     "self",
 		Short:   "Write the manifest of a Target for the resource cluster itself",
 		Example: `  landscaper-cli targets create self --name here -n shop --service-account deployer`,
-		Args:    terminal.Arguments(cobra.NoArgs),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := f.config()
 			if err != nil {
@@ -77,7 +78,7 @@ func newOIDCCommand(streams terminal.Streams) *cobra.Command {
 		Short: "Write the manifest of a Target for a cluster that trusts the resource cluster",
 		Example: `  landscaper-cli targets create oidc --name edge -n shop --service-account deployer \
     --server https://edge.example.org --audience edge --ca-file edge-ca.crt`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := f.config()
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster/login"
+	"go.landscaper.dev/internal/commandline"
 )
 
 // contentKey is the key of a Secret with the whole content of a Target.
@@ -43,7 +44,7 @@ certificate is needed.`,
 
   # one context of a larger kubeconfig, in a Secret, sent to the resource cluster
   landscaper-cli targets create k8s-cluster --name edge -n shop --target-kubeconfig ~/.kube/config --context edge --flatten -s edge-access --apply`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error { return f.run(command.Context(), streams) },
 	}
 	f.add(command)

@@ -20,7 +20,7 @@ func newAudit(s *settings) *cobra.Command {
 		Short: "Count the requests to a cluster's API server by user, verb and resource",
 		Example: `  lab audit target
   mark=$(lab audit target --mark); make something; lab audit target --since $mark --user admin`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {

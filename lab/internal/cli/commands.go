@@ -26,7 +26,7 @@ func newDown(s *settings) *cobra.Command {
 		Example: `  lab down
   lab down --name test-1
   lab down --dead   # remove what labs left whose supervisor was killed`,
-		Args: cobra.NoArgs,
+		Args: arguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			lab, err := s.instance()
 			if err != nil {
@@ -103,7 +103,7 @@ func newKubeconfig(s *settings) *cobra.Command {
 		Short: "Print the path of a cluster's administrator kubeconfig",
 		Example: `  export KUBECONFIG=$(lab kubeconfig target)
   lab kubeconfig target --content > target.kubeconfig`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {
@@ -155,7 +155,7 @@ func newLogs(s *settings) *cobra.Command {
 		Use:     "logs COMPONENT",
 		Short:   "Print what a component wrote (\"supervisor\" for the lab's own log)",
 		Example: "  lab logs target/apiserver\n  lab logs registry",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {
@@ -204,7 +204,7 @@ func newKill(s *settings) *cobra.Command {
 		Short: "End a component until it is restarted, or send it another signal",
 		Example: `  lab kill target/etcd
   lab kill target/apiserver --signal STOP   # hangs; CONT lets it go on`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {
@@ -226,7 +226,7 @@ func newRestart(s *settings) *cobra.Command {
 		Use:     "restart COMPONENT",
 		Short:   "Kill a component if it runs, start it with its data and ports, and wait until it is ready",
 		Example: "  lab restart target/apiserver",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {
@@ -291,7 +291,7 @@ func newSupervise(s *settings) *cobra.Command {
 	command := &cobra.Command{
 		Use:    "supervise",
 		Hidden: true, // started by up
-		Args:   cobra.NoArgs,
+		Args:   arguments,
 		RunE: func(*cobra.Command, []string) error {
 			lab, err := s.instance()
 			if err != nil {

@@ -95,7 +95,7 @@ type faultFlags struct {
 func newFaultAdd(proxy proxyOf) *cobra.Command {
 	f := &faultFlags{}
 	command := &cobra.Command{
-		Use: "add CLUSTER", Short: "Add a rule", Args: cobra.ExactArgs(1),
+		Use: "add CLUSTER", Short: "Add a rule", Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := f.setAction(); err != nil {
 				return err
@@ -150,7 +150,7 @@ func (f *faultFlags) setAction() error {
 
 func newFaultRemove(proxy proxyOf) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove CLUSTER RULE", Short: "Remove a rule", Args: cobra.ExactArgs(2),
+		Use: "remove CLUSTER RULE", Short: "Remove a rule", Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			return change(command, args[0], proxy, func(rules *fault.Rules) error {
 				before := len(rules.Rules)
@@ -166,7 +166,7 @@ func newFaultRemove(proxy proxyOf) *cobra.Command {
 
 func newFaultSet(proxy proxyOf) *cobra.Command {
 	return &cobra.Command{
-		Use: "set CLUSTER FILE", Short: "Replace all rules by those of a file in the form that show prints (- is standard input)", Args: cobra.ExactArgs(2),
+		Use: "set CLUSTER FILE", Short: "Replace all rules by those of a file in the form that show prints (- is standard input)", Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			content, err := readFileOrInput(command.InOrStdin(), args[1])
 			if err != nil {
@@ -192,7 +192,7 @@ func readFileOrInput(input io.Reader, file string) ([]byte, error) {
 
 func newFaultClear(proxy proxyOf) *cobra.Command {
 	return &cobra.Command{
-		Use: "clear CLUSTER", Short: "Remove all rules and start all counts anew", Args: cobra.ExactArgs(1),
+		Use: "clear CLUSTER", Short: "Remove all rules and start all counts anew", Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			return change(command, args[0], proxy, func(rules *fault.Rules) error {
 				rules.Rules = nil
@@ -204,7 +204,7 @@ func newFaultClear(proxy proxyOf) *cobra.Command {
 
 func newFaultShow(proxy proxyOf) *cobra.Command {
 	return &cobra.Command{
-		Use: "show CLUSTER", Short: "Print the rules", Args: cobra.ExactArgs(1),
+		Use: "show CLUSTER", Short: "Print the rules", Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			_, client, err := proxy(command.Context(), args[0])
 			if err != nil {
@@ -221,7 +221,7 @@ func newFaultShow(proxy proxyOf) *cobra.Command {
 
 func newFaultCut(proxy proxyOf) *cobra.Command {
 	return &cobra.Command{
-		Use: "cut CLUSTER", Short: "Close all connections that are open now", Args: cobra.ExactArgs(1),
+		Use: "cut CLUSTER", Short: "Close all connections that are open now", Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			_, client, err := proxy(command.Context(), args[0])
 			if err != nil {
@@ -238,7 +238,7 @@ func newFaultCut(proxy proxyOf) *cobra.Command {
 
 func newFaultLog(proxy proxyOf) *cobra.Command {
 	return &cobra.Command{
-		Use: "log CLUSTER", Short: "Print every decision, as JSON lines", Args: cobra.ExactArgs(1),
+		Use: "log CLUSTER", Short: "Print every decision, as JSON lines", Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			access, _, err := proxy(command.Context(), args[0])
 			if err != nil {

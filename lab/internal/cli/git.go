@@ -11,7 +11,7 @@ func newGit(s *settings) *cobra.Command {
 	command.AddCommand(&cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an empty repository and print its addresses, as JSON",
-		Args:  cobra.ExactArgs(1),
+		Args:  arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {

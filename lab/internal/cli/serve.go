@@ -15,14 +15,14 @@ import (
 func newServe() *cobra.Command {
 	command := &cobra.Command{Use: "serve", Hidden: true}
 	command.AddCommand(
-		&cobra.Command{Use: "git FILE", Args: cobra.ExactArgs(1), RunE: func(command *cobra.Command, args []string) error {
+		&cobra.Command{Use: "git FILE", Args: arguments, RunE: func(command *cobra.Command, args []string) error {
 			var config gitserver.Config
 			if err := readConfig(args[0], &config); err != nil {
 				return err
 			}
 			return gitserver.Serve(command.Context(), config)
 		}},
-		&cobra.Command{Use: "proxy FILE", Args: cobra.ExactArgs(1), RunE: func(command *cobra.Command, args []string) error {
+		&cobra.Command{Use: "proxy FILE", Args: arguments, RunE: func(command *cobra.Command, args []string) error {
 			var config fault.Config
 			if err := readConfig(args[0], &config); err != nil {
 				return err

@@ -18,7 +18,7 @@ func newStatus(s *settings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status",
 		Short: "Show a lab's components with their memory, and its disk use",
-		Args:  cobra.NoArgs,
+		Args:  arguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if all {
 				return statusOfAll(command.Context(), s, command.OutOrStdout())

@@ -31,7 +31,7 @@ func newUp(s *settings) *cobra.Command {
   lab up --clusters resource,target-1,target-2
   lab up --clusters a,b --with registry,git,flux=a,kwok=b
   lab up --name test-1 --owner-pid $$   # ends with this shell`,
-		Args: cobra.NoArgs,
+		Args: arguments,
 		RunE: func(command *cobra.Command, _ []string) error { return up(command, s, flags) },
 	}
 	command.Flags().StringSliceVar(&flags.clusters, "clusters", []string{"cluster"}, "names of the clusters")

@@ -19,7 +19,7 @@ func newUser(s *settings) *cobra.Command {
   lab user deployer --cluster target --cluster-role edit --namespace team-a --cert
   lab user custom --cluster target --rbac roles-and-bindings.yaml
   lab user reader --cluster target --remove   # its tokens become invalid`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
 )
@@ -61,7 +62,7 @@ not exist, and with 5 when the time is over.`,
   landscaper-cli inst wait shop --for deleted --timeout 10m
   landscaper-cli inst wait shop --for phase=Progressing
   landscaper-cli inst wait shop --for 'jsonpath={.status.conditions[?(@.type=="Ready")].status}=True'`,
-		Args: terminal.Arguments(connection.NeedsName),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := w.parse(); err != nil {
 				return terminal.Usage(err)

@@ -62,7 +62,7 @@ func TestCommand(t *testing.T) {
 		{"a path without braces", "busy --for jsonpath=.status", 64, "", "Error: jsonpath \".status\": write the path in braces"},
 		{"a path that ends in the middle", "busy --for jsonpath={.status[}", 64, "", "Error: jsonpath \"{.status[}\": "},
 		{"something behind the path", "busy --for jsonpath={.status}x", 64, "", "Error: jsonpath \"{.status}x\": write = and a value behind the path"},
-		{"no name", "", 64, "", "Error: installationName was not defined: name the Installation\n"},
+		{"no name", "", 64, "", "Error: installationName was not defined: NAME is missing: name the Installation\nUsage:   wait NAME...\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := connectiontest.New(t, objects...)

@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/yamltext"
 )
@@ -45,7 +46,7 @@ With --reconcile, each root Installation among them gets a job; --wait also wait
 these jobs, and shows how they end.`,
 		Example: `  landscaper-cli installations apply -f landscape/
   landscaper-cli inst apply -f shop.yaml -n shop --wait --timeout 10m`,
-		Args: terminal.Arguments(cobra.NoArgs),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if len(f.files) == 0 {
 				return terminal.Usage(errors.New("nothing to apply: name a directory or file with -f"))

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
 )
@@ -36,7 +37,7 @@ then.
 With --without-uninstall, what was deployed stays on its clusters.`,
 		Example: `  landscaper-cli installations delete shop --dry-run
   landscaper-cli inst delete shop --yes --wait --timeout 20m`,
-		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
 	"go.landscaper.dev/internal/operation"
@@ -30,7 +31,7 @@ On a terminal, the command asks before it begins.`,
   landscaper-cli installations force-delete shop --dry-run
 
   landscaper-cli inst force-delete shop --yes`,
-		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
 	"go.landscaper.dev/internal/operation"
@@ -32,7 +33,7 @@ func NewReconcileCommand(streams terminal.Streams) *cobra.Command {
 has ended. With --wait, wait for the new job and show its result.`,
 		Example: `  landscaper-cli installations reconcile shop
   landscaper-cli inst reconcile shop --wait --timeout 10m`,
-		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			if wait {
 				terminal.BeStrict(command)
@@ -64,7 +65,7 @@ func NewInterruptCommand() *cobra.Command {
 		Long: `End the running job of an Installation: everything in its tree that is not finished
 becomes Failed. What a deployer is doing at this moment is not stopped.`,
 		Example: `  landscaper-cli installations interrupt shop`,
-		Args:    terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
+		Args:    terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {

@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
 	"go.landscaper.dev/internal/operation"
@@ -33,12 +33,12 @@ func NewRerunCommand(streams terminal.Streams) *cobra.Command {
 has failed; without names, these are all of the namespace.`,
 		Example: `  landscaper-cli installations rerun --failed
   landscaper-cli inst rerun --failed shop tools --wait`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: terminal.Arguments(func(command *cobra.Command, args []string) error {
 			if len(args) == 0 && !f.failed {
-				return terminal.Usage(errors.New("name the Installations, or choose with --failed those that have failed"))
+				return commandline.Wrong(command, commandline.Missing("NAME")+": name the Installations, or choose with --failed those that have failed")
 			}
 			return nil
-		},
+		}),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {

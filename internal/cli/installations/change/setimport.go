@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/yamltext"
 )
@@ -33,7 +34,7 @@ KEY=VALUE gives a number if VALUE is one, else a text; KEY:=VALUE gives any valu
 YAML or JSON; KEY@FILE gives the value of a file. No job is started.`,
 		Example: `  landscaper-cli installations set-import shop replicas=3 domain=shop.example.org
   landscaper-cli inst set-import shop 'hosts:=[a, b]' settings@settings.yaml`,
-		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.MinimumNArgs(2))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			values, err := importValues(args[1:])
 			if err != nil {
@@ -77,7 +78,7 @@ func NewSetImportParametersCommand(streams terminal.Streams) *cobra.Command {
 		Long: `Give imports in the manifest of an Installation fixed values, like set-import. The
 file is written again, without its comments.`,
 		Example: `  landscaper-cli installations set-import-parameters shop.yaml replicas=3 -o shop-3.yaml`,
-		Args:    terminal.Arguments(cobra.MinimumNArgs(2)),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(_ *cobra.Command, args []string) error {
 			values, err := importValues(args[1:])
 			if err != nil {

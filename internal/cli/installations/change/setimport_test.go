@@ -121,7 +121,7 @@ func TestWrongManifests(t *testing.T) {
 		{"all that there are not", shopManifest, "f.yaml a=1 b=2", "Error: import parameter 'a' not found in the installation\nimport parameter 'b' not found in the installation\n"},
 		{"no YAML", "a: [", "f.yaml size=3", "Error: f.yaml: "},
 		{"a value of another type", strings.Replace(shopManifest, "name: shop #", "name: [] #", 1), "f.yaml size=3", "Error: f.yaml: "},
-		{"no value", shopManifest, "f.yaml", "Error: requires at least 2 arg(s), only received 1\n"},
+		{"no value", shopManifest, "f.yaml", "Error: KEY=VALUE is missing\nUsage:   set-import-parameters FILE KEY=VALUE...\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			terminaltest.WriteFiles(t, map[string]string{"f.yaml": test.manifest})

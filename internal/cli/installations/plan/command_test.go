@@ -36,8 +36,8 @@ func TestCommand(t *testing.T) {
 		{"a plan for nothing", "", "none", 3, "", "Error: there is no Installation none in namespace default"},
 		{"without the right to see Installations", "GET " + strings.Replace(deployItems, "deployitems", "installations", 1), "empty", 4, "", "Error: list installations.landscaper.gardener.cloud in namespace default: not?[2J you\n"},
 		{"a form that nobody knows", "", "empty -o xml", 64, "", `Error: invalid option for '--output'/'-o' flag: "xml": use text, json or yaml` + "\n"},
-		{"no name", "", "", 64, "", "Error: installationName was not defined: name the Installation\n"},
-		{"two names", "", "a b", 64, "", "Error: accepts 1 arg(s), received 2\n"},
+		{"no name", "", "", 64, "", "Error: installationName was not defined: NAME is missing: name the Installation\nUsage:   plan NAME\n"},
+		{"two names", "", "a b", 64, "", "Error: \"b\" is too much\nUsage:   plan NAME\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := connectiontest.New(t, empty)

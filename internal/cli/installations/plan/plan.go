@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/preview"
 )
@@ -51,7 +52,7 @@ may. Templates that use the time, random values or functions for clusters give a
 result each time.`,
 		Example: `  landscaper-cli installations plan shop
   landscaper-cli inst plan shop -o json | jq .summary`,
-		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1))),
+		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			switch f.output {
 			case "text", "json", "yaml":

@@ -120,7 +120,7 @@ func TestCommands(t *testing.T) {
 `, ""},
 		{"no events", NewEventsCommand, "tools", 0, "", ""},
 		{"events of nothing", NewEventsCommand, "none", 3, "", "Error: there is no Installation none"},
-		{"events of all is not a thing", NewEventsCommand, "", 64, "", "Error: installationName was not defined: name the Installation\n"},
+		{"events of all is not a thing", NewEventsCommand, "", 64, "", "Error: installationName was not defined: NAME is missing: name the Installation\nUsage:   events NAME\n"},
 		{"events in another form", NewEventsCommand, "shop -o yaml", 64, "", `Error: invalid option for '--output'/'-o' flag: "yaml": use json` + "\n"},
 		{"a story, from events and statuses", NewLogsCommand, "shop", 0, `10:00:00   Installation shop: job j1 was handed over
 10:00:01   Installation shop: the work has begun
@@ -135,7 +135,7 @@ func TestCommands(t *testing.T) {
 		{"inside of one", NewGraphCommand, "shop", 0, "", ""},
 		{"inside of nothing", NewGraphCommand, "none", 3, "", "Error: there is no Installation none"},
 		{"a picture of another kind", NewGraphCommand, "-o png", 64, "", `Error: invalid option for '--output'/'-o' flag: "png": use text, dot, mermaid, svg or json` + "\n"},
-		{"a picture of two", NewGraphCommand, "a b", 64, "", "Error: accepts at most 1 arg(s), received 2\n"},
+		{"a picture of two", NewGraphCommand, "a b", 64, "", "Error: \"b\" is too much\nUsage:   graph [NAME]\n"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := connectiontest.New(t, landscape...)

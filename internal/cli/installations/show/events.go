@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
 )
@@ -66,7 +67,7 @@ ends with what it waits for.`,
 }
 
 func (f *storyFlags) complete(command *cobra.Command, streams terminal.Streams) *cobra.Command {
-	command.Args = terminal.Arguments(cobra.MatchAll(connection.NeedsName, cobra.ExactArgs(1)))
+	command.Args = terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments))
 	command.RunE = func(command *cobra.Command, args []string) error {
 		if f.output != "" && f.output != "json" {
 			return terminal.Usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use json", f.output))

@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/picture"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/flow"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
@@ -31,7 +32,7 @@ has failed and what waits stands out.`,
 		Example: `  landscaper-cli installations graph
   landscaper-cli inst graph shop -o svg > shop.svg
   landscaper-cli inst graph shop -o dot | dot -Tpng > shop.png`,
-		Args: terminal.Arguments(cobra.MaximumNArgs(1)),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			if !slices.Contains(graphForms, output) {
 				return terminal.Usage(fmt.Errorf("invalid option for '--output'/'-o' flag: %q: use text, dot, mermaid, svg or json", output))

@@ -12,6 +12,7 @@ import (
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/cli/tree"
+	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
 )
@@ -55,7 +56,7 @@ Without NAME, all root Installations of the namespace are shown. An object is
 outdated if the job of the root has not reached it. [?] marks an object that is
 referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 		Example: inspectExamples,
-		Args:    terminal.Arguments(cobra.MaximumNArgs(1)),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			if f.strict || f.watch {
 				terminal.BeStrict(command)

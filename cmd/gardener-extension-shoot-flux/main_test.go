@@ -1,0 +1,10 @@
+package main
+
+import (
+	"testing"
+
+	"go.landscaper.dev/internal/commandline/commandlinetest"
+)
+
+// TestWrongCommandLines: what is wrong with a command line is said with its name.
+func TestWrongCommandLines(t *testing.T) { commandlinetest.Check(t, newCommand()) }
