@@ -40,8 +40,11 @@ deletionGroupsDuringUpdate: [{predefinedResourceGroup: {type: empty, forceDelete
 `
 	export  = `{key: k, jsonPath: .a, fromResource: {apiVersion: v1, kind: Secret, name: s, namespace: ns}, fromObjectRef: {apiVersion: v1, kind: Secret, jsonPath: .b}, targetName: t, timeout: 1m0s}`
 	again   = "continuousReconcile: {cron: '@daily', every: 1h0m0s, drift: correct}\n"
-	managed = "managedResources: [{policy: keep, annotateBeforeDelete: {a: b}, patchBeforeDelete: {metadata: {labels: {a: b}}}, resource: {apiVersion: v1, kind: Secret, name: s, namespace: ns, uid: u, resourceVersion: '1', fieldPath: f}}]\n"
-	version = "{ref: {repositoryContext: {type: OCIRegistry, baseUrl: r.example}, componentName: c, version: v1}, inline: {a: 1}}"
+	managed = entries + "\n"
+	entries = "managedResources: [{policy: keep, annotateBeforeDelete: {a: b}, patchBeforeDelete: {metadata: {labels: {a: b}}}, resource: {apiVersion: v1, kind: Secret, name: s, namespace: ns, uid: u, resourceVersion: '1', fieldPath: f}}]"
+	// clusters is what other implementations of the statuses do not have.
+	clusters = "cluster: {id: u, address: a, server: 'https://api.example', target: t}\nearlierClusters: [{id: v, address: b, server: 'https://old.example', target: t, release: {name: r, namespace: ns}, " + entries + "}]\n"
+	version  = "{ref: {repositoryContext: {type: OCIRegistry, baseUrl: r.example}, componentName: c, version: v1}, inline: {a: 1}}"
 )
 
 // wireKinds are the kinds of deployers, each with all the fields that it has.
@@ -60,7 +63,7 @@ values: {a: {b: [1, 2.5, null, true, "x"]}, big: 9007199254740993}
 exportsFromManifests: [` + export + `]
 helmDeployment: false
 helmDeploymentConfig: {install: {atomic: true, timeout: 5m}, upgrade: {force: null, wait: 1}, uninstall: {keepHistory: "yes"}}`, `{"chart":{},"name":"","namespace":""}`},
-	{"helm status", &helm.ProviderStatus{}, managed, `{}`},
+	{"helm status", &helm.ProviderStatus{}, managed + clusters, `{}`},
 	{"kustomize item", &kustomize.ProviderConfiguration{}, deploy + again + `source: {files: {a.yaml: "x: y"}, resourceRef: k, git: {url: u, ref: {branch: b, tag: t, commit: c}}, oci: {ref: r}}
 path: p
 namePrefix: a-
@@ -70,10 +73,10 @@ commonMetadata: {labels: {a: b}, annotations: {c: d}}
 patches: [{patch: p, target: {group: g, version: v, kind: k, name: web, namespace: ns, labelSelector: a=b, annotationSelector: c=d}}]
 images: [{name: a, newName: b, newTag: c, digest: d}]
 components: [c]`, `{"source":{}}`},
-	{"kustomize status", &kustomize.ProviderStatus{}, managed, `{}`},
+	{"kustomize status", &kustomize.ProviderStatus{}, managed + clusters, `{}`},
 	{"manifest configuration", &manifest.Configuration{}, process + "export: {defaultTimeout: 5m0s}", `{}`},
 	{"manifest item", &manifest.ProviderConfiguration{}, deploy + again + "manifests: [{policy: manage, manifest: {apiVersion: v1, kind: ConfigMap}, annotateBeforeCreate: {a: b}, annotateBeforeDelete: {c: d}, patchAfterDeployment: {e: f}, patchBeforeDelete: {g: h}, onImmutableChange: recreate, conflicts: fail, ignoreDifferences: [.spec]}]", `{}`},
-	{"manifest status", &manifest.ProviderStatus{}, managed, `{}`},
+	{"manifest status", &manifest.ProviderStatus{}, managed + clusters, `{}`},
 	{"older manifest configuration", &manifestv1.Configuration{}, process + "export: {defaultTimeout: 5m0s}", `{}`},
 	{"older manifest item", &manifestv1.ProviderConfiguration{}, deploy + "manifests: [{apiVersion: v1, kind: ConfigMap}]", `{}`},
 	{"older manifest status", &manifestv1.ProviderStatus{}, "managedResources: [{apiVersion: v1, kind: Secret, name: s, namespace: ns}]", `{}`},

@@ -200,10 +200,11 @@ func secretsOf(object client.Object) []string {
 	return nil
 }
 
-// usersOf returns the items that use a Target as their second one, and lets them go
-// on at once.
+// usersOf returns the items that use a Target as their second one, or look for any that
+// leads to an earlier cluster of theirs, and lets them go on at once.
 func (r *reconciler) usersOf(target client.Object) []reconcile.Request {
-	return r.wakeUsers(need{targetKind, client.ObjectKeyFromObject(target)})
+	requests := r.wakeUsers(need{targetKind, client.ObjectKeyFromObject(target)})
+	return append(requests, r.wakeUsers(need{targetKind, types.NamespacedName{Namespace: target.GetNamespace()}})...)
 }
 
 // wakeUsers returns the items that have asked for an object, and lets them go on at once.

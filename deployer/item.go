@@ -16,11 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/placement"
 )
 
 // validateTarget is the reason of all errors about a Target that cannot work.
@@ -41,6 +43,8 @@ type Item struct {
 	key types.NamespacedName
 	// stored is the object as it is stored.
 	stored *v1alpha1.DeployItem
+	// clusters says on which clusters the recorded objects are, once that was asked for.
+	clusters *apideployer.ClusterRecord
 	// deadline is when the time of the job is over; zero if it has no limit.
 	deadline time.Time
 }
@@ -150,6 +154,11 @@ func (i *Item) Record(ctx context.Context, status any) error {
 	if err := i.SetProviderStatus(status); err != nil {
 		return err
 	}
+	return i.record(ctx)
+}
+
+// record stores what is remembered of the item, if it is not stored yet.
+func (i *Item) record(ctx context.Context) error {
 	if !i.providerStatusChanged() {
 		return nil
 	}
@@ -183,6 +192,11 @@ func (i *Item) SetProviderStatus(status any) error {
 	encoded, err := json.Marshal(status)
 	if err != nil {
 		return job.Wrap(err, published.ReconcileItem, "ProviderStatus", "encode the provider status", v1alpha1.ErrorInternalProblem)
+	}
+	if i.clusters != nil && i.clusters.Cluster != nil {
+		if encoded, err = placement.Write(encoded, *i.clusters); err != nil {
+			return job.Wrap(err, published.ReconcileItem, "ProviderStatus", "record the clusters", v1alpha1.ErrorInternalProblem)
+		}
 	}
 	i.Status.ProviderStatus = &runtime.RawExtension{Raw: encoded}
 	return nil

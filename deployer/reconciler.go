@@ -134,7 +134,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	item = r.options.Desk.Show(item)
 	seen.item = item
 	run := r.runs.find(item)
-	if run != nil {
+	if run != nil && run.leaves == item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] {
 		seen.notBefore = run.wait()
 	}
 	var err error
@@ -182,7 +182,7 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	}
 	item.run = r.runs.begin(item.DeployItem)
 	item.run.woken.Store(false)
-	item.run.target = versionOf(seen.target)
+	item.run.target, item.run.leaves = versionOf(seen.target), item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation]
 	item.run.resume(item.DeployItem)
 	result, err := r.carryOut(ctx, item, decision)
 	switch {

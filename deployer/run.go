@@ -43,6 +43,8 @@ type run struct {
 	// target is the version of the Target that the last attempt has seen, if it has seen
 	// one.
 	target string
+	// leaves is the earlier cluster that the item was to leave in the last attempt.
+	leaves string
 	// needs are other objects that the work has asked for.
 	needs map[need]struct{}
 	// warned are the reasons of the warnings that were told.

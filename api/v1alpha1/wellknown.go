@@ -29,6 +29,9 @@ const (
 	IgnoreAnnotation = GroupName + "/ignore"
 	// DeleteWithoutUninstallAnnotation deletes objects but leaves what was deployed.
 	DeleteWithoutUninstallAnnotation = GroupName + "/delete-without-uninstall"
+	// LeaveEarlierClusterAnnotation lets a DeployItem leave what it has deployed on the
+	// earlier cluster that the value names: an id or an address in its provider status.
+	LeaveEarlierClusterAnnotation = GroupName + "/leave-earlier-cluster"
 	// DeleteIgnoreSuccessorsAnnotation deletes an Installation although siblings
 	// import its exports.
 	DeleteIgnoreSuccessorsAnnotation = GroupName + "/delete-ignore-successors"

@@ -35,6 +35,8 @@ import (
 type Connection struct {
 	key        string
 	server     string
+	address    string
+	identity   identity
 	httpClient *http.Client
 	memory     *budget.Budget
 	pace       *traffic.Pace
@@ -51,13 +53,13 @@ type Connection struct {
 }
 
 // newConnection makes the clients of a connection. No request is made.
-func newConnection(key string, config *rest.Config, policy egress.Policy, memory *budget.Budget) (*Connection, error) {
+func newConnection(key, address string, config *rest.Config, policy egress.Policy, memory *budget.Budget) (*Connection, error) {
 	config = rest.CopyConfig(config)
 	// The API server's own fairness decides who waits; a limit here would only
 	// add delays that nobody can explain.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	c := &Connection{key: key, server: config.Host, memory: memory, health: &health{now: time.Now}, pace: traffic.NewPace()}
+	c := &Connection{key: key, address: address, server: config.Host, memory: memory, health: &health{now: time.Now}, pace: traffic.NewPace()}
 	httpClient, err := traffic.NewClient(config, policy, memory, c.pace)
 	if err != nil {
 		return nil, err

@@ -276,7 +276,7 @@ func (p *Pool) connection(to *login.Login) (*Connection, error) {
 		policy = egress.Unrestricted()
 		policy.Proxy = p.options.Egress.Proxy
 	}
-	connection, err := newConnection(to.Key, config, policy, p.memory)
+	connection, err := newConnection(to.Key, to.Address(), config, policy, p.memory)
 	if err != nil {
 		return nil, job.Wrap(err, resolveTarget, "ValidateTarget", "make a client for the cluster at "+config.Host, v1alpha1.ErrorConfigurationProblem)
 	}

@@ -212,7 +212,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			connection, err := newConnection("k", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, budget.New(0))
+			connection, err := newConnection("k", "a", &rest.Config{Host: test.server, BearerToken: secretWord}, lab, budget.New(0))
 			if err != nil {
 				t.Fatal(err)
 			}

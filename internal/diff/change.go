@@ -23,6 +23,8 @@ const (
 type Object struct {
 	APIVersion, Kind, Namespace, Name string
 	Before, After                     map[string]any
+	// Cluster names the cluster if that is not the one of the item's Target.
+	Cluster string
 	// Unknown tells why nobody can tell what becomes of it.
 	Unknown string
 }
@@ -35,6 +37,9 @@ type Change struct {
 	Namespace  string  `json:"namespace,omitempty"`
 	Name       string  `json:"name"`
 	Fields     []Field `json:"fields,omitempty"`
+	// Cluster names the cluster if that is not the one of the item's Target, but one to
+	// which it led before.
+	Cluster string `json:"cluster,omitempty"`
 	// Reason tells why it is unknown.
 	Reason string `json:"reason,omitempty"`
 }
@@ -49,7 +54,7 @@ func Of(object Object, hide func(string) string) Change {
 	if hide == nil {
 		hide = func(text string) string { return text }
 	}
-	c := Change{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: hide(object.Namespace), Name: hide(object.Name)}
+	c := Change{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: hide(object.Namespace), Name: hide(object.Name), Cluster: hide(object.Cluster)}
 	switch {
 	case object.Unknown != "":
 		c.Action, c.Reason = Unknown, hide(object.Unknown)

@@ -8,11 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/dataflow/exchange"
 	"go.landscaper.dev/internal/digraph"
 	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/placement"
 )
 
 // Uninstall is what the deletion of an item takes away.
@@ -29,8 +31,18 @@ type Uninstall struct {
 	// Objects are the recorded objects on that cluster, in the order in which they were
 	// recorded. Not every deployer records any.
 	Objects []corev1.ObjectReference `json:"objects,omitempty"`
+	// EarlierClusters are what the item has left on clusters to which its Target led
+	// before.
+	EarlierClusters []Leftovers `json:"earlierClusters,omitempty"`
 	// Kept tells that the objects stay.
 	Kept bool `json:"kept,omitempty"`
+}
+
+// Leftovers are objects on a cluster to which the Target of an item does not lead any more.
+type Leftovers struct {
+	// Cluster is the address of the cluster.
+	Cluster string                   `json:"cluster"`
+	Objects []corev1.ObjectReference `json:"objects,omitempty"`
 }
 
 // Uninstalls are all items of a tree in the order in which they go: who imports goes
@@ -151,19 +163,26 @@ func uninstallOf(node *inspect.Node, path string, step int) Uninstall {
 	u.Type, u.Target = string(item.Spec.Type), node.Target
 	u.Kept = item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
 	var status struct {
-		ManagedResources []struct {
-			Policy   string                 `json:"policy"`
-			Resource corev1.ObjectReference `json:"resource"`
-		} `json:"managedResources"`
+		deployer.ClusterRecord
+		ManagedResources deployer.ManagedResourceStatusList `json:"managedResources"`
 	}
 	if item.Status.ProviderStatus != nil && json.Unmarshal(item.Status.ProviderStatus.Raw, &status) == nil {
-		for _, managed := range status.ManagedResources {
-			if managed.Policy != "keep" && managed.Policy != "ignore" {
-				u.Objects = append(u.Objects, managed.Resource)
-			}
+		u.Objects = removed(status.ManagedResources)
+		for _, earlier := range status.EarlierClusters {
+			u.EarlierClusters = append(u.EarlierClusters, Leftovers{Cluster: placement.Describe(earlier.ClusterIdentity), Objects: removed(earlier.ManagedResources)})
 		}
 	}
 	return u
+}
+
+// removed are the recorded objects that a deletion removes.
+func removed(recorded deployer.ManagedResourceStatusList) (objects []corev1.ObjectReference) {
+	for _, entry := range recorded {
+		if placement.Removed(entry) {
+			objects = append(objects, entry.Resource)
+		}
+	}
+	return objects
 }
 
 // UninstallOf is what the deletion of a single item takes away. The path is that of its

@@ -115,6 +115,13 @@ func (c *comparison) removed(uninstall operation.Uninstall) {
 		for _, object := range uninstall.Objects {
 			item.Changes = append(item.Changes, deleted(object))
 		}
+		for _, earlier := range uninstall.EarlierClusters {
+			for _, object := range earlier.Objects {
+				change := deleted(object)
+				change.Cluster = earlier.Cluster
+				item.Changes = append(item.Changes, change)
+			}
+		}
 	}
 	c.tasks = append(c.tasks, task{item: item})
 }
@@ -163,7 +170,16 @@ func (c *comparison) compare(ctx context.Context, t *task) ([]diff.Object, error
 	if err != nil {
 		return nil, err
 	}
-	return comparer.Preview(ctx, t.object, connection)
+	item, earlier, err := place(ctx, t.object, connection)
+	if err != nil {
+		return nil, err
+	}
+	found, err := comparer.Preview(ctx, item, connection)
+	if err != nil {
+		return nil, err
+	}
+	left, err := c.leave(ctx, item, earlier)
+	return append(found, left...), err
 }
 
 // result is what was found, in the order of the tree, without what nobody may read.

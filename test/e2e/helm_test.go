@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/placement"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -112,8 +114,14 @@ func checkHelmExports(t *testing.T, item *v1alpha1.DeployItem) {
 		t.Errorf("exports: %v %s", err, exports.Data["config"])
 	}
 	want := `{"apiVersion":"helm.deployer.landscaper.gardener.cloud/v1alpha1","kind":"ProviderStatus","managedResources":[{"resource":{"apiVersion":"apps/v1","kind":"Deployment","name":"greeter","namespace":"` + item.Namespace + `"}}]}`
-	if got := string(item.Status.ProviderStatus.Raw); got != want {
-		t.Errorf("provider status\n%s, want\n%s", got, want)
+	clusters := clustersOf(t, item)
+	if clusters.Cluster == nil || clusters.Cluster.ID != idOf(t, env.Workload) || clusters.Cluster.Server != env.Target.Server {
+		t.Errorf("the recorded cluster is %+v", clusters.Cluster)
+	}
+	// Beside it, the status is what the public system writes.
+	published, err := placement.Write(item.Status.ProviderStatus.Raw, apideployer.ClusterRecord{})
+	if got := string(published); err != nil || got != want {
+		t.Errorf("provider status\n%s, want\n%s (error %v)", got, want, err)
 	}
 }
 

@@ -147,7 +147,8 @@ type ProviderStatus struct {
 	metav1.TypeMeta `json:",inline"`
 	// ManagedResources are the objects.
 	// +optional
-	ManagedResources deployer.ManagedResourceStatusList `json:"managedResources,omitempty"`
+	ManagedResources       deployer.ManagedResourceStatusList `json:"managedResources,omitempty"`
+	deployer.ClusterRecord `json:",inline"`
 }
 
 // ChartRepoCredentials is the value under helmChartRepoCredentials in the

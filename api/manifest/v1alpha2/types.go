@@ -110,5 +110,6 @@ type ProviderStatus struct {
 	metav1.TypeMeta `json:",inline"`
 	// ManagedResources are the objects.
 	// +optional
-	ManagedResources deployer.ManagedResourceStatusList `json:"managedResources,omitempty"`
+	ManagedResources       deployer.ManagedResourceStatusList `json:"managedResources,omitempty"`
+	deployer.ClusterRecord `json:",inline"`
 }

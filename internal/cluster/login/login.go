@@ -1,6 +1,7 @@
 package login
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/client-go/rest"
@@ -30,6 +32,17 @@ type Login struct {
 	// Self says that it is the resource cluster, whose address no user has chosen.
 	Self bool
 }
+
+// Address identifies the API server: its address and the authority of its certificate,
+// and nothing of the credentials. It is a hash.
+func (l *Login) Address() string {
+	tls := l.Config.TLSClientConfig
+	server, _, _ := strings.Cut(l.Config.Host, "?")
+	return Hash("address", strings.TrimRight(server, "/"), tls.ServerName, bytes.TrimSpace(tls.CAData))[:addressLength]
+}
+
+// addressLength is enough for the clusters that an item meets.
+const addressLength = 32
 
 // tokenSpec is a token of a ServiceAccount on the resource cluster.
 type tokenSpec struct {

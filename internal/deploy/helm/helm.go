@@ -58,6 +58,9 @@ func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.
 	if err != nil {
 		return deployer.Result{}, err
 	}
+	if err := d.place(ctx, item, config); err != nil {
+		return deployer.Result{}, err
+	}
 	if config.release() {
 		return d.reconcileRelease(ctx, item, config)
 	}
@@ -78,6 +81,9 @@ func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Res
 	if err != nil {
 		return deployer.Result{}, err
 	}
+	if err := d.placeBeforeRemoval(ctx, item, config); err != nil {
+		return deployer.Result{}, err
+	}
 	// What was deployed in the other way, before the configuration was changed, goes too.
 	_, hasRelease, err := mayHaveRelease(item)
 	if err != nil {
@@ -89,7 +95,7 @@ func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Res
 		}
 	}
 	recorded, err := d.templates(config).Recorded(item)
-	if err != nil || (config.release() && len(recorded) == 0) {
+	if err != nil || (config.release() && len(recorded) == 0 && len(item.EarlierClusters()) == 0) {
 		return deployer.Done(), err
 	}
 	return rollout.Delete(ctx, item, d.templates(config))

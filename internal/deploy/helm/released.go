@@ -46,6 +46,8 @@ type work struct {
 	// foreign is the wait for an operation of somebody else.
 	foreign target.Watch
 	patient *limit.Limit
+	// departures are the removal from earlier clusters, which comes after the work.
+	departures rollout.Departures
 }
 
 // Close implements io.Closer.
@@ -58,6 +60,7 @@ func (w *work) Close() error {
 	if w.after != nil {
 		errs = append(errs, w.after.Close())
 	}
+	errs = append(errs, w.departures.Close())
 	return errors.Join(errs...)
 }
 
@@ -96,7 +99,10 @@ func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, con
 		return deployer.Result{}, err
 	}
 	item.Remember(w)
-	return deployer.WaitFor(waiting...), err
+	if err != nil || len(waiting) > 0 {
+		return deployer.WaitFor(waiting...), err
+	}
+	return rollout.Depart(ctx, item, source.templates, &w.departures)
 }
 
 // mustCorrect reports whether a job is there to undo changes of others.
@@ -283,7 +289,7 @@ func (s released) marks(item *deployer.Item) records.Marks {
 // decide chooses what is to be done with the release.
 func (s released) decide(item *deployer.Item, history []*records.Record, marks records.Marks) release.Action {
 	situation := situationOf(history, marks, s.Now())
-	situation.Known, situation.Asked = item.Status.ProviderStatus != nil, s.work.forced || s.config.upgrade.Always
+	situation.Known, situation.Asked = hasDeployed(item), s.work.forced || s.config.upgrade.Always
 	return release.Decide(situation)
 }
 

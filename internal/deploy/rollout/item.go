@@ -6,6 +6,7 @@ package rollout
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 
@@ -45,6 +46,9 @@ func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deploye
 	if err != nil {
 		return deployer.Result{}, err
 	}
+	if err := item.Place(ctx, connection, nil); err != nil {
+		return deployer.Result{}, err
+	}
 	work, ok := item.Remembered().(*remembered[*Rollout])
 	if !ok || work.connection != connection {
 		begun, err := begin(ctx, item, connection, source)
@@ -53,10 +57,10 @@ func Reconcile(ctx context.Context, item *deployer.Item, source Source) (deploye
 			awaitKinds(ctx, item, connection, err)
 			return deployer.Result{}, err
 		}
-		work = &remembered[*Rollout]{begun, connection}
+		work = &remembered[*Rollout]{work: begun, connection: connection}
 		item.Remember(work)
 	}
-	return advance(ctx, item, source, work.work)
+	return work.advance(ctx, item, source)
 }
 
 func begin(ctx context.Context, item *deployer.Item, connection *deployer.Connection, source Source) (*Rollout, error) {
@@ -100,10 +104,23 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	if err != nil {
 		return deployer.Done(), err
 	}
+	if len(recorded) > 0 {
+		// The Target may have changed since the last job.
+		connection, err := item.Cluster(ctx)
+		if err != nil {
+			return deployer.Result{}, err
+		}
+		if err := item.Place(ctx, connection, nil); err != nil {
+			return deployer.Result{}, err
+		}
+		if recorded, err = source.Recorded(item); err != nil {
+			return deployer.Done(), err
+		}
+	}
 	groups, err := source.Groups(item)
 	if len(recorded) == 0 && (err != nil || !slices.ContainsFunc(groups, func(group deletion.Group) bool { return group.All })) {
 		// Nothing was deployed. A configuration that is wrong must not keep the item.
-		return deployer.Done(), nil
+		return departAlone(ctx, item, source)
 	}
 	if err != nil {
 		return deployer.Result{}, err
@@ -118,10 +135,24 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 		if err != nil {
 			return deployer.Result{}, err
 		}
-		work = &remembered[*Removal]{begun, connection}
+		work = &remembered[*Removal]{work: begun, connection: connection}
 		item.Remember(work)
 	}
-	return advance(ctx, item, source, work.work)
+	return work.advance(ctx, item, source)
+}
+
+// departAlone removes what is left of an item on earlier clusters, when there is nothing
+// else.
+func departAlone(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
+	switch memory := item.Remembered().(type) {
+	case *Departures:
+		return Depart(ctx, item, source, memory)
+	case *remembered[*Removal]:
+		return Depart(ctx, item, source, &memory.departures)
+	}
+	memory := &Departures{}
+	item.Remember(memory)
+	return Depart(ctx, item, source, memory)
 }
 
 // work is a Rollout or a Removal.
@@ -137,20 +168,25 @@ type work interface {
 type remembered[W work] struct {
 	work       W
 	connection *deployer.Connection
+	// departures are the removal from earlier clusters, which comes after the work.
+	departures Departures
 }
 
 // Close implements io.Closer.
-func (r *remembered[W]) Close() error { return r.work.Close() }
+func (r *remembered[W]) Close() error { return errors.Join(r.work.Close(), r.departures.Close()) }
 
 // advance lets the work go on and keeps what it has found out, also after a
 // failure: what is known now must not be found out again.
-func advance(ctx context.Context, item *deployer.Item, source Source, work work) (deployer.Result, error) {
-	work.Under(itemJob{item, source})
-	waiting, err := work.Continue(ctx)
-	if statusErr := item.SetProviderStatus(source.Status(item, work.Inventory())); err == nil {
+func (r *remembered[W]) advance(ctx context.Context, item *deployer.Item, source Source) (deployer.Result, error) {
+	r.work.Under(itemJob{item, source})
+	waiting, err := r.work.Continue(ctx)
+	if statusErr := item.SetProviderStatus(source.Status(item, r.work.Inventory())); err == nil {
 		err = statusErr
 	}
-	return deployer.WaitFor(waiting...), err
+	if err != nil || len(waiting) > 0 {
+		return deployer.WaitFor(waiting...), err
+	}
+	return Depart(ctx, item, source, &r.departures)
 }
 
 // ForItem is the job of an item for a roll-out that a deployer keeps itself.

@@ -113,6 +113,11 @@ func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) 
 		for _, object := range u.Objects {
 			fmt.Fprintf(out, "   - %s\n", terminal.Printable(named(object)))
 		}
+		for _, earlier := range u.EarlierClusters {
+			for _, object := range earlier.Objects {
+				fmt.Fprintf(out, "   - %s on the earlier cluster %s\n", terminal.Printable(named(object)), terminal.Printable(earlier.Cluster))
+			}
+		}
 	}
 }
 

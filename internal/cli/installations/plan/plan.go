@@ -185,6 +185,9 @@ func (p *printer) item(item preview.Item) {
 		if change.Namespace != "" {
 			name = change.Namespace + "/" + name
 		}
+		if change.Cluster != "" {
+			name += " from the earlier cluster " + change.Cluster
+		}
 		if change.Action == diff.Unknown {
 			p.line(change.Action, "  ", "%s %s: %s", change.Kind, name, terminal.OneLine(change.Reason))
 			continue

@@ -1,0 +1,224 @@
+package deployer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/responsibility"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/placement"
+)
+
+// noTargetFound is the reason of the wait for a Target.
+const noTargetFound = "NoTargetFound"
+
+// Place finds out whether the Target of the item still leads to the cluster on which the
+// recorded objects are, and records where they are. A deployer that calls it records objects
+// under managedResources; it calls it in each attempt before it reads what is recorded.
+//
+// If the Target leads to another cluster, what is recorded becomes that of an earlier
+// cluster, before anything is written to the new one: managedResources are empty then, and
+// EarlierClusters says what is still to be removed. A release is what Helm may have on the
+// cluster besides.
+func (i *Item) Place(ctx context.Context, connection *Connection, release *apideployer.ReleaseReference) error {
+	record, err := placement.Read(i.Status.ProviderStatus)
+	if err != nil {
+		return job.NewError(i.operation(), "ParseProviderStatus", err.Error(), v1alpha1.ErrorConfigurationProblem)
+	}
+	var from apideployer.ClusterIdentity
+	if record.Cluster != nil {
+		from = *record.Cluster
+	}
+	record.Release = release
+	record, moved, err := placement.Settle(ctx, record, connection, i.Spec.Target.Name)
+	if err != nil {
+		return fmt.Errorf("find out whether Target %s/%s leads to another cluster than before: %w", i.Namespace, i.Spec.Target.Name, err)
+	}
+	i.clusters = &record.ClusterRecord
+	if !moved {
+		return nil
+	}
+	written, err := placement.WriteResources(i.Status.ProviderStatus.Raw, record)
+	if err != nil {
+		return job.Wrap(err, i.operation(), "ProviderStatus", "record that the cluster is another one", v1alpha1.ErrorInternalProblem)
+	}
+	i.Status.ProviderStatus = &runtime.RawExtension{Raw: written}
+	i.Warn("ClusterChanged", fmt.Sprintf("Target %s/%s leads to another cluster, %s: what the item has deployed on %s is removed when it is deployed there",
+		i.Namespace, i.Spec.Target.Name, record.Cluster.Server, placement.Describe(from)))
+	return i.record(ctx)
+}
+
+// Recorded is what is recorded of the item on the cluster of its Target, and where that is.
+func (i *Item) Recorded() (cluster apideployer.ClusterIdentity, resources apideployer.ManagedResourceStatusList) {
+	record, err := placement.Read(i.Status.ProviderStatus)
+	if err != nil || record.Cluster == nil {
+		return cluster, nil
+	}
+	return *record.Cluster, record.Resources
+}
+
+// EarlierClusters are the clusters to which the Target of the item led before, with what
+// is still to be removed there.
+func (i *Item) EarlierClusters() []apideployer.EarlierCluster {
+	if i.clusters == nil {
+		record, err := placement.Read(i.Status.ProviderStatus)
+		if err != nil || record.Cluster == nil && len(record.EarlierClusters) == 0 {
+			return nil
+		}
+		i.clusters = &record.ClusterRecord
+	}
+	return i.clusters.EarlierClusters
+}
+
+// SetEarlierCluster keeps for the next write what is left on an earlier cluster; without
+// objects and without a release, the cluster is forgotten.
+func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
+	clusters := slices.Clone(i.EarlierClusters())
+	at := slices.IndexFunc(clusters, func(earlier apideployer.EarlierCluster) bool { return earlier.Key() == left.Key() })
+	switch {
+	case at < 0:
+		return nil
+	case left.Release == nil && len(left.ManagedResources) == 0:
+		clusters = slices.Delete(clusters, at, at+1)
+	default:
+		clusters[at] = left
+	}
+	i.clusters.EarlierClusters = clusters
+	written, err := placement.Write(i.Status.ProviderStatus.Raw, *i.clusters)
+	if err != nil {
+		return job.Wrap(err, i.operation(), "ProviderStatus", "record what is left on an earlier cluster", v1alpha1.ErrorInternalProblem)
+	}
+	i.Status.ProviderStatus = &runtime.RawExtension{Raw: written}
+	return nil
+}
+
+// Leaves reports whether somebody has said that what the item has deployed on an earlier
+// cluster stays there.
+func (i *Item) Leaves(earlier apideployer.EarlierCluster) bool {
+	return i.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] == earlier.Key()
+}
+
+// EarlierCluster returns the connection to an earlier cluster, by any Target of the
+// namespace that leads there: the one that did so may lead elsewhere now, or be gone. No
+// such Target is a wait for one, until the time of the job is over.
+func (i *Item) EarlierCluster(ctx context.Context, earlier apideployer.EarlierCluster) (*Connection, error) {
+	i.reconciler.runs.uses(i.key, need{targetKind, types.NamespacedName{Namespace: i.Namespace}})
+	targets := &v1alpha1.TargetList{}
+	if err := i.reconciler.client.List(ctx, targets, client.InNamespace(i.Namespace)); err != nil {
+		return nil, fmt.Errorf("look for a Target that leads to the earlier cluster %s: %w", placement.Describe(earlier.ClusterIdentity), err)
+	}
+	chosen := slices.DeleteFunc(targets.Items, func(target v1alpha1.Target) bool {
+		return !responsibility.Of(i.reconciler.selectors, &target)
+	})
+	found, err := FindCluster(ctx, i.reconciler.options.Clusters, chosen, earlier.ClusterIdentity, i.Wake)
+	switch {
+	case err == nil && found != nil:
+		return found, nil
+	case err == nil, job.OutcomeOf(err) == job.Terminal, isAboutTarget(err):
+		return nil, i.noEarlierTarget(earlier, err)
+	}
+	return nil, err
+}
+
+// isAboutTarget reports whether an error says that a Target is not complete.
+func isAboutTarget(err error) bool {
+	var known *job.Error
+	return errors.As(err, &known) && (known.Reason == "SecretNotFound" || known.Reason == "SecretKeyNotFound")
+}
+
+// FindCluster returns the connection to a cluster by one of the Targets that lead there,
+// or nil if none does. The Target that led there last may have got another address of it.
+func FindCluster(ctx context.Context, clusters *Clusters, targets []v1alpha1.Target, wanted apideployer.ClusterIdentity, wake func()) (*Connection, error) {
+	slices.SortStableFunc(targets, func(a, b v1alpha1.Target) int {
+		return cmp.Or(rank(a, wanted)-rank(b, wanted), cmp.Compare(a.Name, b.Name))
+	})
+	var last *v1alpha1.Target
+	var failed error
+	for i := range targets {
+		if targets[i].Spec.Type != v1alpha1.KubernetesClusterTargetType {
+			continue
+		}
+		named := targets[i].Name == wanted.Target
+		address, err := clusters.AddressOf(ctx, &targets[i])
+		switch {
+		case err == nil && address == wanted.Address:
+			return reach(ctx, clusters, &targets[i], wanted, wake)
+		case err == nil && named && wanted.ID != "":
+			last = &targets[i]
+		case named:
+			failed = err
+		}
+	}
+	if last != nil {
+		return reach(ctx, clusters, last, wanted, wake)
+	}
+	return nil, failed
+}
+
+// reach returns the connection of a Target if it leads to a cluster: another one may have
+// got the address.
+func reach(ctx context.Context, clusters *Clusters, target *v1alpha1.Target, wanted apideployer.ClusterIdentity, wake func()) (*Connection, error) {
+	found, err := clusters.Connect(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	if err := found.Contact(ctx, wake); err != nil {
+		return nil, err
+	}
+	id, err := found.ID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if id != wanted.ID && (wanted.ID != "" && id != "" || found.Address() != wanted.Address) {
+		return nil, nil
+	}
+	return found, nil
+}
+
+func rank(target v1alpha1.Target, wanted apideployer.ClusterIdentity) int {
+	if target.Name == wanted.Target {
+		return 0
+	}
+	return 1
+}
+
+// noEarlierTarget says that no Target leads to an earlier cluster.
+func (i *Item) noEarlierTarget(earlier apideployer.EarlierCluster, cause error) error {
+	missing := fmt.Sprintf("no Target of namespace %s leads to the earlier cluster %s, where %s is left of the item: create one that does, or annotate the DeployItem with %s",
+		i.Namespace, placement.Describe(earlier.ClusterIdentity), placement.Objects(earlier), i.leave(earlier))
+	if cause != nil {
+		missing += " (" + cause.Error() + ")"
+	}
+	if i.Expired() {
+		return job.Terminally(job.NewError(i.operation(), noTargetFound, "the time is over and "+missing+", and start the job again", v1alpha1.ErrorTimeout))
+	}
+	return job.NewWaiting(i.operation(), noTargetFound, missing)
+}
+
+// ExplainEarlier says of an error on an earlier cluster what was being done, and how the item
+// can do without.
+func (i *Item) ExplainEarlier(earlier apideployer.EarlierCluster, err error) error {
+	var known *job.Error
+	if err == nil || errors.As(err, &known) && known.Reason == noTargetFound {
+		return err
+	}
+	return job.Wrap(err, i.operation(), "EarlierCluster", fmt.Sprintf("remove %s from the earlier cluster %s (the annotation %s of the DeployItem leaves it there)",
+		placement.Objects(earlier), placement.Describe(earlier.ClusterIdentity), i.leave(earlier)))
+}
+
+// leave is the annotation that leaves what is on an earlier cluster, or all clusters.
+func (i *Item) leave(earlier apideployer.EarlierCluster) string {
+	if i.DeletionTimestamp != nil {
+		return v1alpha1.DeleteWithoutUninstallAnnotation + "=true"
+	}
+	return v1alpha1.LeaveEarlierClusterAnnotation + "=" + earlier.Key()
+}

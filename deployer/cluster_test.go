@@ -1,0 +1,251 @@
+package deployer
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/placement"
+)
+
+// apiServer is an API server with nothing but an ID.
+func apiServer(t *testing.T, id string) *httptest.Server {
+	t.Helper()
+	api := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
+		out.Header().Set("Content-Type", "application/json")
+		switch request.URL.Path {
+		case "/api":
+			_, _ = io.WriteString(out, `{"kind":"APIVersions","versions":[]}`)
+		case "/apis":
+			_, _ = io.WriteString(out, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
+		case "/api/v1/namespaces/kube-system":
+			_, _ = io.WriteString(out, `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"kube-system","uid":"`+id+`"}}`)
+		default:
+			out.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(api.Close)
+	return api
+}
+
+// leadingTo is a Target that leads to an API server.
+func leadingTo(t *testing.T, name string, api *httptest.Server, token string) *v1alpha1.Target {
+	t.Helper()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})
+	kubeconfig := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],`+
+		`"clusters":[{"name":"c","cluster":{"server":%q,"certificate-authority-data":%q}}],"users":[{"name":"u","user":{"token":%q}}]}`,
+		api.URL, base64.StdEncoding.EncodeToString(authority), token)
+	content, err := json.Marshal(map[string]string{"kubeconfig": kubeconfig})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &v1alpha1.Target{
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name},
+		Spec:       v1alpha1.TargetSpec{Type: v1alpha1.KubernetesClusterTargetType, Configuration: v1alpha1.NewAnyJSONPointer(content)},
+	}
+}
+
+// recording places its item, records an object and then leaves all earlier clusters.
+func recording(ctx context.Context, item *Item) (Result, error) {
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := item.Place(ctx, connection, nil); err != nil {
+		return Result{}, err
+	}
+	status := map[string]any{"kind": "ProviderStatus", "managedResources": apideployer.ManagedResourceStatusList{
+		{Policy: apideployer.ManagePolicy, Resource: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "one", UID: "u1"}},
+	}}
+	if err := item.Record(ctx, status); err != nil {
+		return Result{}, err
+	}
+	for _, earlier := range item.EarlierClusters() {
+		if !item.Leaves(earlier) {
+			if _, err := item.EarlierCluster(ctx, earlier); err != nil {
+				return Result{}, item.ExplainEarlier(earlier, err)
+			}
+		}
+		if err := item.SetEarlierCluster(apideployer.EarlierCluster{ClusterIdentity: earlier.ClusterIdentity}); err != nil {
+			return Result{}, err
+		}
+	}
+	return Done(), nil
+}
+
+func (s *stage) clusters() placement.Record {
+	s.Helper()
+	record, err := placement.Read(s.item().Status.ProviderStatus)
+	if err != nil || record.Cluster == nil {
+		s.Fatalf("recorded is %s, error %v", s.item().Status.ProviderStatus.Raw, err)
+	}
+	return record
+}
+
+// TestEarlierCluster: where a Target of the namespace leads to the earlier cluster, it is
+// left; otherwise the item waits and says what it waits for, until there is one or
+// somebody leaves what is there.
+func TestEarlierCluster(t *testing.T) {
+	old, next, third := apiServer(t, "old"), apiServer(t, "new"), apiServer(t, "third")
+	// reborn has the address of nobody else and the ID of the old one.
+	reborn := apiServer(t, "old")
+	broken := leadingTo(t, "broken", old, "x")
+	broken.Spec.Configuration = v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"rubbish"}`))
+	const wait = "no Target of namespace ns leads to the earlier cluster"
+	for _, test := range []struct {
+		reason string
+		others []client.Object
+		// recordedBy is the name of the Target that led to the old cluster.
+		recordedBy string
+		leaves     string
+		wait       string
+	}{
+		{"another Target leads there", []client.Object{leadingTo(t, "other", old, "b")}, "main", "", ""},
+		{"nobody does", []client.Object{leadingTo(t, "other", third, "b"), broken}, "main", "", wait},
+		{"the one that did is broken", []client.Object{broken}, "broken", "", wait},
+		{"the one that did has another address of it", []client.Object{leadingTo(t, "former", reborn, "b")}, "former", "", ""},
+		{"another one with another address is not asked", []client.Object{leadingTo(t, "other", reborn, "b")}, "main", "", wait},
+		{"somebody leaves what is there", nil, "main", "old", ""},
+		{"somebody left something elsewhere", nil, "main", "older", wait},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			item := newItem(func(item *v1alpha1.DeployItem) {
+				item.Spec.Target = &v1alpha1.ObjectReference{Name: test.recordedBy, Namespace: "ns"}
+				if test.leaves != "" {
+					item.Annotations = map[string]string{v1alpha1.LeaveEarlierClusterAnnotation: test.leaves}
+				}
+			})
+			s := onStage(t, &script{reconcile: recording}, item)
+			s.reconciler.options.Clusters = cluster.NewPool(cluster.PoolOptions{Egress: Egress{AllowLoopback: true}})
+			s.mustCreate(leadingTo(t, test.recordedBy, old, "a"))
+			s.look()
+			s.expect("Succeeded", true, "")
+			if got := s.clusters(); got.Cluster.ID != "old" || len(got.EarlierClusters) != 0 {
+				t.Fatalf("recorded is %+v", got)
+			}
+			// The Target is another one, the former one is what the row says.
+			s.mustDelete(&v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: test.recordedBy}})
+			for _, object := range test.others {
+				s.mustCreate(object.DeepCopyObject().(client.Object))
+			}
+			s.mustCreate(leadingTo(t, "new", next, "a"))
+			again := s.item()
+			again.Spec.Target.Name, again.Generation = "new", 2
+			HandOver(again, s.clock)
+			s.mustStore(again)
+			s.look()
+			if test.wait == "" {
+				s.expect("Succeeded", true, "")
+				if got := s.clusters(); got.Cluster.ID != "new" || len(got.EarlierClusters) != 0 {
+					t.Errorf("recorded is %+v", got)
+				}
+				return
+			}
+			s.expect("Progressing", false, test.wait)
+			if got := s.clusters(); got.Cluster.ID != "new" || len(got.EarlierClusters) != 1 || len(got.EarlierClusters[0].ManagedResources) != 1 {
+				t.Errorf("recorded is %+v", got)
+			}
+			message := s.item().Status.LastError.Message
+			for _, want := range []string{old.URL, "ConfigMap ns/one", v1alpha1.LeaveEarlierClusterAnnotation + "=old"} {
+				if !strings.Contains(message, want) {
+					t.Errorf("the message has no %q: %s", want, message)
+				}
+			}
+			if strings.Contains(message, "rubbish") {
+				t.Errorf("the message repeats what is in a Target: %s", message)
+			}
+			s.ends(t)
+		})
+	}
+}
+
+// ends shows what ends the wait: any Target of the namespace wakes the item, and the
+// annotation lets it go on.
+func (s *stage) ends(t *testing.T) {
+	t.Helper()
+	if requests := s.reconciler.usersOf(&v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "any"}}); len(requests) != 1 {
+		t.Errorf("a Target of the namespace wakes %v", requests)
+	}
+	s.look()
+	left := s.item()
+	left.Annotations = map[string]string{v1alpha1.LeaveEarlierClusterAnnotation: "old"}
+	if err := s.reconciler.client.Update(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	s.look()
+	s.expect("Succeeded", true, "")
+}
+
+// TestTimeOfEarlierCluster: when the time is over, the job fails with what it waited for.
+func TestTimeOfEarlierCluster(t *testing.T) {
+	old, next := apiServer(t, "old"), apiServer(t, "new")
+	item := newItem(func(item *v1alpha1.DeployItem) {
+		item.Spec.Target = &v1alpha1.ObjectReference{Name: "main", Namespace: "ns"}
+	})
+	s := onStage(t, &script{reconcile: recording}, item, leadingTo(t, "main", old, "a"))
+	s.reconciler.options.Clusters = cluster.NewPool(cluster.PoolOptions{Egress: Egress{AllowLoopback: true}})
+	s.look()
+	target := &v1alpha1.Target{}
+	if err := s.reconciler.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "main"}, target); err != nil {
+		t.Fatal(err)
+	}
+	target.Spec = leadingTo(t, "main", next, "a").Spec
+	if err := s.reconciler.client.Update(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	again := s.item()
+	HandOver(again, s.clock)
+	s.mustStore(again)
+	s.look()
+	s.expect("Progressing", false, "no Target of namespace ns leads to the earlier cluster")
+	if told := strings.Join(s.told(), "\n"); !strings.Contains(told, "ClusterChanged") || !strings.Contains(told, old.URL) {
+		t.Errorf("the events are %s", told)
+	}
+	s.clock = s.clock.Add(v1alpha1.DefaultDeployItemTimeout * 2)
+	s.reconciler.wake(key)
+	s.look()
+	s.expect("Failed", true, "the time is over and no Target of namespace ns leads to the earlier cluster")
+	if got := s.clusters(); len(got.EarlierClusters) != 1 {
+		t.Errorf("it forgets what is left: %+v", got)
+	}
+}
+
+func (s *stage) mustCreate(object client.Object) {
+	s.Helper()
+	if err := s.reconciler.client.Create(s.Context(), object); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *stage) mustDelete(object client.Object) {
+	s.Helper()
+	if err := s.reconciler.client.Delete(s.Context(), object); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// mustStore stores an item with its status.
+func (s *stage) mustStore(item *v1alpha1.DeployItem) {
+	s.Helper()
+	status := item.Status.DeepCopy()
+	err := s.reconciler.client.Update(s.Context(), item)
+	item.Status = *status
+	if err = errors.Join(err, s.reconciler.client.Status().Update(s.Context(), item)); err != nil {
+		s.Fatal(err)
+	}
+}

@@ -1,0 +1,256 @@
+package rollout
+
+import (
+	"context"
+	"slices"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/placement"
+)
+
+// DepartureJob is the job of an item, as far as its earlier clusters have to do with it.
+type DepartureJob interface {
+	// Checkpoint names the stage of the work; its error ends the attempt.
+	Checkpoint(ctx context.Context, name string) error
+	// Wake lets the work go on. It is called from anywhere.
+	Wake()
+	// EarlierClusters are the clusters with what is left there.
+	EarlierClusters() []apideployer.EarlierCluster
+	// SetEarlierCluster keeps what is left on one of them; nothing forgets it.
+	SetEarlierCluster(left apideployer.EarlierCluster) error
+	// Leaves reports whether what is on an earlier cluster is to stay there.
+	Leaves(earlier apideployer.EarlierCluster) bool
+	// Recorded is what is recorded on the cluster of the Target.
+	Recorded() (apideployer.ClusterIdentity, apideployer.ManagedResourceStatusList)
+	// Reach returns an earlier cluster.
+	Reach(ctx context.Context, earlier apideployer.EarlierCluster) (target.Cluster, error)
+	// ExplainEarlier says of an error which earlier cluster it is about.
+	ExplainEarlier(earlier apideployer.EarlierCluster, err error) error
+	// Uninstall begins to remove the release of Helm on an earlier cluster; nil if there
+	// is none of the item.
+	Uninstall(ctx context.Context, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error)
+}
+
+// Uninstallation removes a release of Helm.
+type Uninstallation interface {
+	// Under says under which job the work goes on.
+	Under(item *deployer.Item)
+	// Continue goes as far as possible and returns what it waits for.
+	Continue(ctx context.Context) ([]string, error)
+	// Close ends all watches.
+	Close() error
+}
+
+// Releasing is implemented by sources whose items may have releases of Helm.
+type Releasing interface {
+	// Uninstall begins to remove a release on a cluster; nil if there is none of the item.
+	Uninstall(ctx context.Context, item *deployer.Item, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error)
+}
+
+// Departures remove what an item has deployed on clusters to which its Target does not
+// lead any more. They are kept between attempts, as a roll-out is, and come last: only
+// when everything is on the new cluster and ready, the old one is left.
+type Departures struct{ byKey map[string]*departure }
+
+// departure is the removal from one cluster.
+type departure struct {
+	cluster        target.Cluster
+	uninstallation Uninstallation
+	deletion       *deletion.Deletion
+}
+
+// Close ends all watches.
+func (d *Departures) Close() error {
+	for key := range d.byKey {
+		d.end(key)
+	}
+	return nil
+}
+
+func (d *Departures) end(key string) {
+	if found := d.byKey[key]; found != nil {
+		found.close()
+		delete(d.byKey, key)
+	}
+}
+
+func (d *departure) close() {
+	if d.uninstallation != nil {
+		_ = d.uninstallation.Close()
+	}
+	if d.deletion != nil {
+		d.deletion.Close()
+	}
+}
+
+// Continue goes as far as possible on all earlier clusters, and returns what it waits for:
+// a cluster that cannot be reached holds up no other one.
+func (d *Departures) Continue(ctx context.Context, work DepartureJob, farewell Farewell) (waiting []string, err error) {
+	for _, earlier := range slices.Clone(work.EarlierClusters()) {
+		if checkpoint := work.Checkpoint(ctx, "deployer: leave earlier cluster"); checkpoint != nil {
+			return nil, checkpoint
+		}
+		waits, failed := d.leave(ctx, work, farewell, earlier)
+		for _, wait := range waits {
+			waiting = append(waiting, wait+" on the earlier cluster "+placement.Describe(earlier.ClusterIdentity))
+		}
+		if err == nil {
+			err = work.ExplainEarlier(earlier, failed)
+		}
+	}
+	return waiting, err
+}
+
+// leave removes what is left on one cluster.
+func (d *Departures) leave(ctx context.Context, work DepartureJob, farewell Farewell, earlier apideployer.EarlierCluster) ([]string, error) {
+	key, nothing := earlier.Key(), apideployer.EarlierCluster{ClusterIdentity: earlier.ClusterIdentity}
+	if work.Leaves(earlier) || !leavesAnything(earlier) {
+		d.end(key)
+		return nil, work.SetEarlierCluster(nothing)
+	}
+	cluster, err := work.Reach(ctx, earlier)
+	if err != nil {
+		return nil, err
+	}
+	one := d.byKey[key]
+	if one == nil || one.cluster != cluster {
+		d.end(key)
+		if d.byKey == nil {
+			d.byKey = map[string]*departure{}
+		}
+		one = &departure{cluster: cluster}
+		d.byKey[key] = one
+	}
+	if earlier.Release != nil {
+		waiting, err := one.uninstall(ctx, work, earlier)
+		if err != nil || len(waiting) > 0 {
+			return waiting, err
+		}
+		earlier = withoutRelease(earlier)
+		if err := work.SetEarlierCluster(earlier); err != nil || len(earlier.ManagedResources) == 0 {
+			return nil, err
+		}
+	}
+	return one.remove(ctx, work, farewell, earlier)
+}
+
+// leavesAnything reports whether anything is to be removed from a cluster.
+func leavesAnything(earlier apideployer.EarlierCluster) bool {
+	return earlier.Release != nil || slices.ContainsFunc(earlier.ManagedResources, placement.Removed)
+}
+
+// withoutRelease is what is left when the release is gone: its objects are recorded
+// without a policy.
+func withoutRelease(earlier apideployer.EarlierCluster) apideployer.EarlierCluster {
+	earlier.Release = nil
+	earlier.ManagedResources = slices.DeleteFunc(slices.Clone(earlier.ManagedResources), func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
+	return earlier
+}
+
+// uninstall removes the release. What failed begins from the start, with another look at
+// what there is.
+func (d *departure) uninstall(ctx context.Context, work DepartureJob, earlier apideployer.EarlierCluster) (waiting []string, err error) {
+	if d.uninstallation == nil {
+		if d.uninstallation, err = work.Uninstall(ctx, d.cluster, earlier); err != nil || d.uninstallation == nil {
+			return nil, err
+		}
+	}
+	if item, ok := work.(itemJob); ok {
+		d.uninstallation.Under(item.Item)
+	}
+	waiting, err = d.uninstallation.Continue(ctx)
+	if err != nil || len(waiting) == 0 {
+		_ = d.uninstallation.Close()
+		d.uninstallation = nil
+	}
+	return waiting, err
+}
+
+// remove removes the objects, in the order of a deletion of the item.
+func (d *departure) remove(ctx context.Context, work DepartureJob, farewell Farewell, earlier apideployer.EarlierCluster) ([]string, error) {
+	left := apply.Inventory(earlier.ManagedResources)
+	if d.deletion == nil {
+		same, err := d.isCurrent(ctx, work, earlier)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			_, current := work.Recorded()
+			for _, entry := range current {
+				left = left.Without(entry.Resource)
+			}
+		}
+		d.deletion = deletion.New(deletion.Plan{
+			Cluster: d.cluster, Inventory: left, Owner: farewell.Owner.deletion(), Groups: hereOnly(farewell.Groups), Wake: work.Wake,
+		})
+	}
+	waiting, err := d.deletion.Continue(ctx)
+	for _, gone := range d.deletion.Gone() {
+		left = left.Without(gone)
+	}
+	if err == nil && len(waiting) == 0 {
+		d.close()
+		d.deletion, left = nil, nil
+	}
+	earlier.ManagedResources = apideployer.ManagedResourceStatusList(left)
+	if recorded := work.SetEarlierCluster(earlier); err == nil {
+		err = recorded
+	}
+	return waiting, err
+}
+
+// isCurrent reports whether an earlier cluster is that of the Target after all: where IDs
+// cannot be read, only an object that was deployed meanwhile tells that.
+func (d *departure) isCurrent(ctx context.Context, work DepartureJob, earlier apideployer.EarlierCluster) (bool, error) {
+	cluster, current := work.Recorded()
+	if earlier.ID != "" && cluster.ID != "" {
+		return false, nil
+	}
+	return placement.HasAny(ctx, d.cluster, current)
+}
+
+// hereOnly are the groups without those for the cluster of another Target, which has
+// nothing to do with the cluster that is left.
+func hereOnly(groups []deletion.Group) []deletion.Group {
+	here := slices.DeleteFunc(slices.Clone(groups), func(group deletion.Group) bool { return group.TargetName != "" })
+	if len(groups) > 0 && len(here) == 0 {
+		// No group is not the same as the default ones.
+		here = []deletion.Group{{Nature: apideployer.EmptyResources}}
+	}
+	return here
+}
+
+// Depart removes what an item has deployed on earlier clusters, or continues to. It comes
+// after all else; the memory is that of the work on the item.
+func Depart(ctx context.Context, item *deployer.Item, source Source, memory *Departures) (deployer.Result, error) {
+	if len(item.EarlierClusters()) == 0 {
+		return deployer.Done(), nil
+	}
+	groups, err := source.Groups(item)
+	if err != nil {
+		return deployer.Result{}, err
+	}
+	waiting, err := memory.Continue(ctx, itemJob{item, source}, Farewell{Owner: source.Owner(item), Groups: groups})
+	return deployer.WaitFor(waiting...), err
+}
+
+// Reach implements DepartureJob.
+func (j itemJob) Reach(ctx context.Context, earlier apideployer.EarlierCluster) (target.Cluster, error) {
+	connection, err := j.EarlierCluster(ctx, earlier)
+	if err != nil {
+		return nil, err
+	}
+	return target.On(connection), nil
+}
+
+// Uninstall implements DepartureJob.
+func (j itemJob) Uninstall(ctx context.Context, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error) {
+	if releasing, ok := j.source.(Releasing); ok {
+		return releasing.Uninstall(ctx, j.Item, on, earlier)
+	}
+	return nil, nil
+}

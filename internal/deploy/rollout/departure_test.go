@@ -1,0 +1,451 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/deploy/target/memory"
+	"go.landscaper.dev/internal/placement"
+)
+
+// place is a cluster with an address and an ID.
+type place struct {
+	*memory.Cluster
+	address, id string
+}
+
+func (p *place) Server() string                     { return "https://" + p.address + ".example" }
+func (p *place) Address() string                    { return p.address }
+func (p *place) ID(context.Context) (string, error) { return p.id, nil }
+
+// traveller is an item whose Target leads now to one cluster, now to another. Its status
+// is what would be stored; everything else is lost in a crash.
+type traveller struct {
+	t      *testing.T
+	places map[string]*place
+	// at is where the Target leads; closed are clusters that cannot be reached.
+	at     string
+	closed map[string]bool
+	// leaves is a cluster on which what is there is to stay.
+	leaves string
+	status []byte
+	// left is how many requests and writes happen before the process ends; negative for
+	// all. lost says that the last one took effect nevertheless.
+	left int
+	lost bool
+	// attempt
+	working    []byte
+	memory     *Rollout
+	removal    *Removal
+	departures *Departures
+	uninstalls []string
+}
+
+var errCrash = errors.New("the process has ended")
+
+func newTraveller(t *testing.T) *traveller {
+	w := &traveller{t: t, places: map[string]*place{}, closed: map[string]bool{}, at: "a", left: -1, departures: &Departures{}, status: []byte(`{"kind":"ProviderStatus"}`)}
+	for _, name := range []string{"a", "b", "c"} {
+		cluster := memory.New()
+		cluster.Fault = func(memory.Request) memory.Fault { return w.fault() }
+		w.places[name] = &place{cluster, name, "id-" + name}
+	}
+	return w
+}
+
+// fault counts a request.
+func (w *traveller) fault() memory.Fault {
+	switch {
+	case w.left < 0:
+		return memory.Fault{}
+	case w.left == 0:
+		return memory.Fault{Before: errCrash}
+	}
+	w.left--
+	if w.left == 0 && w.lost {
+		return memory.Fault{After: errCrash}
+	}
+	return memory.Fault{}
+}
+
+func (w *traveller) store() error {
+	if fault := w.fault(); fault.Before != nil {
+		return fault.Before
+	}
+	w.status = w.working
+	return nil
+}
+
+func (w *traveller) record() placement.Record {
+	record, err := placement.Read(&runtime.RawExtension{Raw: w.working})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return record
+}
+
+func (w *traveller) Checkpoint(context.Context, string) error { return nil }
+func (w *traveller) Expired() bool                            { return false }
+func (w *traveller) Wake()                                    {}
+func (w *traveller) Cluster(context.Context, string) (target.Cluster, error) {
+	return nil, errors.New("there is no other Target")
+}
+
+func (w *traveller) Changing(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
+	return "", nil
+}
+func (w *traveller) Export(context.Context, map[string]any) error { return nil }
+
+func (w *traveller) keep(inventory apply.Inventory) {
+	record := w.record()
+	record.Resources = apideployer.ManagedResourceStatusList(inventory)
+	written, err := placement.WriteResources(w.working, record)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.working = written
+}
+
+func (w *traveller) Record(_ context.Context, inventory apply.Inventory) error {
+	w.keep(inventory)
+	return w.store()
+}
+
+func (w *traveller) EarlierClusters() []apideployer.EarlierCluster { return w.record().EarlierClusters }
+
+func (w *traveller) SetEarlierCluster(left apideployer.EarlierCluster) error {
+	record := w.record()
+	for i, earlier := range record.EarlierClusters {
+		if earlier.Key() == left.Key() {
+			record.EarlierClusters[i] = left
+		}
+	}
+	if left.Release == nil && len(left.ManagedResources) == 0 {
+		record.EarlierClusters = placement.Without(record.EarlierClusters, left.Key())
+	}
+	written, err := placement.WriteResources(w.working, record)
+	w.working = written
+	return err
+}
+
+func (w *traveller) Leaves(earlier apideployer.EarlierCluster) bool { return w.leaves == earlier.Key() }
+
+func (w *traveller) Recorded() (apideployer.ClusterIdentity, apideployer.ManagedResourceStatusList) {
+	record := w.record()
+	return *record.Cluster, record.Resources
+}
+
+func (w *traveller) Reach(_ context.Context, earlier apideployer.EarlierCluster) (target.Cluster, error) {
+	if w.closed[earlier.Address] {
+		return nil, errors.New("cluster " + earlier.Address + " does not answer")
+	}
+	return w.places[earlier.Address].Cluster, nil
+}
+
+func (w *traveller) ExplainEarlier(_ apideployer.EarlierCluster, err error) error { return err }
+
+func (w *traveller) Uninstall(_ context.Context, _ target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error) {
+	return &uninstalling{w, earlier.Release.Name + " on " + earlier.Address, false}, nil
+}
+
+// uninstalling waits once and is done then.
+type uninstalling struct {
+	of     *traveller
+	name   string
+	waited bool
+}
+
+func (u *uninstalling) Under(*deployer.Item) {}
+func (u *uninstalling) Close() error         { return nil }
+func (u *uninstalling) Continue(context.Context) ([]string, error) {
+	if !u.waited {
+		u.waited = true
+		return []string{"the end of release " + u.name}, nil
+	}
+	u.of.uninstalls = append(u.of.uninstalls, u.name)
+	return nil, nil
+}
+
+// settle is what an attempt begins with.
+func (w *traveller) settle() error {
+	w.working = append([]byte(nil), w.status...)
+	record, moved, err := placement.Settle(w.t.Context(), w.record(), w.places[w.at], "target")
+	if err != nil {
+		return err
+	}
+	if !moved {
+		record.Resources = w.record().Resources
+		w.working, err = placement.WriteResources(w.working, record)
+		return err
+	}
+	if w.working, err = placement.WriteResources(w.working, record); err != nil {
+		return err
+	}
+	_ = w.end()
+	return w.store()
+}
+
+func (w *traveller) end() error {
+	w.memory, w.removal, w.departures = nil, nil, &Departures{}
+	return nil
+}
+
+// deploy makes an attempt of a job.
+func (w *traveller) deploy(texts ...string) (waiting []string, err error) {
+	if err := w.settle(); err != nil {
+		return nil, err
+	}
+	wish := wishFor(objects(w.t, texts...))
+	if w.memory == nil {
+		if w.memory, err = Begin(w.t.Context(), w, w.places[w.at].Cluster, wish, apply.Inventory(w.record().Resources)); err != nil {
+			return nil, err
+		}
+	}
+	w.memory.Under(w)
+	waiting, err = w.memory.Continue(w.t.Context())
+	w.keep(w.memory.Inventory())
+	if err == nil && len(waiting) == 0 {
+		waiting, err = w.departures.Continue(w.t.Context(), w, Farewell{Owner: wish.Owner})
+	}
+	return waiting, errors.Join(err, w.store())
+}
+
+// remove makes an attempt of the deletion.
+func (w *traveller) remove() (waiting []string, err error) {
+	if err := w.settle(); err != nil {
+		return nil, err
+	}
+	owner := wishFor(nil).Owner
+	if w.removal == nil {
+		if w.removal, err = BeginRemoval(w.t.Context(), w, w.places[w.at].Cluster, Farewell{Owner: owner}, apply.Inventory(w.record().Resources)); err != nil {
+			return nil, err
+		}
+	}
+	w.removal.Under(w)
+	waiting, err = w.removal.Continue(w.t.Context())
+	w.keep(w.removal.Inventory())
+	if err == nil && len(waiting) == 0 {
+		waiting, err = w.departures.Continue(w.t.Context(), w, Farewell{Owner: owner})
+	}
+	return waiting, errors.Join(err, w.store())
+}
+
+// until makes attempts until one is done.
+func (w *traveller) until(attempt func() ([]string, error)) {
+	w.t.Helper()
+	for range 10 {
+		waiting, err := attempt()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(waiting) == 0 {
+			return
+		}
+	}
+	w.t.Fatal("it never ends")
+}
+
+func (w *traveller) want(what string, on map[string]string) {
+	w.t.Helper()
+	for name, want := range on {
+		if got := strings.Join(w.places[name].Names(), " "); got != want {
+			w.t.Errorf("%s: on cluster %s there are %q, want %q", what, name, got, want)
+		}
+	}
+}
+
+const (
+	noteOne = `{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: ns}}`
+	noteTwo = `{apiVersion: v1, kind: ConfigMap, metadata: {name: two, namespace: ns}}`
+	both    = "ConfigMap ns/one ConfigMap ns/two"
+)
+
+// TestMove: what is on the earlier cluster goes when all is on the new one, wherever the
+// process ends in between, and whatever follows.
+func TestMove(t *testing.T) {
+	follows := map[string]struct {
+		then func(w *traveller)
+		want map[string]string
+	}{
+		"the job goes on":     {func(w *traveller) { w.until(func() ([]string, error) { return w.deploy(noteOne, noteTwo) }) }, map[string]string{"a": "", "b": both}},
+		"the item is deleted": {func(w *traveller) { w.until(w.remove) }, map[string]string{"a": "", "b": ""}},
+		"the Target leads back": {func(w *traveller) {
+			w.at = "a"
+			w.until(func() ([]string, error) { return w.deploy(noteOne, noteTwo) })
+		}, map[string]string{"a": both, "b": ""}},
+		"it leads to a third one":   {func(w *traveller) { w.at = "c"; w.until(func() ([]string, error) { return w.deploy(noteOne) }) }, map[string]string{"a": "", "b": "", "c": "ConfigMap ns/one"}},
+		"back, and then it goes":    {func(w *traveller) { w.at = "a"; w.until(w.remove) }, map[string]string{"a": "", "b": ""}},
+		"another, and then it goes": {func(w *traveller) { w.at = "c"; w.until(w.remove) }, map[string]string{"a": "", "b": "", "c": ""}},
+	}
+	for reason, follow := range follows {
+		for _, lost := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s (answer lost: %t)", reason, lost), func(t *testing.T) {
+				for crash := 0; ; crash++ {
+					w := newTraveller(t)
+					w.until(func() ([]string, error) { return w.deploy(noteOne, noteTwo) })
+					w.want("before", map[string]string{"a": both, "b": ""})
+					w.at, w.left, w.lost = "b", crash, lost
+					_, err := w.deploy(noteOne, noteTwo)
+					if err != nil && !errors.Is(err, errCrash) {
+						t.Fatal(err)
+					}
+					w.left = -1
+					_ = w.end()
+					follow.then(w)
+					w.want(fmt.Sprintf("a crash after %d requests", crash), follow.want)
+					w.working = w.status
+					if earlier := w.EarlierClusters(); len(earlier) != 0 {
+						t.Errorf("a crash after %d requests: recorded is %+v", crash, earlier)
+					}
+					if err == nil || t.Failed() {
+						if crash < 5 {
+							t.Errorf("only %d crashes", crash)
+						}
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestOrderOfMove: nothing is removed before all is on the new cluster; a cluster that
+// does not answer holds up no other one; what is kept, or left, is not removed.
+func TestOrderOfMove(t *testing.T) {
+	w := newTraveller(t)
+	w.until(func() ([]string, error) { return w.deploy(noteOne, noteTwo) })
+	w.places["b"].Fault = func(request memory.Request) memory.Fault {
+		if request.Name == "two" {
+			return memory.Fault{Before: errors.New("refused")}
+		}
+		return memory.Fault{}
+	}
+	w.at = "b"
+	if _, err := w.deploy(noteOne, noteTwo); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Fatalf("error %v", err)
+	}
+	w.want("half on the new one", map[string]string{"a": both, "b": "ConfigMap ns/one"})
+	w.places["b"].Fault = nil
+	w.at = "c"
+	w.closed["a"] = true
+	if _, err := w.deploy(noteOne); err == nil || !strings.Contains(err.Error(), "cluster a does not answer") {
+		t.Fatalf("error %v", err)
+	}
+	w.want("a does not answer", map[string]string{"a": both, "b": "", "c": "ConfigMap ns/one"})
+	if earlier := w.EarlierClusters(); len(earlier) != 1 || earlier[0].ID != "id-a" || len(earlier[0].ManagedResources) != 2 {
+		t.Errorf("recorded is %+v", earlier)
+	}
+	w.leaves = "id-a"
+	w.until(func() ([]string, error) { return w.deploy(noteOne) })
+	w.want("a is left", map[string]string{"a": both})
+	if earlier := w.EarlierClusters(); len(earlier) != 0 {
+		t.Errorf("recorded is %+v", earlier)
+	}
+}
+
+// TestHeldBack: what a finalizer holds on the earlier cluster is waited for, and said with
+// the cluster.
+func TestHeldBack(t *testing.T) {
+	w := newTraveller(t)
+	heldText := `{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: ns, finalizers: [acme.example/hold]}}`
+	w.until(func() ([]string, error) { return w.deploy(heldText) })
+	w.at = "b"
+	waiting, err := w.deploy(heldText)
+	if want := "the end of ConfigMap ns/one (finalizer acme.example/hold) on the earlier cluster https://a.example"; err != nil || len(waiting) != 1 || waiting[0] != want {
+		t.Fatalf("waiting %q, error %v", waiting, err)
+	}
+	w.places["a"].Remove("ConfigMap", "ns", "one")
+	if waiting, err := w.deploy(heldText); err != nil || len(waiting) != 0 {
+		t.Errorf("waiting %q, error %v", waiting, err)
+	}
+}
+
+// TestLeftRelease: a release goes before the objects, and with it what is recorded of it.
+func TestLeftRelease(t *testing.T) {
+	w := newTraveller(t)
+	w.until(func() ([]string, error) { return w.deploy(noteOne) })
+	record, err := placement.Read(&runtime.RawExtension{Raw: w.status})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.Release = &apideployer.ReleaseReference{Name: "app", Namespace: "ns"}
+	record.Resources = append(record.Resources, apideployer.ManagedResourceStatus{Resource: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "two"}})
+	if w.status, err = placement.WriteResources(w.status, record.Move(apideployer.ClusterIdentity{Address: "b", ID: "id-b"})); err != nil {
+		t.Fatal(err)
+	}
+	foreign := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two","namespace":"ns"}}`), foreign); err != nil {
+		t.Fatal(err)
+	}
+	w.places["a"].Put(foreign)
+	w.at = "b"
+	_ = w.end()
+	if waiting, err := w.deploy(noteOne); err != nil || len(waiting) != 1 || !strings.Contains(waiting[0], "the end of release app on a on the earlier cluster") {
+		t.Fatalf("waiting %q, error %v", waiting, err)
+	}
+	w.want("the release is not gone", map[string]string{"a": both})
+	w.until(func() ([]string, error) { return w.deploy(noteOne) })
+	if got := strings.Join(w.uninstalls, " "); got != "app on a" {
+		t.Errorf("uninstalled are %q", got)
+	}
+	w.want("the objects of the release are its own", map[string]string{"a": "ConfigMap ns/two", "b": "ConfigMap ns/one"})
+}
+
+// TestUnknownIDs: where no ID can be read, an object tells that both clusters are the same
+// one, and then nothing that is wanted goes.
+func TestUnknownIDs(t *testing.T) {
+	w := newTraveller(t)
+	for _, one := range w.places {
+		one.id = ""
+	}
+	w.places["b"].Cluster = w.places["a"].Cluster
+	w.until(func() ([]string, error) { return w.deploy(noteOne, noteTwo) })
+	t.Run("the recorded objects are there", func(t *testing.T) {
+		w.at = "b"
+		w.until(func() ([]string, error) { return w.deploy(noteOne, noteTwo) })
+		w.want("moved", map[string]string{"a": both})
+	})
+	t.Run("they were removed meanwhile", func(t *testing.T) {
+		w.places["a"].Remove("ConfigMap", "ns", "one")
+		w.places["a"].Remove("ConfigMap", "ns", "two")
+		w.at = "a"
+		w.until(func() ([]string, error) { return w.deploy(noteOne) })
+		w.want("moved", map[string]string{"a": "ConfigMap ns/one"})
+	})
+}
+
+// TestHereOnly: groups for another Target have nothing to do with a cluster that is left.
+func TestHereOnly(t *testing.T) {
+	other := deletion.Group{All: true, TargetName: "other"}
+	named := deletion.Group{Nature: apideployer.NamespacedResources}
+	for reason, test := range map[string]struct {
+		groups []deletion.Group
+		want   string
+	}{
+		"none are the default ones":      {nil, ""},
+		"that of another Target goes":    {[]deletion.Group{other, named}, "namespaced-resources"},
+		"no group is not the same":       {[]deletion.Group{other}, "empty"},
+		"all others stay in their order": {[]deletion.Group{named, {Nature: apideployer.CRDResources}}, "namespaced-resources crds"},
+	} {
+		var got []string
+		for _, group := range hereOnly(test.groups) {
+			got = append(got, string(group.Nature))
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %q, want %q", reason, got, test.want)
+		}
+	}
+}
