@@ -137,7 +137,7 @@ func decideRemoval(s Situation) Decision {
 		return failure(s.Turn.Never)
 	case s.Turn != nil && len(s.Turn.Waits) > 0:
 		return awaiting(job.OnChange("Installation", s.Turn.Waits...), published.CheckSuccessorSibling, "SiblingImport",
-			"a sibling still imports some of the exports: waiting until Installations "+kin.Listed(s.Turn.Waits)+" are deleted: delete them, or set the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+": \"true\"")
+			"a sibling still imports some of the exports: waiting until Installations "+kin.Listed(s.Turn.Waits)+" are deleted: delete them, or let this Installation go before them with the annotation "+v1alpha1.DeleteIgnoreSuccessorsAnnotation+"=true")
 	case s.Exec == nil && s.Inst.Status.ExecutionReference == nil && len(s.Subs) == 0:
 		return doing(Release)
 	}

@@ -71,3 +71,13 @@ func TestChildrenError(t *testing.T) {
 		})
 	}
 }
+
+// TestSayWhoImports: the message of a deletion that waits names those that import, and
+// what lets it go before them.
+func TestSayWhoImports(t *testing.T) {
+	got := decide.Next(given.Situation(given.Deleting, given.Finalized, given.ExportsSomething, given.Surveyed("b", "c"), given.Jobs("a", "z", "InitDelete"))).Err
+	const want = "a sibling still imports some of the exports: waiting until Installations b, c are deleted: delete them, or let this Installation go before them with the annotation landscaper.gardener.cloud/delete-ignore-successors=true"
+	if got == nil || got.Error() != want {
+		t.Errorf("got %v", got)
+	}
+}

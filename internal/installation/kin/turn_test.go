@@ -115,3 +115,22 @@ func TestCircleOfRoots(t *testing.T) {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 }
+
+// TestTurnToGoWithTargets: each Target of a list and of a map counts. The public system
+// overlooks those of a map.
+func TestTurnToGoWithTargets(t *testing.T) {
+	self := given.Sibling("self")
+	self.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "made", Target: "made"}}
+	for reason, item := range map[string]v1alpha1.TargetImport{
+		"one Target":       {Name: "cluster", Target: "made"},
+		"an element":       {Name: "clusters", Targets: []string{"other", "made"}},
+		"a value of a map": {Name: "clusters", TargetMap: map[string]string{"blue": "other", "green": "made"}},
+	} {
+		importer := given.Sibling("b")
+		importer.Spec.Imports.Targets = []v1alpha1.TargetImport{item}
+		all := []*v1alpha1.Installation{importer, self}
+		if got := kin.TurnToGo(self, nil, all, kin.Relate(self, all)); len(got.Waits) != 1 || got.Waits[0] != "b" {
+			t.Errorf("%s: it waits for %v", reason, got.Waits)
+		}
+	}
+}
