@@ -52,7 +52,7 @@ func TestWrittenIsForgotten(t *testing.T) {
 			test.goes(s)
 			item := newItem()
 			item.UID, item.ResourceVersion = old, "1"
-			if !s.reconciler.written.Fresh(item) {
+			if s.reconciler.written.Await(t.Context(), s.reconciler.live, item) != nil {
 				t.Error("what was written of it is remembered")
 			}
 		})

@@ -64,12 +64,11 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 
 func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	seen, err := r.observe(ctx, request.NamespacedName)
+	if pause, behind := current.PauseOf(err); behind {
+		return ctrl.Result{RequeueAfter: pause}, nil
+	}
 	if err != nil {
 		return ctrl.Result{}, err
-	}
-	if seen == nil {
-		// The cache is behind our own writes. What is missing wakes us.
-		return ctrl.Result{}, nil
 	}
 	decision := decide(*seen)
 	if !seen.repetition.Watch || !seen.responsible {
@@ -108,7 +107,7 @@ func (r *reconciler) endWork(ctx context.Context, key types.NamespacedName, seen
 	return result, nil
 }
 
-// observe reads everything that a decision depends on. It returns nil if the
+// observe reads everything that a decision depends on. It returns current.Behind if the
 // cache is older than what we wrote.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
 	seen := &snapshot{now: r.now(), seen: r.options.Desk.Seen(key.Namespace)}
@@ -127,8 +126,8 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 		// Its end may have been told before the answer came to what let it go.
 		r.written.Forget(former)
 	}
-	if !r.written.Fresh(item) {
-		return nil, nil
+	if err := r.written.Await(ctx, r.live, item); err != nil {
+		return nil, err // says what was read
 	}
 	seen.stored, seen.responsible = item, true
 	item = r.options.Desk.Show(item)

@@ -6,4 +6,7 @@
 //
 // Who is woken by each new version of its object, or looks again soon, waits for it
 // (Written). Who is not, or needs an object beside its own, asks the API server (Reader).
+//
+// What was written may never be shown, when the store of the API server was restored from a
+// backup. So no wait is for ever: the API server is asked, and its answer counts.
 package current

@@ -36,8 +36,10 @@ func (r *Reader) Ask(ctx context.Context, key client.ObjectKey, object client.Ob
 	// Decoding adds to what is there already.
 	reflect.ValueOf(object).Elem().SetZero()
 	err := r.API.Get(ctx, key, object)
-	if apierrors.IsNotFound(err) {
-		r.written.shown(key, before)
+	// What is gone need not be remembered, nor what the API server has in an older version
+	// only: its store was restored from a backup, and no cache will ever show the newer one.
+	if apierrors.IsNotFound(err) || err == nil && versionOf(object) < before {
+		r.written.rewound(key, before)
 	}
 	return err
 }

@@ -60,6 +60,8 @@ func TestGet(t *testing.T) {
 		{"the last counts", []string{"10", "8"}, "9", "10", "10", 1, "two controllers write, and the slower one may tell later"},
 		{"not shown yet", []string{"7"}, "", "7", "7", 1, "it was created just now"},
 		{"gone meanwhile", []string{"7"}, "", "", "", 0, "nothing needs to be remembered of what is gone"},
+		{"the store was restored from a backup", []string{"10"}, "9", "9", "9", 0, "the API server has the last word, and is not asked again"},
+		{"the store was restored, and the cache shows nothing", []string{"10"}, "", "9", "9", 0, "the API server has the last word, and is not asked again"},
 		{"gone, not in the cache", []string{"7"}, "6", "", "", 0, "the cache shows what is not there any more"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -19,6 +19,10 @@ type versions[K comparable] struct {
 type written struct {
 	version uint64
 	at      time.Time
+	// ask is when the API server is asked about a cache that is still behind, and pause how
+	// long the cache is left alone after that.
+	ask   time.Time
+	pause time.Duration
 }
 
 func (v *versions[K]) wrote(key K, version uint64) {
@@ -29,7 +33,8 @@ func (v *versions[K]) wrote(key K, version uint64) {
 	}
 	// Who was slower may tell later.
 	if version >= v.known[key].version {
-		v.known[key] = written{version, time.Now()}
+		now := time.Now()
+		v.known[key] = written{version, now, now.Add(patience), patience}
 	}
 }
 
@@ -43,6 +48,34 @@ func (v *versions[K]) shown(key K, version uint64) bool {
 	}
 	delete(v.known, key)
 	return true
+}
+
+// due reports whether the API server is to be asked about a cache that is behind now, and how
+// long the cache is left alone. Of several who ask at the same time one gets the answer true.
+func (v *versions[K]) due(key K) (ask bool, pause time.Duration) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	now := time.Now()
+	known := v.known[key]
+	if left := known.ask.Sub(now); left > 0 {
+		return false, left
+	}
+	known.pause = min(2*max(known.pause, patience), longestPause)
+	known.ask = now.Add(known.pause)
+	if known.version > 0 {
+		v.known[key] = known
+	}
+	return true, known.pause
+}
+
+// rewound forgets what was written last if that was no newer than a version: the API server
+// has an older one, so that no cache will ever show it.
+func (v *versions[K]) rewound(key K, last uint64) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if v.known[key].version <= last {
+		delete(v.known, key)
+	}
 }
 
 func (v *versions[K]) last(key K) uint64 {

@@ -30,7 +30,7 @@ func TestItemsAreForgotten(t *testing.T) {
 			return nil
 		}, true},
 		{"it was gone before its job was ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {
-			return b.endItem(t.Context(), item, "a", errLagging)
+			return b.endItem(t.Context(), item, "a", errors.New("it was ended"))
 		}, false},
 		{"it was gone before it was let go", false, func(b *bench, item *v1alpha1.DeployItem) error {
 			return b.letGo(t.Context(), &snapshot{}, item)
@@ -57,7 +57,7 @@ func TestItemsAreForgotten(t *testing.T) {
 				b.forgetItem(item)
 			}
 			item.ResourceVersion = "1"
-			if known := len(b.created.by) > 0; known || !b.written.Fresh(item) {
+			if known := len(b.created.by) > 0; known || b.written.Await(t.Context(), b.Reader, item) != nil {
 				t.Errorf("the item is remembered, created: %t", known)
 			}
 		})

@@ -100,8 +100,8 @@ const maxSteps = 100
 // what was decided last.
 func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decision) error {
 	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
-		if errors.Is(err, errLagging) {
-			last.wake, err = job.Wake{}.By(r.Now().Add(lagLimit)), nil
+		if pause, behind := current.PauseOf(err); behind {
+			last.wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
 		}
 		return err
 	}
@@ -124,9 +124,6 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 	}
 	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.do)
 }
-
-// errLagging says that the cache does not show yet what we have created.
-var errLagging = errors.New("the cache is behind")
 
 // lagLimit is how long a cache may be behind before we ask the API server.
 //
@@ -152,8 +149,8 @@ func (s *snapshot) awaitChange(item *v1alpha1.DeployItem) {
 	s.underWay[item.UID] = true
 }
 
-// observe reads the snapshot. It returns false if the object is gone, or if a cache
-// is behind what we wrote ourselves; the newer version wakes us again.
+// observe reads the snapshot. It returns false if the object is gone, and current.Behind if a
+// cache is behind what we wrote ourselves.
 //
 // Objects are those of the cache itself, without a copy: a list of a thousand items is
 // looked at with every event of one of them. Whoever changes one takes a copy first, see
@@ -163,8 +160,8 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	if err := r.Client.Get(ctx, request.NamespacedName, exec, client.UnsafeDisableDeepCopy); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	if !r.written.Fresh(exec) {
-		return false, nil
+	if err := r.written.Await(ctx, r.Reader, exec); err != nil {
+		return false, err // says what was read
 	}
 	s.exec = exec.DeepCopy()
 	s.templates, s.broken = s.exec.Spec.Items()
@@ -177,8 +174,8 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	}
 	for i := range list.Items {
 		item := &list.Items[i]
-		if !r.written.Fresh(item) {
-			return false, nil
+		if err := r.written.Await(ctx, r.Reader, item); err != nil {
+			return false, err // says what was read
 		}
 		r.created.drop(exec.UID, item.Name)
 		if belongs(item, exec) {
@@ -202,7 +199,7 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 			continue
 		}
 		if created, ok := r.created.at(s.exec.UID, name); ok && r.Now().Sub(created) < lagLimit {
-			return errLagging
+			return current.Behind{Pause: lagLimit}
 		}
 		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: name}
 		item := &v1alpha1.DeployItem{}

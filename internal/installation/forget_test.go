@@ -62,7 +62,7 @@ func TestForgotten(t *testing.T) {
 				t.Errorf("an outage is left: %v", err)
 			}
 			inst.ResourceVersion = "1"
-			if !b.written.Fresh(inst) || b.plansKept.Has(inst.UID) {
+			if b.written.Await(t.Context(), b.Reader, inst) != nil || b.plansKept.Has(inst.UID) {
 				t.Error("what was written is remembered")
 			}
 		})

@@ -2,6 +2,7 @@ package installation
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -9,7 +10,7 @@ import (
 // marks are what is remembered of some Installations until a restart.
 type marks struct {
 	mu sync.Mutex
-	by map[types.UID]bool
+	by map[types.UID]time.Time
 }
 
 func (m *marks) note(uid types.UID, has bool) {
@@ -20,13 +21,22 @@ func (m *marks) note(uid types.UID, has bool) {
 		return
 	}
 	if m.by == nil {
-		m.by = map[types.UID]bool{}
+		m.by = map[types.UID]time.Time{}
 	}
-	m.by[uid] = true
+	if m.by[uid].IsZero() {
+		m.by[uid] = time.Now()
+	}
 }
 
 func (m *marks) has(uid types.UID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.by[uid]
+	return !m.by[uid].IsZero()
+}
+
+// age returns how long ago a mark was made.
+func (m *marks) age(uid types.UID) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Since(m.by[uid])
 }

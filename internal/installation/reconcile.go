@@ -146,6 +146,9 @@ const maxSteps = 30
 // what was decided last.
 func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot, last *decide.Decision) error {
 	if ready, err := r.observe(ctx, request, s); err != nil || !ready {
+		if pause, behind := current.PauseOf(err); behind {
+			last.Wake, err = job.Wake{}.By(r.Now().Add(pause)), nil
+		}
 		return err
 	}
 	if pause := r.reporter().Rest(s.subject); pause > 0 {
@@ -178,8 +181,8 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 	return fmt.Errorf("the job does not come to rest: step %q is repeated", last.Do)
 }
 
-// observe reads the snapshot. It returns false if the object is gone, or if the
-// cache is behind what we wrote ourselves; the newer version wakes us again.
+// observe reads the snapshot. It returns false if the object is gone, and current.Behind if
+// the cache is behind what we wrote ourselves.
 func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snapshot) (bool, error) {
 	inst := &v1alpha1.Installation{}
 	if err := r.Client.Get(ctx, request.NamespacedName, inst, client.UnsafeDisableDeepCopy); err != nil {
@@ -188,8 +191,8 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		}
 		return false, client.IgnoreNotFound(err)
 	}
-	if !r.written.Fresh(inst) {
-		return false, nil
+	if err := r.written.Await(ctx, r.Reader, inst); err != nil {
+		return false, err // says what was read
 	}
 	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
 	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
@@ -204,8 +207,8 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	case err != nil:
 		return false, fmt.Errorf("read Execution %s: %w", request, err)
 	case facts.AsOwner(inst).Owns(exec):
-		if !r.written.Fresh(exec) {
-			return false, nil
+		if err := r.awaitExecution(ctx, inst, exec); err != nil {
+			return false, err // says what was read
 		}
 		s.Exec = exec
 		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)

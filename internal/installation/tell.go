@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/dependents"
 	"go.landscaper.dev/internal/installation/observe"
@@ -28,7 +30,9 @@ func (r *Reconciler) noteDependents(ctx context.Context, s *snapshot, written da
 
 // dependents are those that may get a job because of another one.
 func (r *Reconciler) dependents() dependents.Finder {
-	return dependents.Finder{Reader: r.sight(), Fresh: func(inst *v1alpha1.Installation) bool { return r.written.Fresh(inst) }, Request: r.requestJob}
+	return dependents.Finder{Reader: r.sight(), Await: func(ctx context.Context, inst *v1alpha1.Installation) error {
+		return r.written.Await(ctx, r.Reader, inst)
+	}, Request: r.requestJob}
 }
 
 // requestJob asks an Installation for a job because another one has exported something.
@@ -52,7 +56,9 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 	reader := r.sight().AfterWrites(observe.ExportsOf(s.Inst))
 	for _, dependent := range all {
 		done, err := r.dependents().Ask(ctx, s.Inst, dependent.Name, reader)
-		if err != nil {
+		if pause, behind := current.PauseOf(err); behind {
+			s.TellAt = earliest(s.TellAt, r.Now().Add(pause))
+		} else if err != nil {
 			r.tellAgain(ctx, s, fmt.Errorf("ask Installation %s for a job: %w", dependent.Name, err))
 		}
 		if !done || err != nil {
@@ -75,5 +81,13 @@ func (r *Reconciler) tell(ctx context.Context, s *snapshot) error {
 // tellAgain notes when dependents are asked again.
 func (r *Reconciler) tellAgain(ctx context.Context, s *snapshot, cause error) {
 	log.FromContext(ctx).Info("dependents are not asked for a job yet", "cause", cause.Error())
-	s.TellAt = r.Now().Add(tidyPause)
+	s.TellAt = earliest(s.TellAt, r.Now().Add(tidyPause))
+}
+
+// earliest returns the earlier of two times, of which the first may be zero.
+func earliest(known, other time.Time) time.Time {
+	if known.IsZero() || other.Before(known) {
+		return other
+	}
+	return known
 }

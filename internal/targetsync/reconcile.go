@@ -16,6 +16,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/offload"
@@ -84,9 +85,12 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (c
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	known := r.memories.of(key, sync.UID)
-	if !known.written.Fresh(sync) {
+	if err := known.written.Await(ctx, r.Reader, sync); err != nil {
 		// What we have written is on its way here. A status wakes nobody.
-		return ctrl.Result{RequeueAfter: report.ConflictPause}, nil
+		if pause, behind := current.PauseOf(err); behind {
+			return ctrl.Result{RequeueAfter: min(pause, report.ConflictPause)}, nil
+		}
+		return ctrl.Result{}, err // says what was read
 	}
 	if sync.DeletionTimestamp != nil {
 		if r.givesUp(key, known) {

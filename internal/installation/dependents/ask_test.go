@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/decide"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/kin"
@@ -26,7 +28,7 @@ func finder(t *testing.T, known ...client.Object) (Finder, *[]string) {
 	api, asked := memory.API(t, known...), &[]string{}
 	return Finder{
 		Reader: observe.Reader{Cached: api, Live: api, Relations: &kin.Relations{}, Sources: &sources.Reader{}},
-		Fresh:  func(*v1alpha1.Installation) bool { return true },
+		Await:  func(context.Context, *v1alpha1.Installation) error { return nil },
 		Request: func(_ context.Context, dependent, _ *v1alpha1.Installation) error {
 			*asked = append(*asked, dependent.Name)
 			return nil
@@ -142,7 +144,7 @@ func TestAskOutcomes(t *testing.T) {
 	}{
 		{"it gets a job", []client.Object{dep()}, false, nil, true, nil, true},
 		{"it does not exist any more", nil, false, nil, true, nil, false},
-		{"the cache is behind what we have written ourselves", []client.Object{dep()}, true, nil, false, nil, false},
+		{"the cache is behind what we have written ourselves", []client.Object{dep()}, true, nil, false, current.Behind{Pause: time.Second}, false},
 		{"somebody has changed it meanwhile", []client.Object{dep()}, false, conflict, false, nil, true},
 		{"it has gone meanwhile", []client.Object{dep()}, false, report.ErrGone, true, nil, true},
 		{"it may not be changed", []client.Object{dep()}, false, broken, true, broken, true},
@@ -152,7 +154,12 @@ func TestAskOutcomes(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			f, _ := finder(t, append(test.known, given.DataOf("x", "1"))...)
 			requests := 0
-			f.Fresh = func(*v1alpha1.Installation) bool { return !test.behind }
+			f.Await = func(context.Context, *v1alpha1.Installation) error {
+				if test.behind {
+					return current.Behind{Pause: time.Second}
+				}
+				return nil
+			}
 			f.Request = func(context.Context, *v1alpha1.Installation, *v1alpha1.Installation) error {
 				requests++
 				return test.says

@@ -52,8 +52,8 @@ func (d Finder) Concerns(ctx context.Context, inst, dependent *v1alpha1.Installa
 // Finder are the roots that may get a job because another one has exported something.
 type Finder struct {
 	Reader observe.Reader
-	// Fresh reports whether a cache is not behind what we have written.
-	Fresh func(*v1alpha1.Installation) bool
+	// Await returns an error if a cache is behind what we have written.
+	Await func(context.Context, *v1alpha1.Installation) error
 	// Request asks a root for a job on behalf of another one.
 	Request func(ctx context.Context, dependent, by *v1alpha1.Installation) error
 }
@@ -87,8 +87,9 @@ func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string,
 		return true, nil
 	case err != nil:
 		return false, err // the caller tells what is done
-	case !d.Fresh(dependent):
-		return false, nil
+	}
+	if err := d.Await(ctx, dependent); err != nil {
+		return false, err // the caller tells what is done
 	}
 	verdict := ToAsk(dependent)
 	if verdict == CompareFirst {

@@ -1,0 +1,44 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/current"
+)
+
+// deletionShown is how long a cache may take to show that an Execution is being deleted.
+const deletionShown = 2 * time.Second
+
+// awaitExecution returns current.Behind if a cache shows an Execution as it was before our last
+// write, or before its deletion.
+//
+// A deletion that no cache shows for long may never have been: the store of the API server was
+// restored from a backup. The API server has the last word, and what is not being deleted is
+// deleted again.
+func (r *Reconciler) awaitExecution(ctx context.Context, inst *v1alpha1.Installation, exec *v1alpha1.Execution) error {
+	if err := r.written.Await(ctx, r.Reader, exec); err != nil {
+		return err // says what was read
+	}
+	if exec.DeletionTimestamp != nil || inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Deleting || !r.condemned.has(inst.UID) {
+		return nil
+	}
+	if age := r.condemned.age(inst.UID); age < deletionShown {
+		return current.Behind{Pause: deletionShown - age}
+	}
+	live := &v1alpha1.Execution{}
+	err := r.Reader.Get(ctx, client.ObjectKeyFromObject(exec), live)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read Execution %s/%s, whose deletion the cache does not show: %w", exec.Namespace, exec.Name, err)
+	}
+	r.condemned.note(inst.UID, false)
+	if err == nil && live.UID == exec.UID && live.DeletionTimestamp == nil {
+		return nil
+	}
+	r.condemned.note(inst.UID, true)
+	return current.Behind{Pause: deletionShown}
+}
