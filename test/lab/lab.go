@@ -174,6 +174,19 @@ func (l *Lab) Restart(ctx context.Context, component string) error {
 	return err
 }
 
+// Snapshot copies what is stored in a cluster.
+func (l *Lab) Snapshot(ctx context.Context, cluster, name string) error {
+	_, err := l.run(ctx, nil, "snapshot", cluster, name)
+	return err
+}
+
+// Restore brings a cluster back to a snapshot, with the versions of that time: its control
+// plane ends and starts again. It returns when that is ready.
+func (l *Lab) Restore(ctx context.Context, cluster, name string) error {
+	_, err := l.run(ctx, nil, "restore", cluster, name)
+	return err
+}
+
 // Logs is what a component has written.
 func (l *Lab) Logs(ctx context.Context, component string) (string, error) {
 	output, err := l.run(ctx, nil, "logs", component)

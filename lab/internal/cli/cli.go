@@ -71,7 +71,7 @@ addresses. Everything lives in one directory and ends with "lab down".`,
 	root.PersistentFlags().StringVar(&s.name, "name", defaultName(), "name of the lab; labs of different names run side by side ($LAB_NAME)")
 	root.AddCommand(
 		newUp(s), newDown(s), newStatus(s), newKubeconfig(s), newUser(s), newAudit(s), newFault(s),
-		newGit(s), newLogs(s), newKill(s), newRestart(s), newBuild(), newSupervise(s), newServe(),
+		newGit(s), newLogs(s), newKill(s), newRestart(s), newSnapshot(s), newRestore(s), newBuild(), newSupervise(s), newServe(),
 	)
 	return root
 }

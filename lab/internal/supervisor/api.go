@@ -71,6 +71,8 @@ func (s *Supervisor) routes() http.Handler {
 	routes.HandleFunc("POST /v1/clusters/{cluster}/tokenreview", s.tokenReview)
 	routes.HandleFunc("POST /v1/clusters/{cluster}/users", handle(s.addUser))
 	routes.HandleFunc("DELETE /v1/clusters/{cluster}/users", handle(s.removeUser))
+	routes.HandleFunc("POST /v1/clusters/{cluster}/snapshot", handle(s.snapshot))
+	routes.HandleFunc("POST /v1/clusters/{cluster}/restore", handle(s.restore))
 	routes.HandleFunc("POST /v1/clusters/{cluster}/proxy", handle(s.ensureProxy))
 	return routes
 }

@@ -72,6 +72,18 @@ func (c *Client) RemoveUser(ctx context.Context, cluster string, request RemoveU
 	return c.call(ctx, http.MethodDelete, "/v1/clusters/"+cluster+"/users", request, nil)
 }
 
+// Snapshot copies what is stored in a cluster.
+func (c *Client) Snapshot(ctx context.Context, cluster string, request SnapshotRequest) (report.Component, error) {
+	var component report.Component
+	return component, c.call(ctx, http.MethodPost, "/v1/clusters/"+cluster+"/snapshot", request, &component)
+}
+
+// Restore brings a cluster back to a snapshot, and returns when it is ready.
+func (c *Client) Restore(ctx context.Context, cluster string, request SnapshotRequest) (report.Component, error) {
+	var component report.Component
+	return component, c.call(ctx, http.MethodPost, "/v1/clusters/"+cluster+"/restore", request, &component)
+}
+
 // Proxy returns a cluster's fault proxy, which is started if need be.
 func (c *Client) Proxy(ctx context.Context, cluster string) (report.Proxy, error) {
 	var proxy report.Proxy
