@@ -150,6 +150,17 @@ func (d *Desk) Saw(item metav1.Object) {
 	d.newest[item.GetNamespace()] = max(d.newest[item.GetNamespace()], versionOf(item))
 }
 
+// Rewound says that the history of the API server was rewound: its store was restored from a
+// backup. What the cache has come to says nothing any more.
+func (d *Desk) Rewound() {
+	if d == nil {
+		return
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.newest = nil
+}
+
 // Seen is how far the cache has come in a namespace. Whoever may miss an item asks for it
 // before looking: see Gone.
 func (d *Desk) Seen(namespace string) uint64 {
@@ -205,11 +216,19 @@ func (d *Desk) Handler(inner handler.EventHandler) handler.EventHandler {
 			inner.Create(ctx, e, queue)
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue line) {
+			if versionOf(e.ObjectNew) < versionOf(e.ObjectOld) {
+				// A restored store has an older state, which may want something else.
+				d.drop(client.ObjectKeyFromObject(e.ObjectNew), e.ObjectOld.GetUID())
+			}
 			d.Saw(e.ObjectNew)
 			inner.Update(ctx, e, queue)
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue line) {
-			d.Saw(e.Object)
+			if !e.DeleteStateUnknown {
+				// Otherwise it is the last state that the cache has had, which may be of a
+				// history that was rewound.
+				d.Saw(e.Object)
+			}
 			d.drop(client.ObjectKeyFromObject(e.Object), e.Object.GetUID())
 			inner.Delete(ctx, e, queue)
 		},

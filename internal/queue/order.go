@@ -186,6 +186,11 @@ func (h *seeing) Create(ctx context.Context, e event.CreateEvent, q workqueue.Ty
 
 // Update implements handler.EventHandler.
 func (h *seeing) Update(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	if known := (member{uid: e.ObjectOld.GetUID(), version: e.ObjectOld.GetResourceVersion()}); known.isOlder(e.ObjectNew) {
+		// A watch never goes back, unless the store was restored from a backup: then what was
+		// known before is of no use.
+		h.line.Forget(client.ObjectKeyFromObject(e.ObjectOld), e.ObjectOld.GetUID())
+	}
 	h.line.See(e.ObjectNew)
 	h.inner.Update(ctx, e, q)
 }

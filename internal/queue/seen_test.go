@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 )
 
 // TestWhoTellsLastCounts: while it is found out what an event says about an object,
@@ -71,5 +73,25 @@ func TestPlacesStay(t *testing.T) {
 				t.Errorf("it has its place: %t", stays)
 			}
 		})
+	}
+}
+
+// TestHistoryIsRewound: a watch that goes back shows what a restored store has. An object that
+// is not at work there loses its place.
+func TestHistoryIsRewound(t *testing.T) {
+	order := &Order{}
+	line := order.Line(func(item client.Object) (types.NamespacedName, bool) {
+		return client.ObjectKeyFromObject(item), item.GetResourceVersion() == "10"
+	})
+	before, after := object("a", "item", "1", true), object("a", "item", "1", false)
+	before.ResourceVersion, after.ResourceVersion = "10", "9"
+	events := line.Handler(handler.Funcs{})
+	events.Create(t.Context(), event.CreateEvent{Object: before}, nil)
+	if order.Ranks() != 1 {
+		t.Fatalf("%d ranks", order.Ranks())
+	}
+	events.Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, nil)
+	if order.Ranks() != 0 {
+		t.Error("it keeps the place that it had in another history")
 	}
 }

@@ -44,6 +44,7 @@ import (
 	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/render/clusterfunc"
+	"go.landscaper.dev/internal/rewatch"
 	"go.landscaper.dev/internal/sources"
 	"go.landscaper.dev/internal/targetsync"
 	"go.landscaper.dev/internal/version"
@@ -65,7 +66,8 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := nameHosts(config.Cluster); err != nil {
 		return err
 	}
-	config.Cluster = feed.Claimable(config.Cluster)
+	desk := &handover.Desk{}
+	config.Cluster = feed.Claimable(rewatch.Config(config.Cluster, desk.Rewound))
 	manager, err := newManager(config, log)
 	if err != nil {
 		return err
@@ -73,7 +75,6 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 	if err := checkInstalled(manager.GetRESTMapper()); err != nil {
 		return err
 	}
-	desk := &handover.Desk{}
 	if err := addControllers(ctx, manager, config, desk); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/cluster/budget"
 	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/egress"
+	"go.landscaper.dev/internal/rewatch"
 )
 
 // dialTimeout limits the time for reaching a server at all.
@@ -36,7 +37,7 @@ func NewClient(config *rest.Config, policy egress.Policy, memory *budget.Budget,
 		return nil, fmt.Errorf("the credentials cannot be used: %w", err)
 	}
 	return &http.Client{
-		Transport: wrapped,
+		Transport: rewatch.Transport(wrapped, nil),
 		// The guard has refused it already; this is for whoever takes the guard away.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil

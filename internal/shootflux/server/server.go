@@ -32,6 +32,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/gardener"
 	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/rewatch"
 	"go.landscaper.dev/internal/shootflux/access"
 	"go.landscaper.dev/internal/shootflux/install"
 	"go.landscaper.dev/internal/shootflux/lifecycle"
@@ -73,7 +74,7 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 }
 
 func newManager(config Config, log logr.Logger) (ctrl.Manager, error) {
-	manager, err := ctrl.NewManager(config.Seed, ctrl.Options{
+	manager, err := ctrl.NewManager(rewatch.Config(config.Seed, nil), ctrl.Options{
 		Scheme: Scheme(), Logger: log,
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
@@ -152,7 +153,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 
 // watchGarden is a part of the process that ends with it.
 func watchGarden(garden *rest.Config, log logr.Logger, wake *lifecycle.Wake) manager.Runnable {
-	return manager.RunnableFunc(func(ctx context.Context) error { return access.Watch(ctx, garden, log, wake.Changed) })
+	return manager.RunnableFunc(func(ctx context.Context) error { return access.Watch(ctx, rewatch.Config(garden, nil), log, wake.Changed) })
 }
 
 // newReconciler also completes the configuration with the garden that gardenlet reaches.

@@ -1,0 +1,173 @@
+package rewatch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// TestTransport: only a watch that has ended early is checked before it is resumed, and only
+// one that is ahead of the API server is refused.
+func TestTransport(t *testing.T) {
+	ok := func(body string) func() (int, string) { return func() (int, string) { return http.StatusOK, body } }
+	at := func(version string) func() (int, string) {
+		return ok(`{"metadata":{"resourceVersion":"` + version + `"}}`)
+	}
+	for _, test := range []struct {
+		reason string
+		// first is how the first watch ends.
+		first, query string
+		list         func() (int, string)
+		// requests are what the API server gets, in order; code is that of the second watch.
+		requests string
+		code     int
+		rewound  int
+	}{
+		{"a watch that has ended at its time is resumed", "", "timeoutSeconds=1&resourceVersion=90", at("10"), "watch watch", 200, 0},
+		{"one that has ended early goes on where it was", "", "timeoutSeconds=300&resourceVersion=90", at("95"), "watch list watch", 200, 0},
+		{"the history was rewound", "", "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"the watch had no time", "", "resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"it could not be opened", "down", "timeoutSeconds=300&resourceVersion=90", at("10"), "watch list", 410, 1},
+		{"it begins with a list", "", "timeoutSeconds=300&resourceVersion=90&sendInitialEvents=true", at("10"), "watch watch", 200, 0},
+		{"it begins anywhere", "", "timeoutSeconds=300&resourceVersion=0", at("10"), "watch watch", 200, 0},
+		{"versions that are no numbers say nothing", "", "timeoutSeconds=300&resourceVersion=x", at("10"), "watch list watch", 200, 0},
+		{"an answer that is no list says nothing", "", "timeoutSeconds=300&resourceVersion=90", ok("nonsense"), "watch list watch", 200, 0},
+		{"who may not list watches all the same", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 403, "" }, "watch list watch", 200, 0},
+		{"an API server that only starts is asked again later", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 503, "" }, "watch list", 503, 0},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var requests []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Get("watch") != "" {
+					requests = append(requests, "watch")
+					if test.first == "down" && len(requests) == 1 {
+						w.WriteHeader(http.StatusServiceUnavailable)
+					}
+					return
+				}
+				requests = append(requests, "list")
+				code, body := test.list()
+				w.WriteHeader(code)
+				_, _ = io.WriteString(w, body)
+			}))
+			defer server.Close()
+			rewound, code := 0, 0
+			client := http.Client{Transport: Transport(http.DefaultTransport, func() { rewound++ })}
+			for range 2 {
+				answer, err := client.Get(server.URL + "/api/v1/configmaps?watch=true&" + test.query)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+				code = answer.StatusCode
+			}
+			if got := strings.Join(requests, " "); got != test.requests || code != test.code || rewound != test.rewound {
+				t.Errorf("%s, status %d, rewound %d times", got, code, rewound)
+			}
+		})
+	}
+}
+
+// rewinding is an API server with one ConfigMap. Its watches are silent where it is behind.
+type rewinding struct {
+	mutex   sync.Mutex
+	version int
+	watches map[chan struct{}]bool
+	opened  chan struct{}
+}
+
+// restore begins again at a version, and ends all watches.
+func (s *rewinding) restore(version int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.version = version
+	for end := range s.watches {
+		close(end)
+	}
+	s.watches = map[chan struct{}]bool{}
+}
+
+func (s *rewinding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	s.mutex.Lock()
+	version := s.version
+	end := make(chan struct{})
+	if r.URL.Query().Get("watch") != "" {
+		s.watches[end] = true
+	}
+	s.mutex.Unlock()
+	switch from := r.URL.Query().Get("resourceVersion"); {
+	case r.URL.Query().Get("sendInitialEvents") == "true":
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`)
+	case r.URL.Query().Get("watch") != "":
+		w.(http.Flusher).Flush()
+		s.opened <- struct{}{}
+		select {
+		case <-end:
+		case <-r.Context().Done():
+		}
+	case from != "" && from != "0" && from > fmt.Sprint(version):
+		w.WriteHeader(http.StatusGatewayTimeout)
+		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Timeout","code":504,"details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}`)
+	default:
+		_, _ = fmt.Fprintf(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[{"metadata":{"name":"one","namespace":"n","uid":"u","resourceVersion":"%d"}}]}`, version, version)
+	}
+}
+
+// TestCacheListsAnew: a cache of the client library shows what a restored store has.
+func TestCacheListsAnew(t *testing.T) {
+	world := &rewinding{version: 900, watches: map[chan struct{}]bool{}, opened: make(chan struct{}, 100)}
+	server := httptest.NewServer(world)
+	defer server.Close()
+	client, err := kubernetes.NewForConfig(Config(&rest.Config{Host: server.URL}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	factory := informers.NewSharedInformerFactory(client, 0)
+	seen := make(chan string, 100)
+	tell := func(object any) {
+		if shown, ok := object.(*corev1.ConfigMap); ok {
+			seen <- shown.ResourceVersion
+		}
+	}
+	_, err = factory.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: tell, UpdateFunc: func(_, object any) { tell(object) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	factory.Start(ctx.Done())
+	await := func(version string) {
+		t.Helper()
+		for limit := time.After(time.Minute); ; {
+			select {
+			case got := <-seen:
+				if got == version {
+					return
+				}
+			case <-limit:
+				t.Fatalf("version %s is never shown", version)
+			}
+		}
+	}
+	await("900")
+	<-world.opened
+	world.restore(500)
+	await("500")
+	cancel()
+	factory.Shutdown()
+}

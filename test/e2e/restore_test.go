@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// restoredLimit is how long the jobs may take after the restore: less than the time in which a
+// deployer has to pick an item up (5 minutes), and far less than that of a resync (10 hours).
+const restoredLimit = 4 * time.Minute
+
+// TestEtcdIsRestored: in the middle of a hundred jobs etcd is copied. The jobs go on, then the
+// copy is restored below the server, which keeps running: objects are older than what it has
+// written, some exist again, and others never did. All jobs end.
+func TestEtcdIsRestored(t *testing.T) {
+	const jobs = 100
+	space := namespace(t)
+	server := startServer(t, env.ServerKubeconfig)
+	// A deletion and a tree are on their way, too.
+	leaving := create(t, newInstallation(space, "leaving", oneConfigMap))
+	waitSucceeded(t, leaving)
+	for i := range jobs {
+		create(t, newInstallation(space, fmt.Sprintf("job-%d", i), oneConfigMap))
+	}
+	if err := env.Admin.Delete(t.Context(), leaving); err != nil {
+		t.Fatal(err)
+	}
+	awaitSucceeded(t, space, jobs/4, patience)
+	if err := env.Lab.Snapshot(t.Context(), "resource", "middle"); err != nil {
+		t.Fatal(err)
+	}
+	awaitSucceeded(t, space, jobs, patience)
+	if err := env.Lab.Restore(t.Context(), "resource", "middle"); err != nil {
+		t.Fatal(err)
+	}
+	if ended := succeeded(t, t.Context(), space); len(ended) == jobs {
+		t.Fatal("the snapshot was not in the middle of the jobs")
+	}
+	begun := time.Now()
+	awaitSucceeded(t, space, jobs, restoredLimit)
+	t.Logf("all jobs have ended %s after the restore", time.Since(begun).Round(time.Second))
+	// The server is the one from before, and does what is asked for afterwards.
+	select {
+	case <-server.Ended():
+		t.Fatal("the server has ended")
+	default:
+	}
+	waitGone(t, env.Admin, leaving, &v1alpha1.InstallationList{})
+	waitSucceeded(t, create(t, newInstallation(space, "afterwards", oneConfigMap)))
+}
+
+// succeeded are the Installations that have succeeded, and whose jobs have ended.
+func succeeded(t *testing.T, ctx context.Context, space string) []string {
+	t.Helper()
+	all := &v1alpha1.InstallationList{}
+	if err := env.Admin.List(ctx, all, client.InNamespace(space)); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range all.Items {
+		inst := &all.Items[i]
+		if strings.HasPrefix(inst.Name, "job-") && inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && inst.Status.JobID == inst.Status.JobIDFinished {
+			names = append(names, inst.Name)
+		}
+	}
+	return names
+}
+
+// awaitSucceeded waits until so many jobs have succeeded.
+func awaitSucceeded(t *testing.T, space string, count int, limit time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	for {
+		ended := succeeded(t, t.Context(), space)
+		if len(ended) >= count {
+			return
+		}
+		events, err := env.Admin.Watch(ctx, &v1alpha1.InstallationList{}, client.InNamespace(space))
+		if err != nil {
+			t.Fatalf("%d of %d jobs have succeeded after %s: %v", len(ended), count, limit, err)
+		}
+		phases := map[string]v1alpha1.InstallationPhase{}
+		for event := range events.ResultChan() {
+			if inst, ok := event.Object.(*v1alpha1.Installation); ok && phases[inst.Name] != inst.Status.InstallationPhase {
+				phases[inst.Name] = inst.Status.InstallationPhase
+				if inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && len(succeeded(t, t.Context(), space)) >= count {
+					events.Stop()
+					return
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("only %d of %d jobs have succeeded after %s", len(succeeded(t, t.Context(), space)), count, limit)
+		}
+	}
+}
