@@ -34,6 +34,7 @@ type doomed struct {
 	// left is what the API server said is left of the object.
 	left  *unstructured.Unstructured
 	watch target.Watch
+	lag   target.Lag
 	// gone says that it does not exist any more, or is none of ours; done that this was
 	// noted.
 	gone, done bool
@@ -284,6 +285,11 @@ func (o *doomed) look(ctx context.Context, wake func()) error {
 		return o.ask(ctx)
 	}
 	o.left, o.gone = remains(o.left, state)
+	if o.lag.Due(state.Known && !o.gone && o.left != state.Object, wake) {
+		if err := o.reread(ctx); err != nil {
+			return err
+		}
+	}
 	if o.gone {
 		_ = o.watch.Close()
 	}
@@ -312,18 +318,30 @@ func remains(left *unstructured.Unstructured, state watch.State) (now *unstructu
 
 // ask reads an object that cannot be watched.
 func (o *doomed) ask(ctx context.Context) error {
+	if err := o.reread(ctx); err != nil {
+		return err
+	}
+	if o.gone {
+		_ = o.watch.Close()
+		return nil
+	}
+	return errors.New("it still exists" + finalizers(o.left) + " and cannot be watched")
+}
+
+// reread asks the cluster what is left of the object. An answer that is older than what was
+// known counts: the store of the cluster was restored from a backup.
+func (o *doomed) reread(ctx context.Context) error {
 	ref := o.entry.Resource
 	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && live.GetUID() != o.left.GetUID():
 		o.gone = true
-		_ = o.watch.Close()
 		return nil
 	case err != nil:
-		return err
+		return err // the caller names the object
 	}
 	o.left = live
-	return errors.New("it still exists" + finalizers(live) + " and cannot be watched")
+	return nil
 }
 
 // finalizers says who still has to do something.

@@ -29,6 +29,7 @@ type waiting struct {
 	mapping *meta.RESTMapping
 	object  *unstructured.Unstructured
 	watch   target.Watch
+	lag     target.Lag
 	finding Finding
 }
 
@@ -90,7 +91,8 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 // look brings what is known of an object up to date.
 //
 // A state of the watch counts only if it is as new as what the write returned; until then
-// the last finding stays, and the watch wakes us when it has caught up.
+// the last finding stays, and the watch wakes us when it has caught up. One that stays behind
+// for long is not waited for any more.
 func (c *Check) look(ctx context.Context, w *waiting) error {
 	if w.watch == nil {
 		w.watch = c.target.Watch(w.mapping, w.object.GetNamespace(), w.object.GetName(), false, c.wake)
@@ -99,16 +101,38 @@ func (c *Check) look(ctx context.Context, w *waiting) error {
 	if err != nil {
 		return c.ask(ctx, w)
 	}
-	switch {
-	case !state.Known:
-	case state.Object != nil && watch.AtLeast(state.Object.GetResourceVersion(), w.object.GetResourceVersion()):
-		// An older state than the one that we wrote could look ready.
+	version := state.Version
+	if state.Object != nil {
+		version = state.Object.GetResourceVersion()
+	}
+	// An older state than the one that we wrote could look ready.
+	behind := state.Known && !watch.AtLeast(version, w.object.GetResourceVersion())
+	switch due := w.lag.Due(behind, c.wake); {
+	case due:
+		return c.reread(ctx, w)
+	case behind, !state.Known:
+	case state.Object != nil:
 		w.finding, err = c.judge(ctx, w, state.Object)
 		return err
-	case state.Object == nil && watch.AtLeast(state.Version, w.object.GetResourceVersion()):
+	default:
 		w.finding = vanished(w.object)
 	}
 	return nil
+}
+
+// reread asks the cluster about an object, and lets its answer count, however old it is.
+func (c *Check) reread(ctx context.Context, w *waiting) error {
+	object, err := c.target.Get(ctx, w.mapping, w.object.GetNamespace(), w.object.GetName())
+	switch {
+	case apierrors.IsNotFound(err):
+		w.finding = vanished(w.object)
+		return nil
+	case err != nil:
+		return err
+	}
+	w.object = object
+	w.finding, err = c.judge(ctx, w, object)
+	return err
 }
 
 // judge says how far an object has come.
@@ -134,16 +158,8 @@ func vanished(object *unstructured.Unstructured) Finding {
 // Where it is not ready, an error says so: the queue tries errors again after growing
 // pauses, which is all that is left without a watch.
 func (c *Check) ask(ctx context.Context, w *waiting) error {
-	object, err := c.target.Get(ctx, w.mapping, w.object.GetNamespace(), w.object.GetName())
-	switch {
-	case apierrors.IsNotFound(err):
-		w.finding = vanished(w.object)
-	case err != nil:
+	if err := c.reread(ctx, w); err != nil {
 		return err
-	default:
-		if w.finding, err = c.judge(ctx, w, object); err != nil {
-			return err
-		}
 	}
 	if !w.finding.Ready() && !w.finding.Hopeless {
 		return notWatchable{w.object, w.finding.Why}
