@@ -153,7 +153,9 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config) er
 
 // watchGarden is a part of the process that ends with it.
 func watchGarden(garden *rest.Config, log logr.Logger, wake *lifecycle.Wake) manager.Runnable {
-	return manager.RunnableFunc(func(ctx context.Context) error { return access.Watch(ctx, rewatch.Config(garden, nil), log, wake.Changed) })
+	return manager.RunnableFunc(func(ctx context.Context) error {
+		return access.Watch(ctx, rewatch.Config(garden, nil), log, wake.Changed)
+	})
 }
 
 // newReconciler also completes the configuration with the garden that gardenlet reaches.
