@@ -109,6 +109,10 @@ var ExecutionPhases = struct {
 // ReconcileDeployItemsCondition tells whether the deploy items were written.
 const ReconcileDeployItemsCondition ConditionType = "ReconcileDeployItems"
 
+// DuplicateItemsCondition is true when several DeployItems of an Execution have one name, which
+// another release may have left. Its message says which of them counts.
+const DuplicateItemsCondition ConditionType = "DuplicateItems"
+
 // ExecutionStatus tells how far the last job came.
 type ExecutionStatus struct {
 	// ObservedGeneration is the generation that the last job worked on.

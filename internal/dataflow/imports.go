@@ -142,7 +142,7 @@ func OrderList(elements []*v1alpha1.Target) []*v1alpha1.Target {
 // KeyMap makes a map of its elements, as they are found by labels.
 func KeyMap(elements []*v1alpha1.Target) (map[string]*v1alpha1.Target, error) {
 	keyed := make(map[string]*v1alpha1.Target, len(elements))
-	for _, target := range elements {
+	for _, target := range OrderList(elements) {
 		key, ok := target.Labels[v1alpha1.DataObjectTargetMapKeyLabel]
 		if !ok {
 			return nil, fmt.Errorf("label %s of Target %s is missing, which tells its key in the map", v1alpha1.DataObjectTargetMapKeyLabel, target.Name)

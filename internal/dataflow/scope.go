@@ -13,11 +13,12 @@ import (
 
 // ScopeValues returns what lives in the scope of an Installation as export
 // executions see it: DataObjects and Targets by their keys. The elements of a list
-// or map share a key; that with the last name is seen. The secrets are those that
+// or map share a key, and other releases may have left several objects with one; that
+// with the last name is seen, in whichever order they come. The secrets are those that
 // DataObjects refer to.
 func ScopeValues(objects []*v1alpha1.DataObject, secrets []*corev1.Secret, targets []*v1alpha1.Target) (dataByKey, targetsByKey map[string]any, err error) {
 	dataByKey, targetsByKey = map[string]any{}, map[string]any{}
-	for _, object := range objects {
+	for _, object := range slices.SortedFunc(slices.Values(objects), func(a, b *v1alpha1.DataObject) int { return cmp.Compare(a.Name, b.Name) }) {
 		item, err := FromDataObject(object, named(secrets, holder.SecretOf(object)))
 		if err != nil {
 			return nil, nil, err

@@ -101,10 +101,11 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 		return classified(err)
 	}
 	now := metav1.NewTime(r.Now())
-	status := report.Execution(s.exec).Status
-	status.Begin(s.exec.Generation, now)
-	status.Wait(now)
-	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
+	subject := report.Execution(s.exec)
+	subject.Status.Begin(s.exec.Generation, now)
+	subject.Status.Wait(now)
+	s.noteDuplicates(subject, now)
+	return r.reporter().Enter(ctx, subject, v1alpha1.PhaseStringProgressing)
 }
 
 // writeItems creates and updates the items, deletes those that are no longer

@@ -42,22 +42,22 @@ func itemName(item *v1alpha1.DeployItem) string {
 }
 
 // members connects what the Execution wants with what there is. What it does not
-// want is returned apart.
+// want is returned apart. Of several items with one name, the first counts: see single.
 func members(templates v1alpha1.DeployItemTemplateList, items []*v1alpha1.DeployItem) (wanted, orphans []member) {
 	byName := make(map[string]*v1alpha1.DeployItem, len(items))
 	for _, item := range items {
-		// Of two items with one name, which a crash of an old release may have left,
-		// the first counts.
 		if _, ok := byName[itemName(item)]; !ok {
 			byName[itemName(item)] = item
 		}
 	}
+	counts := make(map[*v1alpha1.DeployItem]bool, len(templates))
 	for i := range templates {
-		wanted = append(wanted, member{name: templates[i].Name, dependsOn: templates[i].DependsOn, item: byName[templates[i].Name]})
-		delete(byName, templates[i].Name)
+		item := byName[templates[i].Name]
+		wanted = append(wanted, member{name: templates[i].Name, dependsOn: templates[i].DependsOn, item: item})
+		counts[item] = true
 	}
 	for _, item := range items {
-		if byName[itemName(item)] == item {
+		if !counts[item] {
 			orphans = append(orphans, remaining([]*v1alpha1.DeployItem{item})...)
 		}
 	}

@@ -23,6 +23,8 @@ type snapshot struct {
 	orphaned bool
 	// items are the DeployItems of the Execution. They are shared: see own.
 	items []*v1alpha1.DeployItem
+	// duplicates are further items of names that the Execution wants. No job reaches them.
+	duplicates []*v1alpha1.DeployItem
 	// templates are the items that the Execution wants; broken says why they cannot be
 	// read.
 	templates v1alpha1.DeployItemTemplateList

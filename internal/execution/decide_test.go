@@ -348,12 +348,12 @@ func TestFailures(t *testing.T) {
 }
 
 func TestMembers(t *testing.T) {
-	s := snapshotWith(wants("one", "two<one"), has("two", "", "", ""), has("old", "", "", ""), has("two", "", "", ""))
+	s := snapshotWith(wants("one", "two<one"), has("two", "", "", ""), has("old", "", "", ""), has("two", "", "", "", goes))
 	wanted, orphans := members(s.templates, s.items)
 	if got := strings.Join(names(wanted), ","); got != "one,two" || wanted[0].item != nil || wanted[1].item != s.items[0] || wanted[1].dependsOn[0] != "one" {
 		t.Errorf("%s, %+v", got, wanted)
 	}
-	if got := strings.Join(names(orphans), ","); got != "old" {
+	if got := strings.Join(names(orphans), ","); got != "old,two" {
 		t.Errorf("orphans %s", got)
 	}
 }

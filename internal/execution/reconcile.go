@@ -182,7 +182,11 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 			s.items = append(s.items, r.Desk.Show(item))
 		}
 	}
-	return true, r.observeMissing(ctx, s)
+	if err := r.observeMissing(ctx, s); err != nil {
+		return false, err // says what was read
+	}
+	s.single()
+	return true, nil
 }
 
 // observeMissing looks for items that we know of but that the cache does not show.

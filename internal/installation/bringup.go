@@ -102,6 +102,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) e
 	}
 	r.plansKept.Wrote(s.Inst.UID, made.copies)
 	if subsErr == nil && execErr == nil {
+		s.subject.Warn(duplicateSubinstallations, duplicates(orphans, cache))
 		subsErr = r.dropSubs(ctx, s, orphans)
 	}
 	if subsErr != nil {

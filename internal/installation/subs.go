@@ -1,11 +1,13 @@
 package installation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,8 +63,19 @@ func marked(sub *v1alpha1.Installation, now metav1.Time) *v1alpha1.Installation 
 }
 
 // matched returns the subinstallations by the names of their templates, and those that
-// no template wants.
-func matched(subs []*v1alpha1.Installation, planned []plan.Subinstallation) (live map[string]*v1alpha1.Installation, orphans []*v1alpha1.Installation, err error) {
+// no template wants. Of several with the name of one template, which another release may have
+// left, only one is wanted: each of them would take the job of the parent.
+func matched(inst *v1alpha1.Installation, subs []*v1alpha1.Installation, planned []plan.Subinstallation) (live map[string]*v1alpha1.Installation, orphans []*v1alpha1.Installation, err error) {
+	recorded := map[string]string{}
+	if cache := inst.Status.SubInstCache; cache != nil {
+		for _, pair := range cache.ActiveSubs {
+			recorded[pair.SpecName] = pair.ObjectName
+		}
+	}
+	subs = slices.SortedFunc(slices.Values(subs), func(a, b *v1alpha1.Installation) int {
+		name := a.Annotations[v1alpha1.SubinstallationNameAnnotation]
+		return cmp.Or(strings.Compare(name, b.Annotations[v1alpha1.SubinstallationNameAnnotation]), job.CompareSame(a, b, recorded[name]))
+	})
 	named := make(map[string]bool, len(planned))
 	for _, sub := range planned {
 		named[sub.Name] = true
@@ -85,7 +98,7 @@ func matched(subs []*v1alpha1.Installation, planned []plan.Subinstallation) (liv
 // ensureSubs writes the subinstallations, and returns those that are no longer wanted.
 // They get the job when all children are written.
 func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan.Subinstallation) (cache *v1alpha1.SubInstCache, orphans []*v1alpha1.Installation, err error) {
-	live, orphans, err := matched(s.Subs, planned)
+	live, orphans, err := matched(s.Inst, s.Subs, planned)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,6 +121,19 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 	}
 	s.Subs = append(subs, orphans...)
 	return cache, orphans, nil
+}
+
+// duplicates says which subinstallations are deleted although a template wants their name.
+func duplicates(orphans []*v1alpha1.Installation, cache *v1alpha1.SubInstCache) []string {
+	var said []string
+	for _, orphan := range orphans {
+		name := orphan.Annotations[v1alpha1.SubinstallationNameAnnotation]
+		at := slices.IndexFunc(cache.ActiveSubs, func(pair v1alpha1.SubNamePair) bool { return pair.SpecName == name })
+		if at >= 0 && !facts.BeingDeleted(orphan) {
+			said = append(said, fmt.Sprintf("Installation %s has the name of subinstallation %q as well, for which Installation %s counts: Installation %s is deleted", orphan.Name, name, cache.ActiveSubs[at].ObjectName, orphan.Name))
+		}
+	}
+	return said
 }
 
 // dropSubs deletes subinstallations that are no longer wanted. It comes when everything

@@ -8,6 +8,8 @@ const (
 	exportWarnings = "ExportWarnings"
 
 	subinstallationWarnings = "SubinstallationWarnings"
+	// duplicateSubinstallations is about several with the name of one template.
+	duplicateSubinstallations = "DuplicateSubinstallations"
 )
 
 // Reasons of the events about jobs that nobody has asked for, and about requests.

@@ -1,0 +1,74 @@
+package execution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
+)
+
+// duplicateItems is the reason of the event and of the condition about duplicates.
+const duplicateItems = "DuplicateItems"
+
+// single brings the items into an order, and takes those out of a deployment that have the name
+// of another one. Another release may have left them.
+//
+// They stay as they are: they may have deployed the very objects that the item deploys which
+// counts. One that somebody has deleted is uninstalled like an item that is no longer wanted,
+// and all of them go with the Execution.
+func (s *snapshot) single() {
+	recorded := map[string]string{}
+	if cache := s.exec.Status.DeployItemCache; cache != nil {
+		for _, pair := range cache.ActiveDIs {
+			recorded[pair.SpecName] = pair.ObjectName
+		}
+	}
+	slices.SortFunc(s.items, func(a, b *v1alpha1.DeployItem) int {
+		return cmp.Or(strings.Compare(itemName(a), itemName(b)), job.CompareSame(a, b, recorded[itemName(a)]))
+	})
+	if s.exec.DeletionTimestamp != nil {
+		return
+	}
+	wanted := make(map[string]bool, len(s.templates))
+	for i := range s.templates {
+		wanted[s.templates[i].Name] = true
+	}
+	var counted []*v1alpha1.DeployItem
+	for i, item := range s.items {
+		again := i > 0 && itemName(s.items[i-1]) == itemName(item)
+		if again && wanted[itemName(item)] && item.DeletionTimestamp == nil {
+			s.duplicates = append(s.duplicates, item)
+			continue
+		}
+		counted = append(counted, item)
+	}
+	s.items = counted
+}
+
+// noteDuplicates says in the status, and with the next transition by an event, which items do
+// not count, and what to do about them.
+func (s *snapshot) noteDuplicates(subject *report.Subject, now metav1.Time) {
+	if len(s.duplicates) == 0 {
+		job.DropCondition(subject.Status.Conditions, v1alpha1.DuplicateItemsCondition)
+		return
+	}
+	counts := map[string]string{}
+	for _, item := range s.items {
+		if counts[itemName(item)] == "" {
+			counts[itemName(item)] = item.Name
+		}
+	}
+	var said []string
+	for _, item := range s.duplicates {
+		said = append(said, fmt.Sprintf("DeployItem %s has the name of item %q as well, for which DeployItem %s counts: no job reaches DeployItem %s, and it is uninstalled with the Execution; delete it, with the annotation %s: \"true\" if what it has deployed shall stay",
+			item.Name, itemName(item), counts[itemName(item)], item.Name, v1alpha1.DeleteWithoutUninstallAnnotation))
+	}
+	subject.Status.SetTrue(v1alpha1.DuplicateItemsCondition, duplicateItems, strings.Join(said, "; "), now)
+	subject.Warn(duplicateItems, said)
+}
