@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/responsibility"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/placement"
 )
 
@@ -82,15 +83,9 @@ func (i *Item) EarlierClusters() []apideployer.EarlierCluster {
 // SetEarlierCluster keeps for the next write what is left on an earlier cluster; without
 // objects and without a release, the cluster is forgotten.
 func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
-	clusters := slices.Clone(i.EarlierClusters())
-	at := slices.IndexFunc(clusters, func(earlier apideployer.EarlierCluster) bool { return earlier.Key() == left.Key() })
-	switch {
-	case at < 0:
+	clusters := placement.Update(i.EarlierClusters(), left)
+	if i.clusters == nil {
 		return nil
-	case left.Release == nil && len(left.ManagedResources) == 0:
-		clusters = slices.Delete(clusters, at, at+1)
-	default:
-		clusters[at] = left
 	}
 	i.clusters.EarlierClusters = clusters
 	written, err := placement.Write(i.Status.ProviderStatus.Raw, *i.clusters)
@@ -104,7 +99,7 @@ func (i *Item) SetEarlierCluster(left apideployer.EarlierCluster) error {
 // Leaves reports whether somebody has said that what the item has deployed on an earlier
 // cluster stays there.
 func (i *Item) Leaves(earlier apideployer.EarlierCluster) bool {
-	return i.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] == earlier.Key()
+	return placement.Leaves(i.Annotations[v1alpha1.LeaveEarlierClusterAnnotation], earlier.ClusterIdentity)
 }
 
 // EarlierCluster returns the connection to an earlier cluster, by any Target of the
@@ -193,7 +188,7 @@ func rank(target v1alpha1.Target, wanted apideployer.ClusterIdentity) int {
 
 // noEarlierTarget says that no Target leads to an earlier cluster.
 func (i *Item) noEarlierTarget(earlier apideployer.EarlierCluster, cause error) error {
-	missing := fmt.Sprintf("no Target of namespace %s leads to the earlier cluster %s, where %s is left of the item: create one that does, or annotate the DeployItem with %s",
+	missing := fmt.Sprintf("no Target of namespace %s leads to the earlier cluster %s, where %s is left of the item: create one that does, or leave it there with the annotation %s",
 		i.Namespace, placement.Describe(earlier.ClusterIdentity), placement.Objects(earlier), i.leave(earlier))
 	if cause != nil {
 		missing += " (" + cause.Error() + ")"
@@ -207,18 +202,27 @@ func (i *Item) noEarlierTarget(earlier apideployer.EarlierCluster, cause error) 
 // ExplainEarlier says of an error on an earlier cluster what was being done, and how the item
 // can do without.
 func (i *Item) ExplainEarlier(earlier apideployer.EarlierCluster, err error) error {
-	var known *job.Error
-	if err == nil || errors.As(err, &known) && known.Reason == noTargetFound {
-		return err
+	if err == nil {
+		return nil
 	}
-	return job.Wrap(err, i.operation(), "EarlierCluster", fmt.Sprintf("remove %s from the earlier cluster %s (the annotation %s of the DeployItem leaves it there)",
+	operation, reason := published.DeleteItem, "DeleteWithUninstall"
+	var known *job.Error
+	if errors.As(err, &known) {
+		if known.Reason == noTargetFound {
+			// It says all of that.
+			return err
+		}
+		// What keeps the item waiting keeps its name.
+		operation, reason = known.Operation, known.Reason
+	}
+	return job.Wrap(err, operation, reason, fmt.Sprintf("remove %s from the earlier cluster %s (the annotation %s leaves it there)",
 		placement.Objects(earlier), placement.Describe(earlier.ClusterIdentity), i.leave(earlier)))
 }
 
 // leave is the annotation that leaves what is on an earlier cluster, or all clusters.
 func (i *Item) leave(earlier apideployer.EarlierCluster) string {
 	if i.DeletionTimestamp != nil {
-		return v1alpha1.DeleteWithoutUninstallAnnotation + "=true"
+		return v1alpha1.DeleteWithoutUninstallAnnotation + "=true on the DeployItem"
 	}
-	return v1alpha1.LeaveEarlierClusterAnnotation + "=" + earlier.Key()
+	return v1alpha1.LeaveEarlierClusterAnnotation + "=" + earlier.Key() + " on the DeployItem, or on the root Installation before its next job"
 }

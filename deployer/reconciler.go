@@ -133,8 +133,8 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*sn
 	item = r.options.Desk.Show(item)
 	seen.item = item
 	run := r.runs.find(item)
-	if run != nil && run.leaves == item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] {
-		seen.notBefore = run.wait()
+	if run != nil {
+		seen.notBefore = run.wait(item)
 	}
 	var err error
 	if seen.due, seen.repetition, err = r.repetition(ctx, item); err != nil {

@@ -101,9 +101,10 @@ func (r *run) mayTell(now time.Time, stored, item *v1alpha1.DeployItem) time.Tim
 	return time.Time{}
 }
 
-// wait returns when the run wants to go on, or zero if something has woken it.
-func (r *run) wait() time.Time {
-	if r.woken.Load() {
+// wait returns when the run wants to go on, or zero if something has woken it, or if
+// somebody lets the item leave an earlier cluster.
+func (r *run) wait(item *v1alpha1.DeployItem) time.Time {
+	if r.woken.Load() || r.leaves != item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] {
 		return time.Time{}
 	}
 	return r.notBefore

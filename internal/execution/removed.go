@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/placement"
 )
 
 // askLimit is how long a garden is asked about a shoot: a worker waits for it.
@@ -42,6 +43,10 @@ func (r *Reconciler) clusterRemoved(ctx context.Context, item *v1alpha1.DeployIt
 	if r.ClusterRemoved == nil || shoot == "" || item.Spec.Target == nil || item.Spec.OnDelete == nil || !item.Spec.OnDelete.SkipUninstallIfClusterRemoved {
 		return false, nil
 	}
+	if leftElsewhere(item) {
+		// What is on another cluster is there still, whatever became of this one.
+		return false, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	removed, err := r.ClusterRemoved(ctx, item.Namespace, shoot)
@@ -49,4 +54,11 @@ func (r *Reconciler) clusterRemoved(ctx context.Context, item *v1alpha1.DeployIt
 		return false, fmt.Errorf("find out whether the cluster of DeployItem %s is gone (onDelete.skipUninstallIfClusterRemoved): %w", item.Name, err)
 	}
 	return removed, nil
+}
+
+// leftElsewhere reports whether something of an item is left on a cluster to which its
+// Target led before.
+func leftElsewhere(item *v1alpha1.DeployItem) bool {
+	record, err := placement.Read(item.Status.ProviderStatus)
+	return err == nil && len(record.EarlierClusters) > 0
 }

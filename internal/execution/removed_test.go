@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
@@ -59,6 +60,12 @@ func TestClusterRemoved(t *testing.T) {
 		{"the garden says that it is gone", func(*v1alpha1.DeployItem) {}, nil, true, false},
 		{"a garden that does not answer holds the deletion up", func(*v1alpha1.DeployItem) {}, errors.New("no answer"), false, true},
 		{"no shoot is known", func(item *v1alpha1.DeployItem) { item.Annotations = nil }, nil, false, false},
+		{"something is left on another cluster", func(item *v1alpha1.DeployItem) {
+			item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"earlierClusters":[{"id":"u"}]}`)}
+		}, nil, false, false},
+		{"nothing is", func(item *v1alpha1.DeployItem) {
+			item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"cluster":{"id":"u"}}`)}
+		}, nil, true, false},
 		{"nobody asks for it any more", func(item *v1alpha1.DeployItem) { item.Spec.OnDelete = skips(false) }, nil, false, false},
 	}
 	for _, test := range tests {

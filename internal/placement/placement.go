@@ -177,9 +177,19 @@ func sameCluster(a, b deployer.ClusterIdentity) bool {
 	return (a.ID != "" && a.ID == b.ID) || a.Address == b.Address
 }
 
-// Without returns the record of clusters without an earlier one.
-func Without(clusters []deployer.EarlierCluster, key string) []deployer.EarlierCluster {
-	return slices.DeleteFunc(slices.Clone(clusters), func(earlier deployer.EarlierCluster) bool { return earlier.Key() == key })
+// Update returns the earlier clusters with what is left on one of them; one on which nothing
+// is left is forgotten.
+func Update(clusters []deployer.EarlierCluster, left deployer.EarlierCluster) []deployer.EarlierCluster {
+	clusters = slices.Clone(clusters)
+	at := slices.IndexFunc(clusters, func(earlier deployer.EarlierCluster) bool { return earlier.Key() == left.Key() })
+	switch {
+	case at < 0:
+		return clusters
+	case left.Release == nil && len(left.ManagedResources) == 0:
+		return slices.Delete(clusters, at, at+1)
+	}
+	clusters[at] = left
+	return clusters
 }
 
 // Describe names a cluster for people. The Target that led there is not named: Installations
@@ -210,6 +220,17 @@ func Objects(earlier deployer.EarlierCluster) string {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	return strings.Join(names, ", ")
+}
+
+// Leaves reports whether an annotation names an earlier cluster: it is the key of one, or
+// several with commas between them.
+func Leaves(annotation string, earlier deployer.ClusterIdentity) bool {
+	for key := range strings.SplitSeq(annotation, ",") {
+		if key = strings.TrimSpace(key); key != "" && key == earlier.Key() {
+			return true
+		}
+	}
+	return false
 }
 
 // Removed reports whether the policy of an object lets it be removed.

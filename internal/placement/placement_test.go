@@ -189,6 +189,18 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestLeaves: an annotation counts for the clusters that it names, and for no other one.
+func TestLeaves(t *testing.T) {
+	for annotation, want := range map[string]bool{"": false, "1": true, "2": false, "2, 1": true, "11": false, "a": false, "true": false, ",": false} {
+		if got := Leaves(annotation, *identity("a", "1")); got != want {
+			t.Errorf("%q: %t", annotation, got)
+		}
+	}
+	if !Leaves("a", *identity("a", "")) || Leaves("", deployer.ClusterIdentity{}) {
+		t.Error("without an ID, the address is the key; without both there is none")
+	}
+}
+
 // TestObjects: what is left, in a text that stays short.
 func TestObjects(t *testing.T) {
 	list := deployer.ManagedResourceStatusList{entry("a", ""), entry("b", ""), entry("c", "")}

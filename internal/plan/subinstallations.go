@@ -205,8 +205,10 @@ func (p *Plan) installation(ctx context.Context, template *v1alpha1.Installation
 			Optimization: template.Optimization,
 		},
 	}
-	if value, ok := parent.Annotations[v1alpha1.CacheHelmChartsAnnotation]; ok {
-		inst.Annotations[v1alpha1.CacheHelmChartsAnnotation] = value
+	for _, inherited := range []string{v1alpha1.CacheHelmChartsAnnotation, v1alpha1.LeaveEarlierClusterAnnotation} {
+		if value, ok := parent.Annotations[inherited]; ok {
+			inst.Annotations[inherited] = value
+		}
 	}
 	if len(template.Blueprint.Filesystem.RawMessage) > 0 {
 		inst.Spec.Blueprint.Inline = &v1alpha1.InlineBlueprint{Filesystem: template.Blueprint.Filesystem}

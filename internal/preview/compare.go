@@ -170,7 +170,7 @@ func (c *comparison) compare(ctx context.Context, t *task) ([]diff.Object, error
 	if err != nil {
 		return nil, err
 	}
-	item, earlier, err := place(ctx, t.object, connection)
+	item, earlier, err := c.place(ctx, t.object, connection)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package preview
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,13 +19,27 @@ import (
 	"go.landscaper.dev/internal/placement"
 )
 
+// Leaver is implemented by comparers whose items may have a release of Helm on a cluster,
+// besides the objects that are recorded.
+type Leaver interface {
+	// Release is the release that an item may have where its objects are, or nil.
+	Release(item *v1alpha1.DeployItem) (*apideployer.ReleaseReference, error)
+	// Released are the objects of the release of an item on an earlier cluster.
+	Released(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection, earlier apideployer.EarlierCluster) (apideployer.ManagedResourceStatusList, error)
+}
+
 // place lets the item of a task be as its job would find it on the cluster of its Target:
 // if that is another one than before, nothing of it is there. It returns the earlier
 // clusters, which the job would empty.
-func place(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection) (placed *v1alpha1.DeployItem, earlier []apideployer.EarlierCluster, err error) {
+func (c *comparison) place(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection) (placed *v1alpha1.DeployItem, earlier []apideployer.EarlierCluster, err error) {
 	record, err := placement.Read(item.Status.ProviderStatus)
 	if err != nil || record.Cluster == nil {
 		return item, nil, err
+	}
+	if leaver, ok := c.Comparers[item.Spec.Type].(Leaver); ok {
+		if record.Release, err = leaver.Release(item); err != nil {
+			return item, nil, err
+		}
 	}
 	record, moved, err := placement.Settle(ctx, record, on, item.Spec.Target.Name)
 	if err != nil {
@@ -44,10 +59,10 @@ func place(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connectio
 // leave returns what becomes of what is left on earlier clusters.
 func (c *comparison) leave(ctx context.Context, item *v1alpha1.DeployItem, earlier []apideployer.EarlierCluster) (found []diff.Object, err error) {
 	for _, one := range earlier {
-		if item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] == one.Key() {
+		if placement.Leaves(item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation], one.ClusterIdentity) {
 			continue
 		}
-		objects, err := c.leaveOne(ctx, item.Namespace, one)
+		objects, err := c.leaveOne(ctx, item, one)
 		if err != nil {
 			return nil, err
 		}
@@ -56,50 +71,61 @@ func (c *comparison) leave(ctx context.Context, item *v1alpha1.DeployItem, earli
 	return found, nil
 }
 
-func (c *comparison) leaveOne(ctx context.Context, namespace string, earlier apideployer.EarlierCluster) ([]diff.Object, error) {
+func (c *comparison) leaveOne(ctx context.Context, item *v1alpha1.DeployItem, earlier apideployer.EarlierCluster) (found []diff.Object, err error) {
 	targets := &v1alpha1.TargetList{}
-	if err := c.Reader.List(ctx, targets, client.InNamespace(namespace)); err != nil {
+	if err := c.Reader.List(ctx, targets, client.InNamespace(item.Namespace)); err != nil {
 		return nil, fmt.Errorf("look for a Target that leads to the earlier cluster %s: %w", placement.Describe(earlier.ClusterIdentity), err)
 	}
-	on, err := deployer.FindCluster(ctx, c.Clusters, targets.Items, earlier.ClusterIdentity, func() {})
-	if err == nil && on == nil {
-		err = fmt.Errorf("no Target of namespace %s leads to the earlier cluster %s: the job will wait for one", namespace, placement.Describe(earlier.ClusterIdentity))
+	on, reached := deployer.FindCluster(ctx, c.Clusters, targets.Items, earlier.ClusterIdentity, func() {})
+	if reached == nil && on == nil {
+		reached = fmt.Errorf("no Target of namespace %s leads to the earlier cluster %s: the job will wait for one", item.Namespace, placement.Describe(earlier.ClusterIdentity))
 	}
-	var found []diff.Object
-	for _, entry := range earlier.ManagedResources {
-		if !placement.Removed(entry) {
-			continue
+	entries := earlier.ManagedResources
+	if leaver, ok := c.Comparers[item.Spec.Type].(Leaver); ok && earlier.Release != nil && reached == nil {
+		// What belongs to the release is recorded in part, and without a policy.
+		entries = slices.DeleteFunc(slices.Clone(entries), func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
+		var released apideployer.ManagedResourceStatusList
+		released, reached = leaver.Released(ctx, item, on, earlier)
+		entries = append(entries, released...)
+	}
+	for _, entry := range entries {
+		if placement.Removed(entry) {
+			found = append(found, left(ctx, on, reached, entry, earlier))
 		}
-		object := diff.Object{
-			APIVersion: entry.Resource.APIVersion, Kind: entry.Resource.Kind, Namespace: entry.Resource.Namespace, Name: entry.Resource.Name,
-			Cluster: placement.Describe(earlier.ClusterIdentity),
-		}
-		if err != nil {
-			object.Unknown = err.Error()
-		} else if object, err = look(ctx, on, object); err != nil {
-			object.Unknown, err = err.Error(), nil
-		}
-		found = append(found, object)
 	}
 	return found, nil
 }
 
-// look reads an object that would be removed.
-func look(ctx context.Context, on *cluster.Connection, object diff.Object) (diff.Object, error) {
-	mapping, err := on.Mapping(ctx, schema.FromAPIVersionAndKind(object.APIVersion, object.Kind))
+// left is what becomes of an object on an earlier cluster.
+func left(ctx context.Context, on *cluster.Connection, reached error, entry apideployer.ManagedResourceStatus, earlier apideployer.EarlierCluster) diff.Object {
+	object := diff.Object{
+		APIVersion: entry.Resource.APIVersion, Kind: entry.Resource.Kind, Namespace: entry.Resource.Namespace, Name: entry.Resource.Name,
+		Cluster: placement.Describe(earlier.ClusterIdentity),
+	}
+	if reached == nil {
+		object.Before, reached = look(ctx, on, entry)
+	}
+	if reached != nil {
+		object.Unknown = reached.Error()
+	}
+	return object
+}
+
+// look reads an object that would be removed, nil if it does not exist.
+func look(ctx context.Context, on *cluster.Connection, entry apideployer.ManagedResourceStatus) (map[string]any, error) {
+	mapping, err := on.Mapping(ctx, schema.FromAPIVersionAndKind(entry.Resource.APIVersion, entry.Resource.Kind))
 	if meta.IsNoMatchError(err) {
-		return object, nil
+		return nil, nil
 	}
 	if err != nil {
-		return object, err
+		return nil, err
 	}
-	live, err := on.Get(ctx, mapping, object.Namespace, object.Name)
+	live, err := on.Get(ctx, mapping, entry.Resource.Namespace, entry.Resource.Name)
 	if apierrors.IsNotFound(err) {
-		return object, nil
+		return nil, nil
 	}
 	if err != nil {
-		return object, err
+		return nil, err
 	}
-	object.Before = live.Object
-	return object, nil
+	return live.Object, nil
 }

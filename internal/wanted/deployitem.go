@@ -69,6 +69,7 @@ func fill(item *v1alpha1.DeployItem, exec *v1alpha1.Execution, template *v1alpha
 	item.Annotations[v1alpha1.DeployerTypeAnnotation] = string(template.Type)
 	item.Annotations[v1alpha1.DeployerTargetNameAnnotation] = target
 	mirror(item.Annotations, exec.Annotations, v1alpha1.CacheHelmChartsAnnotation)
+	inherit(item.Annotations, exec.Annotations, v1alpha1.LeaveEarlierClusterAnnotation)
 }
 
 // takeLabels gives a DeployItem the labels of its template. Those that an earlier

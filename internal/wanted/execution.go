@@ -28,6 +28,7 @@ func Execution(inst *v1alpha1.Installation, items v1alpha1.DeployItemTemplateLis
 		exec.Annotations = map[string]string{}
 	}
 	mirror(exec.Annotations, inst.Annotations, v1alpha1.CacheHelmChartsAnnotation)
+	inherit(exec.Annotations, inst.Annotations, v1alpha1.LeaveEarlierClusterAnnotation)
 	exec.Spec.Context = inst.Spec.Context
 	if err := exec.Spec.SetItems(items); err != nil {
 		return nil, "", err // says what was encoded

@@ -91,6 +91,14 @@ func mirror(annotations, from map[string]string, key string) {
 	delete(annotations, key)
 }
 
+// inherit sets an annotation as it is on another object that has it; what somebody has set
+// here stays otherwise.
+func inherit(annotations, from map[string]string, key string) {
+	if value, ok := from[key]; ok {
+		annotations[key] = value
+	}
+}
+
 // merged returns a map with the entries of both; those of the second win.
 func merged(base, over map[string]string) map[string]string {
 	all := map[string]string{}

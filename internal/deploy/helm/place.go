@@ -23,15 +23,20 @@ func (d Deployer) place(ctx context.Context, item *deployer.Item, config *config
 	if err != nil {
 		return err
 	}
-	_, possible, err := mayHaveRelease(item)
+	there, err := releaseOf(item, config)
 	if err != nil {
 		return err
 	}
-	var there *apideployer.ReleaseReference
-	if possible && item.Status.ProviderStatus != nil {
-		there = &apideployer.ReleaseReference{Name: config.Name, Namespace: config.Namespace}
-	}
 	return item.Place(ctx, connection, there)
+}
+
+// releaseOf is the release that an item may have deployed, nil if it cannot have any.
+func releaseOf(item *deployer.Item, config *config) (*apideployer.ReleaseReference, error) {
+	_, possible, err := mayHaveRelease(item)
+	if err != nil || !possible {
+		return nil, err
+	}
+	return &apideployer.ReleaseReference{Name: config.Name, Namespace: config.Namespace}, nil
 }
 
 // placeBeforeRemoval is place for an item that goes: what is left on earlier clusters
@@ -61,8 +66,7 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 	if err != nil {
 		return nil, t.onEarlier(earlier, err)
 	}
-	told := slices.ContainsFunc(earlier.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
-	if len(history) == 0 || !belongs(history[len(history)-1], item, told || t.config.release()) {
+	if !t.ours(item, history, earlier) {
 		return nil, nil
 	}
 	within, err := t.config.uninstall.limit(item.Remaining())
@@ -76,6 +80,12 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 		return nil, t.onEarlier(earlier, err)
 	}
 	return uninstallation{operation, t, earlier}, nil
+}
+
+// ours reports whether a release on an earlier cluster is that of the item.
+func (t templates) ours(item *deployer.Item, history []*records.Record, earlier apideployer.EarlierCluster) bool {
+	told := slices.ContainsFunc(earlier.ManagedResources, func(entry apideployer.ManagedResourceStatus) bool { return entry.Policy == "" })
+	return len(history) > 0 && belongs(history[len(history)-1], item, told || t.config.release())
 }
 
 // onEarlier says of an error which release it is about, and where.

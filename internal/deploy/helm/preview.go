@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
@@ -71,4 +73,30 @@ func (s released) preview(ctx context.Context, item *deployer.Item) (found []dif
 		return nil, err
 	}
 	return release.Preview(ctx, store, wish, history, action)
+}
+
+// Release implements preview.Leaver.
+func (d Deployer) Release(object *v1alpha1.DeployItem) (*apideployer.ReleaseReference, error) {
+	item := &deployer.Item{DeployItem: object}
+	config, err := d.options.config(item)
+	if err != nil {
+		return nil, err
+	}
+	return releaseOf(item, config)
+}
+
+// Released implements preview.Leaver.
+func (d Deployer) Released(ctx context.Context, object *v1alpha1.DeployItem, on *deployer.Connection, earlier apideployer.EarlierCluster) (apideployer.ManagedResourceStatusList, error) {
+	item := &deployer.Item{DeployItem: object}
+	config, err := d.options.config(item)
+	if err != nil {
+		return nil, err
+	}
+	store := &records.Store{Cluster: target.On(on), Namespace: earlier.Release.Namespace, Now: d.options.Now}
+	history, err := store.History(ctx, earlier.Release.Name)
+	if err != nil || !d.templates(config).ours(item, history, earlier) {
+		return nil, err
+	}
+	found, err := release.Inventory(ctx, store, earlier.Release.Name, history)
+	return apideployer.ManagedResourceStatusList(found), err
 }

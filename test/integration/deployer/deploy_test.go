@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -94,6 +96,14 @@ func checkShape(t *testing.T, item *v1alpha1.DeployItem, jobID, uid string) {
 	for _, field := range []string{"transitionTimes", "lastReconcileTime", "jobIDGenerationTime", "conditions"} {
 		delete(status, field)
 	}
+	// Our own field beside what the public system writes.
+	cluster, _, _ := unstructured.NestedStringMap(status, "providerStatus", "cluster")
+	unstructured.RemoveNestedField(status, "providerStatus", "cluster")
+	address := cluster["address"]
+	delete(cluster, "address")
+	if diff := cmp.Diff(map[string]string{"id": systemID(t), "server": target.Server, "target": "cluster"}, cluster); diff != "" || len(address) != 32 {
+		t.Errorf("address %q, the cluster, -want +got\n%s", address, diff)
+	}
 	want := map[string]any{
 		"deployer":           map[string]any{"identity": "test-deployer", "name": "manifest.deployer.landscaper.gardener.cloud", "version": "test"},
 		"jobID":              jobID,
@@ -117,6 +127,16 @@ func checkShape(t *testing.T, item *v1alpha1.DeployItem, jobID, uid string) {
 	if ready, message := condition(item, v1alpha1.ReadyCondition); ready != v1alpha1.ConditionTrue {
 		t.Errorf("Ready is %s: %s", ready, message)
 	}
+}
+
+// systemID is how the target cluster is known.
+func systemID(t *testing.T) string {
+	t.Helper()
+	system := &corev1.Namespace{}
+	if err := deployed.Get(t.Context(), client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
+		t.Fatal(err)
+	}
+	return string(system.UID)
 }
 
 // deleteAndCount deletes an item with one ConfigMap.
