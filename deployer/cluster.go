@@ -58,6 +58,17 @@ func (i *Item) Place(ctx context.Context, connection *Connection, release *apide
 	return i.record(ctx)
 }
 
+// LeadsElsewhere reports whether the Target of the item leads to another cluster than the
+// one on which the recorded objects are. Nothing is recorded: that is for the next job.
+func (i *Item) LeadsElsewhere(ctx context.Context, connection *Connection) (bool, error) {
+	record, err := placement.Read(i.Status.ProviderStatus)
+	if err != nil || record.Cluster == nil || i.Spec.Target == nil {
+		return false, nil //nolint:nilerr // the next job tells it
+	}
+	_, moved, err := placement.Settle(ctx, record, connection, i.Spec.Target.Name)
+	return moved, err
+}
+
 // Recorded is what is recorded of the item on the cluster of its Target, and where that is.
 func (i *Item) Recorded() (cluster apideployer.ClusterIdentity, resources apideployer.ManagedResourceStatusList) {
 	record, err := placement.Read(i.Status.ProviderStatus)

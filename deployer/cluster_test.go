@@ -249,3 +249,41 @@ func (s *stage) mustStore(item *v1alpha1.DeployItem) {
 		s.Fatal(err)
 	}
 }
+
+// TestLeadsElsewhere: who looks at a finished item sees that its Target leads to another
+// cluster, and records nothing.
+func TestLeadsElsewhere(t *testing.T) {
+	old, next := apiServer(t, "old"), apiServer(t, "new")
+	clusters := cluster.NewPool(cluster.PoolOptions{Egress: Egress{AllowLoopback: true}})
+	item := newItem(func(item *v1alpha1.DeployItem) {
+		item.Spec.Target = &v1alpha1.ObjectReference{Name: "main", Namespace: "ns"}
+	})
+	s := onStage(t, &script{reconcile: recording}, item, leadingTo(t, "main", old, "a"))
+	s.reconciler.options.Clusters = clusters
+	unrecorded := &Item{DeployItem: item.DeepCopy()}
+	s.look()
+	recorded := &Item{DeployItem: s.item()}
+	before := string(recorded.Status.ProviderStatus.Raw)
+	for _, test := range []struct {
+		reason string
+		item   *Item
+		to     *httptest.Server
+		want   bool
+	}{
+		{"nothing is recorded", unrecorded, next, false},
+		{"the same cluster", recorded, old, false},
+		{"another one", recorded, next, true},
+		{"another address of the same one", recorded, apiServer(t, "old"), false},
+	} {
+		connection, err := clusters.Connect(t.Context(), leadingTo(t, "main", test.to, "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := test.item.LeadsElsewhere(t.Context(), connection); err != nil || got != test.want {
+			t.Errorf("%s: %t, error %v", test.reason, got, err)
+		}
+	}
+	if after := string(recorded.Status.ProviderStatus.Raw); after != before {
+		t.Errorf("it records %s", after)
+	}
+}

@@ -102,3 +102,44 @@ func TestMovedTree(t *testing.T) {
 		wantOn(t, cluster, "emptied", space, false, "own", "below", "first", "second")
 	}
 }
+
+// TestLeaveLandscape: the cluster is gone, and all Targets lead to a new one. The items
+// name what they cannot remove; one annotation of the root lets all of them go on.
+func TestLeaveLandscape(t *testing.T) {
+	startServer(t, env.ServerKubeconfig)
+	space := namespace(t)
+	through, closeIt := tunnel(t)
+	point(t, space, "host", through)
+	root := blueprintOf(t, singleImport, note("own", onCluster, "a"))
+	spec := rootOf(t, space, `imports: {targets: [{name: cluster, target: host}]}`, withSubs(root,
+		subOf(t, "single", `imports: {targets: [{name: cluster, target: cluster}]}`, blueprintOf(t, singleImport, note("below", onCluster, "b")))))
+	inst := waitSucceeded(t, create(t, installationOf(space, "gone", spec)))
+	closeIt()
+	point(t, space, "host", otherKubeconfig(t))
+	before := inst.Status.JobID
+	request(t, inst, v1alpha1.ReconcileOperation)
+	for _, item := range itemsByName(t, space) {
+		waitItem(t, item, "waiting", func(item *v1alpha1.DeployItem) bool {
+			return strings.Contains(messageOf(item), "no Target of namespace "+space+" leads to the earlier cluster https://127.0.0.1:")
+		})
+	}
+	request(t, inst, v1alpha1.InterruptOperation)
+	failed := waitFinished(t, inst, before)
+	if failed.Status.InstallationPhase != v1alpha1.InstallationPhases.Failed {
+		t.Fatalf("the job is %s", failed.Status.InstallationPhase)
+	}
+	wantOn(t, env.Admin, "new", space, true, "own", "below")
+	env.Annotate(t, failed, map[string]string{v1alpha1.LeaveEarlierClusterAnnotation: idOf(t, env.Workload), v1alpha1.OperationAnnotation: "reconcile"})
+	inst = waitDone(t, failed, failed.Status.JobID)
+	for name, item := range itemsByName(t, space) {
+		if clusters := clustersOf(t, item); len(clusters.EarlierClusters) != 0 || clusters.Cluster == nil || clusters.Cluster.ID != idOf(t, env.Admin) {
+			t.Errorf("item %s is recorded with %+v", name, clusters)
+		}
+	}
+	wantOn(t, env.Workload, "old", space, true, "own", "below")
+	if err := env.Admin.Delete(t.Context(), inst); err != nil {
+		t.Fatal(err)
+	}
+	waitGone(t, env.Admin, inst.DeepCopy(), &v1alpha1.InstallationList{})
+	wantOn(t, env.Admin, "new", space, false, "own", "below")
+}

@@ -91,6 +91,14 @@ func Drift(ctx context.Context, item *deployer.Item, source Source) ([]string, e
 	if err != nil {
 		return nil, err
 	}
+	elsewhere, err := item.LeadsElsewhere(ctx, connection)
+	if err != nil {
+		return nil, err
+	}
+	if elsewhere {
+		// All objects would be missing, which is not what has happened.
+		return []string{"the cluster to which Target " + item.Spec.Target.Name + " leads"}, nil
+	}
 	wish, recorded, err := wanted(ctx, item, source)
 	if err != nil {
 		return nil, err
