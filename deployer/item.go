@@ -122,6 +122,21 @@ func (i *Item) ClusterOf(ctx context.Context, targetName string) (*Connection, e
 	return i.connect(ctx, target)
 }
 
+// NameOfTarget returns the name under which people know another Target of the item's
+// namespace. What an Installation imports has a copy there whose name means nothing.
+func (i *Item) NameOfTarget(ctx context.Context, targetName string) string {
+	found := &v1alpha1.Target{}
+	key := types.NamespacedName{Namespace: i.Namespace, Name: targetName}
+	if err := i.reconciler.client.Get(ctx, key, found); err != nil || found.Labels[v1alpha1.DataObjectKeyLabel] == "" {
+		return targetName
+	}
+	name := found.Labels[v1alpha1.DataObjectKeyLabel]
+	if element := cmp.Or(found.Labels[v1alpha1.DataObjectIndexLabel], found.Labels[v1alpha1.DataObjectTargetMapKeyLabel]); element != "" {
+		name += "[" + element + "]"
+	}
+	return name
+}
+
 // Context returns the Context of the item. It is read when it is asked for: an
 // item that needs none works without. One that does not exist is a wait that ends when it
 // is there.

@@ -148,7 +148,7 @@ func (d *Deletion) begin(ctx context.Context) error {
 		for _, wanted := range group.Types {
 			kind, err := kindOf(ctx, step.cluster, wanted)
 			if err != nil {
-				return err
+				return fmt.Errorf("find kind %s%s: %w", wanted.Kind, target.Place(step.cluster), err)
 			}
 			step.kinds = append(step.kinds, kind)
 			groupKinds = append(groupKinds, kind.GroupKind())
@@ -195,7 +195,7 @@ func (d *Deletion) prepare(ctx context.Context) error {
 	errs := make([]error, len(todo))
 	parallel.Do(len(todo), func(i int) {
 		if errs[i] = todo[i].prepare(ctx, d.plan.Owner); errs[i] != nil {
-			errs[i] = fmt.Errorf("prepare the deletion of %s: %w", describe(todo[i].entry.Resource), errs[i])
+			errs[i] = fmt.Errorf("prepare the deletion of %s: %w", todo[i].describe(), errs[i])
 		}
 	})
 	return errors.Join(errs...)
@@ -211,7 +211,7 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 			return
 		}
 		if err := object.advance(ctx, d.plan); err != nil {
-			errs[i] = job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "delete "+describe(object.entry.Resource))
+			errs[i] = job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "delete "+object.describe())
 			return
 		}
 		if object.gone {
@@ -231,7 +231,7 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 	var waiting []string
 	for _, object := range step.objects {
 		if !object.gone {
-			waiting = append(waiting, "the end of "+describe(object.entry.Resource)+finalizers(object.left))
+			waiting = append(waiting, "the end of "+object.describe()+finalizers(object.left))
 		}
 	}
 	return waiting, nil
@@ -247,7 +247,7 @@ func (d *Deletion) list(ctx context.Context, step *step) error {
 	for i, wanted := range step.Types {
 		objects, err := listOf(ctx, step, step.kinds[i], wanted)
 		if err != nil {
-			return fmt.Errorf("list %s to delete all: %w", wanted.Kind, err)
+			return fmt.Errorf("list %s%s to delete all: %w", wanted.Kind, target.Place(step.cluster), err)
 		}
 		found = append(found, objects...)
 	}
@@ -285,8 +285,10 @@ func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wante
 	return found, nil
 }
 
-func describe(ref corev1.ObjectReference) string {
-	return apply.Describe(ref.Kind, ref.Namespace, ref.Name)
+// describe names the object, and its cluster where that is not the item's.
+func (o *doomed) describe() string {
+	ref := o.entry.Resource
+	return apply.Describe(ref.Kind, ref.Namespace, ref.Name) + target.Place(o.cluster)
 }
 
 // Close ends all watches.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/fieldpath"
 	"go.landscaper.dev/internal/deploy/target"
 )
@@ -149,6 +150,8 @@ type Reading struct {
 	// at is where the second sight looks.
 	at   place
 	done bool
+	// nowhere says that the object has no namespace although its kind needs one.
+	nowhere bool
 	// result may be anything, also nil.
 	result any
 }
@@ -174,8 +177,9 @@ func (r *Reading) Look(ctx context.Context) (missing string, err error) {
 			return "", err
 		}
 		r.first = target.SightOf(r.cluster, mapping, r.value.source.Namespace, r.value.source.Name, r.wake)
+		r.nowhere = r.value.source.Namespace == "" && mapping.Scope.Name() == meta.RESTScopeNameNamespace
 	}
-	found, missing, err := look(ctx, r.first, r.value.path, r.value.source.Kind, r.value.source.Name)
+	found, missing, err := r.look(ctx, r.first, r.value.path, r.source())
 	if err != nil || missing != "" {
 		return missing, err
 	}
@@ -194,7 +198,7 @@ func (r *Reading) hop(ctx context.Context, reference any) (found any, missing st
 	at, ok := placeOf(reference, r.value.source.Namespace)
 	if !ok {
 		// The reference may still be written.
-		return nil, fmt.Sprintf("a reference with a name at %s of %s %s", r.value.path, r.value.source.Kind, r.value.source.Name), follow(r.first)
+		return nil, fmt.Sprintf("a reference with a name at %s of %s", r.value.path, r.source()), follow(r.first)
 	}
 	if r.second != nil && r.at != at {
 		r.second.Close()
@@ -207,7 +211,7 @@ func (r *Reading) hop(ctx context.Context, reference any) (found any, missing st
 		}
 		r.second, r.at = target.SightOf(r.cluster, mapping, at.namespace, at.name, r.wake), at
 	}
-	found, missing, err = look(ctx, r.second, r.value.second.path, r.value.second.kind.Kind, at.name)
+	found, missing, err = r.look(ctx, r.second, r.value.second.path, r.describe(r.value.second.kind.Kind, at.namespace, at.name))
 	if missing != "" && err == nil {
 		// The reference itself may change, too.
 		err = follow(r.first)
@@ -228,24 +232,37 @@ func placeOf(reference any, namespace string) (place, bool) {
 func (r *Reading) mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	mapping, err := r.cluster.Mapping(ctx, kind)
 	if err != nil {
-		return nil, fmt.Errorf("export %s: find kind %s: %w", r.value.Name, kind.Kind, err)
+		return nil, fmt.Errorf("find kind %s%s: %w", kind.Kind, target.Place(r.cluster), err)
 	}
 	return mapping, nil
 }
 
 // look looks for a value in an object and follows the object while it is missing.
-func look(ctx context.Context, sight *target.Sight, path fieldpath.Path, kind, name string) (found any, missing string, err error) {
+func (r *Reading) look(ctx context.Context, sight *target.Sight, path fieldpath.Path, object string) (found any, missing string, err error) {
 	objects, err := sight.Look(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("read %s: %w", object, err)
 	}
 	if len(objects) == 0 {
-		return nil, fmt.Sprintf("%s %s", kind, name), follow(sight)
+		return nil, object, follow(sight)
 	}
 	if found, ok := first(objects[0], path); ok {
 		return found, "", nil
 	}
-	return nil, fmt.Sprintf("a value at %s of %s %s", path, kind, name), follow(sight)
+	return nil, fmt.Sprintf("a value at %s of %s", path, object), follow(sight)
+}
+
+// source names the object that has the value, or a reference to the one that has it.
+func (r *Reading) source() string {
+	from := r.value.source
+	if r.nowhere {
+		return r.describe(from.Kind, "", from.Name) + ", for which fromResource names no namespace"
+	}
+	return r.describe(from.Kind, from.Namespace, from.Name)
+}
+
+func (r *Reading) describe(kind, namespace, name string) string {
+	return apply.Describe(kind, namespace, name) + target.Place(r.cluster)
 }
 
 func follow(sight *target.Sight) error { return sight.Follow() }

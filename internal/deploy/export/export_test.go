@@ -124,13 +124,13 @@ func TestWaiting(t *testing.T) {
 	value := one(t, "{key: x, jsonPath: .status.ref, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}, fromObjectRef: {apiVersion: v1, kind: Secret, jsonPath: .data.p}}")
 	reading := value.Begin(cluster, func() { wakes++ })
 	steps := []struct{ object, missing string }{
-		{"", "ConfigMap a"},
-		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`, "a value at .status.ref of ConfigMap a"},
-		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: word}}`, "a reference with a name at .status.ref of ConfigMap a"},
-		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: {namespace: ns}}}`, "a reference with a name at .status.ref of ConfigMap a"},
-		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: {name: old}}}`, "Secret old"},
-		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: {name: b}}}`, "Secret b"},
-		{`{apiVersion: v1, kind: Secret, metadata: {name: b, namespace: ns}}`, "a value at .data.p of Secret b"},
+		{"", "ConfigMap ns/a"},
+		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`, "a value at .status.ref of ConfigMap ns/a"},
+		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: word}}`, "a reference with a name at .status.ref of ConfigMap ns/a"},
+		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: {namespace: ns}}}`, "a reference with a name at .status.ref of ConfigMap ns/a"},
+		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: {name: old}}}`, "Secret ns/old"},
+		{`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, status: {ref: {name: b}}}`, "Secret ns/b"},
+		{`{apiVersion: v1, kind: Secret, metadata: {name: b, namespace: ns}}`, "a value at .data.p of Secret ns/b"},
 		{`{apiVersion: v1, kind: Secret, metadata: {name: b, namespace: ns}, data: {p: word}}`, ""},
 	}
 	for i, step := range steps {
@@ -204,7 +204,7 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("missing %q, error %v", missing, err)
 	}
 	unknown := one(t, "{key: x, jsonPath: .a, fromResource: {apiVersion: acme.example/v1, kind: Nobody, name: a}}")
-	if _, err := unknown.Begin(cluster, func() {}).Look(t.Context()); err == nil || !strings.Contains(err.Error(), "export x: find kind Nobody") {
+	if _, err := unknown.Begin(cluster, func() {}).Look(t.Context()); err == nil || !strings.Contains(err.Error(), "find kind Nobody") {
 		t.Errorf("a kind that nobody knows: %v", err)
 	}
 }

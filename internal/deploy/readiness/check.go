@@ -36,14 +36,28 @@ type waiting struct {
 // Unfinished is an object that is not ready.
 type Unfinished struct {
 	Kind, Namespace, Name string
+	// Check is the custom check that it is about, Place where it is if that is not the
+	// cluster of the item; both may be empty.
+	Check, Place string
 	Finding
+}
+
+// What names the object and its cluster.
+func (u Unfinished) What() string { return apply.Describe(u.Kind, u.Namespace, u.Name) + u.Place }
+
+// Reason says what is missing, and who asks for it.
+func (u Unfinished) Reason() string {
+	if u.Check == "" {
+		return u.Why
+	}
+	return fmt.Sprintf("check %q: %s", u.Check, u.Why)
 }
 
 // Names says what is waited for, and how far it has come.
 func Names(unready []Unfinished) []string {
 	var list []string
 	for _, object := range unready {
-		list = append(list, fmt.Sprintf("%s to become ready (%s)", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))
+		list = append(list, fmt.Sprintf("%s to become ready (%s)", object.What(), object.Reason()))
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -119,6 +120,8 @@ func (c Custom) look(object *unstructured.Unstructured) Finding {
 type CustomCheck struct {
 	custom Custom
 	chosen []*chosen
+	// place is where the objects are if that is not the cluster of the item.
+	place string
 }
 
 // chosen is an object that was named, or all that have some labels.
@@ -127,23 +130,26 @@ type chosen struct {
 	kind, namespace, name string
 	// all says that objects are found by their labels.
 	all bool
+	// nowhere says that the object has no namespace although its kind needs one.
+	nowhere bool
 }
 
 // Begin begins the check on a cluster.
 func (c Custom) Begin(ctx context.Context, cluster target.Cluster, wake func()) (*CustomCheck, error) {
-	check := &CustomCheck{custom: c}
+	check := &CustomCheck{custom: c, place: target.Place(cluster)}
 	for _, reference := range c.references {
 		mapping, err := cluster.Mapping(ctx, schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind))
 		if err != nil {
-			return nil, fmt.Errorf("readiness check %s: find kind %s: %w", c.Name, reference.Kind, err)
+			return nil, fmt.Errorf("readiness check %q: find kind %s%s: %w", c.Name, reference.Kind, check.place, err)
 		}
 		sight := target.SightOf(cluster, mapping, reference.Namespace, reference.Name, wake)
-		check.chosen = append(check.chosen, &chosen{Sight: sight, kind: reference.Kind, namespace: reference.Namespace, name: reference.Name})
+		nowhere := reference.Namespace == "" && mapping.Scope.Name() == meta.RESTScopeNameNamespace
+		check.chosen = append(check.chosen, &chosen{Sight: sight, kind: reference.Kind, namespace: reference.Namespace, name: reference.Name, nowhere: nowhere})
 	}
 	if c.selector != nil {
 		mapping, err := cluster.Mapping(ctx, schema.FromAPIVersionAndKind(c.selector.APIVersion, c.selector.Kind))
 		if err != nil {
-			return nil, fmt.Errorf("readiness check %s: find kind %s: %w", c.Name, c.selector.Kind, err)
+			return nil, fmt.Errorf("readiness check %q: find kind %s%s: %w", c.Name, c.selector.Kind, check.place, err)
 		}
 		sight := target.SightOfSelected(cluster, mapping, c.selector.Namespace, labels.Set(c.selector.Labels), wake)
 		check.chosen = append(check.chosen, &chosen{Sight: sight, kind: c.selector.Kind, namespace: c.selector.Namespace, name: labels.Set(c.selector.Labels).String(), all: true})
@@ -160,14 +166,14 @@ func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
 	for _, chosen := range c.chosen {
 		objects, err := chosen.Look(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("readiness check %s: %w", c.custom.Name, err)
+			return nil, fmt.Errorf("readiness check %q: look at %s: %w", c.custom.Name, c.unfinished(chosen, Finding{}).What(), err)
 		}
 		left := c.judge(chosen, objects)
 		if len(left) == 0 {
 			continue
 		}
 		if err := chosen.Follow(); err != nil {
-			return nil, fmt.Errorf("readiness check %s: %s is not ready: %s; %w", c.custom.Name, left[0].Name, left[0].Why, err)
+			return nil, fmt.Errorf("readiness check %q: %s is not ready: %s; %w", c.custom.Name, left[0].What(), left[0].Why, err)
 		}
 		unready = append(unready, left...)
 	}
@@ -178,18 +184,28 @@ func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
 func (c *CustomCheck) judge(chosen *chosen, objects []*unstructured.Unstructured) []Unfinished {
 	if len(objects) == 0 {
 		why := "it does not exist yet"
-		if chosen.all {
+		switch {
+		case chosen.all:
 			why = "no object has these labels yet"
+		case chosen.nowhere:
+			why = "it does not exist: the check names no namespace for it"
 		}
-		return []Unfinished{{Kind: chosen.kind, Namespace: chosen.namespace, Name: chosen.name, Finding: Finding{Why: why}}}
+		return []Unfinished{c.unfinished(chosen, Finding{Why: why})}
 	}
 	var unready []Unfinished
 	for _, object := range objects {
 		if finding := c.custom.look(object); !finding.Ready() {
-			unready = append(unready, unfinished(object, finding))
+			found := unfinished(object, finding)
+			found.Check, found.Place = c.custom.Name, c.place
+			unready = append(unready, found)
 		}
 	}
 	return unready
+}
+
+// unfinished is what was chosen, as long as there is no object.
+func (c *CustomCheck) unfinished(chosen *chosen, finding Finding) Unfinished {
+	return Unfinished{Kind: chosen.kind, Namespace: chosen.namespace, Name: chosen.name, Check: c.custom.Name, Place: c.place, Finding: finding}
 }
 
 // Close ends all watches.

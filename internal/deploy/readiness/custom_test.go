@@ -195,7 +195,7 @@ func TestCheckUnderTrouble(t *testing.T) {
 	broken := errors.New("connection refused")
 	cluster := memory.New()
 	cluster.Fault = func(memory.Request) memory.Fault { return memory.Fault{Before: broken} }
-	if _, err := begin(t, cluster, func() {}, config).Look(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), "readiness check c") {
+	if _, err := begin(t, cluster, func() {}, config).Look(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), `readiness check "c": look at ConfigMap ns/a`) {
 		t.Errorf("error %v", err)
 	}
 	cluster.Fault, cluster.NoWatch = nil, errors.New("forbidden")

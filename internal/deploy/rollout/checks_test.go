@@ -66,7 +66,7 @@ func TestCustomChecks(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	test.clusters["edge"] = edge
-	mustWait(t, r, "Pod app=web to become ready")
+	mustWait(t, r, `Pod app=web on Target edge to become ready (check "there": no object has these labels yet)`)
 	edge.Put(objects(t, running)[0].Object)
 	mustEnd(t, r)
 	if cluster.Watched()+edge.Watched() != 0 {
@@ -84,7 +84,7 @@ func TestCustomCheckInTime(t *testing.T) {
 	r := start(t, &testJob{expired: true}, memory.New(), wish, nil)
 	_, err := r.Continue(t.Context())
 	var shown *jobError
-	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || !strings.Contains(err.Error(), "resource ns/signal of type ConfigMap\": it does not exist yet") || job.OutcomeOf(err) != job.Terminal {
+	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || !strings.Contains(err.Error(), "resource ns/signal of type ConfigMap\": check \"here\": it does not exist yet") || job.OutcomeOf(err) != job.Terminal {
 		t.Errorf("error %v", err)
 	}
 	if err := r.Close(); err != nil {
@@ -105,7 +105,7 @@ func TestOwnLimits(t *testing.T) {
 		}, "resource ns/signal of type ConfigMap"},
 		{"a value", func(w *Wish) {
 			w.Exports = exportsFrom(t, `{defaultTimeout: 10ms, exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]}`)
-		}, `timeout at: "deployer: during export - key: a": there is no ConfigMap late`},
+		}, `timeout at: "deployer: during export - key: a": it waited for ConfigMap ns/late`},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestExports(t *testing.T) {
 	wish := wishFor(objects(t, configMap))
 	wish.Exports = exportsFrom(t, "exports: ["+here+","+there+"]")
 	r := start(t, test, cluster, wish, nil)
-	mustWait(t, r, "Secret s, to export a.s")
+	mustWait(t, r, "Secret ns/s on Target edge, to export a.s")
 	if len(test.exported) != 0 {
 		t.Errorf("exported before everything was there: %v", test.exported)
 	}
@@ -201,7 +201,7 @@ func TestExportInTime(t *testing.T) {
 	wish.Exports = exportsFrom(t, "exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]")
 	_, err := start(t, &testJob{expired: true}, memory.New(), wish, nil).Continue(t.Context())
 	var shown *jobError
-	if !errors.As(err, &shown) || shown.Operation != "ReconcileManifests" || shown.Reason != "ReadExportValues" || !strings.Contains(err.Error(), `timeout at: "deployer: during export - key: a": there is no ConfigMap late`) {
+	if !errors.As(err, &shown) || shown.Operation != "ReconcileManifests" || shown.Reason != "ReadExportValues" || !strings.Contains(err.Error(), `timeout at: "deployer: during export - key: a": it waited for ConfigMap ns/late`) {
 		t.Errorf("error %v", err)
 	}
 	var cause *jobError

@@ -114,6 +114,6 @@ func exportCheckpoint(value export.Value) string {
 
 // notExportedInTime says which value was not there when the time was over.
 func notExportedInTime(value export.Value, missing string) error {
-	err := job.NewError(published.Export, "ProgressingTimeout", fmt.Sprintf("timeout at: %q: there is no %s", exportCheckpoint(value), missing), v1alpha1.ErrorTimeout)
+	err := job.NewError(published.Export, "ProgressingTimeout", fmt.Sprintf("timeout at: %q: it waited for %s", exportCheckpoint(value), missing), v1alpha1.ErrorTimeout)
 	return job.Wrap(err, published.ReconcileManifests, "ReadExportValues", "")
 }

@@ -222,7 +222,7 @@ func (j itemJob) Cluster(ctx context.Context, targetName string) (target.Cluster
 	if err != nil {
 		return nil, err
 	}
-	return target.On(connection), nil
+	return target.Elsewhere(target.On(connection), j.NameOfTarget(ctx, targetName)), nil
 }
 
 // Export implements Job.

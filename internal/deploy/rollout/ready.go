@@ -110,11 +110,19 @@ func (w *wait) look(ctx context.Context) ([]readiness.Unfinished, error) {
 // notReadyInTime says which object was not ready when the time was over, and why.
 func notReadyInTime(unready []readiness.Unfinished) error {
 	first := unready[0]
-	message := fmt.Sprintf("timeout at: %q: %s", fmt.Sprintf("deployer: during readiness check - resource %s/%s of type %s", first.Namespace, first.Name, first.Kind), first.Why)
+	message := fmt.Sprintf("timeout at: %q: %s", fmt.Sprintf("deployer: during readiness check - resource %s/%s of type %s", first.Namespace, first.Name, first.Kind), notReady(first))
 	if more := len(unready) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more objects are not ready)", more)
 	}
 	return job.NewError(published.WaitForObjectsReady, "ProgressingTimeout", message, v1alpha1.ErrorTimeout, v1alpha1.ErrorForInfoOnly)
+}
+
+// notReady says why an object is not ready. The published text before it names no cluster.
+func notReady(object readiness.Unfinished) string {
+	if object.Place == "" {
+		return object.Reason()
+	}
+	return "it" + object.Place + " is not ready: " + object.Reason()
 }
 
 // hopeless says which objects will not become ready by themselves, and why.
@@ -122,7 +130,7 @@ func hopeless(unready []readiness.Unfinished) error {
 	var failures []string
 	for _, object := range unready {
 		if object.Hopeless {
-			failures = append(failures, fmt.Sprintf("%s will not become ready by itself: %s", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))
+			failures = append(failures, fmt.Sprintf("%s will not become ready by itself: %s", object.What(), object.Reason()))
 		}
 	}
 	message := failures[0]

@@ -78,9 +78,9 @@ func TestHopeless(t *testing.T) {
 	wish.Checks = checks(t, `[{name: by expression, resourceSelector: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: ns}, expressions: {failed: "data.go == '2'", current: "data.go == '1'"}}]`)
 	cluster := memory.New()
 	r = start(t, &testJob{}, cluster, wish, nil)
-	mustWait(t, r, "ConfigMap ns/signal to become ready (it does not exist yet)")
+	mustWait(t, r, `ConfigMap ns/signal to become ready (check "by expression": it does not exist yet)`)
 	cluster.Put(objects(t, strings.Replace(signal, `"1"`, `"2"`, 1))[0].Object)
-	if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/signal will not become ready by itself: its condition failed holds") || job.OutcomeOf(err) != job.Terminal {
+	if _, err := r.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/signal will not become ready by itself: check \"by expression\": its condition failed holds") || job.OutcomeOf(err) != job.Terminal {
 		t.Errorf("error %v", err)
 	}
 }

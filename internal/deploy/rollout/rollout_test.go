@@ -44,7 +44,7 @@ func (j *testJob) Expired() bool { return j.expired }
 func (j *testJob) Wake()         { j.wakes++ }
 func (j *testJob) Cluster(_ context.Context, name string) (target.Cluster, error) {
 	if cluster := j.clusters[name]; cluster != nil {
-		return cluster, nil
+		return target.Elsewhere(cluster, name), nil
 	}
 	return nil, job.NewWaiting("test", "NoTargetFound", "Target "+name+" does not exist")
 }

@@ -61,22 +61,22 @@ func TestExports(t *testing.T) {
 			return strings.Contains(message, want)
 		})
 	}
-	awaitMessage("ConfigMap there, to export there.text")
+	awaitMessage("ConfigMap " + namespace + "/there on Target edge, to export there.text")
 	there := configMap(namespace, "there")
 	if err := items.Create(t.Context(), there); err != nil {
 		t.Fatal(err)
 	}
-	awaitMessage("a value at .data.late of ConfigMap there")
+	awaitMessage("a value at .data.late of ConfigMap " + namespace + "/there on Target edge")
 	there.Data = map[string]string{"late": secretWord}
 	if err := items.Update(t.Context(), there); err != nil {
 		t.Fatal(err)
 	}
-	awaitMessage("ServiceAccount robot, to export there.account")
+	awaitMessage("ServiceAccount " + namespace + "/robot on Target edge, to export there.account")
 	robot := &corev1.ServiceAccount{ObjectMeta: configMap(namespace, "robot").ObjectMeta, ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}}
 	if err := items.Create(t.Context(), robot); err != nil {
 		t.Fatal(err)
 	}
-	awaitMessage("Secret pull")
+	awaitMessage("Secret " + namespace + "/pull on Target edge")
 	pull := &corev1.Secret{ObjectMeta: configMap(namespace, "pull").ObjectMeta, Data: map[string][]byte{"password": []byte(secretWord)}}
 	if err := items.Create(t.Context(), pull); err != nil {
 		t.Fatal(err)

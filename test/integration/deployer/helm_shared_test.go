@@ -163,13 +163,13 @@ exportsFromManifests:
 		if err := deployed.Create(t.Context(), signal); err != nil {
 			t.Fatal(err)
 		}
-		awaitText(t, item, "ConfigMap of="+item.Namespace+" to become ready")
+		awaitText(t, item, "ConfigMap of="+item.Namespace+` on Target edge to become ready (check "there": `)
 		signal = configMap(item.Namespace, "signal")
 		signal.Labels, signal.Data = map[string]string{"of": item.Namespace}, map[string]string{"go": ""}
 		if err := items.Create(t.Context(), signal); err != nil {
 			t.Fatal(err)
 		}
-		awaitText(t, item, "ConfigMap there, to export both")
+		awaitText(t, item, "ConfigMap "+item.Namespace+"/there on Target edge, to export both")
 		there := configMap(item.Namespace, "there")
 		there.Data = map[string]string{"text": "of the edge"}
 		if err := items.Create(t.Context(), there); err != nil {

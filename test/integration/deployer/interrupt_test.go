@@ -90,7 +90,7 @@ func TestInterruptionOfEachStage(t *testing.T) {
 		{"custom checks", awaitsSignal, create, "ConfigMap NAMESPACE/signal to become ready", v1alpha1.DeployItemPhases.Failed, signal, false},
 		{
 			"exports", oneConfigMap + "exports: {exports: [{key: go, jsonPath: .data.go, fromResource: {apiVersion: v1, kind: ConfigMap, name: signal, namespace: NAMESPACE}}]}\n",
-			create, "ConfigMap signal, to export go", v1alpha1.DeployItemPhases.Failed, signal, false,
+			create, "ConfigMap NAMESPACE/signal, to export go", v1alpha1.DeployItemPhases.Failed, signal, false,
 		},
 		{"orphans", twoConfigMaps, func(t *testing.T, item *v1alpha1.DeployItem) {
 			deploy(t, item, "goes")
