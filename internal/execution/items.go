@@ -35,6 +35,9 @@ func (r *Reconciler) ensureItem(ctx context.Context, exec *v1alpha1.Execution, t
 	if change == wanted.None {
 		return live, nil
 	}
+	if err := r.leaveRemoved(ctx, live, item); err != nil {
+		return nil, err
+	}
 	if err := r.Client.Update(ctx, item); err != nil {
 		return nil, fmt.Errorf("update DeployItem %s: %w", item.Name, err)
 	}

@@ -47,6 +47,11 @@ func (r *Reconciler) clusterRemoved(ctx context.Context, item *v1alpha1.DeployIt
 		// What is on another cluster is there still, whatever became of this one.
 		return false, nil
 	}
+	return r.askGarden(ctx, item, shoot)
+}
+
+// askGarden asks whether a shoot is gone.
+func (r *Reconciler) askGarden(ctx context.Context, item *v1alpha1.DeployItem, shoot string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	removed, err := r.ClusterRemoved(ctx, item.Namespace, shoot)
@@ -54,6 +59,26 @@ func (r *Reconciler) clusterRemoved(ctx context.Context, item *v1alpha1.DeployIt
 		return false, fmt.Errorf("find out whether the cluster of DeployItem %s is gone (onDelete.skipUninstallIfClusterRemoved): %w", item.Name, err)
 	}
 	return removed, nil
+}
+
+// leaveRemoved lets an item that gets a Target of another shoot leave what it has deployed
+// on the one before, if that is gone and the item would be deleted without uninstalling
+// then. It is asked with the update that tells the other shoot: later nobody knows the one
+// before.
+func (r *Reconciler) leaveRemoved(ctx context.Context, live, item *v1alpha1.DeployItem) error {
+	before := live.Annotations[v1alpha1.ClusterNameAnnotation]
+	if r.ClusterRemoved == nil || before == "" || before == item.Annotations[v1alpha1.ClusterNameAnnotation] || item.Spec.OnDelete == nil || !item.Spec.OnDelete.SkipUninstallIfClusterRemoved {
+		return nil
+	}
+	record, err := placement.Read(live.Status.ProviderStatus)
+	if err != nil || record.Cluster == nil {
+		return nil //nolint:nilerr // the deployer tells it
+	}
+	removed, err := r.askGarden(ctx, item, before)
+	if removed {
+		item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation] = record.Cluster.Key()
+	}
+	return err
 }
 
 // leftElsewhere reports whether something of an item is left on a cluster to which its

@@ -82,3 +82,51 @@ func TestClusterRemoved(t *testing.T) {
 		})
 	}
 }
+
+// TestLeaveRemoved: an item whose shoot is gone leaves what was there when it gets another
+// Target, under the same conditions under which it would be deleted without uninstalling.
+func TestLeaveRemoved(t *testing.T) {
+	const recorded = `{"cluster":{"id":"u"}}`
+	for _, test := range []struct {
+		reason        string
+		before, after string
+		onDelete      *v1alpha1.OnDeleteConfig
+		status        string
+		gone          bool
+		answer        error
+		asked         bool
+		want          string
+	}{
+		{"the shoot before is gone", "eu", "us", skips(true), recorded, true, nil, true, "u"},
+		{"the Target is none of a shoot any more", "eu", "", skips(true), recorded, true, nil, true, "u"},
+		{"it is still there", "eu", "us", skips(true), recorded, false, nil, true, ""},
+		{"a garden that does not answer holds the job up", "eu", "us", skips(true), recorded, false, errors.New("no answer"), true, ""},
+		{"the shoot is the same", "eu", "eu", skips(true), recorded, true, nil, false, ""},
+		{"it was none of a shoot", "", "us", skips(true), recorded, true, nil, false, ""},
+		{"nobody asks for it", "eu", "us", nil, recorded, true, nil, false, ""},
+		{"it is switched off", "eu", "us", skips(false), recorded, true, nil, false, ""},
+		{"nothing is recorded", "eu", "us", skips(true), `{}`, true, nil, false, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			live := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Namespace: "test", Annotations: map[string]string{v1alpha1.ClusterNameAnnotation: test.before}}}
+			live.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(test.status)}
+			item := live.DeepCopy()
+			item.Spec.OnDelete = test.onDelete
+			item.Annotations[v1alpha1.ClusterNameAnnotation] = test.after
+			asked := false
+			r := &Reconciler{ClusterRemoved: func(_ context.Context, _, shoot string) (bool, error) {
+				asked = true
+				if shoot != test.before {
+					t.Errorf("asked about %s", shoot)
+				}
+				return test.gone, test.answer
+			}}
+			if err := r.leaveRemoved(t.Context(), live, item); !errors.Is(err, test.answer) {
+				t.Errorf("error %v", err)
+			}
+			if got := item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation]; got != test.want || asked != test.asked {
+				t.Errorf("it leaves %q, asked %t", got, asked)
+			}
+		})
+	}
+}
