@@ -80,6 +80,23 @@ func (c *Connection) List(ctx context.Context, mapping *meta.RESTMapping, namesp
 	})
 }
 
+// ListSome reads objects with some labels, but no more than limit, in one request.
+func (c *Connection) ListSome(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set, limit int64) (objects []*unstructured.Unstructured, err error) {
+	ctx, _, end := budget.WithLoan(ctx, c.memory)
+	defer end()
+	err = c.try(ctx, func(ctx context.Context) error {
+		list, err := c.objects(mapping, namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String(), Limit: limit})
+		if err != nil {
+			return err
+		}
+		for i := range list.Items[:min(len(list.Items), int(limit))] {
+			objects = append(objects, &list.Items[i])
+		}
+		return nil
+	})
+	return objects, err
+}
+
 // ListMetadata reads the metadata of all objects of a kind, in a namespace or in all
 // of them.
 func (c *Connection) ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error) {

@@ -29,6 +29,11 @@ func quoted(said string, about *request) string {
 	return ""
 }
 
+// Said returns what a message of an API server says about the cluster itself, for those
+// who find one in the status of an object: names, and nothing that may be a value; "" if
+// nothing of it is known.
+func Said(message string) string { return words(message, &request{}) }
+
 const (
 	// maxName is how long a name is repeated: those that people give are shorter.
 	maxName = 100

@@ -78,7 +78,7 @@ func answer(before, now *unstructured.Unstructured) (finding Finding, settled bo
 	case ready == nil || !of(ready, now):
 		return Finding{Why: "Flux has not worked on its present generation yet"}, false
 	case ready["status"] == "False":
-		return Finding{Why: failure(ready, now)}, ready["reason"] == buildFailed
+		return Finding{Why: failedAt(ready, now)}, ready["reason"] == buildFailed
 	case ready["status"] != "True":
 		return Finding{Why: atWork}, false
 	case number(now, now.GetGeneration(), "status", "observedGeneration") != now.GetGeneration():
@@ -96,8 +96,8 @@ const notSeen = "Flux has not seen its present generation yet"
 // which its status does not tell any more then.
 const atWork = "Flux is at work"
 
-// failure says what Flux has failed at.
-func failure(ready map[string]any, object *unstructured.Unstructured) string {
+// failedAt says what Flux has failed at.
+func failedAt(ready map[string]any, object *unstructured.Unstructured) string {
 	reason, _ := ready["reason"].(string)
 	return oneLine(conceal(detail(reason, ready), object))
 }
@@ -166,7 +166,7 @@ type sources struct {
 
 // recall adds the last failure to what can be said while Flux tries again.
 func (s *sources) recall(finding Finding, now *unstructured.Unstructured) Finding {
-	if ready := condition(now, "Ready"); ready != nil && finding.Why == failure(ready, now) {
+	if ready := condition(now, "Ready"); ready != nil && finding.Why == failedAt(ready, now) {
 		s.failures[now.GetUID()] = finding.Why
 	}
 	if last := s.failures[now.GetUID()]; finding.Why == atWork && last != "" {
@@ -302,7 +302,7 @@ func artifact(source *unstructured.Unstructured) (revision, why string) {
 			return "", finding.Why
 		}
 	case !seen && !suspended && ready != nil && ready["status"] == "False":
-		return "", failure(ready, source)
+		return "", failedAt(ready, source)
 	case !seen && !suspended:
 		// What it has is what somebody wanted before.
 		return "", notSeen

@@ -28,6 +28,8 @@ type Check struct {
 type waiting struct {
 	mapping *meta.RESTMapping
 	object  *unstructured.Unstructured
+	// live is as it was seen last.
+	live    *unstructured.Unstructured
 	watch   target.Watch
 	lag     target.Lag
 	finding Finding
@@ -40,6 +42,8 @@ type Unfinished struct {
 	// cluster of the item; both may be empty.
 	Check, Place string
 	Finding
+	// object is as it was seen last, or nil.
+	object *unstructured.Unstructured
 }
 
 // What names the object and its cluster.
@@ -63,7 +67,7 @@ func Names(unready []Unfinished) []string {
 }
 
 func unfinished(object *unstructured.Unstructured, finding Finding) Unfinished {
-	return Unfinished{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Finding: finding}
+	return Unfinished{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Finding: finding, object: object}
 }
 
 // NewCheck returns a check by a rule that calls wake when there is news.
@@ -74,7 +78,7 @@ func NewCheck(on target.Cluster, rule Rule, wake func()) *Check {
 // Add adds an object as a write or a read returned it.
 func (c *Check) Add(mapping *meta.RESTMapping, object *unstructured.Unstructured) {
 	if finding := c.rule(object); !finding.Ready() {
-		c.waiting = append(c.waiting, &waiting{mapping: mapping, object: object, finding: finding})
+		c.waiting = append(c.waiting, &waiting{mapping: mapping, object: object, live: object, finding: finding})
 	}
 }
 
@@ -93,7 +97,7 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 			continue
 		}
 		left = append(left, w)
-		unready = append(unready, unfinished(w.object, w.finding))
+		unready = append(unready, unfinished(w.live, w.finding))
 	}
 	c.waiting = left
 	if len(left) == 0 && c.sources != nil {
@@ -151,6 +155,7 @@ func (c *Check) reread(ctx context.Context, w *waiting) error {
 
 // judge says how far an object has come.
 func (c *Check) judge(ctx context.Context, w *waiting, now *unstructured.Unstructured) (Finding, error) {
+	w.live = now
 	if c.sources != nil {
 		return c.sources.judge(ctx, w.object, now)
 	}

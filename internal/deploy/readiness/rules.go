@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,11 +69,22 @@ const maxLine = 200
 
 // oneLine makes a short line of a text that somebody else may have written.
 func oneLine(text string) string {
-	line := []rune(strings.Join(strings.Fields(text), " "))
+	line := []rune(strings.Join(strings.Fields(strings.Map(shown, strings.ToValidUTF8(text, ""))), " "))
 	if len(line) > maxLine {
 		return string(line[:maxLine]) + "…"
 	}
 	return string(line)
+}
+
+// shown leaves out what gives orders to a terminal.
+func shown(char rune) rune {
+	switch {
+	case unicode.IsSpace(char):
+		return ' '
+	case !unicode.IsPrint(char):
+		return -1
+	}
+	return char
 }
 
 // current adds that the controller has seen the object as it is now.

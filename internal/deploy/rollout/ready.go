@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/readiness"
+	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
 )
@@ -70,17 +71,20 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.waitFor(append(unready, others...), nil)
+	return r.waitFor(ctx, r.cluster, append(unready, others...), nil)
 }
 
 // waitFor says what is waited for, unless the time is over or waiting does not help.
-func (r *Rollout) waitFor(unready []readiness.Unfinished, within *limit.Limit) ([]string, error) {
+func (r *Rollout) waitFor(ctx context.Context, cluster target.Cluster, unready []readiness.Unfinished, within *limit.Limit) ([]string, error) {
+	isHopeless := slices.ContainsFunc(unready, func(object readiness.Unfinished) bool { return object.Hopeless })
+	late := r.job.Expired() || within.Reached()
+	unready = r.causes.Explain(ctx, cluster, unready, isHopeless || late)
 	switch {
 	case len(unready) == 0:
 		return nil, nil
-	case slices.ContainsFunc(unready, func(object readiness.Unfinished) bool { return object.Hopeless }):
+	case isHopeless:
 		return nil, hopeless(unready)
-	case r.job.Expired() || within.Reached():
+	case late:
 		return nil, notReadyInTime(unready)
 	}
 	return readiness.Names(unready), nil
@@ -146,7 +150,9 @@ type customChecks struct {
 	over int
 	// check is the one that is under way, or nil.
 	check *readiness.CustomCheck
-	limit *limit.Limit
+	// cluster is where it looks.
+	cluster target.Cluster
+	limit   *limit.Limit
 }
 
 func (c *customChecks) close() {
@@ -172,6 +178,7 @@ func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
 			r.custom.check = nil
 			return nil, err
 		}
+		r.custom.cluster = cluster
 		r.custom.limit = limit.New(spec.Timeout, r.job.Wake)
 	}
 	unready, err := r.custom.check.Look(ctx)
@@ -183,5 +190,5 @@ func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
 		r.custom.over++
 		return nil, nil
 	}
-	return r.waitFor(unready, r.custom.limit)
+	return r.waitFor(ctx, r.custom.cluster, unready, r.custom.limit)
 }

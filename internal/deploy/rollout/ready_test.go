@@ -71,7 +71,7 @@ func TestHopeless(t *testing.T) {
 	_, err := start(t, &testJob{}, memory.New(), wish, nil).Continue(t.Context())
 	var shown *jobError
 	if !errors.As(err, &shown) || shown.Operation != "WaitForObjectsReady" || shown.Reason != "ObjectFailed" || job.OutcomeOf(err) != job.Terminal ||
-		!strings.Contains(err.Error(), "Pod ns/q will not become ready by itself: Containers in CrashLoop state: web (and 1 more objects)") {
+		!strings.Contains(err.Error(), "Pod ns/q will not become ready by itself: Containers in CrashLoop state: web; container web ends again and again (CrashLoopBackOff) (and 1 more objects)") {
 		t.Errorf("error %v", err)
 	}
 	wish = wishFor(objects(t, configMap))

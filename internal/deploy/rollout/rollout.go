@@ -129,6 +129,7 @@ type Rollout struct {
 	cleaned     bool
 	answers     wait
 	readiness   wait
+	causes      *readiness.Causes
 	custom      customChecks
 	exports     exports
 	patched     bool
@@ -162,6 +163,7 @@ func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, reco
 		applied:   make([]bool, len(objects)),
 		inventory: recorded.With(objects),
 		ending:    deletion.Awaiting(cluster, job.Wake),
+		causes:    readiness.NewCauses(job.Wake),
 	}
 	if len(r.inventory) == 0 {
 		return r, nil
@@ -367,6 +369,7 @@ func (r *Rollout) Close() error {
 		}
 	}
 	r.custom.close()
+	r.causes.Close()
 	r.exports.close()
 	r.ending.Close()
 	if r.orphans != nil {

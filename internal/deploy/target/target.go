@@ -30,6 +30,8 @@ type Cluster interface {
 	Apply(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, options cluster.ApplyOptions) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, options metav1.DeleteOptions) (*unstructured.Unstructured, error)
 	List(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set) ([]*unstructured.Unstructured, error)
+	// ListSome reads no more objects than limit.
+	ListSome(ctx context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set, limit int64) ([]*unstructured.Unstructured, error)
 	ListMetadata(ctx context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error)
 	// Watch looks out for news about an object and calls wake then.
 	Watch(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) Watch

@@ -386,6 +386,8 @@ func (o *Operation) awaitReady(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	isHopeless := slices.ContainsFunc(unready, func(object readiness.Unfinished) bool { return object.Hopeless })
+	unready = o.causes.Explain(ctx, o.store.Cluster, unready, isHopeless || o.late())
 	for _, object := range unready {
 		if object.Hopeless {
 			return nil, &unreadyObject{job.NewError(published.WaitForObjectsReady, "ObjectFailed",

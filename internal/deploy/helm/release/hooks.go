@@ -14,6 +14,7 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 )
@@ -207,6 +208,7 @@ func (o *Operation) awaitHook(ctx context.Context, run *hookRun, event helmrelea
 		}
 		progress, failure := hookProgress(object, now)
 		if failure != "" {
+			failure = o.explainHook(ctx, now, failure, true)
 			return nil, &failedHook{event: event, name: describe(object), cause: fmt.Errorf("%s", failure)}
 		}
 		if progress == "" {
@@ -215,9 +217,17 @@ func (o *Operation) awaitHook(ctx context.Context, run *hookRun, event helmrelea
 		if err := sight.Follow(); err != nil {
 			return nil, fmt.Errorf("%s hook %s: %w", event, describe(object), err)
 		}
-		return []string{fmt.Sprintf("%s hook %s to complete (%s)", event, describe(object), progress)}, nil
+		return []string{fmt.Sprintf("%s hook %s to complete (%s)", event, describe(object), o.explainHook(ctx, now, progress, o.late()))}, nil
 	}
 	return nil, nil
+}
+
+// explainHook adds to how far a hook has come what its pods tell.
+func (o *Operation) explainHook(ctx context.Context, now *unstructured.Unstructured, progress string, last bool) string {
+	if now == nil {
+		return progress
+	}
+	return o.causes.Explain(ctx, o.store.Cluster, []readiness.Unfinished{readiness.About(now, progress)}, last)[0].Why
 }
 
 var (

@@ -77,6 +77,7 @@ type Operation struct {
 	applied     map[key]bool
 	results     []applied
 	check       *readiness.Check
+	causes      *readiness.Causes
 	going       *deletion.Deletion
 	pruned      bool
 	hooks       map[helmrelease.HookEvent]*hookRun
@@ -91,7 +92,7 @@ type applied struct {
 
 // Plan returns the operation that deploys a wish. Nothing is changed yet.
 func Plan(ctx context.Context, store *records.Store, job Job, wish Wish, history []*records.Record, action Action) (*Operation, error) {
-	o := &Operation{store: store, wish: wish, job: job, earlier: history, doing: string(action)}
+	o := &Operation{store: store, wish: wish, job: job, earlier: history, doing: string(action), causes: readiness.NewCauses(job.Wake)}
 	o.reset()
 	if err := o.look(ctx); err != nil {
 		return nil, err
@@ -363,6 +364,7 @@ func (o *Operation) Close() error {
 	if o.check != nil {
 		o.check.Close()
 	}
+	o.causes.Close()
 	o.going.Close()
 	for _, run := range o.hooks {
 		run.close()

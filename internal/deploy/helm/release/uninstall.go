@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
+	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -18,7 +19,7 @@ const uninstall = "uninstall"
 
 // PlanRemoval returns the operation that removes a release. Nothing is changed yet.
 func PlanRemoval(ctx context.Context, store *records.Store, work Job, wish Wish, history []*records.Record) (*Operation, error) {
-	o := &Operation{store: store, wish: wish, job: work, earlier: history, doing: uninstall}
+	o := &Operation{store: store, wish: wish, job: work, earlier: history, doing: uninstall, causes: readiness.NewCauses(work.Wake)}
 	o.reset()
 	if err := o.look(ctx); err != nil {
 		return nil, err

@@ -227,6 +227,12 @@ func (c *Cluster) List(_ context.Context, mapping *meta.RESTMapping, namespace s
 	return c.list("list", mapping, namespace, selector)
 }
 
+// ListSome implements target.Cluster.
+func (c *Cluster) ListSome(_ context.Context, mapping *meta.RESTMapping, namespace string, selector labels.Set, limit int64) ([]*unstructured.Unstructured, error) {
+	objects, err := c.list("list", mapping, namespace, selector)
+	return objects[:min(len(objects), int(limit))], err
+}
+
 // ListMetadata implements target.Cluster.
 func (c *Cluster) ListMetadata(_ context.Context, mapping *meta.RESTMapping, namespace string) ([]*unstructured.Unstructured, error) {
 	return c.list("list", mapping, namespace, nil)
