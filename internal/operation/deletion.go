@@ -41,7 +41,9 @@ type Uninstall struct {
 // Leftovers are objects on a cluster to which the Target of an item does not lead any more.
 type Leftovers struct {
 	// Cluster is the address of the cluster.
-	Cluster string                   `json:"cluster"`
+	Cluster string `json:"cluster"`
+	// Release is a release of Helm, as namespace and name.
+	Release string                   `json:"release,omitempty"`
 	Objects []corev1.ObjectReference `json:"objects,omitempty"`
 }
 
@@ -169,7 +171,11 @@ func uninstallOf(node *inspect.Node, path string, step int) Uninstall {
 	if item.Status.ProviderStatus != nil && json.Unmarshal(item.Status.ProviderStatus.Raw, &status) == nil {
 		u.Objects = removed(status.ManagedResources)
 		for _, earlier := range status.EarlierClusters {
-			u.EarlierClusters = append(u.EarlierClusters, Leftovers{Cluster: placement.Describe(earlier.ClusterIdentity), Objects: removed(earlier.ManagedResources)})
+			left := Leftovers{Cluster: placement.Describe(earlier.ClusterIdentity), Objects: removed(earlier.ManagedResources)}
+			if earlier.Release != nil {
+				left.Release = earlier.Release.Namespace + "/" + earlier.Release.Name
+			}
+			u.EarlierClusters = append(u.EarlierClusters, left)
 		}
 	}
 	return u

@@ -65,6 +65,21 @@ func TestUninstalls(t *testing.T) {
 	}
 }
 
+// TestLeftovers: what is left on other clusters is told apart from what is on the cluster of
+// the Target.
+func TestLeftovers(t *testing.T) {
+	const status = `{"cluster":{"id":"n"},"managedResources":[{"policy":"manage","resource":{"kind":"ConfigMap","name":"a"}}],"earlierClusters":[` +
+		`{"id":"o","server":"https://old.example","release":{"name":"r","namespace":"ns"},"managedResources":[{"policy":"manage","resource":{"kind":"Secret","name":"b"}},{"policy":"keep","resource":{"kind":"Secret","name":"kept"}}]}]}`
+	got := UninstallOf(item("own", "", status), "shop")
+	if len(got.Objects) != 1 || got.Objects[0].Name != "a" {
+		t.Errorf("on the cluster of the Target there are %v", got.Objects)
+	}
+	if len(got.EarlierClusters) != 1 || got.EarlierClusters[0].Cluster != "https://old.example" || got.EarlierClusters[0].Release != "ns/r" ||
+		len(got.EarlierClusters[0].Objects) != 1 || got.EarlierClusters[0].Objects[0].Name != "b" {
+		t.Errorf("on earlier clusters there are %+v", got.EarlierClusters)
+	}
+}
+
 // TestUninstallsOfCircle: an order for what could never be deployed.
 func TestUninstallsOfCircle(t *testing.T) {
 	root := sub("shop", "", "")

@@ -116,6 +116,11 @@ func TestLeaveLandscape(t *testing.T) {
 	inst := waitSucceeded(t, create(t, installationOf(space, "gone", spec)))
 	closeIt()
 	point(t, space, "host", otherKubeconfig(t))
+	if code, got, _ := cli(t, "inst", "plan", "gone", "-n", space); code != 2 || !strings.Contains(got, "? ConfigMap "+space+"/own from the earlier cluster https://127.0.0.1:") ||
+		!strings.Contains(got, "connection refused") {
+		// The copy of the Target leads there until the job.
+		t.Errorf("the plan (code %d) is\n%s", code, got)
+	}
 	before := inst.Status.JobID
 	request(t, inst, v1alpha1.ReconcileOperation)
 	for _, item := range itemsByName(t, space) {

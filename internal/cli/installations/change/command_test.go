@@ -46,6 +46,14 @@ status:
     - {policy: manage, resource: {kind: Namespace, name: "\x1b[2Jgone"}}
     - {policy: manage, resource: {kind: ConfigMap, namespace: ns, name: c}}
     - {policy: keep, resource: {kind: ConfigMap, namespace: ns, name: kept}}
+    cluster: {id: new}
+    earlierClusters:
+    - id: old
+      server: "https://\x1b[2Jold.example"
+      release: {name: r, namespace: ns}
+      managedResources:
+      - {policy: manage, resource: {kind: ConfigMap, namespace: ns, name: c}}
+      - {policy: keep, resource: {kind: ConfigMap, namespace: ns, name: kept}}
 `
 	part = `
 apiVersion: landscaper.gardener.cloud/v1alpha1
@@ -98,7 +106,8 @@ func TestCommands(t *testing.T) {
 		{"one that does not exist keeps the others from running", NewRerunCommand, "shop none", 3, "", "Error: there is no Installation none", ""},
 		{"nor does one of them that is a part of another", NewRerunCommand, "shop shop-web", 1, "", "Error: the command is only supported for root installations: shop-web is a part of shop, reconcile that\n", ""},
 		{"what would go is shown without asking for it, and nothing acts on the terminal", NewDeleteCommand, "shop --dry-run", 0,
-			"1. shop/item on edge\n   - Namespace ?[2Jgone\n   - ConfigMap ns/c\n", "", ""},
+			"1. shop/item on edge\n   - Namespace ?[2Jgone\n   - ConfigMap ns/c\n" +
+				"   - release ns/r on the earlier cluster https://?[2Jold.example\n   - ConfigMap ns/c on the earlier cluster https://?[2Jold.example\n", "", ""},
 		{"what stays is not listed", NewDeleteCommand, "shop --dry-run --without-uninstall", 0, "1. shop/item on edge (what it has deployed stays)\n", "", ""},
 		{"nothing is deployed", NewDeleteCommand, "tools --dry-run", 0, "Nothing is deployed.\n", "", ""},
 		{"a part comes back", NewDeleteCommand, "shop-web --yes", 0, "Nothing is deployed.\nThe deletion of the Installation shop-web was asked for\n",

@@ -114,10 +114,22 @@ func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) 
 			fmt.Fprintf(out, "   - %s\n", terminal.Printable(named(object)))
 		}
 		for _, earlier := range u.EarlierClusters {
-			for _, object := range earlier.Objects {
-				fmt.Fprintf(out, "   - %s on the earlier cluster %s\n", terminal.Printable(named(object)), terminal.Printable(earlier.Cluster))
-			}
+			showLeftovers(out, earlier)
 		}
+	}
+}
+
+// showLeftovers tells what goes from a cluster to which the Target of an item led before.
+func showLeftovers(out io.Writer, earlier operation.Leftovers) {
+	var left []string
+	if earlier.Release != "" {
+		left = append(left, "release "+earlier.Release)
+	}
+	for _, object := range earlier.Objects {
+		left = append(left, named(object))
+	}
+	for _, name := range left {
+		fmt.Fprintf(out, "   - %s on the earlier cluster %s\n", terminal.Printable(name), terminal.Printable(earlier.Cluster))
 	}
 }
 
