@@ -16,6 +16,7 @@ import (
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
 )
 
@@ -274,6 +275,21 @@ func tunnel(t *testing.T) (kubeconfig string, closeIt func()) {
 	return strings.ReplaceAll(env.TargetKubeconfig, env.Target.Server, "https://"+listener.Addr().String()), closeIt
 }
 
+// askedForID is how often the server has asked the target cluster for its identity.
+func askedForID(t *testing.T, since lab.Mark) (asked int) {
+	t.Helper()
+	requests, err := env.Target.Requests(t.Context(), since, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, request := range requests {
+		if request.Resource == "namespaces" && request.Name == metav1.NamespaceSystem && strings.HasPrefix(request.UserAgent, "landscaper/") {
+			asked++
+		}
+	}
+	return asked
+}
+
 // TestSameCluster: another address and other credentials of the same cluster move
 // nothing. A cluster that does not answer any more holds up what is on the new one as
 // little as possible, and is said.
@@ -286,9 +302,25 @@ func TestSameCluster(t *testing.T) {
 	if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(deployed), deployed); err != nil {
 		t.Fatal(err)
 	}
-	for _, kubeconfig := range []string{env.TargetKubeconfig + "\n# rotated\n", through} {
-		point(t, space, "host", kubeconfig)
+	for _, test := range []struct {
+		reason, kubeconfig string
+		// asked is how often the cluster is asked for its identity.
+		asked int
+	}{
+		{"nothing has changed", env.TargetKubeconfig, 0},
+		{"other credentials", env.TargetKubeconfig + "\n# rotated\n", 0},
+		{"another address", through, 1},
+		{"nothing has changed since", through, 0},
+	} {
+		mark, err := env.Target.Mark(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		point(t, space, "host", test.kubeconfig)
 		inst = again(t, inst, inst.Spec, v1alpha1.InstallationPhases.Succeeded)
+		if asked := askedForID(t, mark); asked != test.asked {
+			t.Errorf("%s: the cluster is asked %d times for its identity", test.reason, asked)
+		}
 		current := configMap(space, "one")
 		if err := env.Workload.Get(t.Context(), client.ObjectKeyFromObject(current), current); err != nil || current.UID != deployed.UID || current.ResourceVersion != deployed.ResourceVersion {
 			t.Errorf("the ConfigMap is another one: %v, error %v", current.ObjectMeta, err)
