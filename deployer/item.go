@@ -184,8 +184,9 @@ func (i *Item) record(ctx context.Context) error {
 	return i.write(ctx)
 }
 
-// Warn tells what is probably not meant, by an event. For each reason that is done once
-// in a job: attempts that are repeated say nothing. Messages repeat no values.
+// Warn tells what is probably not meant: by a condition, which stays until the next job,
+// and by an event. For each reason that is done once in a job: attempts that are repeated
+// say nothing. Messages repeat no values.
 func (i *Item) Warn(reason string, messages ...string) {
 	if i.run == nil || i.run.jobID == "" || len(messages) == 0 {
 		// Whoever plans, or looks at a finished item, has no job.
@@ -198,6 +199,8 @@ func (i *Item) Warn(reason string, messages ...string) {
 		i.run.warned = map[string]struct{}{}
 	}
 	i.run.warned[reason] = struct{}{}
+	i.run.warnings = append(i.run.warnings, jobWarning{reason, messages})
+	i.run.noteWarnings(i.DeployItem, i.reconciler.now())
 	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeWarning, reason, "ReconcileDeployItem", "%s", job.Note(strings.Join(messages, "; ")))
 }
 

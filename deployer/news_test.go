@@ -2,13 +2,19 @@ package deployer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // TestNewsOfAWait shows that the status follows what is waited for, at a rate that does
@@ -96,5 +102,56 @@ func TestWarningsAreTexts(t *testing.T) {
 	s.look()
 	if told := s.told(); len(told) != 1 || !utf8.ValidString(told[0]) || len(told[0]) > 1100 || !strings.HasSuffix(told[0], "...") {
 		t.Errorf("told %q", told)
+	}
+}
+
+// TestWarningsAreInTheStatus: they come with a write that the job makes anyway, stay until
+// the next job and go with it, also over a write that is lost.
+func TestWarningsAreInTheStatus(t *testing.T) {
+	warnings := []string{"spec.config.readinessCheks: unknown field"}
+	s := onStage(t, &script{reconcile: func(_ context.Context, item *Item) (Result, error) {
+		item.Warn("UnknownFields", warnings...)
+		warnings = nil // as a deployer whose further attempts go on from there
+		return Done(), nil
+	}}, newItem())
+	said := func() string {
+		found := job.GetCondition(s.item().Status.Conditions, v1alpha1.WarningsCondition)
+		if found == nil {
+			return ""
+		}
+		return string(found.Status) + " " + found.Reason + " " + found.Message
+	}
+	const want = "True UnknownFields spec.config.readinessCheks: unknown field"
+	s.trouble = []error{apierrors.NewConflict(schema.GroupResource{}, "item", errors.New("x"))}
+	s.look()
+	s.look()
+	s.expect("Succeeded", true, "")
+	if got := said(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	again := func() {
+		item := s.item()
+		HandOver(item, s.clock)
+		if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
+			t.Fatal(err)
+		}
+		s.look()
+		s.expect("Succeeded", true, "")
+	}
+	item := s.item()
+	item.Spec.UpdateOnChangeOnly = true
+	if err := s.reconciler.client.Update(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	if again(); said() != want {
+		t.Errorf("a job that looks at nothing: %q", said())
+	}
+	item = s.item()
+	item.Spec.UpdateOnChangeOnly = false
+	if err := s.reconciler.client.Update(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	if again(); said() != "" {
+		t.Errorf("after a job without warnings: %q", said())
 	}
 }

@@ -178,11 +178,15 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 	item := &Item{DeployItem: seen.item.DeepCopy(), Target: seen.target, reconciler: r, key: keyOf(seen.item), stored: seen.stored}
 	if decision.start {
 		report.TakeUp(item.DeployItem, r.information(), decision.ownJob, report.Stamp(seen.now))
+		if decision.do != finishUnchanged {
+			// What is not looked at again is as it was.
+			job.DropCondition(&item.Status.Conditions, v1alpha1.WarningsCondition)
+		}
 	}
 	item.run = r.runs.begin(item.DeployItem)
 	item.run.woken.Store(false)
 	item.run.target, item.run.leaves = versionOf(seen.target), item.Annotations[v1alpha1.LeaveEarlierClusterAnnotation]
-	item.run.resume(item.DeployItem)
+	item.run.resume(item.DeployItem, seen.now)
 	result, err := r.carryOut(ctx, item, decision)
 	switch {
 	case errors.Is(err, errOutdated):

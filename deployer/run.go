@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/internal/job"
 )
 
 const (
@@ -47,8 +48,9 @@ type run struct {
 	leaves string
 	// needs are other objects that the work has asked for.
 	needs map[need]struct{}
-	// warned are the reasons of the warnings that were told.
-	warned map[string]struct{}
+	// warned are the reasons of the warnings that were told, warnings what they say.
+	warned   map[string]struct{}
+	warnings []jobWarning
 	// exported says that the deployer has exported, or taken an export back; then export
 	// is where to, or nil.
 	exported bool
@@ -59,8 +61,22 @@ type run struct {
 // is done, so that it does not do it again when the write was lost that tells it.
 func (r *run) noteExport(to *v1alpha1.ObjectReference) { r.exported, r.export = true, to }
 
+// jobWarning is what is probably not meant, all of one kind.
+type jobWarning struct {
+	reason   string
+	messages []string
+}
+
+// noteWarnings brings the warnings of the job into the status of its item.
+func (r *run) noteWarnings(item *v1alpha1.DeployItem, now time.Time) {
+	for _, warning := range r.warnings {
+		job.AddWarnings(&item.Status.Conditions, warning.reason, warning.messages, item.Generation, report.Stamp(now))
+	}
+}
+
 // resume brings into the status of an item what an earlier attempt has found out.
-func (r *run) resume(item *v1alpha1.DeployItem) {
+func (r *run) resume(item *v1alpha1.DeployItem, now time.Time) {
+	r.noteWarnings(item, now)
 	if r.exported {
 		item.Status.ExportReference = r.export.DeepCopy()
 	}

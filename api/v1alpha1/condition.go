@@ -28,6 +28,12 @@ const (
 	// StalledCondition is true when nothing more happens until somebody changes
 	// something.
 	StalledCondition ConditionType = "Stalled"
+	// WarningsCondition is true when the last job has found what is probably not meant, such
+	// as a field that does not exist and has no effect. It is there only while it is true.
+	WarningsCondition ConditionType = "Warnings"
+	// ChildWarningsCondition is true when objects below have WarningsCondition; its message
+	// names them. It is there only while it is true.
+	ChildWarningsCondition ConditionType = "ChildWarnings"
 )
 
 // Condition is one observation about an object.

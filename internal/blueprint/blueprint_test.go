@@ -117,6 +117,7 @@ func TestMissingDescriptionTellsWhatIsThere(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
+	const maxWarnings = 50
 	for _, test := range []struct {
 		reason, description string
 		want                []string

@@ -212,5 +212,9 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
-	return r.reporter().Enter(ctx, report.Execution(s.exec), phase)
+	subject := report.Execution(s.exec)
+	if phase == v1alpha1.PhaseStringSucceeded {
+		s.noteWarnings(subject, metav1.NewTime(r.Now()))
+	}
+	return r.reporter().Enter(ctx, subject, phase)
 }

@@ -87,7 +87,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case errors.Is(err, report.ErrGone):
 		r.forget(s.exec)
 	}
-	return r.reporter().Report(ctx, report.Execution(s.exec), string(last.do), err)
+	subject := report.Execution(s.exec)
+	if job.OutcomeOf(err) == job.Terminal {
+		s.noteWarnings(subject, metav1.NewTime(r.Now()))
+	}
+	return r.reporter().Report(ctx, subject, string(last.do), err)
 }
 
 // maxSteps is more than any Execution needs without waiting.

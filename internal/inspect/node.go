@@ -68,6 +68,8 @@ type Node struct {
 	Reason string `json:"reason,omitempty"`
 	// Message is what the object publishes about why it is not ready.
 	Message string `json:"message,omitempty"`
+	// Warnings is what the last job of the object has found that is probably not meant.
+	Warnings string `json:"warnings,omitempty"`
 	// LastError is the published error of the last step.
 	LastError *v1alpha1.Error `json:"lastError,omitempty"`
 	// StartTime is when the current or last job began.

@@ -68,6 +68,9 @@ func (f facts) fill(n *Node) {
 	if !n.Ready {
 		n.Reason, n.Message = f.blocker()
 	}
+	if f.holds(v1alpha1.WarningsCondition) {
+		n.Warnings = f.condition(v1alpha1.WarningsCondition).Message
+	}
 	n.StartTime, n.FinishTime = f.period()
 	n.PhaseTime, n.times, n.conditions = f.phaseTime, f.times, f.conditions
 }

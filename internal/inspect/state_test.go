@@ -205,3 +205,14 @@ func TestAbortedExecution(t *testing.T) {
 		t.Errorf("one that has ended says %q", got)
 	}
 }
+
+// TestWarnings: they change nothing about how an object stands.
+func TestWarnings(t *testing.T) {
+	inst := object("Succeeded")
+	before := Tree(Snapshot{Installations: []*v1alpha1.Installation{inst}}, inst.Namespace, inst.Name)
+	inst.Status.Conditions = append(inst.Status.Conditions, v1alpha1.Condition{Type: v1alpha1.WarningsCondition, Status: v1alpha1.ConditionTrue, Message: "m"})
+	after := Tree(Snapshot{Installations: []*v1alpha1.Installation{inst}}, inst.Namespace, inst.Name)
+	if after.Warnings != "m" || before.Warnings != "" || after.State != before.State {
+		t.Errorf("%q, %s", after.Warnings, after.State)
+	}
+}

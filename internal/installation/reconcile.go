@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -135,6 +136,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if s.subject != nil && job.OutcomeOf(err) != job.Transient && job.OutcomeOf(err) != job.Conflict {
 		r.outages.Over(s.Inst.UID)
+	}
+	if s.subject != nil && job.OutcomeOf(err) == job.Terminal {
+		s.noteWarnings(metav1.NewTime(r.Now()))
 	}
 	return r.reporter().Report(ctx, s.subject, string(last.Do), err)
 }

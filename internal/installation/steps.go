@@ -162,6 +162,9 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
+	if phase == v1alpha1.PhaseStringSucceeded {
+		s.noteWarnings(metav1.NewTime(r.Now()))
+	}
 	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {
 		return err // says what was written
 	}

@@ -1,6 +1,14 @@
 package installation
 
-import "go.landscaper.dev/api/v1alpha1"
+import (
+	"cmp"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
 
 // Reasons of the events about what was found on the way to the children.
 const (
@@ -29,3 +37,17 @@ var unaskedJobs = map[v1alpha1.JobTrigger]string{
 
 // withoutFirst returns what a list has after the entries that another begins with.
 func withoutFirst(list, first []string) []string { return list[min(len(first), len(list)):] }
+
+// noteWarnings says in the status of an Installation whose job ends which objects below have
+// warnings. It is stored with the end of the job.
+func (s *snapshot) noteWarnings(now metav1.Time) {
+	var said []string
+	if s.Exec != nil {
+		said = job.WarningsOf("", s.Exec.Status.Conditions)
+	}
+	for _, sub := range s.Subs {
+		name := cmp.Or(sub.Annotations[v1alpha1.SubinstallationNameAnnotation], sub.Name)
+		said = append(said, job.WarningsOf(fmt.Sprintf("subinstallation %q: ", name), sub.Status.Conditions)...)
+	}
+	job.NoteChildWarnings(s.subject.Status.Conditions, said, s.Inst.Status.ObservedGeneration, now)
+}

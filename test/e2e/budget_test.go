@@ -86,6 +86,10 @@ var budgets = []struct {
 		t.Helper()
 		waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))
 	}},
+	{"with warnings: no write more, an event for each kind of them", landscape.Smallest.Plus(budget{Events: 2}), func(t *testing.T, space string) {
+		t.Helper()
+		checkWarnings(t, waitSucceeded(t, create(t, misspelt(space, "warned"))))
+	}},
 	{"and once more without a change: 8 more, and the object is read", landscape.Smallest.Plus(landscape.Again), func(t *testing.T, space string) {
 		t.Helper()
 		first := waitSucceeded(t, create(t, newInstallation(space, "smallest", oneConfigMap)))

@@ -40,6 +40,9 @@ func (p *printer) description(node *inspect.Node, prefix string) error {
 	if text != "" {
 		p.lines(strings.Split(text, "\n"), prefix, "")
 	}
+	if node.Warnings != "" && !p.options.Details {
+		p.lines([]string{"Warning: " + node.Warnings}, prefix, "")
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/helm/chart"
+	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/manifest"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/schedule"
@@ -60,6 +61,9 @@ func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.
 	}
 	if err := d.place(ctx, item, config); err != nil {
 		return deployer.Result{}, err
+	}
+	if item.Remembered() == nil {
+		item.Warn(ignored.UnknownFields, ignored.Fields[helmv1alpha1.ProviderConfiguration](item.Spec.Configuration)...)
 	}
 	if config.release() {
 		return d.reconcileRelease(ctx, item, config)

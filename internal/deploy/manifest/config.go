@@ -15,6 +15,7 @@ import (
 	manifest "go.landscaper.dev/api/manifest/v1alpha2"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/job"
@@ -58,6 +59,18 @@ func parseConfig(raw *runtime.RawExtension) (*manifest.ProviderConfiguration, er
 		return manifest.FromV1alpha1(old), nil
 	}
 	return nil, configError(parseConfiguration, fmt.Errorf("apiVersion must be %s or %s", manifest.GroupVersion, manifestv1alpha1.GroupVersion))
+}
+
+// unknownFields lists the fields of a configuration that its version does not have.
+func unknownFields(raw *runtime.RawExtension) []string {
+	var document version
+	if raw == nil || decode(raw.Raw, &document) != nil {
+		return nil
+	}
+	if document.APIVersion == manifestv1alpha1.GroupVersion.String() {
+		return ignored.Fields[manifestv1alpha1.ProviderConfiguration](raw)
+	}
+	return ignored.Fields[manifest.ProviderConfiguration](raw)
 }
 
 // decode reads JSON. Its error names the field and the type, never a value.

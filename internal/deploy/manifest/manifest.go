@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
+	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/deploy/target"
@@ -83,6 +84,7 @@ func (s source) Wish(_ context.Context, item *deployer.Item) (rollout.Wish, erro
 	if err != nil {
 		return rollout.Wish{}, err
 	}
+	item.Warn(ignored.UnknownFields, unknownFields(item.Spec.Configuration)...)
 	return s.wish(config)
 }
 

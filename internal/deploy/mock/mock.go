@@ -16,6 +16,7 @@ import (
 	mockv1alpha1 "go.landscaper.dev/api/mock/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/ignored"
 	"go.landscaper.dev/internal/deploy/schedule"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
@@ -41,6 +42,7 @@ func (Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.Re
 	if err != nil {
 		return deployer.Result{}, job.Wrap(err, published.InitMockOperation, "ParseProviderConfiguration", "spec.config", v1alpha1.ErrorConfigurationProblem)
 	}
+	item.Warn(ignored.UnknownFields, ignored.Fields[mockv1alpha1.ProviderConfiguration](item.Spec.Configuration)...)
 	if config.ProviderStatus != nil {
 		item.Status.ProviderStatus = config.ProviderStatus.DeepCopy()
 	}

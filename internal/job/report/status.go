@@ -100,6 +100,8 @@ func (s Status) Trigger(jobID string, now metav1.Time) {
 func (s Status) Begin(generation int64, now metav1.Time) {
 	s.times(now).InitTime = &now
 	*s.ObservedGeneration = generation
+	job.DropCondition(s.Conditions, v1alpha1.WarningsCondition)
+	job.DropCondition(s.Conditions, v1alpha1.ChildWarningsCondition)
 }
 
 // Wait notes that the job now waits for its children.
@@ -166,11 +168,13 @@ func (s Status) SetFalse(conditionType v1alpha1.ConditionType, reason, message s
 	job.SetCondition(s.Conditions, v1alpha1.Condition{Type: conditionType, Status: v1alpha1.ConditionFalse, Reason: reason, Message: message}, now)
 }
 
-// Warn notes warnings of one kind. They are told once in a job, with its next
-// transition; attempts that are repeated say nothing.
+// Warn notes warnings of one kind in the status, which keeps them until the next job. They
+// are also told by an event, once in a job with its next transition; attempts that are
+// repeated say nothing.
 func (s *Subject) Warn(reason string, messages []string) {
 	if len(messages) > 0 {
 		s.warnings = append(s.warnings, warning{reason, messages})
+		job.AddWarnings(s.Status.Conditions, reason, messages, *s.Status.ObservedGeneration, metav1.Now())
 	}
 }
 

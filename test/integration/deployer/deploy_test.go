@@ -159,3 +159,20 @@ func deleteAndCount(t *testing.T, item *v1alpha1.DeployItem) {
 		t.Errorf("requests to the resource cluster for the deletion, -want +got\n%s", diff)
 	}
 }
+
+// TestUnknownFieldsAreTold: the published deployers ignore fields that they do not know, so
+// the job succeeds, and the status says what had no effect.
+func TestUnknownFieldsAreTold(t *testing.T) {
+	warned := func(item *v1alpha1.DeployItem, want string) {
+		t.Helper()
+		create(t, item)
+		ended := awaitEnd(t, item, v1alpha1.DeployItemPhases.Succeeded)
+		if status, message := condition(ended, v1alpha1.WarningsCondition); status != v1alpha1.ConditionTrue || message != want {
+			t.Errorf("%s %q", status, message)
+		}
+	}
+	namespace := namespaces(t)
+	createTarget(t, namespace, "cluster", access)
+	warned(newItem(t, namespace, "misspelt", oneConfigMap+"readinessCheks: {disableDefault: true}\n"), `spec.config.readinessCheks: unknown field, it is ignored, did you mean "readinessChecks"?`)
+	warned(helmItem(t, notes, "createNamespce: true"), `spec.config.createNamespce: unknown field, it is ignored, did you mean "createNamespace"?`)
+}

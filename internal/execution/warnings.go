@@ -1,0 +1,20 @@
+package execution
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
+)
+
+// noteWarnings says in the status of an Execution whose job ends which items have warnings.
+// It is stored with the end of the job.
+func (s *snapshot) noteWarnings(subject *report.Subject, now metav1.Time) {
+	var said []string
+	for _, item := range s.items {
+		said = append(said, job.WarningsOf(fmt.Sprintf("deploy item %q: ", itemName(item)), item.Status.Conditions)...)
+	}
+	job.NoteChildWarnings(subject.Status.Conditions, said, s.exec.Status.ObservedGeneration, now)
+}
