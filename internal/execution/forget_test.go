@@ -26,7 +26,7 @@ func TestItemsAreForgotten(t *testing.T) {
 		}, true},
 		{"it was created, and is gone before its Execution looks again", true, func(b *bench, item *v1alpha1.DeployItem) error {
 			b.written.Record(item)
-			b.created.note("exec", key.Name, b.Now())
+			b.created.Note("exec", key.Name, b.Now())
 			return nil
 		}, true},
 		{"it was gone before its job was ended, and the event has come already", false, func(b *bench, item *v1alpha1.DeployItem) error {
@@ -57,7 +57,7 @@ func TestItemsAreForgotten(t *testing.T) {
 				b.forgetItem(item)
 			}
 			item.ResourceVersion = "1"
-			if known := len(b.created.by) > 0; known || b.written.Await(t.Context(), b.Reader, item) != nil {
+			if known := b.created.Any(); known || b.written.Await(t.Context(), b.Reader, item) != nil {
 				t.Errorf("the item is remembered, created: %t", known)
 			}
 		})
@@ -90,7 +90,7 @@ func TestExecutionsAreForgotten(t *testing.T) {
 			b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one"}, v1alpha1.DeployItemTemplate{Name: "two"}))
 			b.handOver(t, "a")
 			test.end(t, b)
-			if left := b.created.of("uid"); len(left) != 0 {
+			if left := b.created.Of("uid"); len(left) != 0 {
 				t.Errorf("%v are remembered of what is gone", left)
 			}
 		})

@@ -54,15 +54,16 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
 		// Also an item whose creation got no answer may be there.
-		r.created.note(exec.UID, item.Name, r.Now())
+		r.created.Note(exec.UID, item.Name, r.Now())
 		err = r.Client.Create(ctx, item)
 		if err == nil {
 			r.written.Record(item)
+			r.made.Note(exec.UID, item.Name, r.Now())
 			return item, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {
 			if job.IsRefusal(err) {
-				r.created.drop(exec.UID, item.Name)
+				r.created.Drop(exec.UID, item.Name)
 			}
 			return nil, fmt.Errorf("create DeployItem %s: %w", template.Name, err)
 		}
@@ -74,7 +75,7 @@ func (r *Reconciler) createItem(ctx context.Context, exec *v1alpha1.Execution, t
 			// What created it may have known an older template.
 			return r.ensureItem(ctx, exec, template, live)
 		}
-		r.created.drop(exec.UID, item.Name)
+		r.created.Drop(exec.UID, item.Name)
 	}
 	return nil, fmt.Errorf("create DeployItem %s: %d names are taken by other objects", template.Name, maxSalt)
 }

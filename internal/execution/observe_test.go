@@ -141,8 +141,8 @@ func TestDeletionBeforeTheCacheShows(t *testing.T) {
 	if err := b.api.Get(t.Context(), key, &v1alpha1.Execution{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Execution waits for nothing: %v", err)
 	}
-	if len(b.created.by) != 0 {
-		t.Errorf("left is %v", b.created.by)
+	if b.created.Any() {
+		t.Error("what it has created is remembered")
 	}
 }
 

@@ -55,8 +55,10 @@ type Reconciler struct {
 	Problems *report.Problems
 
 	written current.Written
-	// created are the items that no cache has shown yet.
-	created creations
+	// made are the items that were created and that the cache has not shown yet, created those
+	// that may have been.
+	made    current.Creations
+	created current.Creations
 	once    sync.Once
 	reports *report.Reporter
 }
@@ -181,7 +183,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		if err := r.written.Await(ctx, r.Reader, item); err != nil {
 			return false, err // says what was read
 		}
-		r.created.drop(exec.UID, item.Name)
+		r.created.Drop(exec.UID, item.Name)
 		if belongs(item, exec) {
 			s.items = append(s.items, r.Desk.Show(item))
 		}
@@ -202,11 +204,14 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 	for _, item := range s.items {
 		shown[item.Name] = true
 	}
+	if err := r.made.Await(s.exec.UID, func(name string) bool { return shown[name] }, r.Now()); err != nil {
+		return err // says what is waited for
+	}
 	for _, name := range r.known(s.exec) {
 		if shown[name] {
 			continue
 		}
-		if created, ok := r.created.at(s.exec.UID, name); ok && r.Now().Sub(created) < lagLimit {
+		if created, ok := r.created.At(s.exec.UID, name); ok && r.Now().Sub(created) < lagLimit {
 			return current.Behind{Pause: lagLimit}
 		}
 		key := client.ObjectKey{Namespace: s.exec.Namespace, Name: name}
@@ -217,7 +222,7 @@ func (r *Reconciler) observeMissing(ctx context.Context, s *snapshot) error {
 		case err == nil && belongs(item, s.exec):
 			s.items = append(s.items, r.Desk.Show(item))
 		default:
-			r.created.drop(s.exec.UID, name)
+			r.created.Drop(s.exec.UID, name)
 		}
 	}
 	return nil
@@ -233,7 +238,7 @@ func belongs(item *v1alpha1.DeployItem, exec *v1alpha1.Execution) bool {
 // is being deleted, those that it may have created just before.
 func (r *Reconciler) known(exec *v1alpha1.Execution) []string {
 	if exec.DeletionTimestamp != nil {
-		return r.created.of(exec.UID)
+		return r.created.Of(exec.UID)
 	}
 	cache := exec.Status.DeployItemCache
 	if cache == nil || !job.Unfinished(exec.Status.JobID, exec.Status.JobIDFinished) {

@@ -49,7 +49,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 // forget ends what we remember of an Execution that is gone, however it went.
 func (r *Reconciler) forget(exec client.Object) {
 	r.written.Forget(exec.GetUID())
-	r.created.end(exec.GetUID())
+	r.created.End(exec.GetUID())
+	r.made.End(exec.GetUID())
 }
 
 // forgetItem ends what we remember of an item that is gone: no cache will show what we have
@@ -57,7 +58,8 @@ func (r *Reconciler) forget(exec client.Object) {
 func (r *Reconciler) forgetItem(item client.Object) {
 	r.written.Forget(item.GetUID())
 	if owner := metav1.GetControllerOf(item); owner != nil {
-		r.created.drop(owner.UID, item.GetName())
+		r.created.Drop(owner.UID, item.GetName())
+		r.made.Drop(owner.UID, item.GetName())
 	}
 }
 

@@ -3,6 +3,8 @@ package installation
 import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/internal/job"
 )
 
 // forget ends what is remembered of an Installation that is gone, however it went.
@@ -14,10 +16,17 @@ func (r *Reconciler) forget(uid types.UID) {
 	r.outages.Over(uid)
 	r.plansKept.Forget(uid)
 	r.trees.Forget(uid)
+	r.created.End(uid)
 }
 
 // forgetObject is for the event that tells of the end of an Installation.
-func (r *Reconciler) forgetObject(inst client.Object) { r.forget(inst.GetUID()) }
+func (r *Reconciler) forgetObject(inst client.Object) {
+	r.forget(inst.GetUID())
+	r.arrivals.Forget(client.ObjectKeyFromObject(inst))
+	if parent, isSub := job.OwnerOf(inst, "Installation"); isSub {
+		r.created.Drop(parent.UID, inst.GetName())
+	}
+}
 
 // forgetExecution ends what is remembered of an Execution that is gone.
 func (r *Reconciler) forgetExecution(exec client.Object) { r.written.Forget(exec.GetUID()) }

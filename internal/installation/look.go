@@ -17,7 +17,7 @@ func (r *Reconciler) look(ctx context.Context, s *snapshot) (err error) {
 
 // sight is what is there to be seen of the resource cluster.
 func (r *Reconciler) sight() observe.Reader {
-	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.relations, Triggers: r.Triggers, Sources: r.Sources}
+	return observe.Reader{Cached: r.Client, Live: r.Reader, Relations: &r.relations, Triggers: r.Triggers, Sources: r.Sources, Arrivals: &r.arrivals}
 }
 
 // noteImports notes which imports the job uses, however it ends.

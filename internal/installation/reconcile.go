@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/keep"
 	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/installation/observe"
 	"go.landscaper.dev/internal/installation/origin"
 	"go.landscaper.dev/internal/installation/patience"
 	"go.landscaper.dev/internal/installation/repetition"
@@ -93,8 +95,11 @@ type Reconciler struct {
 	plansKept keep.Memory
 	trees     tree.Memory
 	relations kin.Relations
-	once      sync.Once
-	reports   *report.Reporter
+	arrivals  observe.Arrivals
+	// created are the subinstallations that the cache has not shown yet.
+	created current.Creations
+	once    sync.Once
+	reports *report.Reporter
 	// plans are made away from the workers; nil means that they make them.
 	plans *plans
 }
@@ -172,7 +177,13 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 			return nil
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.Do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
-		switch err := r.apply(ctx, s, last.Do); {
+		err := r.apply(ctx, s, last.Do)
+		if pause, behind := current.PauseOf(err); behind {
+			last.Wake = job.Wake{}.By(r.Now().Add(pause))
+			// A subinstallation takes the job of its parent again.
+			return nil
+		}
+		switch {
 		case errors.Is(err, offload.ErrPending), errors.Is(err, errComeBack):
 			return r.save(ctx, s)
 		case err != nil:
@@ -202,6 +213,15 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	s.Taken = r.taken.has(inst.UID) && job.NeverWorked(inst) && !facts.BeingDeleted(inst)
 	s.subject = report.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repetition.NoteEnd(s.Inst) }
+	if err := r.sight().Family(ctx, &s.Family); err != nil {
+		return false, err
+	}
+	isShown := func(name string) bool {
+		return slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return sub.Name == name })
+	}
+	if err := r.created.Await(inst.UID, isShown, r.Now()); err != nil {
+		return false, err // says what is waited for
+	}
 	exec := &v1alpha1.Execution{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {
 	case apierrors.IsNotFound(err):
@@ -217,9 +237,6 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		s.Exec = exec
 		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)
 		s.Condemned = r.condemned.has(inst.UID)
-	}
-	if err := r.sight().Family(ctx, &s.Family); err != nil {
-		return false, err
 	}
 	var err error
 	s.Leftover, err = r.keeper().Leftover(ctx, inst)

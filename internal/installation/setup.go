@@ -54,6 +54,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Watches(&v1alpha1.Execution{}, queue.Forgetting(r.forgetExecution, &handler.EnqueueRequestForObject{})).
 		Watches(&v1alpha1.Installation{}, r.waker().ByFamily()).
 		Watches(&v1alpha1.Context{}, handler.EnqueueRequestsFromMapFunc(r.waker().ByContext)).
+		Watches(&v1alpha1.DataObject{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).
+		Watches(&v1alpha1.Target{}, handler.EnqueueRequestsFromMapFunc(r.arrived)).
 		WatchesRawSource(plans).
 		WithOptions(options)
 	if r.Triggers.OnImportChange {
@@ -98,6 +100,11 @@ func changesMore(patch []byte) bool {
 	}
 	delete(fields["metadata"], "resourceVersion")
 	return len(fields) > 1 || len(fields["metadata"]) > 0
+}
+
+// arrived returns the subinstallations that wait for a cache to show an object.
+func (r *Reconciler) arrived(_ context.Context, object client.Object) []reconcile.Request {
+	return r.arrivals.Arrived(object)
 }
 
 // waker knows who is woken by a change.

@@ -206,6 +206,7 @@ func (r *Reconciler) createSub(ctx context.Context, parent, planned *v1alpha1.In
 		err = r.Client.Create(ctx, sub)
 		if err == nil {
 			r.written.Record(sub)
+			r.created.Note(parent.UID, sub.Name, r.Now())
 			return sub, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {

@@ -16,7 +16,7 @@ import (
 //
 // For a subinstallation it also asks about what the cache shows from an earlier job: the
 // parent and the siblings have written all that is imported before they said so, but
-// their status may have come faster.
+// their status may have come faster. It waits for the cache for a moment before: see Arrivals.
 type Confirming struct {
 	client.Reader
 	Live client.Reader
@@ -24,15 +24,31 @@ type Confirming struct {
 	scope, jobID string
 	// believing takes the word of the cache that an object does not exist.
 	believing bool
+	// await returns an error as long as an object is to be waited for; nil waits for none.
+	await func(object client.Object, key client.ObjectKey) error
 }
 
 // Get implements client.Reader.
 func (c Confirming) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	err := c.Reader.Get(ctx, key, into, options...)
-	if apierrors.IsNotFound(err) && !c.believing || err == nil && c.isBehind(into) {
-		return c.Live.Get(ctx, key, into, options...) // the caller tells what was read
+	if !c.isLate(into, err) {
+		return err // the caller tells what was read
 	}
-	return err // the caller tells what was read
+	if c.await != nil {
+		if wait := c.await(into, key); wait != nil {
+			// It may have come before anybody waited for it.
+			if err := c.Reader.Get(ctx, key, into, options...); !c.isLate(into, err) {
+				return err // the caller tells what was read
+			}
+			return wait
+		}
+	}
+	return c.Live.Get(ctx, key, into, options...) // the caller tells what was read
+}
+
+// isLate reports whether a cache may not show yet what there is.
+func (c Confirming) isLate(object client.Object, err error) bool {
+	return apierrors.IsNotFound(err) && !c.believing || err == nil && c.isBehind(object)
 }
 
 func (c Confirming) isBehind(object client.Object) bool {

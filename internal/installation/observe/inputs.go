@@ -33,6 +33,8 @@ type Reader struct {
 	Triggers facts.Triggers
 	// Sources has the permissions to import from Secrets of other namespaces.
 	Sources *sources.Reader
+	// Arrivals are the objects that subinstallations wait for; nil waits for none.
+	Arrivals *Arrivals
 }
 
 // AfterWrites returns what reads as others do after some objects were written.
@@ -78,6 +80,12 @@ func (r Reader) readCurrent(ctx context.Context, f kin.Family, in *decide.Inputs
 	live, reader := Reading(r.Live, r.Live, f.Inst), Reading(r.Cached, r.Live, f.Inst)
 	// What somebody is about to export may be missing: that needs no confirmation.
 	live.believing, reader.believing = true, true
+	if r.Arrivals != nil && f.Parent != nil && f.Inst.Status.DataUpdate == nil {
+		// A data update leaves what has not changed as an earlier job has written it.
+		reader.await = func(object client.Object, key client.ObjectKey) error {
+			return r.Arrivals.Await(object, key, client.ObjectKeyFromObject(f.Inst))
+		}
+	}
 	current := f.Parent == nil && (f.Inst.Status.DataUpdate != nil || !planning)
 	atOnce := current && f.Inst.Status.LastError == nil && importsUncached(f.Inst)
 	if atOnce {

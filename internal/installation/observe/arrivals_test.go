@@ -1,0 +1,59 @@
+package observe
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/current"
+)
+
+// TestArrivals: an object that is late is waited for with a wake, by its event or by a time, and
+// the API server is asked at most once in a while.
+func TestArrivals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a Arrivals
+		key := types.NamespacedName{Namespace: "ns", Name: "x"}
+		one, two := types.NamespacedName{Namespace: "ns", Name: "one"}, types.NamespacedName{Namespace: "ns", Name: "two"}
+		data := &v1alpha1.DataObject{}
+		data.Namespace, data.Name = key.Namespace, key.Name
+		target := &v1alpha1.Target{}
+		target.Namespace, target.Name = key.Namespace, key.Name
+		asked := 0
+		for begun := time.Now(); time.Since(begun) < 10*time.Second; {
+			pause, behind := current.PauseOf(a.Await(data, key, one))
+			if !behind {
+				asked++
+				continue
+			}
+			if pause <= 0 || pause > arrivalLimit {
+				t.Fatalf("the next look comes in %s", pause)
+			}
+			<-time.After(pause / 2)
+			if _, behind := current.PauseOf(a.Await(data, key, one)); !behind {
+				t.Error("a look in between asks the API server")
+			}
+			<-time.After(pause - pause/2)
+		}
+		if asked > 10 || asked < 5 {
+			t.Errorf("the API server was asked %d times in 10 s", asked)
+		}
+		a.Forget(one)
+		_ = a.Await(data, key, one)
+		_ = a.Await(data, key, two)
+		if woken := a.Arrived(target); len(woken) > 0 {
+			t.Errorf("an object of another kind wakes %v", woken)
+		}
+		if woken := a.Arrived(data); len(woken) != 2 || len(a.Arrived(data)) > 0 || len(a.waits) > 0 {
+			t.Errorf("woken are %v, and %v is left", woken, a.waits)
+		}
+		_ = a.Await(data, key, one)
+		a.Forget(one)
+		if len(a.waits) > 0 {
+			t.Errorf("it remembers what is gone: %v", a.waits)
+		}
+	})
+}
