@@ -3,14 +3,17 @@ package execution
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
@@ -42,8 +45,21 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Watches(&v1alpha1.Execution{}, line.Handler(queue.Forgetting(r.forget, &handler.EnqueueRequestForObject{}))).
 		Watches(&v1alpha1.DeployItem{}, queue.Forgetting(r.forgetItem, handler.EnqueueRequestsFromMapFunc(executionOfItem))).
 		Watches(&v1alpha1.Installation{}, handler.EnqueueRequestsFromMapFunc(executionOf)).
+		WatchesRawSource(source.Func(r.awaitLosses)).
 		WithOptions(options).
 		Complete(r)
+}
+
+// relisted is how long caches may take to list anew.
+const relisted = 5 * time.Second
+
+// awaitLosses lets Executions look again whose items have lost the job that was handed over,
+// when the caches show what there is.
+func (r *Reconciler) awaitLosses(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	r.Desk.Lost(func(execution types.NamespacedName) {
+		queue.AddAfter(reconcile.Request{NamespacedName: execution}, relisted)
+	})
+	return nil
 }
 
 // forget ends what we remember of an Execution that is gone, however it went.

@@ -38,9 +38,13 @@ type Desk struct {
 	// server that is confined to some namespaces has a watch for each, and one of them may be
 	// behind the others.
 	newest map[string]uint64
+	// rewound says that the history of the API server was rewound.
+	rewound bool
 	// Handed hears of each item with its job; nil if nobody wants to know. It must not
 	// wait.
 	Handed func(*v1alpha1.DeployItem)
+	// lost hears of each Execution whose items have lost a job that was handed over.
+	lost func(types.NamespacedName)
 }
 
 // handed is a job that was handed over and that no cache has shown yet.
@@ -50,6 +54,8 @@ type handed struct {
 	at    metav1.Time
 	// version is the one that the job is for: what a cache shows may be older.
 	version uint64
+	// execution is the name of the Execution that has handed it over.
+	execution string
 }
 
 // Write hands a job over in the status of an item.
@@ -95,7 +101,7 @@ func (d *Desk) Hand(item *v1alpha1.DeployItem, jobID string, now time.Time) bool
 	}
 	d.mutex.Lock()
 	// The job is at the desk before the deployer is told: who comes because of it finds it.
-	d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item)}
+	d.jobs[keyOf(item)] = handed{uid: item.UID, jobID: jobID, at: at, version: versionOf(item), execution: item.Labels[v1alpha1.ExecutionManagedByLabel]}
 	d.mutex.Unlock()
 	told(before)
 	return true
@@ -150,15 +156,39 @@ func (d *Desk) Saw(item metav1.Object) {
 	d.newest[item.GetNamespace()] = max(d.newest[item.GetNamespace()], versionOf(item))
 }
 
-// Rewound says that the history of the API server was rewound: its store was restored from a
-// backup. What the cache has come to says nothing any more.
-func (d *Desk) Rewound() {
+// Lost calls a function with each Execution that has handed a job over which is forgotten, so
+// that the Execution looks again. It must not wait.
+func (d *Desk) Lost(told func(types.NamespacedName)) {
 	if d == nil {
 		return
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
+	d.lost = told
+}
+
+// Rewound says that the history of the API server was rewound: its store was restored from a
+// backup. What the cache has come to says nothing any more, and an Execution may be at another
+// job than the one that it has handed over: it does so again if it is still at that.
+func (d *Desk) Rewound() {
+	if d == nil {
+		return
+	}
+	d.mutex.Lock()
+	lost, told := make([]types.NamespacedName, 0, len(d.jobs)), d.lost
+	for key, given := range d.jobs {
+		lost = append(lost, types.NamespacedName{Namespace: key.Namespace, Name: given.execution})
+	}
 	d.newest = nil
+	d.rewound = true
+	clear(d.jobs)
+	d.mutex.Unlock()
+	if told == nil {
+		return
+	}
+	for _, execution := range lost {
+		told(execution)
+	}
 }
 
 // Seen is how far the cache has come in a namespace. Whoever may miss an item asks for it
@@ -194,6 +224,24 @@ func (d *Desk) Gone(key types.NamespacedName, seen uint64) bool {
 	return true
 }
 
+// goBack forgets the job of an item for a version that a restored store does not have: when it
+// comes again, it may want something else. A job that was handed over since stays: who hands it
+// over may hear of the item before the deployer.
+func (d *Desk) goBack(before, item metav1.Object) {
+	if d == nil {
+		return
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	key := types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetName()}
+	// Where the desk was told of it, all jobs of before are forgotten already. A store whose
+	// versions were set forward with the restore shows nothing but this.
+	given, open := d.jobs[key]
+	if open && !d.rewound && given.uid == item.GetUID() && given.version > versionOf(item) && given.version <= versionOf(before) {
+		delete(d.jobs, key)
+	}
+}
+
 // drop forgets the job of an item that is gone.
 func (d *Desk) drop(key types.NamespacedName, uid types.UID) {
 	if d == nil {
@@ -217,8 +265,7 @@ func (d *Desk) Handler(inner handler.EventHandler) handler.EventHandler {
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue line) {
 			if versionOf(e.ObjectNew) < versionOf(e.ObjectOld) {
-				// A restored store has an older state, which may want something else.
-				d.drop(client.ObjectKeyFromObject(e.ObjectNew), e.ObjectOld.GetUID())
+				d.goBack(e.ObjectOld, e.ObjectNew)
 			}
 			d.Saw(e.ObjectNew)
 			inner.Update(ctx, e, queue)

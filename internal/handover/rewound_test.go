@@ -31,6 +31,35 @@ func TestHistoryIsRewound(t *testing.T) {
 			t.Errorf("job %s, %d are open", shown.Status.JobID, desk.Open())
 		}
 	})
+	t.Run("also if that is for a version that was written since", func(t *testing.T) {
+		desk, events := begin()
+		desk.Rewound()
+		desk.Hand(newItem("51"), "job", time.Unix(1000, 0))
+		events.Update(context.Background(), event.UpdateEvent{ObjectOld: newItem("100"), ObjectNew: newItem("50")}, nil)
+		if shown := desk.Show(newItem("51")); shown.Status.JobID != "job" || desk.Open() != 1 {
+			t.Errorf("job %s, %d are open", shown.Status.JobID, desk.Open())
+		}
+	})
+	t.Run("a job that was handed over before the deployer hears of the older item stays", func(t *testing.T) {
+		desk, events := begin()
+		desk.Hand(newItem("50"), "job", time.Unix(1000, 0))
+		events.Update(context.Background(), event.UpdateEvent{ObjectOld: newItem("100"), ObjectNew: newItem("50")}, nil)
+		if shown := desk.Show(newItem("50")); shown.Status.JobID != "job" || desk.Open() != 1 {
+			t.Errorf("job %s, %d are open", shown.Status.JobID, desk.Open())
+		}
+	})
+	t.Run("what was handed over before is handed over again by an Execution that is still at it", func(t *testing.T) {
+		desk, _ := begin()
+		var lost []types.NamespacedName
+		desk.Lost(func(execution types.NamespacedName) { lost = append(lost, execution) })
+		item := newItem("40")
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec"}
+		desk.Hand(item, "job", time.Unix(1000, 0))
+		desk.Rewound()
+		if desk.Open() != 0 || len(lost) != 1 || lost[0] != (types.NamespacedName{Namespace: "ns", Name: "exec"}) {
+			t.Errorf("%d are open, lost by %v", desk.Open(), lost)
+		}
+	})
 	t.Run("an item that was created afterwards is on its way", func(t *testing.T) {
 		desk, events := begin()
 		desk.Rewound()

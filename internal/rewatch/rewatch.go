@@ -137,15 +137,15 @@ func (t *transport) check(request *http.Request, query url.Values) (*http.Respon
 	if err != nil {
 		return nil, err //nolint:wrapcheck // as for the watch itself
 	}
-	if answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= http.StatusInternalServerError {
-		// It cannot be told yet: whoever watches tries again.
+	if answer.StatusCode != http.StatusOK {
+		// It cannot be told yet. An API server that has just started does not know kinds and
+		// rights of others for a moment; whoever watches tries again.
 		return answer, nil
 	}
 	defer answer.Body.Close()
 	var list metav1.PartialObjectMetadataList
-	if answer.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(answer.Body, mostBytes)).Decode(&list) != nil {
-		// Nothing can be told, for example because nobody may list.
-		return nil, nil
+	if json.NewDecoder(io.LimitReader(answer.Body, mostBytes)).Decode(&list) != nil {
+		return nil, nil //nolint:nilerr // what is no list tells nothing
 	}
 	version := query.Get("resourceVersion")
 	order, err := resourceversion.CompareResourceVersion(list.ResourceVersion, version)

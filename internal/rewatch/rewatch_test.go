@@ -44,7 +44,8 @@ func TestTransport(t *testing.T) {
 		{"it begins anywhere", "", "timeoutSeconds=300&resourceVersion=0", at("10"), "watch watch", 200, 0},
 		{"versions that are no numbers say nothing", "", "timeoutSeconds=300&resourceVersion=x", at("10"), "watch list watch", 200, 0},
 		{"an answer that is no list says nothing", "", "timeoutSeconds=300&resourceVersion=90", ok("nonsense"), "watch list watch", 200, 0},
-		{"who may not list watches all the same", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 403, "" }, "watch list watch", 200, 0},
+		{"an API server that has just started does not know the rights yet", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 403, "" }, "watch list", 403, 0},
+		{"nor the kinds of others", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 404, "" }, "watch list", 404, 0},
 		{"an API server that only starts is asked again later", "", "timeoutSeconds=300&resourceVersion=90", func() (int, string) { return 503, "" }, "watch list", 503, 0},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -119,6 +120,7 @@ func newControllers(w *world) map[string]reconcile.Reconciler {
 		w.items = desk.Handler(handler.Funcs{})
 		process := w.process
 		desk.Handed = func(item *v1alpha1.DeployItem) { w.noteHanded(process, item) }
+		desk.Lost(func(execution types.NamespacedName) { w.lanes["execution"].add(execution) })
 		desk.Serve(itemType, func(item *v1alpha1.DeployItem) {
 			if process == w.process {
 				w.others(process)

@@ -89,9 +89,12 @@ func (w *world) tell(to listener) {
 	c := w.untold[to][0]
 	w.untold[to] = w.untold[to][1:]
 	if to.lane == "deployer" && to.kind == "DeployItem" {
-		if c.after == nil {
-			w.items.Delete(w.process.ctx, event.DeleteEvent{Object: c.before}, nil)
-		} else {
+		switch {
+		case c.after == nil:
+			w.items.Delete(w.process.ctx, event.DeleteEvent{Object: c.before, DeleteStateUnknown: c.relisted}, nil)
+		case c.before != nil:
+			w.items.Update(w.process.ctx, event.UpdateEvent{ObjectOld: c.before, ObjectNew: c.after}, nil)
+		default:
 			w.items.Create(w.process.ctx, event.CreateEvent{Object: c.after}, nil)
 		}
 	}

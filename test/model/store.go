@@ -42,6 +42,8 @@ type change struct {
 	key  types.NamespacedName
 	// before and after are nil if there was or is none.
 	before, after client.Object
+	// relisted says that a cache has found that an object is gone when it has listed anew.
+	relisted bool
 }
 
 // store has the rules of an API server.

@@ -219,7 +219,7 @@ func (w *world) siblingsOf(item *v1alpha1.DeployItem) (all map[string]*v1alpha1.
 // its own and go as well.
 func (w *world) checkFlow(item *v1alpha1.DeployItem, config itemConfig, uninstall bool) {
 	siblings, self := w.siblingsOf(item)
-	if self == nil {
+	if self == nil || w.isDoubtful(item.Status.JobID) {
 		return
 	}
 	if !uninstall && config.After != "" {

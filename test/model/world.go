@@ -118,6 +118,8 @@ type world struct {
 	// broken is the first invariant that did not hold.
 	broken error
 	jobs   int
+	// doubtful is the last job that may have got further than a restored store shows.
+	doubtful int
 	// given are the jobs of items that were handed over at the desk.
 	given map[types.NamespacedName]hand
 	// plans are those that are made away from the workers, and have not begun.
