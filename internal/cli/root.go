@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/internal/cli/blueprints"
 	"go.landscaper.dev/internal/cli/components"
@@ -78,13 +80,16 @@ func addGlobalFlags(root *cobra.Command) {
 	root.PersistentPreRun = func(*cobra.Command, []string) { setVerbosity(*verbosity) }
 }
 
-// setVerbosity silences the client library, which would write about every broken
-// watch, unless the user wants to see that.
+// setVerbosity silences the client libraries, which would write about every broken
+// watch, unless the user wants to see that. One of them prints a stack trace when nobody
+// has said where its log goes.
 func setVerbosity(level int) {
 	if level <= 1 {
+		log.SetLogger(logr.Discard())
 		klog.SetLogger(klog.New(nil))
 		return
 	}
+	log.SetLogger(klog.Background())
 	var verbosity klog.Level
 	// A number is always a valid level.
 	_ = verbosity.Set(fmt.Sprint(level))

@@ -79,11 +79,14 @@ func removeObsolete(ctx context.Context, cluster client.Client, wanted map[strin
 		return fmt.Errorf("list policies: %w", err)
 	}
 	var obsolete []client.Object
+	kinds := map[client.Object]string{}
 	for i := range bindings.Items {
 		obsolete = append(obsolete, &bindings.Items[i])
+		kinds[&bindings.Items[i]] = "ValidatingAdmissionPolicyBinding"
 	}
 	for i := range policies.Items {
 		obsolete = append(obsolete, &policies.Items[i])
+		kinds[&policies.Items[i]] = "ValidatingAdmissionPolicy"
 	}
 	for _, object := range obsolete {
 		if wanted[object.GetName()] {
@@ -92,7 +95,7 @@ func removeObsolete(ctx context.Context, cluster client.Client, wanted map[strin
 		if err := cluster.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete obsolete policy %s: %w", object.GetName(), err)
 		}
-		fmt.Fprintf(out, "%T %s: removed\n", object, object.GetName())
+		fmt.Fprintf(out, "%s %s: removed\n", kinds[object], object.GetName())
 	}
 	return nil
 }

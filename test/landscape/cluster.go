@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -16,6 +18,8 @@ import (
 
 // Connect returns a client that knows all our kinds and is not slowed down.
 func Connect(kubeconfig string) (client.WithWatch, error) {
+	// The library for controllers prints a stack trace when nobody has said where its log goes.
+	log.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)

@@ -140,7 +140,7 @@ func parsePrivateKey(text []byte) (*rsa.PrivateKey, error) {
 	}
 	found, isRSA := key.(*rsa.PrivateKey)
 	if !isRSA {
-		return nil, fmt.Errorf("the private key must be one of RSA, it is a %T", key)
+		return nil, fmt.Errorf("the private key must be one of RSA: it is one of %s", algorithmOf(key))
 	}
 	return found, nil
 }

@@ -164,7 +164,7 @@ func (t Trust) key(signed *descriptor.Signature, chain []*x509.Certificate) (*rs
 	}
 	found, isRSA := key.(*rsa.PublicKey)
 	if !isRSA {
-		return nil, fmt.Errorf("signature %q needs an RSA key, the key is a %T", signed.Name, key)
+		return nil, fmt.Errorf("signature %q needs an RSA key: the key is one of %s", signed.Name, algorithmOf(key))
 	}
 	return found, nil
 }

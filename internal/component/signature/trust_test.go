@@ -192,7 +192,7 @@ func TestSignRefuses(t *testing.T) {
 		{"a public key", func(how *Signing, _ *world) { how.Key = s.pub }, "neither a PKCS #8 nor a PKCS #1 private key"},
 		{"another kind of key", func(how *Signing, _ *world) {
 			how.Key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
-		}, "must be one of RSA, it is a *ecdsa.PrivateKey"},
+		}, "must be one of RSA: it is one of ECDSA"},
 		{"the certificate of somebody else", func(how *Signing, _ *world) { how.Certificates = s.root }, "the first certificate is not for this key: the signer's goes first"},
 		{"the authority in front", func(how *Signing, _ *world) { how.Certificates = append(slices.Clone(s.root), s.leaf...) }, "the signer's goes first"},
 		{"a certificate that is none", func(how *Signing, _ *world) { how.Certificates = []byte("s3cr3t") }, "no PEM certificate"},

@@ -106,6 +106,10 @@ func TestOwnLimits(t *testing.T) {
 		{"a value", func(w *Wish) {
 			w.Exports = exportsFrom(t, `{defaultTimeout: 10ms, exports: [{key: a, jsonPath: .data.x, fromResource: {apiVersion: v1, kind: ConfigMap, name: late, namespace: ns}}]}`)
 		}, `timeout at: "deployer: during export - key: a": it waited for ConfigMap ns/late`},
+		{"a value that an object does not have yet", func(w *Wish) {
+			w.Objects = objects(t, configMap)
+			w.Exports = exportsFrom(t, `{defaultTimeout: 10ms, exports: [{key: a, jsonPath: .data.token, fromResource: {apiVersion: v1, kind: ConfigMap, name: a, namespace: ns}}]}`)
+		}, `it waited for a value at .data.token of ConfigMap ns/a`},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
