@@ -24,7 +24,7 @@ const Limit = 5 * time.Minute
 // forgets the outages, which only makes us more patient.
 type Outages struct {
 	mu    sync.Mutex
-	since map[types.UID]time.Time
+	began map[types.UID]time.Time
 }
 
 // Final says what follows from an error while the children are worked out. What is
@@ -38,31 +38,36 @@ func (o *Outages) Final(uid types.UID, now time.Time, err *job.Error) error {
 	if !component.IsTemporary(err) {
 		return job.Terminally(err)
 	}
-	if o.lasts(uid, now) < Limit {
-		return err
-	}
 	given := *err
+	if since := o.since(uid, now); now.Sub(since) < Limit {
+		// Both times stay the same as long as it lasts, so that telling them costs no write.
+		given.Message = strings.TrimSpace(fmt.Sprintf("%s (no answer since %s, asked again until %s)", err.Message, clock(since), clock(since.Add(Limit))))
+		return &given
+	}
 	given.Message = strings.TrimSuffix(fmt.Sprintf("given up after %s: %s", Limit, err.Message), ": ")
 	return job.Terminally(&given)
 }
 
-// lasts notes an outage, and returns how long it has lasted.
-func (o *Outages) lasts(uid types.UID, now time.Time) time.Duration {
+// clock is a time in messages.
+func clock(at time.Time) string { return at.UTC().Format("15:04:05 MST") }
+
+// since notes an outage, and returns when it began.
+func (o *Outages) since(uid types.UID, now time.Time) time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.since == nil {
-		o.since = map[types.UID]time.Time{}
+	if o.began == nil {
+		o.began = map[types.UID]time.Time{}
 	}
-	since, known := o.since[uid]
+	since, known := o.began[uid]
 	if !known {
-		o.since[uid], since = now, now
+		o.began[uid], since = now, now
 	}
-	return now.Sub(since)
+	return since
 }
 
 // Over forgets an outage.
 func (o *Outages) Over(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.since, uid)
+	delete(o.began, uid)
 }

@@ -66,18 +66,19 @@ func TestPatience(t *testing.T) {
 // TestPatienceIsRenewed: an outage that is over does not count for the next one.
 func TestPatienceIsRenewed(t *testing.T) {
 	var o Outages
-	if got := o.lasts("a", given.Noon); got != 0 {
-		t.Errorf("it begins with %s", got)
+	later := given.Noon.Add(time.Minute)
+	if got := o.since("a", given.Noon); !got.Equal(given.Noon) {
+		t.Errorf("it begins at %s", got)
 	}
-	if got := o.lasts("a", given.Noon.Add(time.Minute)); got != time.Minute {
-		t.Errorf("it lasts %s", got)
+	if got := o.since("a", later); !got.Equal(given.Noon) {
+		t.Errorf("it goes on, and has begun at %s", got)
 	}
-	if got := o.lasts("b", given.Noon.Add(time.Minute)); got != 0 {
-		t.Errorf("that of another Installation lasts %s", got)
+	if got := o.since("b", later); !got.Equal(later) {
+		t.Errorf("that of another Installation begins at %s", got)
 	}
 	o.Over("a")
-	if got := o.lasts("a", given.Noon.Add(time.Hour)); got != 0 {
-		t.Errorf("the next one lasts %s", got)
+	if got := o.since("a", later); !got.Equal(later) {
+		t.Errorf("the next one begins at %s", got)
 	}
 }
 
@@ -88,5 +89,30 @@ func TestOutcomeAtShutdown(t *testing.T) {
 	var o Outages
 	if err := o.Final("uid", given.Noon, job.Wrap(ctx.Err(), "op", "reason", "")); !job.IsShutdown(ctx, err) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestOutageIsTold: the status says what is asked again, since when and until when, in the
+// same words as long as it lasts.
+func TestOutageIsTold(t *testing.T) {
+	var o Outages
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	for _, test := range []struct {
+		reason string
+		after  time.Duration
+		want   string
+	}{
+		{"the first failure", 0, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
+		{"one in the middle", 2 * time.Minute, "spec.blueprint (no answer since 12:00:00 UTC, asked again until 12:05:00 UTC): dial tcp: connection refused"},
+		{"the last one", Limit, "given up after 5m0s: spec.blueprint: dial tcp: connection refused"},
+	} {
+		err := o.Final("uid", given.Noon.Add(test.after), job.Wrap(refused, "op", "reason", "spec.blueprint"))
+		if got := job.StatusError(err, nil, metav1.Time{Time: given.Noon}).Message; got != test.want {
+			t.Errorf("%s: %q", test.reason, got)
+		}
+	}
+	err := o.Final("uid", given.Noon, job.Wrap(errors.New("bad template"), "op", "reason", "spec.blueprint"))
+	if got := job.StatusError(err, nil, metav1.Time{Time: given.Noon}).Message; got != "spec.blueprint: bad template" {
+		t.Errorf("a mistake is not asked again: %q", got)
 	}
 }
