@@ -33,7 +33,7 @@ type pastFailure struct {
 	times int
 }
 
-// historyOf returns what a status tells of the attempts of a job: another process may have
+// historyOf returns what a status says about the attempts of a job: another process may have
 // made them. One that has just begun has none.
 func historyOf(item *v1alpha1.DeployItem) history {
 	var told history

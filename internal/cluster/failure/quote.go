@@ -47,7 +47,7 @@ var (
 	amountForm   = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9./_-]*=[0-9]+(\.[0-9]+)?[a-zA-Z]{0,2}$`)
 )
 
-// name returns a name of the cluster, "" if it is none or a value of the request.
+// name returns a name of the cluster, "" for anything else and for a value of the request.
 func (r *request) name(said string) string { return r.like(nameForm, said) }
 
 func (r *request) like(form *regexp.Regexp, said string) string {

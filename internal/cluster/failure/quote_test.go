@@ -49,7 +49,7 @@ func TestQuoted(t *testing.T) {
 		{"a policy whose name is a value", `ValidatingAdmissionPolicy '` + word + `' with binding 'p' denied request: no`, ""},
 		{"a policy whose name has a value", `ValidatingAdmissionPolicy 'x` + word + `x' with binding 'p' denied request: no`, ""},
 		{"a policy whose name is the token", `ValidatingAdmissionPolicy '` + word + `-token' with binding 'p' denied request: no`, ""},
-		{"a policy whose name is none", `ValidatingAdmissionPolicy 'Not a name' with binding 'p' denied request: no`, ""},
+		{"a policy without a valid name", `ValidatingAdmissionPolicy 'Not a name' with binding 'p' denied request: no`, ""},
 		{"orders to a terminal, and lines", "ValidatingAdmissionPolicy 'p' with binding 'p' denied request: \x1b[31mno\n\tway\x07\u202e out", `admission policy p of the cluster refuses it: "[31mno way out"`},
 		{"a message without end", `ValidatingAdmissionPolicy 'p' with binding 'p' denied request: ` + strings.Repeat("no ", 10000), `admission policy p of the cluster refuses it: "` + strings.TrimSpace(strings.Repeat("no ", 100)) + `…"`},
 		{"a name without end", `ValidatingAdmissionPolicy '` + strings.Repeat("a", 1000) + `' with binding 'p' denied request: no`, ""},
@@ -90,7 +90,7 @@ func TestQuoted(t *testing.T) {
 		{"a Pod Security level", `pods "web" is forbidden: violates PodSecurity "restricted:v1.31": privileged (container "` + word + `" must not set securityContext.privileged=true), allowPrivilegeEscalation != false (container "app" must set securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "app" must set securityContext.runAsNonRoot=true)`,
 			"the Pod Security level restricted (v1.31) of the namespace refuses it: privileged, allowPrivilegeEscalation != false, runAsNonRoot != true"},
 		{"a Pod Security level and a check that nobody knows", `violates PodSecurity "baseline:latest": ` + word, "the Pod Security level baseline (latest) of the namespace refuses it"},
-		{"a level that is none", `violates PodSecurity "` + word + `:latest": privileged`, ""},
+		{"a level that does not exist", `violates PodSecurity "` + word + `:latest": privileged`, ""},
 
 		{"a permission", `pods "web" is forbidden: User "system:serviceaccount:a:b" cannot create resource "pods" in API group "" in the namespace "team-blue"`, "the credentials of the Target lack this permission: create pods"},
 		{"a permission for something else", `User "x" cannot create resource "` + word + `" in API group ""`, ""},

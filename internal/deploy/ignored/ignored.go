@@ -27,7 +27,7 @@ func Fields[T any](config *runtime.RawExtension) []string {
 	}
 	var fields map[string]any
 	if json.Unmarshal(config.Raw, &fields) != nil {
-		return nil // whoever reads the configuration says so
+		return nil // the deployer that reads the configuration says so
 	}
 	return yamltext.UnknownFieldsAnyCase("spec.config", shown(fields).(map[string]any), reflect.TypeFor[T]())
 }

@@ -76,6 +76,12 @@ func (c *Causes) Explain(ctx context.Context, cluster target.Cluster, unready []
 			found.Why = withCause(found.Why, podProblem(found.object))
 			continue
 		}
+		if problem := uncreated(found.object); problem != "" {
+			if found.Why != problem {
+				found.Why = withCause(found.Why, problem)
+			}
+			continue
+		}
 		selector := podsOf(found.object)
 		if selector == nil || c.refused {
 			continue
@@ -123,7 +129,7 @@ func (c *Causes) ask(ctx context.Context, cluster target.Cluster, object *unstru
 	if err != nil {
 		return ""
 	}
-	return workloadProblem(object, selected(pods, selector))
+	return workloadProblem(selected(pods, selector))
 }
 
 // selected returns the pods that a selector means, the newest first: those of an earlier
@@ -142,12 +148,23 @@ func selected(pods []*unstructured.Unstructured, selector *metav1.LabelSelector)
 	return pods
 }
 
-// workloadProblem says what is wrong with the pods of a workload, or why there are none.
-func workloadProblem(object *unstructured.Unstructured, pods []*unstructured.Unstructured) string {
-	if failed := condition(object, "ReplicaFailure"); failed != nil && failed["status"] == "True" {
-		message, _ := failed["message"].(string)
-		return withCause("it cannot create its pods", failure.Said(message))
+// uncreated says why there are no pods, as far as the workload itself tells it: with what
+// an API server says, which may quote what a pod has.
+func uncreated(object *unstructured.Unstructured) string {
+	failed := condition(object, "ReplicaFailure")
+	if failed == nil || failed["status"] == "False" {
+		return ""
 	}
+	message, _ := failed["message"].(string)
+	reason, _ := failed["reason"].(string)
+	if said := cmp.Or(failure.Said(message), reasonWord(reason)); said != "" {
+		return "it cannot create its pods: " + said
+	}
+	return "it cannot create its pods"
+}
+
+// workloadProblem says what is wrong with the pods of a workload.
+func workloadProblem(pods []*unstructured.Unstructured) string {
 	for _, pod := range pods {
 		if ready := condition(pod, "Ready"); ready != nil && ready["status"] == "True" {
 			continue

@@ -120,7 +120,7 @@ func restarts(status *unstructured.Unstructured) string {
 // reasonForm is what reasons look like.
 var reasonForm = regexp.MustCompile(`^[A-Z][A-Za-z]{1,40}$`)
 
-// reasonWord returns a reason, "" if it is none.
+// reasonWord returns a reason, "" for anything else.
 func reasonWord(said string) string {
 	if reasonForm.MatchString(said) {
 		return said
@@ -135,7 +135,7 @@ func inParentheses(word string) string {
 	return " (" + word + ")"
 }
 
-// hint is what a node says in a message, and what is told of it: messages of nodes quote
+// hint is what a node says in a message, and our words for it: messages of nodes quote
 // commands, and what registries answer.
 type hint struct {
 	said *regexp.Regexp

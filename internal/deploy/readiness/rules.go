@@ -178,8 +178,8 @@ func maxUnavailable(object *unstructured.Unstructured, desired int64) int64 {
 }
 
 func replicaSet(object *unstructured.Unstructured) string {
-	if failure := condition(object, "ReplicaFailure"); failure != nil && failure["status"] != "False" {
-		return detail("it cannot create its pods", failure)
+	if problem := uncreated(object); problem != "" {
+		return problem
 	}
 	wanted := number(object, 1, "spec", "replicas")
 	if ready := number(object, 0, "status", "readyReplicas"); ready < wanted {

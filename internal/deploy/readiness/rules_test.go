@@ -52,7 +52,7 @@ func TestUnready(t *testing.T) {
 		{"a daemon set that misses too many", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 1}}`, "2 are needed"},
 		{"a daemon set that is updated on deletion may miss none", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: OnDelete, rollingUpdate: {maxUnavailable: 3}}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 2}}`, "3 are needed"},
 		{"a daemon set that is updated on deletion may have old pods", `{apiVersion: apps/v1, kind: DaemonSet, spec: {updateStrategy: {type: OnDelete}}, status: {desiredNumberScheduled: 3, currentNumberScheduled: 3, numberAvailable: 3}}`, ""},
-		{"a replica set that cannot make pods", `{apiVersion: apps/v1, kind: ReplicaSet, status: {readyReplicas: 1, conditions: [{type: ReplicaFailure, status: "True", message: quota}]}}`, "quota"},
+		{"a replica set that cannot make pods", `{apiVersion: apps/v1, kind: ReplicaSet, status: {readyReplicas: 1, conditions: [{type: ReplicaFailure, status: "True", message: "exceeded quota: few, requested: pods=1, used: pods=5, limited: pods=5"}]}}`, "it cannot create its pods: quota few of the namespace is used up (requested pods=1; used pods=5; limit pods=5)"},
 		{"a replica set", `{apiVersion: apps/v1, kind: ReplicaSet, status: {readyReplicas: 1}}`, ""},
 		{"a replication controller", `{apiVersion: v1, kind: ReplicationController, spec: {replicas: 2}, status: {readyReplicas: 1}}`, "status.readyReplicas is 1"},
 	}
