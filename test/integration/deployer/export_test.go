@@ -204,7 +204,7 @@ func TestCustomChecks(t *testing.T) {
 	change(deployed, "here", map[string]string{"state": "running"})
 	await("Target " + namespace + "/edge does not exist")
 	createTarget(t, namespace, "edge", edgeAccess)
-	await("waiting for ConfigMap " + namespace + "/there to become ready")
+	await("waiting for ConfigMap " + namespace + "/there on Target edge to become ready")
 	if err := items.Create(t.Context(), configMap(namespace, "there")); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestCustomCheckInTime(t *testing.T) {
 	namespace := namespaces(t)
 	createTarget(t, namespace, "cluster", access)
 	item := newItem(t, namespace, "checks", customChecks)
-	told := "resource " + namespace + "/here of type ConfigMap\": field .data.state has another value than required"
+	told := "resource " + namespace + "/here of type ConfigMap\": check \"by label\": field .data.state has another value than required"
 	ended := awaitLimit(t, item, func(item *v1alpha1.DeployItem) bool { return strings.Contains(item.Status.LastError.Message, told) })
 	if last := ended.Status.LastError; ended.Status.Phase != v1alpha1.DeployItemPhases.Failed || last.Operation != "WaitForObjectsReady" ||
 		last.Reason != "ProgressingTimeout" || !hasCode(last, v1alpha1.ErrorTimeout) || !strings.Contains(last.Message, told) {
