@@ -15,6 +15,8 @@ const (
 	Update Action = "update"
 	Delete Action = "delete"
 	Keep   Action = "keep"
+	// Replace means that an object is deleted and created anew.
+	Replace Action = "replace"
 	// Unknown means that nobody can tell before.
 	Unknown Action = "unknown"
 )
@@ -25,8 +27,16 @@ type Object struct {
 	Before, After                     map[string]any
 	// Cluster names the cluster if that is not the one of the item's Target.
 	Cluster string
+	// Replaced is set if the object is deleted and created anew.
+	Replaced bool
+	// Applied is what exports of the item may rely on: the object as it is applied. Of a new
+	// one it has only what the manifest says, as an API server fills in other values with
+	// each creation, and of none it is nil.
+	Applied map[string]any
 	// Unknown tells why nobody can tell what becomes of it.
 	Unknown string
+	// Beside is set if nothing of the item depends on what becomes of it.
+	Beside bool
 }
 
 // Change is what would happen to an object.
@@ -67,6 +77,8 @@ func Of(object Object, hide func(string) string) Change {
 	case object.After == nil:
 		c.Action = Delete
 		return c
+	case object.Replaced:
+		c.Action = Replace
 	default:
 		c.Action = Update
 	}
@@ -181,9 +193,11 @@ var system = []string{"uid", "resourceVersion", "generation", "creationTimestamp
 
 // Summary counts changes.
 type Summary struct {
-	Create  int `json:"create"`
-	Update  int `json:"update"`
-	Delete  int `json:"delete"`
+	Create int `json:"create"`
+	Update int `json:"update"`
+	Delete int `json:"delete"`
+	// Replace counts objects that are deleted and created anew.
+	Replace int `json:"replace"`
 	Keep    int `json:"keep"`
 	Unknown int `json:"unknown"`
 }
@@ -197,6 +211,8 @@ func (s *Summary) Add(action Action) {
 		s.Update++
 	case Delete:
 		s.Delete++
+	case Replace:
+		s.Replace++
 	case Keep:
 		s.Keep++
 	case Unknown:
@@ -205,11 +221,14 @@ func (s *Summary) Add(action Action) {
 }
 
 // Changes tells whether anything would change, or may.
-func (s *Summary) Changes() bool { return s.Create+s.Update+s.Delete+s.Unknown > 0 }
+func (s *Summary) Changes() bool { return s.Create+s.Update+s.Delete+s.Replace+s.Unknown > 0 }
 
 // String is a line for people.
 func (s *Summary) String() string {
 	text := fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged", s.Create, s.Update, s.Delete, s.Keep)
+	if s.Replace > 0 {
+		text += fmt.Sprintf(", %d to delete and create", s.Replace)
+	}
 	if s.Unknown > 0 {
 		text += fmt.Sprintf(", %d known only when the job runs", s.Unknown)
 	}

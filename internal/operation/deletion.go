@@ -28,12 +28,16 @@ type Uninstall struct {
 	Type string `json:"type"`
 	// Target is the name of the Target of its cluster, if it has one.
 	Target string `json:"target,omitempty"`
-	// Objects are the recorded objects on that cluster, in the order in which they were
-	// recorded. Not every deployer records any.
+	// Objects are the objects on that cluster that go: the recorded ones, in the order in
+	// which they were recorded, as long as the cluster was not asked. Not every deployer
+	// records all.
 	Objects []corev1.ObjectReference `json:"objects,omitempty"`
 	// EarlierClusters are what the item has left on clusters to which its Target led
 	// before.
 	EarlierClusters []Leftovers `json:"earlierClusters,omitempty"`
+	// Unknown are objects of which only the deletion can tell, with the reasons, or why the
+	// cluster could not be asked.
+	Unknown []string `json:"unknown,omitempty"`
 	// Kept tells that the objects stay.
 	Kept bool `json:"kept,omitempty"`
 }
@@ -164,21 +168,41 @@ func uninstallOf(node *inspect.Node, path string, step int) Uninstall {
 	}
 	u.Type, u.Target = string(item.Spec.Type), node.Target
 	u.Kept = item.Annotations[v1alpha1.DeleteWithoutUninstallAnnotation] == "true"
-	var status struct {
-		deployer.ClusterRecord
-		ManagedResources deployer.ManagedResourceStatusList `json:"managedResources"`
-	}
-	if item.Status.ProviderStatus != nil && json.Unmarshal(item.Status.ProviderStatus.Raw, &status) == nil {
-		u.Objects = removed(status.ManagedResources)
-		for _, earlier := range status.EarlierClusters {
-			left := Leftovers{Cluster: placement.Describe(earlier.ClusterIdentity), Objects: removed(earlier.ManagedResources)}
-			if earlier.Release != nil {
-				left.Release = earlier.Release.Namespace + "/" + earlier.Release.Name
-			}
-			u.EarlierClusters = append(u.EarlierClusters, left)
-		}
-	}
+	u.Objects = Recorded(item)
+	u.EarlierClusters = Earlier(item)
 	return u
+}
+
+// Earlier is what an item has recorded on clusters to which its Target led before.
+func Earlier(item *v1alpha1.DeployItem) (found []Leftovers) {
+	for _, earlier := range recordOf(item).EarlierClusters {
+		left := Leftovers{Cluster: placement.Describe(earlier.ClusterIdentity), Objects: removed(earlier.ManagedResources)}
+		if earlier.Release != nil {
+			left.Release = earlier.Release.Namespace + "/" + earlier.Release.Name
+		}
+		found = append(found, left)
+	}
+	return found
+}
+
+// Recorded are the objects that an item has recorded on its cluster and that go with it.
+func Recorded(item *v1alpha1.DeployItem) []corev1.ObjectReference {
+	return removed(recordOf(item).ManagedResources)
+}
+
+// record is what an item has recorded, whatever its deployer is.
+type record struct {
+	deployer.ClusterRecord
+	ManagedResources deployer.ManagedResourceStatusList `json:"managedResources"`
+}
+
+// recordOf reads the record of an item. One that cannot be read is empty.
+func recordOf(item *v1alpha1.DeployItem) record {
+	var found record
+	if item.Status.ProviderStatus == nil || json.Unmarshal(item.Status.ProviderStatus.Raw, &found) != nil {
+		return record{}
+	}
+	return found
 }
 
 // removed are the recorded objects that a deletion removes.

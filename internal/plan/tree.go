@@ -26,8 +26,10 @@ type Node struct {
 	Nodes []*Node
 	// Waiting are those that could not.
 	Waiting []Waiting
-	// Exports are set if the exports of all children are known.
+	// Exports are set if the exports of all children are known; else Unknown says why they
+	// are not, asked that there is a simulation.
 	Exports *Exports
+	Unknown error
 }
 
 // Name is the last part of the path.
@@ -38,10 +40,45 @@ type Waiting struct {
 	Path string
 	// Reason joins a *dataflow.MissingError for each import that nobody gives.
 	Reason error
+	// From says which sibling has exports that only a job can tell, and why; nil if there
+	// is none.
+	From error
 }
 
-// ErrUnknown tells that only a job can tell what is exported.
+// unknownFor says which of those that a subinstallation imports from have exports that
+// only a job can tell.
+func (n *Node) unknownFor(name string) error {
+	before := n.Graph().Predecessors(name)
+	for _, other := range n.Nodes {
+		if slices.Contains(before, other.Name()) && other.Exports == nil && other.Unknown != nil {
+			return fmt.Errorf("it imports from %s, whose exports only the job can tell: %w", other.Name(), other.Unknown)
+		}
+	}
+	for _, waiting := range n.Waiting {
+		if other := waiting.Path[strings.LastIndex(waiting.Path, "/")+1:]; slices.Contains(before, other) {
+			return fmt.Errorf("it imports from %s, which is known only then", other)
+		}
+	}
+	return nil
+}
+
+// ErrUnknown is what an error is that tells why only a job can tell what is exported: see
+// Unknown.
 var ErrUnknown = errors.New("only a job can tell")
+
+// Unknown tells that only a job can tell what is exported, and why.
+func Unknown(reason error) error { return &unknown{reason} }
+
+type unknown struct{ reason error }
+
+// Error implements error.
+func (u *unknown) Error() string { return u.reason.Error() }
+
+// Is reports whether an error is ErrUnknown.
+func (u *unknown) Is(target error) bool { return target == ErrUnknown }
+
+// Unwrap returns the reason.
+func (u *unknown) Unwrap() error { return u.reason }
 
 // Simulation knows exports that only a real deployment could tell.
 type Simulation interface {
@@ -105,11 +142,16 @@ func (t *Tree) grow(ctx context.Context, in Input, path string) (*Node, error) {
 	if err := t.growChildren(ctx, node, scope); err != nil {
 		return nil, err
 	}
-	if t.Simulation == nil || len(node.Waiting) > 0 {
+	if len(node.Waiting) > 0 {
+		node.Unknown = fmt.Errorf("%s waits for other exports", node.Waiting[0].Path)
+		return node, nil
+	}
+	if t.Simulation == nil {
 		return node, nil
 	}
 	node.Exports, err = t.exports(ctx, node, scope)
 	if errors.Is(err, ErrUnknown) {
+		node.Unknown = err
 		return node, nil
 	}
 	if err != nil {
@@ -147,7 +189,7 @@ func (t *Tree) growChildren(ctx context.Context, node *Node, scope *scope) error
 		imports, err := dataflow.Read(ctx, inst, scope)
 		var missing *dataflow.MissingError
 		if errors.As(err, &missing) {
-			node.Waiting = append(node.Waiting, Waiting{Path: node.Path + "/" + sub.Name, Reason: err})
+			node.Waiting = append(node.Waiting, Waiting{Path: node.Path + "/" + sub.Name, Reason: err, From: node.unknownFor(sub.Name)})
 			continue
 		}
 		if err != nil {

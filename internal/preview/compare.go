@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
@@ -19,14 +20,22 @@ import (
 	"go.landscaper.dev/internal/wanted"
 )
 
-// comparison compares the items of a tree.
+// comparison compares the items of trees, one root after the other.
 type comparison struct {
 	*Previewer
-	live     live
-	secrets  *secrets
-	tasks    []task
+	live    live
+	secrets *secrets
+	future  *future
+	// tasks are in the order of the trees, known has those that were begun before.
+	tasks    []*task
+	known    map[string]*task
+	follows  []string
 	waiting  []Waiting
 	warnings []string
+	close    []func()
+	// order are the tasks that were compared, in this order.
+	lock  sync.Mutex
+	order []*task
 }
 
 // task is an item that is to be compared, or is known already.
@@ -34,32 +43,33 @@ type task struct {
 	item   Item
 	object *v1alpha1.DeployItem
 	target *v1alpha1.Target
-	// found is what became known about its objects, err why nothing did.
-	found []diff.Object
-	err   error
+	// removal is set if the item goes.
+	removal bool
+	// settled is set if the job leaves the item alone, as nothing has changed.
+	settled bool
+	// compared says that found is what became known about its objects, and err why nothing
+	// did.
+	compared bool
+	found    rollout.Forecast
+	on       string
+	err      error
 }
 
 // node collects what is to be done for an Installation and all below it.
-func (c *comparison) node(node *plan.Node, above ...*v1alpha1.Installation) {
+func (c *comparison) node(ctx context.Context, node *plan.Node, above ...*v1alpha1.Installation) {
 	lineage := append(above[:len(above):len(above)], node.Installation())
 	c.warnings = append(c.warnings, node.Warnings...)
-	execution, items := c.live.execution(node.Path)
-	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: node.Installation().Namespace, Name: node.Installation().Name}}
-	exec.Spec.Context = node.Installation().Spec.Context
-	if execution != nil {
-		exec = execution.Execution
-	}
 	kept := map[string]bool{}
 	for i := range node.DeployItems {
 		template := &node.DeployItems[i]
 		kept[template.Name] = true
-		var present *v1alpha1.DeployItem
-		if item := items[template.Name]; item != nil {
-			present = item.DeployItem
+		t := c.task(node, template)
+		if template.Target != nil {
+			t.item.Target = inspect.TargetOf(lineage, template.Target.Name)
 		}
-		c.tasks = append(c.tasks, c.task(node, lineage, exec, template, present))
+		c.tasks = append(c.tasks, t)
 	}
-	if execution != nil {
+	if execution, _ := c.live.execution(node.Path); execution != nil {
 		for _, item := range execution.Children {
 			if !kept[item.TemplateName] {
 				c.removed(operation.UninstallOf(item, node.Path))
@@ -67,10 +77,14 @@ func (c *comparison) node(node *plan.Node, above ...*v1alpha1.Installation) {
 		}
 	}
 	for _, waiting := range node.Waiting {
-		c.waiting = append(c.waiting, Waiting{Path: waiting.Path, Reason: waiting.Reason.Error()})
+		reason := waiting.Reason
+		if waiting.From != nil {
+			reason = waiting.From
+		}
+		c.waiting = append(c.waiting, Waiting{Path: waiting.Path, Reason: reason.Error()})
 	}
 	for _, sub := range node.Nodes {
-		c.node(sub, lineage...)
+		c.node(ctx, sub, lineage...)
 	}
 	c.removedSubs(node)
 }
@@ -92,8 +106,24 @@ func (c *comparison) removedSubs(node *plan.Node) {
 	}
 }
 
-func (c *comparison) task(node *plan.Node, lineage []*v1alpha1.Installation, exec *v1alpha1.Execution, template *v1alpha1.DeployItemTemplate, present *v1alpha1.DeployItem) task {
-	t := task{item: Item{Path: node.Path + "/" + template.Name, Type: string(template.Type)}}
+// task returns what is to be done for an item, the same each time.
+func (c *comparison) task(node *plan.Node, template *v1alpha1.DeployItemTemplate) *task {
+	path := node.Path + "/" + template.Name
+	if t := c.known[path]; t != nil {
+		return t
+	}
+	t := &task{item: Item{Path: path, Type: string(template.Type)}}
+	c.known[path] = t
+	execution, items := c.live.execution(node.Path)
+	exec := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: node.Installation().Namespace, Name: node.Installation().Name}}
+	exec.Spec.Context = node.Installation().Spec.Context
+	if execution != nil {
+		exec = execution.Execution
+	}
+	var present *v1alpha1.DeployItem
+	if item := items[template.Name]; item != nil {
+		present = item.DeployItem
+	}
 	object, change, err := wanted.DeployItem(exec, template, present, nil, 0, c.Now())
 	if err != nil {
 		t.item.Action, t.err = diff.Unknown, err
@@ -101,33 +131,28 @@ func (c *comparison) task(node *plan.Node, lineage []*v1alpha1.Installation, exe
 	}
 	t.object = object
 	t.item.Action = map[wanted.Change]diff.Action{wanted.Create: diff.Create, wanted.Update: diff.Update, wanted.None: diff.Keep}[change]
+	t.settled = settled(present, object)
 	if template.Target != nil {
-		t.item.Target = inspect.TargetOf(lineage, template.Target.Name)
 		t.target = node.Target(template.Target.Name)
 	}
 	return t
 }
 
-// removed notes what goes with an item.
-func (c *comparison) removed(uninstall operation.Uninstall) {
-	item := Item{Path: uninstall.Path, Type: uninstall.Type, Target: uninstall.Target, Action: diff.Delete}
-	if !uninstall.Kept {
-		for _, object := range uninstall.Objects {
-			item.Changes = append(item.Changes, deleted(object))
-		}
-		for _, earlier := range uninstall.EarlierClusters {
-			for _, object := range earlier.Objects {
-				change := deleted(object)
-				change.Cluster = earlier.Cluster
-				item.Changes = append(item.Changes, change)
-			}
-		}
-	}
-	c.tasks = append(c.tasks, task{item: item})
+// settled reports whether a job leaves an item alone: it is to be deployed only after a
+// change, and its last job has succeeded with what it says now.
+func settled(present, object *v1alpha1.DeployItem) bool {
+	return present != nil && object.Spec.UpdateOnChangeOnly && equality.Semantic.DeepEqual(present.Spec, object.Spec) &&
+		present.Generation == present.Status.ObservedGeneration && present.Status.Phase.Current() == v1alpha1.DeployItemPhases.Succeeded
 }
 
-func deleted(object corev1.ObjectReference) diff.Change {
-	return diff.Change{Action: diff.Delete, APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+// removed notes what goes with an item.
+func (c *comparison) removed(uninstall operation.Uninstall) {
+	t := &task{item: Item{Path: uninstall.Path, Type: uninstall.Type, Target: uninstall.Target, Action: diff.Delete}, removal: true}
+	c.tasks = append(c.tasks, t)
+	t.object = c.live.deployItem(uninstall.Item)
+	if uninstall.Kept || t.object == nil {
+		t.compared = true
+	}
 }
 
 // run compares all items, several at a time.
@@ -135,70 +160,110 @@ func deleted(object corev1.ObjectReference) diff.Change {
 // Secrets of clusters are known only when all objects are: hence nothing is made a text
 // before the last comparison has ended.
 func (c *comparison) run(ctx context.Context) {
-	parallel.Do(len(c.tasks), func(i int) {
-		if t := &c.tasks[i]; t.object != nil {
-			t.found, t.err = c.compare(ctx, t)
-		}
-	})
+	parallel.Do(len(c.tasks), func(i int) { c.compare(ctx, c.tasks[i]) })
 	for _, t := range c.tasks {
-		for _, object := range t.found {
+		for _, object := range t.found.Objects {
 			c.secrets.addObject(object.Before)
 			c.secrets.addObject(object.After)
 		}
 	}
+	for _, end := range c.close {
+		end()
+	}
 }
 
-func (c *comparison) compare(ctx context.Context, t *task) ([]diff.Object, error) {
+// compare finds out what becomes of the objects of an item, once.
+func (c *comparison) compare(ctx context.Context, t *task) {
+	if t.compared || t.object == nil {
+		return
+	}
+	t.compared = true
+	if t.settled {
+		for _, object := range operation.Recorded(t.object) {
+			t.found.Objects = append(t.found.Objects, unchanged(object))
+		}
+		return
+	}
+	t.found, t.err = c.forecast(ctx, t)
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.order = append(c.order, t)
+}
+
+func unchanged(object corev1.ObjectReference) diff.Object {
+	return diff.Object{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+}
+
+func (c *comparison) forecast(ctx context.Context, t *task) (rollout.Forecast, error) {
 	comparer := c.Comparers[t.object.Spec.Type]
+	if comparer == nil && t.removal {
+		return recordedRemoval(t.object), nil
+	}
 	if comparer == nil {
-		return nil, fmt.Errorf("items of type %s cannot be compared", t.object.Spec.Type)
+		return rollout.Forecast{}, fmt.Errorf("items of type %s cannot be compared", t.object.Spec.Type)
 	}
 	if t.object.Spec.Target == nil {
-		return nil, fmt.Errorf("the item has no target")
+		return rollout.Forecast{}, fmt.Errorf("the item has no target")
 	}
-	if t.target == nil {
-		t.target = &v1alpha1.Target{}
-		err := c.Reader.Get(ctx, client.ObjectKey{Namespace: t.object.Namespace, Name: t.object.Spec.Target.Name}, t.target)
-		if apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("the Target %s does not exist", t.item.Target)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the Target: %w", err)
-		}
+	around := &outlook{comparison: c, task: t}
+	if err := around.connect(ctx); err != nil {
+		return rollout.Forecast{}, err
 	}
-	connection, err := c.Clusters.Connect(ctx, t.target)
+	item, earlier, err := c.place(ctx, t.object, around.connection)
 	if err != nil {
-		return nil, err
+		return rollout.Forecast{}, err
 	}
-	item, earlier, err := c.place(ctx, t.object, connection)
-	if err != nil {
-		return nil, err
+	var found rollout.Forecast
+	if t.removal {
+		found.Objects, err = comparer.PreviewRemoval(ctx, item, around.connection, around)
+	} else {
+		found, err = comparer.Preview(ctx, item, around.connection, around)
 	}
-	found, err := comparer.Preview(ctx, item, connection)
 	if err != nil {
-		return nil, err
+		return rollout.Forecast{}, err
 	}
 	left, err := c.leave(ctx, item, earlier)
-	return append(found, left...), err
+	found.Objects = append(found.Objects, left...)
+	return found, err
+}
+
+// recordedRemoval is what goes with an item whose deployer cannot tell: what it has
+// recorded.
+func recordedRemoval(item *v1alpha1.DeployItem) rollout.Forecast {
+	var found rollout.Forecast
+	for _, object := range operation.Recorded(item) {
+		preview := unchanged(object)
+		preview.Before = map[string]any{}
+		found.Objects = append(found.Objects, preview)
+	}
+	for _, earlier := range operation.Earlier(item) {
+		for _, object := range earlier.Objects {
+			preview := unchanged(object)
+			preview.Before, preview.Cluster = map[string]any{}, earlier.Cluster
+			found.Objects = append(found.Objects, preview)
+		}
+	}
+	return found
 }
 
 // result is what was found, in the order of the tree, without what nobody may read.
 func (c *comparison) result() *Result {
 	hide := c.secrets.hide
-	r := &Result{Items: []Item{}}
+	r := &Result{Items: []Item{}, Follows: c.follows}
 	for _, t := range c.tasks {
-		t.item.Path, t.item.Target = hide(t.item.Path), hide(t.item.Target)
+		item := t.item
+		item.Path, item.Target = hide(item.Path), hide(item.Target)
 		if t.err != nil {
-			t.item.Unknown = hide(t.err.Error())
+			item.Unknown = hide(t.err.Error())
 			r.Summary.Add(diff.Unknown)
 		}
-		for _, object := range t.found {
-			t.item.Changes = append(t.item.Changes, diff.Of(object, hide))
+		for _, object := range t.found.Objects {
+			item.Changes = append(item.Changes, diff.Of(object, hide))
 		}
-		for _, change := range t.item.Changes {
+		for _, change := range item.Changes {
 			r.Summary.Add(change.Action)
 		}
-		r.Items = append(r.Items, t.item)
+		r.Items = append(r.Items, item)
 	}
 	for _, waiting := range c.waiting {
 		r.Waiting = append(r.Waiting, Waiting{Path: hide(waiting.Path), Reason: hide(waiting.Reason)})

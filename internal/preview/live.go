@@ -11,15 +11,13 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/inspect"
-	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/plan"
-	"go.landscaper.dev/internal/wanted"
 )
 
 // live is what exists, by the paths of Installations in the names of blueprints.
 type live map[string]*inspect.Node
 
-func liveTree(root *inspect.Node) live {
+func liveTrees(roots []*inspect.Node) live {
 	l := live{}
 	var walk func(node *inspect.Node, path string)
 	walk = func(node *inspect.Node, path string) {
@@ -30,7 +28,9 @@ func liveTree(root *inspect.Node) live {
 			}
 		}
 	}
-	walk(root, root.Name)
+	for _, root := range roots {
+		walk(root, root.Name)
+	}
 	return l
 }
 
@@ -63,40 +63,18 @@ func (l live) execution(path string) (*inspect.Node, map[string]*inspect.Node) {
 	return nil, nil
 }
 
-// exports tells what the items have exported in their last job. It implements
-// plan.Simulation.
-type exports struct {
-	reader  client.Reader
-	live    live
-	secrets *secrets
-}
-
-// Item implements plan.Simulation.
-func (e *exports) Item(ctx context.Context, node *plan.Node, item *v1alpha1.DeployItemTemplate) (any, error) {
-	execution, items := e.live.execution(node.Path)
-	if execution == nil || items[item.Name] == nil || !items[item.Name].Ready {
-		return nil, plan.ErrUnknown
+// deployItem returns an item by the name of its object.
+func (l live) deployItem(name string) *v1alpha1.DeployItem {
+	for _, node := range l {
+		for _, child := range node.Children {
+			for _, item := range child.Children {
+				if item.DeployItem != nil && item.Name == name {
+					return item.DeployItem
+				}
+			}
+		}
 	}
-	object := &v1alpha1.DataObject{}
-	err := e.reader.Get(ctx, client.ObjectKey{Namespace: execution.Namespace, Name: wanted.ItemExportsName(execution.Execution)}, object)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read what the items of %s have exported: %w", node.Path, err)
-	}
-	value, err := plain.FromJSON(object.Data.RawMessage)
-	values, ok := value.(map[string]any)
-	if err != nil || !ok {
-		return nil, nil //nolint:nilerr // the cause may quote a value, and nothing else was exported
-	}
-	e.secrets.addExports(item, values[item.Name])
-	return values[item.Name], nil
-}
-
-// Installation implements plan.Simulation.
-func (e *exports) Installation(context.Context, *plan.Node) (*plan.SimulatedExports, error) {
-	return nil, nil
+	return nil
 }
 
 // states reads what executors of an Installation have stored. It implements plan.States.

@@ -1,6 +1,7 @@
 // Package preview works out what a job of an Installation would change on its clusters:
 // the whole tree is rendered with the imports as they are, and each object is compared
-// by a dry run of its API server. Nothing is written anywhere.
+// by a dry run of its API server. Then come the roots that get a job because of what the
+// first one exports. Nothing is written anywhere.
 package preview
 
 import (
@@ -15,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/imported"
 	"go.landscaper.dev/internal/inspect"
@@ -23,8 +25,23 @@ import (
 
 // Comparer knows the items of one type.
 type Comparer interface {
-	// Preview returns what a deployment of an item would make of each object on a cluster.
-	Preview(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection) ([]diff.Object, error)
+	// Preview returns what a deployment of an item would make of each object on a cluster,
+	// and what it would export.
+	Preview(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection, outlook rollout.Outlook) (rollout.Forecast, error)
+	// PreviewRemoval returns what a removal of an item would make of each object.
+	PreviewRemoval(ctx context.Context, item *v1alpha1.DeployItem, on *cluster.Connection, outlook rollout.Outlook) ([]diff.Object, error)
+}
+
+// connector connects to the clusters of Targets.
+type connector interface {
+	Connect(ctx context.Context, target *v1alpha1.Target) (*cluster.Connection, error)
+}
+
+func (p *Previewer) connector() connector {
+	if p.connects != nil {
+		return p.connects
+	}
+	return p.Clusters
 }
 
 // Previewer works out previews.
@@ -40,13 +57,18 @@ type Previewer struct {
 	Comparers map[v1alpha1.DeployItemType]Comparer
 	// Now is the time.
 	Now func() time.Time
+
+	// connects takes the place of Clusters in tests.
+	connects connector
 }
 
 // Result is what a job would change.
 type Result struct {
-	// Items are the items in the order of the tree.
+	// Items are the items in the order of the tree, and then those of the roots that follow.
 	Items []Item `json:"items"`
-	// Waiting are subinstallations that cannot be worked out before others have run.
+	// Follows are the roots that get a job because of the exports.
+	Follows []string `json:"follows,omitempty"`
+	// Waiting are Installations that cannot be worked out before others have run.
 	Waiting []Waiting `json:"waiting,omitempty"`
 	// Warnings tell what is probably not meant.
 	Warnings []string `json:"warnings,omitempty"`
@@ -69,27 +91,44 @@ type Item struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// Waiting is a subinstallation whose imports only a job can bring.
+// Waiting is an Installation whose imports only a job can bring.
 type Waiting struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Of works out what a job of the Installation at the top of a tree would change.
-func (p *Previewer) Of(ctx context.Context, tree *inspect.Node) (*Result, error) {
+// Of works out what a job of the Installation at the top of a tree would change. The roots
+// of its namespace may follow it.
+func (p *Previewer) Of(ctx context.Context, tree *inspect.Node, roots []*inspect.Node) (*Result, error) {
 	known := newSecrets()
-	result, err := p.of(ctx, tree, known)
+	result, err := p.of(ctx, tree, roots, known)
 	return result, known.conceal(err)
 }
 
-func (p *Previewer) of(ctx context.Context, tree *inspect.Node, known *secrets) (*Result, error) {
-	opener, err := p.opener(ctx, tree.Installation)
+func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect.Node, known *secrets) (*Result, error) {
+	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: known, future: newFuture(p.Reader), known: map[string]*task{}}
+	grown, err := c.grow(ctx, tree.Installation)
 	if err != nil {
 		return nil, err
 	}
-	defer opener.close()
-	imports, err := dataflow.Read(ctx, tree.Installation, imported.From(p.Reader))
-	known.addImports(imports)
+	known.addTree(grown)
+	c.node(ctx, grown)
+	if err := c.follow(ctx, grown, roots); err != nil {
+		return nil, err
+	}
+	c.run(ctx)
+	return c.result(), nil
+}
+
+// grow works out the tree of a root with its imports as they would be.
+func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*plan.Node, error) {
+	opener, err := c.opener(ctx, inst)
+	if err != nil {
+		return nil, err
+	}
+	c.close = append(c.close, opener.close)
+	imports, err := dataflow.Read(ctx, inst, imported.From(c.future))
+	c.secrets.addImports(imports)
 	var missing *dataflow.MissingError
 	if errors.As(err, &missing) {
 		return nil, fmt.Errorf("a job would wait for what does not exist: %w", err)
@@ -97,26 +136,21 @@ func (p *Previewer) of(ctx context.Context, tree *inspect.Node, known *secrets) 
 	if err != nil {
 		return nil, fmt.Errorf("read the imports: %w", err)
 	}
-	root, err := opener.open(ctx, tree.Installation)
+	root, err := opener.open(ctx, inst)
 	if err != nil {
 		return nil, err
 	}
 	root.Imports = imports
-	live := liveTree(tree)
 	grower := plan.Tree{
 		Open: func(ctx context.Context, _ plan.Input, inst *v1alpha1.Installation) (plan.Input, error) {
 			return opener.open(ctx, inst)
 		},
-		Simulation: &exports{reader: p.Reader, live: live, secrets: known},
-		Identify:   live.identify,
+		Simulation: c,
+		Identify:   c.live.identify,
 	}
 	grown, err := grower.Grow(ctx, root)
 	if err != nil {
 		return nil, fmt.Errorf("render the tree: %w", err)
 	}
-	known.addTree(grown)
-	c := &comparison{Previewer: p, live: live, secrets: known}
-	c.node(grown)
-	c.run(ctx)
-	return c.result(), nil
+	return grown, nil
 }

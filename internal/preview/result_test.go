@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/blueprint"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
@@ -43,10 +47,10 @@ func item(template string, ready bool) *inspect.Node {
 func tree() live {
 	missing := execution("lost")
 	missing.Execution = nil
-	return liveTree(installation("root", "",
+	return liveTrees([]*inspect.Node{installation("root", "",
 		execution("root", item("server", true), item("slow", false)),
 		installation("db-k2x", "db", execution("db-k2x", item("server", true)), installation("deep-1", "deep")),
-		installation("old", "", missing)))
+		installation("old", "", missing))})
 }
 
 func TestLiveTree(t *testing.T) {
@@ -114,7 +118,7 @@ func (s *store) Get(_ context.Context, key client.ObjectKey, into client.Object,
 
 func notFound() error { return apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, "y") }
 
-func TestExportsOfItems(t *testing.T) {
+func TestLastExportsOfItems(t *testing.T) {
 	refused := errors.New("refused")
 	for _, test := range []struct {
 		reason, path, item, data string
@@ -129,17 +133,17 @@ func TestExportsOfItems(t *testing.T) {
 		{"nothing was exported by any", "root", "server", "", notFound(), "null", nil, 1},
 		{"exports that are no map", "root", "server", `["s3cret"]`, nil, "null", nil, 1},
 		{"exports that are broken, which nobody may read", "root", "server", `{"server": s3cret`, nil, "null", nil, 1},
-		{"one that is not ready may export something else", "root", "slow", `{"slow":1}`, nil, "null", plan.ErrUnknown, 0},
-		{"one that does not exist yet", "root", "new", `{"new":1}`, nil, "null", plan.ErrUnknown, 0},
-		{"a subinstallation that does not exist yet", "root/new", "server", `{"server":1}`, nil, "null", plan.ErrUnknown, 0},
-		{"an Execution that is gone", "root/old", "server", `{"server":1}`, nil, "null", plan.ErrUnknown, 0},
+		{"one that is not ready may export something else", "root", "slow", `{"slow":1}`, nil, "null", nil, 0},
+		{"one that does not exist yet", "root", "new", `{"new":1}`, nil, "null", nil, 0},
+		{"a subinstallation that does not exist yet", "root/new", "server", `{"server":1}`, nil, "null", nil, 0},
+		{"an Execution that is gone", "root/old", "server", `{"server":1}`, nil, "null", nil, 0},
 		{"an API server that refuses", "root", "server", `{"server":"s3cret"}`, refused, "null", refused, 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			reader := &store{data: []byte(test.data), err: test.err}
-			e := &exports{reader: reader, live: tree(), secrets: newSecrets()}
+			e := &comparison{Previewer: &Previewer{Reader: reader}, live: tree(), secrets: newSecrets()}
 			node := &plan.Node{Plan: &plan.Plan{}, Path: test.path}
-			got, err := e.Item(t.Context(), node, &v1alpha1.DeployItemTemplate{Name: test.item})
+			got, err := e.lastExports(t.Context(), node, &v1alpha1.DeployItemTemplate{Name: test.item})
 			if !errors.Is(err, test.is) || (err == nil) != (test.is == nil) || err != nil && strings.Contains(err.Error(), "s3cret") {
 				t.Fatalf("got %v", err)
 			}
@@ -152,9 +156,9 @@ func TestExportsOfItems(t *testing.T) {
 		})
 	}
 	t.Run("what comes from a Secret is known as one from then on", func(t *testing.T) {
-		e := &exports{reader: &store{data: []byte(`{"server":{"token":"exported-token","url":"shop.example.org"}}`)}, live: tree(), secrets: newSecrets()}
+		e := &comparison{Previewer: &Previewer{Reader: &store{data: []byte(`{"server":{"token":"exported-token","url":"shop.example.org"}}`)}}, live: tree(), secrets: newSecrets()}
 		template := &v1alpha1.DeployItemTemplate{Name: "server", Configuration: &runtime.RawExtension{Raw: []byte(`{"exports":{"exports":[{"key":"token","fromResource":{"kind":"Secret"}}]}}`)}}
-		if _, err := e.Item(t.Context(), &plan.Node{Plan: &plan.Plan{}, Path: "root"}, template); err != nil {
+		if _, err := e.lastExports(t.Context(), &plan.Node{Plan: &plan.Plan{}, Path: "root"}, template); err != nil {
 			t.Fatal(err)
 		}
 		if !e.secrets.repeats("exported-token") || e.secrets.repeats("shop.example.org") {
@@ -201,16 +205,16 @@ func TestNothingOfAResultIsSecret(t *testing.T) {
 	object := func(data string) map[string]any {
 		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c"}, "data": map[string]any{"a": data}}
 	}
-	c.tasks = []task{
+	c.tasks = []*task{
 		{item: Item{Path: with("path"), Target: with("target"), Action: diff.Create}, err: errors.New(with("reason"))},
-		{item: Item{Path: "second", Action: diff.Update}, found: []diff.Object{
+		{item: Item{Path: "second", Action: diff.Update}, found: rollout.Forecast{Objects: []diff.Object{
 			{Kind: "ConfigMap", Name: "c", Before: object("x"), After: object(with("new"))},
 			{Kind: "ConfigMap", Name: "d", Before: object(with("old")), After: object("x")},
 			{Kind: "ConfigMap", Name: with("e"), Namespace: with("f"), After: object(base64.StdEncoding.EncodeToString([]byte(secret)))},
 			{Kind: "ConfigMap", Name: "g", Unknown: with("the API server says")},
 			{Kind: "ConfigMap", Name: "h"},
-		}},
-		{item: Item{Path: "third", Action: diff.Delete, Changes: []diff.Change{deleted(corev1.ObjectReference{Kind: "Pod", Name: "p"})}}},
+		}}},
+		{item: Item{Path: "third", Action: diff.Delete}, found: rollout.Forecast{Objects: []diff.Object{{Kind: "Pod", Name: "p", Before: map[string]any{}}}}},
 	}
 	c.waiting = []Waiting{{Path: with("waits"), Reason: with("for")}}
 	c.warnings = []string{with("warning"), "harmless"}
@@ -239,30 +243,136 @@ func TestNothingOfAResultIsSecret(t *testing.T) {
 	}
 }
 
+// TestRemoved: what goes with an item that is no longer wanted, asked of its deployer or,
+// where that cannot tell, of its record.
 func TestRemoved(t *testing.T) {
-	pod := corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: "n", Name: "p"}
+	pod := map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "p"}}
+	recorded := `{"managedResources":[{"policy":"manage","resource":{"kind":"Pod","name":"p"}},{"policy":"keep","resource":{"kind":"Pod","name":"q"}}]}`
+	asked := comparer{removed: []diff.Object{{Kind: "Pod", Name: "p", Before: pod}, {Kind: "Pod", Name: "q"}, {Kind: "Job", Name: "h", Unknown: "a hook"}}}
 	for _, test := range []struct {
 		reason    string
-		uninstall operation.Uninstall
-		changes   int
+		kept      bool
+		comparers map[v1alpha1.DeployItemType]Comparer
+		want      diff.Summary
 	}{
-		{"its objects go with it", operation.Uninstall{Path: "a", Type: "t", Target: "x", Objects: []corev1.ObjectReference{pod, pod}}, 2},
-		{"objects that stay are no change", operation.Uninstall{Path: "a", Type: "t", Target: "x", Objects: []corev1.ObjectReference{pod}, Kept: true}, 0},
-		{"a deployer that records none", operation.Uninstall{Path: "a", Type: "t", Target: "x"}, 0},
+		{"what its deployer says", false, map[v1alpha1.DeployItemType]Comparer{"t": asked}, diff.Summary{Delete: 1, Keep: 1, Unknown: 1}},
+		{"objects that stay are no change", true, map[v1alpha1.DeployItemType]Comparer{"t": asked}, diff.Summary{}},
+		{"what it has recorded, if nobody can tell", false, nil, diff.Summary{Delete: 1}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := comparison{secrets: newSecrets()}
-			c.removed(test.uninstall)
-			result := c.result()
-			got := result.Items[0]
-			if got.Action != diff.Delete || got.Path != "a" || got.Type != "t" || got.Target != "x" || len(got.Changes) != test.changes || result.Summary.Delete != test.changes {
-				t.Errorf("got %+v, %+v", got, result.Summary)
+			node := item("server", true)
+			node.DeployItem = &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}
+			node.DeployItem.Spec.Type = "t"
+			node.DeployItem.Spec.Target = &v1alpha1.ObjectReference{Name: "x"}
+			node.DeployItem.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(recorded)}
+			c := comparison{
+				Previewer: &Previewer{Comparers: test.comparers, connects: inMemory{}}, secrets: newSecrets(),
+				live: liveTrees([]*inspect.Node{installation("root", "", execution("root", node))}), future: newFuture(&store{}),
 			}
-			for _, change := range got.Changes {
-				if fmt.Sprint(change) != fmt.Sprint(deleted(pod)) {
-					t.Errorf("got %+v", change)
-				}
+			c.removed(operation.Uninstall{Path: "a", Item: node.Name, Type: "t", Target: "x", Kept: test.kept})
+			c.run(t.Context())
+			result := c.result()
+			if got := result.Items[0]; got.Action != diff.Delete || got.Path != "a" || got.Type != "t" || got.Target != "x" || result.Summary != test.want {
+				t.Errorf("got %+v, %+v", got, result.Summary)
 			}
 		})
 	}
+}
+
+// comparer says the same about each item.
+type comparer struct {
+	forecast rollout.Forecast
+	removed  []diff.Object
+	err      error
+}
+
+// Preview implements Comparer.
+func (c comparer) Preview(context.Context, *v1alpha1.DeployItem, *cluster.Connection, rollout.Outlook) (rollout.Forecast, error) {
+	return c.forecast, c.err
+}
+
+// PreviewRemoval implements Comparer.
+func (c comparer) PreviewRemoval(context.Context, *v1alpha1.DeployItem, *cluster.Connection, rollout.Outlook) ([]diff.Object, error) {
+	return c.removed, c.err
+}
+
+// inMemory connects to nothing.
+type inMemory struct{}
+
+// Connect implements connector.
+func (inMemory) Connect(context.Context, *v1alpha1.Target) (*cluster.Connection, error) {
+	return &cluster.Connection{}, nil
+}
+
+// planned is an Installation with one item, worked out by the real templates.
+func planned(t *testing.T, item string) *plan.Node {
+	t.Helper()
+	files, err := blueprint.Inline(v1alpha1.NewAnyJSON(fmt.Appendf(nil, `{"blueprint.yaml": %q}`, "deployExecutions: [{name: d, type: GoTemplate, template: 'deployItems: ["+item+"]'}]\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := blueprint.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "root"}}
+	node, err := (&plan.Tree{}).Grow(t.Context(), plan.Input{Installation: inst, Blueprint: loaded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return node
+}
+
+// TestExportsOfItems: what an item would export in the job, and why nobody can tell.
+func TestExportsOfItems(t *testing.T) {
+	const head = "{name: server, type: known, target: {name: x}, config: {a: 1"
+	const exporting = head + ", exports: {exports: []}}"
+	foreseen := comparer{forecast: rollout.Forecast{Exports: map[string]any{"url": "new"}}}
+	unknown := comparer{forecast: rollout.Forecast{Unknown: errors.New("a Service gets its address")}}
+	for _, test := range []struct {
+		reason, item string
+		comparer     Comparer
+		last         string
+		succeeded    bool
+		want, says   string
+	}{
+		{"the value that the dry run shows, and not that of the last job", exporting + "}", foreseen, `{"server":{"url":"old"}}`, true, `{"url":"new"}`, ""},
+		{"of a first job, too", exporting + "}", foreseen, "", false, `{"url":"new"}`, ""},
+		{"a value that only the job brings", exporting + "}", unknown, `{"server":{"url":"old"}}`, true, "null", "item server: a Service gets its address"},
+		{"a cluster that does not answer", exporting + "}", comparer{err: errors.New("no route to host")}, "", true, "null", "item server: no route to host"},
+		{"what exports nothing is not asked for", head + "}}", comparer{err: errors.New("nobody asks")}, "", false, "null", ""},
+		{"an item that is left alone keeps what it has exported", exporting + ", updateOnChangeOnly: true}", foreseen, `{"server":{"url":"old"}}`, true, `{"url":"old"}`, ""},
+		{"a deployer that cannot tell, and nothing has changed", strings.Replace(exporting, "known", "other", 1) + "}", foreseen, `{"server":{"url":"old"}}`, true, `{"url":"old"}`, ""},
+		{"a deployer that cannot tell, and the item is new", strings.Replace(exporting, "known", "other", 1) + "}", foreseen, "", false, "null", "exports of items of type other are known only then"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			node := planned(t, test.item)
+			c := &comparison{
+				Previewer: &Previewer{Reader: &store{data: []byte(test.last)}, Comparers: map[v1alpha1.DeployItemType]Comparer{"known": test.comparer}, connects: inMemory{}, Now: time.Now},
+				secrets:   newSecrets(), live: live{}, future: newFuture(&store{}), known: map[string]*task{},
+			}
+			if test.succeeded {
+				c.live = liveTrees([]*inspect.Node{installation("root", "", done(t, c, node))})
+				c.known = map[string]*task{}
+			}
+			got, err := c.Item(t.Context(), node, &node.DeployItems[0])
+			if errors.Is(err, plan.ErrUnknown) != (test.says != "") || (err != nil) != (test.says != "") || err != nil && !strings.Contains(err.Error(), test.says) {
+				t.Fatalf("got %v", err)
+			}
+			if text, err := json.Marshal(got); err != nil || string(text) != test.want {
+				t.Errorf("got %s, %v", text, err)
+			}
+		})
+	}
+}
+
+// done is an Execution whose item has had a successful job as it is.
+func done(t *testing.T, c *comparison, node *plan.Node) *inspect.Node {
+	t.Helper()
+	object := c.task(node, &node.DeployItems[0]).object.DeepCopy()
+	object.Status.Phase = v1alpha1.DeployItemPhases.Succeeded
+	object.OwnerReferences = nil
+	one := item("server", true)
+	one.DeployItem = object
+	return execution("root", one)
 }

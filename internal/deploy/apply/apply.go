@@ -234,9 +234,7 @@ func withoutIgnored(manifest *unstructured.Unstructured, ignored []Pointer) *uns
 // next attempt creates it. The trial has another name, because a dry run for the same one
 // would be refused like the change.
 func (a *Applier) recreate(ctx context.Context, object Object, live, manifest *unstructured.Unstructured, refused error) (Outcome, error) {
-	trial := manifest.DeepCopy()
-	trial.SetName(trialName(manifest.GetName()))
-	if _, err := a.Target.Apply(ctx, object.Mapping, trial, cluster.ApplyOptions{Owner: a.FieldManager, Force: true, DryRun: true}); err != nil {
+	if _, err := a.try(ctx, object, manifest); err != nil {
 		return Outcome{}, refused
 	}
 	uid, background := live.GetUID(), metav1.DeletePropagationBackground
@@ -250,6 +248,14 @@ func (a *Applier) recreate(ctx context.Context, object Object, live, manifest *u
 		return Outcome{}, &Terminating{Left: left}
 	}
 	return a.create(ctx, object, manifest)
+}
+
+// try asks the API server whether it would take a new object, and returns what it would
+// store.
+func (a *Applier) try(ctx context.Context, object Object, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	trial := manifest.DeepCopy()
+	trial.SetName(trialName(manifest.GetName()))
+	return a.Target.Apply(ctx, object.Mapping, trial, cluster.ApplyOptions{Owner: a.FieldManager, Force: true, DryRun: true})
 }
 
 // trialName is a name that nothing has.

@@ -43,6 +43,10 @@ type Prediction struct {
 	// After is what it becomes, or nil if it is left alone. Of one that does not exist it
 	// is the manifest.
 	After *unstructured.Unstructured
+	// Applied is what it is before a patch after the deployment; nil if it is left alone.
+	Applied *unstructured.Unstructured
+	// Replaced says that it is deleted and created anew.
+	Replaced bool
 }
 
 // Predict returns what another deployment would make of an object. It changes nothing.
@@ -60,20 +64,24 @@ func (a *Applier) Predict(ctx context.Context, object Object) (Prediction, error
 		if len(object.AnnotateBeforeCreate) > 0 {
 			manifest = withAnnotations(manifest, object.AnnotateBeforeCreate)
 		}
-		return Prediction{After: manifest}, nil
+		return Prediction{After: a.patched(object, manifest), Applied: manifest}, nil
 	}
 	desired, predicted := a.desired(object, live, manifest), live
 	switch treatment := treat(object.Policy, live.GetLabels()[a.OwnerLabel] == a.Labels[a.OwnerLabel], live, desired); {
 	case treatment == await:
-		return Prediction{Live: live, After: manifest}, nil
+		return Prediction{Live: live, After: a.patched(object, manifest), Applied: manifest, Replaced: true}, nil
 	case treatment == leaveForeign, treatment == leave && object.Policy == deployer.ImmutablePolicy:
 		return Prediction{Live: live}, nil
 	case treatment == write:
-		if predicted, err = a.predict(ctx, object, desired, manifest); err != nil {
+		predicted, err = a.predict(ctx, object, desired, manifest)
+		if apierrors.IsInvalid(err) && object.Recreate {
+			return a.predictRecreation(ctx, object, live, manifest, err)
+		}
+		if err != nil {
 			return Prediction{}, fmt.Errorf("compare %s: %w", name, a.explain(ctx, object, err))
 		}
 	}
-	return Prediction{Live: live, After: a.afterwards(object, live, predicted)}, nil
+	return Prediction{Live: live, After: a.afterwards(object, live, predicted), Applied: predicted}, nil
 }
 
 // live returns the object as it is, or nil if it does not exist.
@@ -97,6 +105,29 @@ func (a *Applier) predict(ctx context.Context, object Object, desired, manifest 
 	return a.Target.Apply(ctx, object.Mapping, withoutIgnored(manifest, object.Ignored), cluster.ApplyOptions{Owner: a.FieldManager, Force: true, DryRun: true})
 }
 
+// predictRecreation asks the API server whether it would take the new object, as a
+// roll-out does before it deletes the present one.
+func (a *Applier) predictRecreation(ctx context.Context, object Object, live, manifest *unstructured.Unstructured, refused error) (Prediction, error) {
+	if len(object.AnnotateBeforeCreate) > 0 {
+		manifest = withAnnotations(manifest, object.AnnotateBeforeCreate)
+	}
+	stored, err := a.try(ctx, object, manifest)
+	if err != nil {
+		name := Describe(manifest.GetKind(), manifest.GetNamespace(), manifest.GetName())
+		return Prediction{}, fmt.Errorf("compare %s: %w", name, a.explain(ctx, object, refused))
+	}
+	stored.SetName(manifest.GetName())
+	return Prediction{Live: live, After: a.patched(object, stored), Applied: manifest, Replaced: true}, nil
+}
+
+// patched adds the patch that follows when everything is ready.
+func (a *Applier) patched(object Object, predicted *unstructured.Unstructured) *unstructured.Unstructured {
+	if len(object.PatchAfterDeployment) == 0 {
+		return predicted
+	}
+	return Merge(predicted, object.PatchAfterDeployment)
+}
+
 // afterwards adds what happens to an object besides: a patch when everything is ready
 // belongs to it, and what was set for its creation only is no news.
 func (a *Applier) afterwards(object Object, live, predicted *unstructured.Unstructured) *unstructured.Unstructured {
@@ -109,10 +140,7 @@ func (a *Applier) afterwards(object Object, live, predicted *unstructured.Unstru
 	if len(kept) > 0 {
 		predicted = withAnnotations(predicted, kept)
 	}
-	if len(object.PatchAfterDeployment) > 0 {
-		predicted = Merge(predicted, object.PatchAfterDeployment)
-	}
-	return predicted
+	return a.patched(object, predicted)
 }
 
 // contentOf leaves out what changes with each write, and what controllers report.

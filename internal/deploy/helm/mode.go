@@ -34,38 +34,52 @@ func mayHaveRelease(item *deployer.Item) (told, possible bool, err error) {
 // objects stay, and the records of the release go. What is to happen with the objects is
 // for the roll-out, which knows them then.
 func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
-	told, possible, err := mayHaveRelease(item)
-	if err != nil || !possible {
+	if _, possible, err := mayHaveRelease(item); err != nil || !possible {
 		return err
 	}
 	connection, err := item.Cluster(ctx)
 	if err != nil {
 		return err
 	}
+	found, history, err := t.releasedBefore(ctx, item, connection)
+	if err != nil || len(history) == 0 {
+		return err
+	}
+	if err := t.recordDissolved(ctx, item, found, history[len(history)-1].Revision); err != nil {
+		return err
+	}
+	store := &records.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
+	return store.Forget(ctx, t.config.Name, history)
+}
+
+// releasedBefore returns what an item has deployed as a release, and the records of that;
+// nothing if it has no release.
+func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (apply.Inventory, []*records.Record, error) {
+	told, possible, err := mayHaveRelease(item)
+	if err != nil || !possible {
+		return nil, nil, err
+	}
 	store := &records.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
 	history, err := store.History(ctx, t.config.Name)
 	if !told && apierrors.IsForbidden(err) {
 		// Who may not see records has not written any.
-		return nil
+		return nil, nil, nil
 	}
 	if err != nil || len(history) == 0 {
-		return err
+		return nil, nil, err
 	}
 	last := history[len(history)-1]
 	if !belongs(last, item, told) {
-		return nil
+		return nil, nil, nil
 	}
 	if release.Decide(situationOf(history, records.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
-		return job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
+		return nil, nil, job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
 	}
 	found, err := release.Inventory(ctx, store, t.config.Name, history)
 	if err != nil {
-		return fmt.Errorf("take over the objects of release %s/%s: %w", t.config.Namespace, t.config.Name, err)
+		return nil, nil, fmt.Errorf("take over the objects of release %s/%s: %w", t.config.Namespace, t.config.Name, err)
 	}
-	if err := t.recordDissolved(ctx, item, found, last.Revision); err != nil {
-		return err
-	}
-	return store.Forget(ctx, t.config.Name, history)
+	return found, history, nil
 }
 
 // belongs reports whether a release belongs to an item. Without a word in the status,

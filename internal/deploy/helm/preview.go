@@ -3,10 +3,14 @@ package helm
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -14,18 +18,55 @@ import (
 	"go.landscaper.dev/internal/diff"
 )
 
-// Preview returns what a deployment of an item would make of each object on a cluster.
-// The chart is rendered as for a deployment.
-func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *deployer.Connection) ([]diff.Object, error) {
+// Preview returns what a deployment of an item would make of each object on a cluster, and
+// what it would export. The chart is rendered as for a deployment.
+func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) (rollout.Forecast, error) {
 	item := &deployer.Item{DeployItem: object}
+	config, err := d.options.config(item)
+	if err != nil {
+		return rollout.Forecast{}, err
+	}
+	if !config.release() {
+		// What the item has deployed as a release is taken over by the roll-out.
+		found, _, err := d.templates(config).releasedBefore(ctx, item, on)
+		if err != nil {
+			return rollout.Forecast{}, err
+		}
+		return rollout.PreviewItem(ctx, item, unattended{d.templates(config), on, found}, target.On(on), outlook)
+	}
+	return released{templates: d.templates(config), work: &work{connection: on, forced: mustCorrect(item)}}.preview(ctx, item, outlook)
+}
+
+// PreviewRemoval returns what a removal of an item would make of each object on a cluster:
+// those of its release, and those that it has deployed without one.
+func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) ([]diff.Object, error) {
+	item := &deployer.Item{DeployItem: object}
+	if item.Status.ProviderStatus == nil {
+		return nil, nil
+	}
 	config, err := d.options.config(item)
 	if err != nil {
 		return nil, err
 	}
-	if !config.release() {
-		return rollout.PreviewItem(ctx, item, unattended{d.templates(config), on}, target.On(on))
+	told, hasRelease, err := mayHaveRelease(item)
+	if err != nil {
+		return nil, err
 	}
-	return released{templates: d.templates(config), work: &work{connection: on, forced: mustCorrect(item)}}.preview(ctx, item)
+	var found []diff.Object
+	if config.release() || hasRelease {
+		store := released{templates: d.templates(config)}.store(on)
+		history, err := store.History(ctx, config.Name)
+		if err != nil {
+			return nil, err
+		}
+		if len(history) > 0 && belongs(history[len(history)-1], item, told || config.release()) {
+			if found, err = release.PreviewRemoval(ctx, store, config.Name, history); err != nil {
+				return nil, err
+			}
+		}
+	}
+	more, err := rollout.PreviewRemoval(ctx, item, d.templates(config), target.On(on), outlook)
+	return append(found, more...), err
 }
 
 // unattended is an item without a job: there are no checkpoints, and its cluster is
@@ -33,6 +74,8 @@ func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *
 type unattended struct {
 	templates
 	on *deployer.Connection
+	// released are the objects of its release, if it had one before.
+	released apply.Inventory
 }
 
 // Wish implements rollout.Source.
@@ -40,39 +83,97 @@ func (u unattended) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish
 	return u.wish(ctx, item, u.on)
 }
 
-func (s released) preview(ctx context.Context, item *deployer.Item) (found []diff.Object, err error) {
+// Recorded implements rollout.Source.
+func (u unattended) Recorded(item *deployer.Item) (apply.Inventory, error) {
+	recorded, err := u.templates.Recorded(item)
+	for _, entry := range u.released {
+		recorded = append(recorded.Without(entry.Resource), entry)
+	}
+	return recorded, err
+}
+
+func (s released) preview(ctx context.Context, item *deployer.Item, outlook rollout.Outlook) (forecast rollout.Forecast, err error) {
 	if s.work.chart, err = s.load(ctx, item); err != nil {
-		return nil, err
+		return forecast, err
 	}
 	store := s.store(s.work.connection)
 	history, err := store.History(ctx, s.config.Name)
 	if err != nil {
-		return nil, err
+		return forecast, err
 	}
 	marks := s.marks(item)
 	action := s.decide(item, history, marks)
 	switch action {
 	case release.Await:
-		return nil, fmt.Errorf("somebody else is at work with release %s/%s", s.config.Namespace, s.config.Name)
+		return forecast, fmt.Errorf("somebody else is at work with release %s/%s", s.config.Namespace, s.config.Name)
 	case release.Refuse:
-		return nil, s.refusal(history[len(history)-1])
+		return forecast, s.refusal(history[len(history)-1])
 	case release.Nothing:
 		last := history[len(history)-1]
-		missing, err := release.Missing(ctx, store, last)
+		missing, err := s.missing(ctx, store, item, last)
 		if err != nil {
-			return nil, err
+			return forecast, err
 		}
 		if !missing {
-			return release.Unchanged(last)
+			return s.unchanged(ctx, item, last, outlook)
 		}
 		// Somebody has removed an object: the release is deployed again.
 		action = release.Upgrade
 	}
-	wish, _, err := s.releaseWish(ctx, item, history, action, marks)
+	wish, look, err := s.releaseWish(ctx, item, history, action, marks)
 	if err != nil {
-		return nil, err
+		return forecast, err
 	}
-	return release.Preview(ctx, store, wish, history, action)
+	if wish.Before, err = s.templates.Recorded(item); err != nil {
+		return forecast, err
+	}
+	found, err := release.Preview(ctx, store, wish, history, action)
+	if err != nil {
+		return forecast, err
+	}
+	return rollout.ForecastWith(ctx, target.On(s.work.connection), found, look, outlook), nil
+}
+
+// missing reports whether an object that a job looks at does not exist: only then is a
+// release deployed again in which nothing has changed.
+func (s released) missing(ctx context.Context, store *records.Store, item *deployer.Item, last *records.Record) (bool, error) {
+	look, err := s.unchangedLook(ctx, item, last)
+	if err != nil {
+		return false, err
+	}
+	return release.Missing(ctx, store, last, func(object *unstructured.Unstructured) bool {
+		return slices.ContainsFunc(look.Objects, func(entry apply.Entry) bool {
+			looked := entry.Object
+			return looked.GroupVersionKind().GroupKind() == object.GroupVersionKind().GroupKind() && looked.GetName() == object.GetName() &&
+				(object.GetNamespace() == "" || looked.GetNamespace() == object.GetNamespace())
+		})
+	})
+}
+
+// unchangedLook is the wish to look at a release that stays as it is.
+func (s released) unchangedLook(ctx context.Context, item *deployer.Item, last *records.Record) (rollout.Wish, error) {
+	deployed, err := last.Release()
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	_, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, last.Revision, last.Revision > 1, true)
+	if err != nil {
+		return rollout.Wish{}, err
+	}
+	return s.look(values, deployed.Manifest, false)
+}
+
+// unchanged is what becomes of a release that stays as it is: its values are read again.
+func (s released) unchanged(ctx context.Context, item *deployer.Item, last *records.Record, outlook rollout.Outlook) (rollout.Forecast, error) {
+	look, err := s.unchangedLook(ctx, item, last)
+	if err != nil {
+		return rollout.Forecast{}, err
+	}
+	found, err := release.Unchanged(last)
+	if err != nil {
+		return rollout.Forecast{}, err
+	}
+	return rollout.ForecastWith(ctx, target.On(s.work.connection), found, look, outlook), nil
 }
 
 // Release implements preview.Leaver.

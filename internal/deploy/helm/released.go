@@ -337,17 +337,11 @@ func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *
 
 // beginUnchanged looks at what is deployed already.
 func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last *records.Record) error {
-	deployed, err := last.Release()
+	look, err := s.unchangedLook(ctx, item, last)
 	if err != nil {
 		return err
 	}
-	_, values, err := s.merge(ctx, item, s.work.connection, s.work.chart, last.Revision, last.Revision > 1, true)
-	if err != nil {
-		return err
-	}
-	if s.work.wish, err = s.look(values, deployed.Manifest, false); err != nil {
-		return err
-	}
+	s.work.wish = look
 	s.work.settle(false)
 	return nil
 }

@@ -83,9 +83,15 @@ func (d Deployer) Drift(ctx context.Context, item *deployer.Item) ([]string, err
 	return rollout.Drift(ctx, item, d.objects)
 }
 
-// Preview returns what a deployment of an item would make of each object on a cluster.
-func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection) ([]diff.Object, error) {
-	return rollout.PreviewItem(ctx, &deployer.Item{DeployItem: item}, d.objects, target.On(on))
+// Preview returns what a deployment of an item would make of each object on a cluster, and
+// what it would export.
+func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) (rollout.Forecast, error) {
+	return rollout.PreviewItem(ctx, &deployer.Item{DeployItem: item}, d.objects, target.On(on), outlook)
+}
+
+// PreviewRemoval returns what a removal of an item would make of each object on a cluster.
+func (d Deployer) PreviewRemoval(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) ([]diff.Object, error) {
+	return rollout.PreviewRemoval(ctx, &deployer.Item{DeployItem: item}, d.objects, target.On(on), outlook)
 }
 
 // objects is where the roll-out gets objects from.

@@ -109,7 +109,13 @@ func (source) Recorded(item *deployer.Item) (apply.Inventory, error) {
 // Status implements rollout.Source.
 func (source) Status(_ *deployer.Item, inventory apply.Inventory) any { return statusOf(inventory) }
 
-// Preview returns what a deployment of an item would make of each object on a cluster.
-func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection) ([]diff.Object, error) {
-	return rollout.PreviewItem(ctx, &deployer.Item{DeployItem: item}, d.source, target.On(on))
+// Preview returns what a deployment of an item would make of each object on a cluster, and
+// what it would export.
+func (d Deployer) Preview(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) (rollout.Forecast, error) {
+	return rollout.PreviewItem(ctx, &deployer.Item{DeployItem: item}, d.source, target.On(on), outlook)
+}
+
+// PreviewRemoval returns what a removal of an item would make of each object on a cluster.
+func (d Deployer) PreviewRemoval(ctx context.Context, item *v1alpha1.DeployItem, on *deployer.Connection, outlook rollout.Outlook) ([]diff.Object, error) {
+	return rollout.PreviewRemoval(ctx, &deployer.Item{DeployItem: item}, d.source, target.On(on), outlook)
 }

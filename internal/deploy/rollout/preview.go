@@ -2,65 +2,111 @@ package rollout
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/parallel"
 )
 
-// PreviewItem returns what a deployment of an item would make of each object.
-func PreviewItem(ctx context.Context, item *deployer.Item, source Source, cluster target.Cluster) ([]diff.Object, error) {
+// PreviewItem returns what a deployment of an item would make of each object, and what it
+// would export.
+func PreviewItem(ctx context.Context, item *deployer.Item, source Source, cluster target.Cluster, outlook Outlook) (Forecast, error) {
 	wish, recorded, err := wanted(ctx, item, source)
+	if err != nil {
+		return Forecast{}, err
+	}
+	return ForecastOf(ctx, cluster, wish, recorded, outlook)
+}
+
+// ForecastOf returns what a roll-out would make of each object, and what it would export.
+func ForecastOf(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory, outlook Outlook) (Forecast, error) {
+	objects, err := preview(ctx, cluster, wish, recorded, outlook)
+	if err != nil {
+		return Forecast{}, err
+	}
+	return ForecastWith(ctx, cluster, objects, wish, outlook), nil
+}
+
+// ForecastWith returns what an item would export whose objects somebody else applies.
+func ForecastWith(ctx context.Context, cluster target.Cluster, objects []diff.Object, wish Wish, outlook Outlook) Forecast {
+	forecast := Forecast{Objects: objects}
+	forecast.read(ctx, cluster, wish, outlook)
+	return forecast
+}
+
+// PreviewRemoval returns what a removal of an item would make of each recorded object.
+func PreviewRemoval(ctx context.Context, item *deployer.Item, source Source, cluster target.Cluster, outlook Outlook) ([]diff.Object, error) {
+	recorded, err := source.Recorded(item)
 	if err != nil {
 		return nil, err
 	}
-	return Preview(ctx, cluster, wish, recorded)
+	groups, err := source.Groups(item)
+	if err != nil {
+		return nil, err
+	}
+	return deletion.Preview(ctx, deletion.Plan{
+		Cluster: cluster, Inventory: recorded, Owner: source.Owner(item).deletion(), Groups: groups, ClusterOf: outlook.ClusterOf,
+	})
 }
 
-// Preview returns what a roll-out would make of each object of a wish, in its order, and
+// preview returns what a roll-out would make of each object of a wish, in its order, and
 // then of those that are no longer wanted. It changes nothing: what would be stored, the
-// API server tells in a dry run.
-func Preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory) ([]diff.Object, error) {
+// API server tells in a dry run. Where it cannot tell, the object says why.
+func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
 	r, err := seen(ctx, cluster, wish, recorded)
 	if err != nil {
 		return nil, err
 	}
-	orphans := recorded.Orphans(r.objects)
-	count := len(r.objects)
-	previews, errs := make([]diff.Object, count+len(orphans)), make([]error, count+len(orphans))
-	parallel.Do(len(previews), func(i int) {
-		if i < count {
-			previews[i], errs[i] = r.preview(ctx, r.objects[i])
-			return
+	previews, errs := make([]diff.Object, len(r.objects)), make([]error, len(r.objects))
+	parallel.Do(len(previews), func(i int) { previews[i], errs[i] = r.preview(ctx, r.objects[i]) })
+	refused := false
+	for i, err := range errs {
+		if err == nil {
+			continue
 		}
-		previews[i], errs[i] = r.previewOrphan(ctx, orphans[i-count])
-	})
-	return previews, errors.Join(errs...)
+		if !job.IsRefusal(err) {
+			return nil, err
+		}
+		// The job would fail, but not without the objects beside it.
+		refused, previews[i].Unknown = true, err.Error()
+	}
+	orphans, err := r.previewOrphans(ctx, recorded, outlook)
+	if err != nil {
+		return nil, err
+	}
+	for i := range orphans {
+		if refused && orphans[i].Before != nil {
+			orphans[i].Unknown = "it goes when all objects are on the cluster, which the API server refuses"
+		}
+	}
+	return append(previews, orphans...), nil
 }
 
 func (r *Rollout) preview(ctx context.Context, object apply.Object) (diff.Object, error) {
+	found := previewOf(object.Reference())
 	predicted, err := r.applier.Predict(ctx, object)
 	if err != nil {
-		return diff.Object{}, err
+		return found, err
+	}
+	if predicted.Applied != nil {
+		found.Applied = predicted.Applied.Object
 	}
 	if predicted.Live == nil && predicted.After != nil {
 		if predicted.After, err = r.created(ctx, object, predicted.After); err != nil {
-			return diff.Object{}, err
+			return found, err
 		}
 	}
-	found := previewOf(object.Reference())
 	if predicted.Live != nil && predicted.After != nil {
-		found.Before = predicted.Live.Object
+		found.Before, found.Replaced = predicted.Live.Object, predicted.Replaced
 	}
 	if predicted.After != nil {
 		found.After = predicted.After.Object
@@ -81,29 +127,16 @@ func (r *Rollout) created(ctx context.Context, object apply.Object, manifest *un
 	return stored, nil
 }
 
-// previewOrphan returns what becomes of an object that is no longer wanted.
-func (r *Rollout) previewOrphan(ctx context.Context, entry apideployer.ManagedResourceStatus) (diff.Object, error) {
-	found := previewOf(entry.Resource)
-	if entry.Policy == apideployer.KeepPolicy || entry.Policy == apideployer.IgnorePolicy {
-		return found, nil
+// previewOrphans returns what becomes of objects that are no longer wanted. What is to be
+// ignored from now on is no orphan: a roll-out takes it out of the record before.
+func (r *Rollout) previewOrphans(ctx context.Context, recorded apply.Inventory, outlook Outlook) ([]diff.Object, error) {
+	orphans := recorded.With(r.objects).Orphans(r.objects)
+	if len(orphans) == 0 {
+		return nil, nil
 	}
-	mapping, err := r.cluster.Mapping(ctx, schema.FromAPIVersionAndKind(entry.Resource.APIVersion, entry.Resource.Kind))
-	if apply.IsUnknownKind(err) {
-		return found, nil
-	}
-	if err != nil {
-		return found, err
-	}
-	live, err := r.cluster.Get(ctx, mapping, entry.Resource.Namespace, entry.Resource.Name)
-	switch {
-	case apierrors.IsNotFound(err):
-		return found, nil
-	case err != nil:
-		return found, fmt.Errorf("look at %s: %w", apply.Describe(entry.Resource.Kind, entry.Resource.Namespace, entry.Resource.Name), err)
-	case live.GetLabels()[r.wish.Owner.Label] == r.wish.Owner.Item:
-		found.Before = live.Object
-	}
-	return found, nil
+	return deletion.Preview(ctx, deletion.Plan{
+		Cluster: r.cluster, Inventory: orphans, Owner: r.wish.Owner.deletion(), Groups: r.wish.OrphanGroups, ClusterOf: outlook.ClusterOf,
+	})
 }
 
 func previewOf(reference corev1.ObjectReference) diff.Object {

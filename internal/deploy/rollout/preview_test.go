@@ -23,13 +23,13 @@ func TestPreview(t *testing.T) {
 	cluster.Put(changed)
 	cluster.Remove("ConfigMap", "ns", "lost")
 	before := cluster.Names()
-	previews, err := Preview(t.Context(), cluster, wishFor(objects(t, named("new"), named("changes"), named("stays"))), first.Inventory())
+	previews, err := preview(t.Context(), cluster, wishFor(objects(t, named("new"), named("changes"), named("stays"))), first.Inventory(), alone{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	actions := map[string]diff.Action{}
-	for _, preview := range previews {
-		actions[preview.Name] = diff.Of(preview, nil).Action
+	for _, found := range previews {
+		actions[found.Name] = diff.Of(found, nil).Action
 	}
 	want := map[string]diff.Action{"new": diff.Create, "changes": diff.Update, "stays": diff.Keep, "goes": diff.Delete, "lost": diff.Keep}
 	if difference := cmp.Diff(want, actions); difference != "" {
@@ -51,11 +51,11 @@ func TestPreviewNeedsAnswers(t *testing.T) {
 			}
 			return fault
 		}
-		if _, err := Preview(t.Context(), cluster, wishFor(objects(t, configMap)), nil); !errors.Is(err, refused) {
+		if _, err := preview(t.Context(), cluster, wishFor(objects(t, configMap)), nil, alone{}); !errors.Is(err, refused) {
 			t.Errorf("%s: error %v", verb, err)
 		}
 	}
-	if _, err := Preview(t.Context(), memory.New(), wishFor(objects(t, tenant)), nil); err == nil {
+	if _, err := preview(t.Context(), memory.New(), wishFor(objects(t, tenant)), nil, alone{}); err == nil {
 		t.Error("a kind that is not known")
 	}
 }

@@ -38,6 +38,12 @@ func (d Finder) Concerns(ctx context.Context, inst, dependent *v1alpha1.Installa
 	if err != nil {
 		return true
 	}
+	return HasNews(inst, dependent, imports, copies)
+}
+
+// HasNews reports whether what a root imports of another one differs from what its last
+// job has used: its copies tell.
+func HasNews(inst, dependent *v1alpha1.Installation, imports dataflow.Imports, copies dataflow.Exports) bool {
 	exported := observe.ExportsOf(inst)
 	for _, reference := range dataflow.References(dependent) {
 		for _, object := range reference.Objects {

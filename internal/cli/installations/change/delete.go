@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -12,11 +13,16 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/await"
+	"go.landscaper.dev/internal/cli/installations/plan"
 	"go.landscaper.dev/internal/cli/terminal"
 	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
 )
+
+// patience is how long clusters are asked before a deletion what goes with it.
+const patience = 30 * time.Second
 
 type deleteFlags struct {
 	connection.Flags
@@ -67,7 +73,11 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	if parent := inspect.Parent(tree.Installation); parent != "" {
 		fmt.Fprintf(streams.Err, "Warning: %s is a part of %s, whose next job brings it back\n", terminal.Printable(name), terminal.Printable(parent))
 	}
-	showUninstalls(streams.Out, operation.Uninstalls(tree), f.keep)
+	uninstalls := operation.Uninstalls(tree)
+	if !f.keep {
+		uninstalls = f.foresee(ctx, on, tree)
+	}
+	showUninstalls(streams.Out, uninstalls, f.keep)
 	if f.dryRun {
 		return nil
 	}
@@ -91,6 +101,14 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	return await.New(streams, on, f.wait, starts).Run(ctx)
 }
 
+// foresee asks the clusters what goes. What they do not say within a limit is told from the
+// record.
+func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node) []operation.Uninstall {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return plan.Previewer(on, nil, component.Options{}).Uninstalls(ctx, tree)
+}
+
 // showUninstalls tells what goes, in order.
 func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) {
 	if len(uninstalls) == 0 {
@@ -112,6 +130,9 @@ func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) 
 		}
 		for _, object := range u.Objects {
 			fmt.Fprintf(out, "   - %s\n", terminal.Printable(named(object)))
+		}
+		for _, unknown := range u.Unknown {
+			fmt.Fprintf(out, "   ? %s\n", terminal.OneLine(unknown))
 		}
 		for _, earlier := range u.EarlierClusters {
 			showLeftovers(out, earlier)

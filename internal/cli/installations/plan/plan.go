@@ -17,7 +17,9 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/login"
 	"go.landscaper.dev/internal/commandline"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/preview"
 )
 
@@ -93,14 +95,8 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 		return err
 	}
 	components, base := access.Base()
-	previewer := &preview.Previewer{
-		Reader: on.Client, Components: components, Base: base, Now: time.Now,
-		Comparers: preview.Comparers(on.Client, components, base, time.Now),
-		Clusters: cluster.NewPool(cluster.PoolOptions{
-			Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
-		}),
-	}
-	result, err := previewer.Of(ctx, tree)
+	previewer := Previewer(on, components, base)
+	result, err := previewer.Of(ctx, tree, inspect.Forest(snapshot))
 	if err != nil {
 		return on.Explain(access.Explain(ctx, err))
 	}
@@ -111,6 +107,17 @@ func (f *options) run(ctx context.Context, streams terminal.Streams, on *connect
 		return terminal.Silent(terminal.ExitEndedBadly)
 	}
 	return nil
+}
+
+// Previewer previews what happens to what is seen on a connection.
+func Previewer(on *connection.Connection, components *component.Shared, base component.Options) *preview.Previewer {
+	return &preview.Previewer{
+		Reader: on.Client, Components: components, Base: base, Now: time.Now,
+		Comparers: preview.Comparers(on.Client, components, base, time.Now),
+		Clusters: cluster.NewPool(cluster.PoolOptions{
+			Secrets: on.Client, Tokens: login.TokensFrom(on.Client), Self: on.Config, UserAgent: "landscaper-cli", Egress: on.Egress(),
+		}),
+	}
 }
 
 func (f *options) print(streams terminal.Streams, result *preview.Result) error {
@@ -140,7 +147,8 @@ var signs = map[diff.Action]struct {
 	sign, word string
 	color      int
 }{
-	diff.Create: {"+", "create", 32}, diff.Update: {"~", "change", 33}, diff.Delete: {"-", "delete", 31}, diff.Unknown: {"?", "unknown", 36},
+	diff.Replace: {"±", "delete and create", 33},
+	diff.Create:  {"+", "create", 32}, diff.Update: {"~", "change", 33}, diff.Delete: {"-", "delete", 31}, diff.Unknown: {"?", "unknown", 36},
 }
 
 func (p *printer) line(action diff.Action, indent, format string, args ...any) {
@@ -154,6 +162,9 @@ func (p *printer) line(action diff.Action, indent, format string, args ...any) {
 func (p *printer) result(result *preview.Result) {
 	for _, item := range result.Items {
 		p.item(item)
+	}
+	for _, name := range result.Follows {
+		p.text.WriteString(terminal.Printable("The Installation "+name+" gets a job, too: it imports what changes") + "\n")
 	}
 	for _, waiting := range result.Waiting {
 		p.line(diff.Unknown, "", "%s is known only when the job runs: %s", waiting.Path, terminal.OneLine(waiting.Reason))
@@ -211,7 +222,7 @@ func changes(list []diff.Change) bool {
 // field prints a field: its lines before and after if it has several, else in one line.
 func (p *printer) field(action diff.Action, field diff.Field) {
 	switch {
-	case field.Secret && action == diff.Update:
+	case field.Secret && (action == diff.Update || action == diff.Replace):
 		p.line(diff.Update, "      ", "%s: (secret, changed)", field.Path)
 		return
 	case field.Secret:

@@ -15,6 +15,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/parallel"
 )
 
@@ -25,6 +26,9 @@ import (
 func Preview(ctx context.Context, store *records.Store, wish Wish, history []*records.Record, action Action) ([]diff.Object, error) {
 	o := &Operation{store: store, wish: wish, earlier: history}
 	if err := o.look(ctx); err != nil {
+		return nil, err
+	}
+	if err := o.deployedBefore(ctx); err != nil {
 		return nil, err
 	}
 	if err := o.place(ctx, action == Install); err != nil {
@@ -39,11 +43,44 @@ func Preview(ctx context.Context, store *records.Store, wish Wish, history []*re
 	if err := foreignOf(errs); err != nil {
 		return nil, err
 	}
-	return append(found, o.previewHooks(action)...), errors.Join(errs...)
+	refused := false
+	for i, err := range errs {
+		if err != nil && !job.IsRefusal(err) {
+			return nil, err
+		}
+		if err != nil {
+			refused, found[i].Unknown = true, err.Error()
+		}
+	}
+	for i := range found {
+		if refused && looks[i].gone && found[i].Before != nil {
+			found[i].Unknown = "it goes when all objects are on the cluster, which the API server refuses"
+		}
+	}
+	return append(found, o.previewHooks(action)...), nil
 }
 
-// Missing reports whether an object that a revision has deployed does not exist.
-func Missing(ctx context.Context, store *records.Store, deployed *records.Record) (bool, error) {
+// PreviewRemoval returns what the removal of a release would make of each object, and the
+// hooks that run then. It changes nothing.
+func PreviewRemoval(ctx context.Context, store *records.Store, name string, history []*records.Record) ([]diff.Object, error) {
+	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace}}
+	if err := o.look(ctx); err != nil {
+		return nil, err
+	}
+	last, err := history[len(history)-1].Release()
+	if err != nil {
+		return nil, err
+	}
+	o.wish.Hooks = last.Hooks
+	objects := forRemoval(unique(o.previous))
+	found, errs := make([]diff.Object, len(objects)), make([]error, len(objects))
+	parallel.Do(len(objects), func(i int) { found[i], errs[i] = o.preview(ctx, look{Object: objects[i], gone: true}) })
+	return append(found, o.hooksAt(helmrelease.HookPreDelete, helmrelease.HookPostDelete)...), errors.Join(errs...)
+}
+
+// Missing reports whether an object that a revision has deployed does not exist, of those
+// that are looked at.
+func Missing(ctx context.Context, store *records.Store, deployed *records.Record, looked func(*unstructured.Unstructured) bool) (bool, error) {
 	release, err := deployed.Release()
 	if err != nil {
 		return false, err
@@ -52,6 +89,7 @@ func Missing(ctx context.Context, store *records.Store, deployed *records.Record
 	if err != nil {
 		return false, err
 	}
+	objects = slices.DeleteFunc(objects, func(object apply.Object) bool { return !looked(object.Object) })
 	o := &Operation{store: store}
 	missing, errs := make([]bool, len(objects)), make([]error, len(objects))
 	parallel.Do(len(objects), func(i int) {
@@ -126,7 +164,7 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 	case !o.mayTake(live):
 		return found, &foreignObject{names: []string{describe(live)}}
 	case live.GetDeletionTimestamp() != nil:
-		after = l.Object.Object
+		after, found.Replaced = l.Object.Object, true
 	default:
 		after, err = o.previewChange(ctx, l.Object, live)
 	}
@@ -136,7 +174,10 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 	if live != nil {
 		found.Before = live.Object
 	}
-	found.After = after.Object
+	found.After, found.Applied = after.Object, after.Object
+	if live == nil || found.Replaced {
+		found.Applied = l.Object.Object.Object
+	}
 	return found, nil
 }
 
@@ -177,6 +218,9 @@ func foreignOf(errs []error) error {
 	return all
 }
 
+// runsAnything are the kinds of hooks that may change objects of the release.
+var runsAnything = map[string]bool{"Job": true, "Pod": true, "CronJob": true, "Deployment": true, "StatefulSet": true, "DaemonSet": true, "ReplicaSet": true}
+
 // previewHooks are the hooks that run. They are made anew each time, and what they do is
 // their own.
 func (o *Operation) previewHooks(action Action) []diff.Object {
@@ -184,6 +228,10 @@ func (o *Operation) previewHooks(action Action) []diff.Object {
 	if action == Upgrade {
 		events = []helmrelease.HookEvent{helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade}
 	}
+	return o.hooksAt(events...)
+}
+
+func (o *Operation) hooksAt(events ...helmrelease.HookEvent) []diff.Object {
 	var found []diff.Object
 	for _, hook := range o.wish.Hooks {
 		var runs []string
@@ -194,7 +242,7 @@ func (o *Operation) previewHooks(action Action) []diff.Object {
 		}
 		if len(runs) > 0 {
 			found = append(found, diff.Object{
-				Kind: hook.Kind, Namespace: o.wish.Namespace, Name: hook.Name,
+				Kind: hook.Kind, Namespace: o.wish.Namespace, Name: hook.Name, Beside: !runsAnything[hook.Kind],
 				Unknown: "a hook of the chart runs (" + strings.Join(runs, ", ") + ")",
 			})
 		}

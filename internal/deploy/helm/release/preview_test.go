@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/google/go-cmp/cmp"
 
 	"go.landscaper.dev/internal/deploy/target/memory"
@@ -116,7 +118,7 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []bool{false, true} {
-		if got, err := Missing(t.Context(), storeOn(cluster), history[0]); err != nil || got != want {
+		if got, err := Missing(t.Context(), storeOn(cluster), history[0], everything); err != nil || got != want {
 			t.Errorf("missing: %t, error %v", got, err)
 		}
 		cluster.Remove("ConfigMap", "here", "b")
@@ -125,3 +127,5 @@ func TestMissing(t *testing.T) {
 		t.Errorf("%+v, error %v", kept, err)
 	}
 }
+
+func everything(*unstructured.Unstructured) bool { return true }

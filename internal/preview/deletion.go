@@ -1,0 +1,69 @@
+package preview
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/operation"
+	"go.landscaper.dev/internal/parallel"
+)
+
+// Uninstalls are all items of a tree in the order in which they go, with the objects that
+// go on their clusters. Of a cluster that cannot be asked, they are the recorded ones.
+func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node) []operation.Uninstall {
+	c := &comparison{Previewer: p, live: liveTrees([]*inspect.Node{tree}), secrets: newSecrets(), future: newFuture(p.Reader)}
+	uninstalls := operation.Uninstalls(tree)
+	for _, uninstall := range uninstalls {
+		c.removed(uninstall)
+	}
+	parallel.Do(len(uninstalls), func(i int) {
+		if t := c.tasks[i]; t.object != nil && c.Comparers[t.object.Spec.Type] != nil {
+			c.compare(ctx, t)
+		}
+	})
+	for i, t := range c.tasks {
+		switch {
+		case t.err != nil:
+			uninstalls[i].Unknown = append(uninstalls[i].Unknown, c.secrets.hide(t.err.Error()))
+		case t.on != "":
+			uninstalls[i].Objects, uninstalls[i].Unknown = gone(t.found.Objects)
+			uninstalls[i].EarlierClusters = withLeft(uninstalls[i].EarlierClusters, t.found.Objects)
+		}
+	}
+	return uninstalls
+}
+
+// gone are the objects that go, and those of which only the deletion can tell.
+func gone(objects []diff.Object) (found []corev1.ObjectReference, unknown []string) {
+	for _, object := range objects {
+		switch {
+		case object.Unknown != "":
+			unknown = append(unknown, apply.Describe(object.Kind, object.Namespace, object.Name)+": "+object.Unknown)
+		case object.Before != nil && object.Cluster == "":
+			found = append(found, corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name})
+		}
+	}
+	return found, unknown
+}
+
+// withLeft adds what would be left on a cluster to which the Target led when the item was
+// deployed: the record does not know yet that it leads elsewhere.
+func withLeft(recorded []operation.Leftovers, objects []diff.Object) []operation.Leftovers {
+	all := slices.Clone(recorded)
+	for _, object := range objects {
+		if object.Cluster == "" || object.Before == nil || slices.ContainsFunc(recorded, func(left operation.Leftovers) bool { return left.Cluster == object.Cluster }) {
+			continue
+		}
+		at := slices.IndexFunc(all, func(left operation.Leftovers) bool { return left.Cluster == object.Cluster })
+		if at < 0 {
+			at, all = len(all), append(all, operation.Leftovers{Cluster: object.Cluster})
+		}
+		all[at].Objects = append(all[at].Objects, corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name})
+	}
+	return all
+}

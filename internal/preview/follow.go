@@ -1,0 +1,131 @@
+package preview
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/imported"
+	"go.landscaper.dev/internal/inspect"
+	"go.landscaper.dev/internal/installation/dependents"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/plan"
+)
+
+// ended is a root that has had its job by now, in the preview.
+type ended struct {
+	inst *v1alpha1.Installation
+	// unknown says why nobody knows what it exports; nil if that is known.
+	unknown error
+}
+
+// follow adds the roots that get a job because of what others have exported, in the order
+// of their data. In a cycle nobody follows.
+func (c *comparison) follow(ctx context.Context, first *plan.Node, roots []*inspect.Node) error {
+	var siblings []*v1alpha1.Installation
+	for _, root := range roots {
+		if root.Installation != nil && facts.IsRoot(root.Installation) && root.Namespace == first.Installation().Namespace {
+			siblings = append(siblings, root.Installation)
+		}
+	}
+	among := kin.Relate(first.Installation(), siblings)
+	done := map[string]ended{}
+	if err := c.end(ctx, first, done); err != nil {
+		return err
+	}
+	order, _ := among.Graph.Order()
+	for _, name := range order {
+		at := slices.IndexFunc(siblings, func(inst *v1alpha1.Installation) bool { return inst.Name == name })
+		if _, over := done[name]; over || at < 0 || !facts.Follows(siblings[at]) {
+			continue
+		}
+		if err := c.followOne(ctx, siblings[at], among.Graph.Predecessors(name), done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end notes what a root would export.
+func (c *comparison) end(ctx context.Context, node *plan.Node, done map[string]ended) error {
+	done[node.Installation().Name] = ended{node.Installation(), node.Unknown}
+	if node.Exports == nil {
+		return nil
+	}
+	if err := c.future.add(ctx, node.Exports.Exports); err != nil {
+		return fmt.Errorf("read what %s has exported: %w", node.Path, err)
+	}
+	return nil
+}
+
+// followOne adds a root if it gets a job because of one of those before it.
+func (c *comparison) followOne(ctx context.Context, inst *v1alpha1.Installation, before []string, done map[string]ended) error {
+	asked := ""
+	for _, name := range before {
+		by, over := done[name]
+		if !over || by.inst.Spec.Optimization != nil && by.inst.Spec.Optimization.HasNoSiblingExports {
+			continue
+		}
+		if by.unknown != nil {
+			reason := fmt.Errorf("whether it gets a job, and of what, follows from the exports of %s, which only the job can tell: %w", name, by.unknown)
+			c.waiting = append(c.waiting, Waiting{Path: inst.Name, Reason: reason.Error()})
+			done[inst.Name] = ended{inst, fmt.Errorf("it imports from %s: %w", name, by.unknown)}
+			return nil
+		}
+		concerned, err := c.concerns(ctx, by.inst, inst)
+		if err != nil {
+			return err
+		}
+		if concerned && asked == "" {
+			asked = name
+		}
+	}
+	if asked == "" {
+		return nil
+	}
+	c.follows = append(c.follows, inst.Name)
+	grown, err := c.grow(ctx, inst)
+	if err != nil {
+		c.waiting = append(c.waiting, Waiting{Path: inst.Name, Reason: fmt.Sprintf("it gets a job because of the exports of %s: %s", asked, err)})
+		done[inst.Name] = ended{inst, err}
+		return nil
+	}
+	c.secrets.addTree(grown)
+	c.node(ctx, grown)
+	return c.end(ctx, grown, done)
+}
+
+// concerns reports whether what one root exports is something new to another one, as after
+// a job.
+func (c *comparison) concerns(ctx context.Context, by, dependent *v1alpha1.Installation) (bool, error) {
+	if dependent.Status.ImportsHash == "" {
+		return true, nil
+	}
+	imports, err := dataflow.Read(ctx, dependent, imported.From(c.future))
+	if err != nil {
+		return true, nil //nolint:nilerr // it is asked, and its job tells what is wrong
+	}
+	if hash, err := dataflow.ImportsHash(imports); err == nil && hash == dependent.Status.ImportsHash {
+		return false, nil
+	}
+	scope := client.MatchingLabels{v1alpha1.DataObjectContextLabel: v1alpha1.InstallationScope(dependent.Name)}
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	for _, list := range []client.ObjectList{data, targets} {
+		if err := c.Reader.List(ctx, list, client.InNamespace(dependent.Namespace), scope); err != nil {
+			return false, fmt.Errorf("list the copies of imports of Installation %s: %w", dependent.Name, err)
+		}
+	}
+	var copies dataflow.Exports
+	for i := range data.Items {
+		copies.DataObjects = append(copies.DataObjects, &data.Items[i])
+	}
+	for i := range targets.Items {
+		copies.Targets = append(copies.Targets, &targets.Items[i])
+	}
+	return dependents.HasNews(by, dependent, imports, copies), nil
+}

@@ -1,0 +1,79 @@
+package preview
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/diff"
+)
+
+// outlook is what is known around an item. It implements rollout.Outlook.
+type outlook struct {
+	*comparison
+	task       *task
+	connection *cluster.Connection
+}
+
+// connect connects to the cluster of the item.
+func (o *outlook) connect(ctx context.Context) error {
+	t := o.task
+	if t.target == nil {
+		var err error
+		if t.target, err = o.targetOf(ctx, t.object.Spec.Target.Name); apierrors.IsNotFound(err) {
+			return fmt.Errorf("the Target %s does not exist", t.item.Target)
+		} else if err != nil {
+			return fmt.Errorf("read the Target: %w", err)
+		}
+	}
+	var err error
+	if o.connection, err = o.connector().Connect(ctx, t.target); err != nil {
+		return err
+	}
+	t.on = o.connection.Server()
+	return nil
+}
+
+func (o *outlook) targetOf(ctx context.Context, name string) (*v1alpha1.Target, error) {
+	found := &v1alpha1.Target{}
+	return found, o.future.Get(ctx, client.ObjectKey{Namespace: o.task.object.Namespace, Name: name}, found)
+}
+
+// ClusterOf implements rollout.Outlook.
+func (o *outlook) ClusterOf(ctx context.Context, targetName string) (target.Cluster, error) {
+	other, err := o.targetOf(ctx, targetName)
+	if err != nil {
+		return nil, fmt.Errorf("read the Target %s: %w", targetName, err)
+	}
+	connection, err := o.connector().Connect(ctx, other)
+	if err != nil {
+		return nil, err
+	}
+	return target.On(connection), nil
+}
+
+// Planned implements rollout.Outlook: what was compared before has its turn before.
+func (o *outlook) Planned(on target.Cluster, reference corev1.ObjectReference) (diff.Object, bool) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	for i := len(o.order) - 1; i >= 0; i-- {
+		other := o.order[i]
+		if other == o.task || other.on != on.Server() {
+			continue
+		}
+		for _, object := range other.found.Objects {
+			present := corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+			if (object.Before != nil || object.After != nil) && apply.Same(present, reference) {
+				return object, true
+			}
+		}
+	}
+	return diff.Object{}, false
+}
