@@ -15,7 +15,7 @@ TOOLS := $(CURDIR)/tools
 # Go's own packages of the main module. Modules in subfolders (lab, tools) are
 # not part of it.
 PACKAGES := ./...
-UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes)
+UNIT = $(shell go list ./... | grep -v -e /test/integration -e /test/e2e -e /test/exactness -e /test/flux -e /test/lab -e /test/shootflux -e /test/causes)
 SOURCES = $(shell find . -name '*.go' -not -path './lab/*' -not -path './bin/*' 2>/dev/null) go.mod go.sum
 
 include internal/spiff/spiff.mk
@@ -114,11 +114,18 @@ test-integration: build lab ## Tests against real API servers.
 # once, on any machine.
 .PHONY: test-e2e
 test-e2e: build lab ## Whole scenarios on several clusters.
-	go test -count=1 -timeout 30m -p 3 ./test/e2e ./test/flux ./test/shootflux ./test/causes
+	go test -count=1 -timeout 30m -p 3 ./test/e2e ./test/exactness ./test/flux ./test/shootflux ./test/causes
 
 .PHONY: causes
 causes: build lab ## Cause every fault of the catalogue, look at the root, and print the table (3 minutes).
 	go test -count=1 -timeout 15m ./test/causes
+
+CHANGES ?= 300
+SEED ?= 0
+
+.PHONY: plan-exactness
+plan-exactness: build lab ## Compare plans with what jobs change: make plan-exactness CHANGES=300 SEED=7.
+	go test -count=1 -timeout 60m ./test/exactness -run TestPlansAreExact -v -changes $(CHANGES) -seed $(SEED)
 
 # Those that let many parts of the server run at the same time.
 E2E_RACE ?= ^(TestMinimal|TestTree|TestTrigger|TestOrder|TestExports|TestHelm|TestContract|TestTargetSync|TestInterruption)

@@ -28,7 +28,7 @@ var changes = []change{
 	{"drift", 4, drift}, {"somebody deletes", 2, vanish}, {"strategy", 2, changeStrategy}, {"only after changes", 2, toggleOnChange},
 	{"immutable", 3, changeImmutable}, {"keeps with the release", 1, keepWithRelease}, {"patch afterwards", 1, patchAfterwards}, {"ignored field", 1, ignoreField},
 	{"release and templates", 2, switchRelease}, {"hook", 1, addHook}, {"export of what a server sets", 1, exportIdentity}, {"skips others", 1, toggleSkip},
-	{"kind", 2, changeKind},
+	{"kind", 2, changeKind}, {"another Target", 3, leadElsewhere},
 }
 
 // Change makes one random change of a root and names it.
@@ -355,4 +355,14 @@ func changeKind(w *World, root *Root, _ *[]Live) string {
 	}
 	object.Kind = "Secret"
 	return at.item.Name + "/" + object.Name
+}
+
+// leadElsewhere gives an item the other Target. What it has left on the cluster before goes.
+func leadElsewhere(w *World, root *Root, _ *[]Live) string {
+	at, ok := oneOf(w.rand, places(root, nil))
+	if !ok {
+		return ""
+	}
+	at.item.Target = map[string]string{"host": "edge", "edge": "host"}[at.item.Target]
+	return at.inst.Name + "/" + at.item.Name + " to " + at.item.Target
 }

@@ -13,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli"
@@ -41,6 +43,7 @@ var env = &scenario.World{}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	ctrllog.SetLogger(logr.Discard())
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
@@ -142,7 +145,7 @@ func (s *stage) job(root *Root, did string, before map[Key][]string) {
 	}
 	from := s.look()
 	raw := s.plan(root.Name)
-	plan, err := PlanOf(raw)
+	plan, err := PlanOf(raw, clusters())
 	if err != nil {
 		s.t.Errorf("%s: %s: %v\n%s", s.Space, did, err, raw)
 		return
@@ -275,4 +278,9 @@ func (s *stage) quiet() string {
 		}
 		<-events.ResultChan()
 	}
+}
+
+// clusters are the names of the Targets by the addresses of their clusters.
+func clusters() map[string]string {
+	return map[string]string{env.Target.Server: "host", env.Lab.Clusters["edge"].Server: "edge"}
 }

@@ -23,7 +23,8 @@ type Plan struct {
 }
 
 // PlanOf reads the JSON of a plan. An object without a kind or a name is an error.
-func PlanOf(raw []byte) (*Plan, error) {
+// Clusters are the names of the Targets by the addresses of their clusters.
+func PlanOf(raw []byte, clusters map[string]string) (*Plan, error) {
 	result := &preview.Result{}
 	if err := json.Unmarshal(raw, result); err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
@@ -37,7 +38,11 @@ func PlanOf(raw []byte) (*Plan, error) {
 			if change.Kind == "" || change.Name == "" {
 				return nil, fmt.Errorf("the plan has an empty object in %s: %+v", item.Path, change)
 			}
-			p.add(Key{item.Target, change.Kind, change.Namespace, change.Name}, change)
+			on := item.Target
+			if change.Cluster != "" {
+				on = clusters[change.Cluster]
+			}
+			p.add(Key{on, change.Kind, change.Namespace, change.Name}, change)
 		}
 	}
 	for _, waiting := range result.Waiting {
@@ -76,7 +81,8 @@ type Score struct {
 	Planned, Changed, Right, Wrong, Missed, Excused int
 	// Reasons count what was marked as unknown, Idle that of it under which nothing changed.
 	Reasons, Idle map[string]int
-	// RightRoots and MissedRoots count what the job of other roots changed.
+	// Followed counts what the jobs of other roots changed, FollowedRight what of that was
+	// planned.
 	Followed, FollowedRight int
 }
 
