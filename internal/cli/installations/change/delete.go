@@ -37,7 +37,8 @@ func NewDeleteCommand(streams terminal.Streams) *cobra.Command {
 		Use:   "delete NAME",
 		Short: "Delete an Installation, and show what goes on which cluster and in which order",
 		Long: `Delete an Installation. Before, it is shown what goes on which cluster, and in which
-order: what has the same number goes at the same time. On a terminal, the command asks
+order: what has the same number goes at the same time. The clusters are asked for what is
+there; what they do not tell is shown as it was recorded. On a terminal, the command asks
 then.
 
 With --without-uninstall, what was deployed stays on its clusters.`,

@@ -45,8 +45,10 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 imports as they are, and each object is compared with the one on its cluster by a dry
 run of the API server. Nothing is written anywhere.
 
-What only a job can know is said to be so: what follows from exports that are not there
-yet, and items of types that cannot be compared. Of the content of Secrets, it is only
+Values that items export are read from the objects as the dry run shows them, and the
+roots that get a job because of these are part of the plan. What only a job can know is
+marked with the reason: values that an API server or a controller sets later, hooks of
+charts, and items of types that cannot be compared. Of the content of Secrets, it is only
 shown whether it changes. You need permissions to read the Secrets that the job reads.
 
 The command ends with code 0 if nothing would change, and with 2 if something would, or
