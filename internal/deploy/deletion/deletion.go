@@ -120,6 +120,7 @@ func (d *Deletion) Continue(ctx context.Context) ([]string, error) {
 		if err := d.list(ctx, step); err != nil {
 			return nil, err
 		}
+		d.see(ctx, step)
 		waiting, err := d.remove(ctx, step)
 		if err != nil || len(waiting) > 0 {
 			return waiting, err

@@ -1,6 +1,7 @@
 package deletion
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +44,7 @@ func recorded(object *unstructured.Unstructured, policy deployer.ManifestPolicy,
 const (
 	own     = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: item}}}`
 	foreign = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: other}}}`
+	bare    = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`
 	held    = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: item}, finalizers: [acme.example/hold]}}`
 )
 
@@ -56,20 +59,25 @@ func TestOneObject(t *testing.T) {
 		left     bool
 		waits    string
 	}{
-		{"an object with the recorded identity goes with one request", own, "manage", right, map[string]int{"delete": 1}, false, ""},
-		{"also if its label was taken away", foreign, "manage", right, map[string]int{"delete": 1}, false, ""},
-		{"an object that never got an identity is looked at", own, "manage", "", map[string]int{"get": 1, "delete": 1}, false, ""},
+		{"an object with our label goes in the version that was read", own, "manage", right, map[string]int{"get": 1, "delete": 1}, false, ""},
+		{"the very object stays if another item has taken it over", foreign, "manage", right, map[string]int{"get": 1}, true, ""},
+		{"an object without a label is known by its identity", bare, "manage", right, map[string]int{"get": 1, "delete": 1}, false, ""},
+		{"and stays if it is another one", bare, "manage", "wrong", map[string]int{"get": 1}, true, ""},
+		{"and stays if it never got an identity", bare, "manage", "", map[string]int{"get": 1}, true, ""},
+		{"fallback needs the label", bare, "fallback", right, map[string]int{"get": 1}, true, ""},
+		{"an object that never got an identity goes by its label", own, "manage", "", map[string]int{"get": 1, "delete": 1}, false, ""},
 		{"and stays if it is somebody else's", foreign, "manage", "", map[string]int{"get": 1}, true, ""},
-		{"another object of this name stays if it is somebody else's", foreign, "manage", "wrong", map[string]int{"delete": 1, "get": 1}, true, ""},
-		{"another object of this name goes if it is ours", own, "manage", "wrong", map[string]int{"delete": 2, "get": 1}, false, ""},
+		{"another object of this name stays if it is somebody else's", foreign, "manage", "wrong", map[string]int{"get": 1}, true, ""},
+		{"another object of this name goes if it is ours", own, "manage", "wrong", map[string]int{"get": 1, "delete": 1}, false, ""},
 		{"what is kept costs nothing", own, "keep", right, map[string]int{}, true, ""},
 		{"what is ignored costs nothing", own, "ignore", right, map[string]int{}, true, ""},
-		{"immutable objects go", own, "immutable", right, map[string]int{"delete": 1}, false, ""},
+		{"immutable objects go", own, "immutable", right, map[string]int{"get": 1, "delete": 1}, false, ""},
+		{"and stay if another item has taken them over", foreign, "immutable", right, map[string]int{"get": 1}, true, ""},
 		{"fallback looks whose it is now", own, "fallback", right, map[string]int{"get": 1, "delete": 1}, false, ""},
 		{"and leaves what is not ours any more", foreign, "fallback", right, map[string]int{"get": 1}, true, ""},
-		{"what is gone already is gone", "", "manage", right, map[string]int{"delete": 1}, false, ""},
+		{"what is gone already is gone", "", "manage", right, map[string]int{"get": 1}, false, ""},
 		{"what is gone already and never had an identity", "", "manage", "", map[string]int{"get": 1}, false, ""},
-		{"a finalizer is waited for", held, "manage", right, map[string]int{"delete": 1, "watch": 1}, true, "the end of ConfigMap ns/a (finalizer acme.example/hold)"},
+		{"a finalizer is waited for", held, "manage", right, map[string]int{"get": 1, "delete": 1, "watch": 1}, true, "the end of ConfigMap ns/a (finalizer acme.example/hold)"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -99,6 +107,70 @@ func TestOneObject(t *testing.T) {
 				t.Errorf("%d watches are left", c.Watched())
 			}
 		})
+	}
+}
+
+// overtaken is a cluster whose object is changed just before its first deletion.
+type overtaken struct {
+	*memory.Cluster
+	by *unstructured.Unstructured
+}
+
+func (o *overtaken) Delete(ctx context.Context, mapping *meta.RESTMapping, namespace, name string, options metav1.DeleteOptions) (*unstructured.Unstructured, error) {
+	if o.by != nil {
+		o.Put(o.by)
+		o.by = nil
+	}
+	return o.Cluster.Delete(ctx, mapping, namespace, name, options)
+}
+
+// TestTakenOverBetweenReadAndDeletion: another item takes an object over after it was read,
+// and keeps it; a change that leaves the owner alone only lets the object be read again.
+func TestTakenOverBetweenReadAndDeletion(t *testing.T) {
+	for _, test := range []struct {
+		reason, then string
+		left         bool
+	}{
+		{"another item takes it over", foreign, true},
+		{"somebody changes something else", strings.ReplaceAll(own, "labels: {", "annotations: {x: y}, labels: {"), false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.New()
+			uid := c.Put(parse(t, own)).GetUID()
+			now := parse(t, test.then)
+			now.SetUID(uid)
+			d := New(Plan{Cluster: &overtaken{Cluster: c, by: now}, Inventory: apply.Inventory{recorded(parse(t, own), "manage", uid)}, Owner: owner, Wake: func() {}})
+			if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 || len(d.Gone()) != 1 {
+				t.Errorf("waiting %v, error %v, gone %v", waiting, err, d.Gone())
+			}
+			if left := c.Find("ConfigMap", "ns", "a") != nil; left != test.left {
+				t.Errorf("it is left: %t", left)
+			}
+		})
+	}
+}
+
+// TestSeveralAreReadTogether: many objects of one kind and namespace cost one list.
+func TestSeveralAreReadTogether(t *testing.T) {
+	c := memory.New()
+	var inventory apply.Inventory
+	for _, name := range []string{"a", "b", "c", "taken"} {
+		text := own
+		if name == "taken" {
+			text = foreign
+		}
+		object := parse(t, strings.ReplaceAll(text, "name: a", "name: "+name))
+		inventory = append(inventory, recorded(object, "manage", c.Put(object).GetUID()))
+	}
+	d := New(Plan{Cluster: c, Inventory: inventory, Owner: owner, Wake: func() {}})
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 || len(d.Gone()) != 4 {
+		t.Errorf("waiting %v, error %v, gone %v", waiting, err, d.Gone())
+	}
+	if diff := cmp.Diff(map[string]int{"list": 1, "get": 1, "delete": 3}, c.Counts()); diff != "" {
+		t.Errorf("requests, -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ConfigMap ns/taken"}, c.Names()); diff != "" {
+		t.Errorf("left, -want +got\n%s", diff)
 	}
 }
 

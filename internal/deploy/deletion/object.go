@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 
 	"go.landscaper.dev/api/deployer"
@@ -31,6 +30,8 @@ type doomed struct {
 	foreign bool
 	// prepared says that everything is done that comes before the deletion.
 	prepared bool
+	// seen is the object as it was read just before its deletion, or nil.
+	seen *unstructured.Unstructured
 	// left is what the API server said is left of the object.
 	left  *unstructured.Unstructured
 	watch target.Watch
@@ -125,14 +126,16 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 	return changed, nil
 }
 
-// mine reports whether an object belongs to the item: by its identity, or, where
-// that was never confirmed or the policy asks for it, by its label.
+// mine reports whether an object that exists belongs to the item. Its label decides: an
+// object that names another item was taken over by that item, also if it is the very object
+// that this item has made. Only an object without the label is recognised by its recorded
+// identity, unless the policy asks for the label.
 func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
-	uid := o.entry.Resource.UID
-	if uid != "" && uid == live.GetUID() && o.entry.Policy != deployer.FallbackPolicy {
-		return true
+	if item, marked := live.GetLabels()[owner.Label]; marked {
+		return item == owner.Name
 	}
-	return live.GetLabels()[owner.Label] == owner.Name
+	uid := o.entry.Resource.UID
+	return uid != "" && uid == live.GetUID() && o.entry.Policy != deployer.FallbackPolicy
 }
 
 // advance goes as far as possible. A version that is not served any more is looked for
@@ -145,7 +148,7 @@ func (o *doomed) advance(ctx context.Context, plan Plan) error {
 func (o *doomed) anew(err error) error {
 	if cluster.IsUnserved(err) {
 		o.close()
-		o.mapping, o.watch, o.left = nil, nil, nil
+		o.mapping, o.watch, o.left, o.seen = nil, nil, nil, nil
 	}
 	return err
 }
@@ -167,66 +170,76 @@ func (o *doomed) goOn(ctx context.Context, plan Plan) error {
 	return o.look(ctx, plan.Wake)
 }
 
+// deleteAttempts is how often an object is read again because somebody else changed it
+// between the read and the deletion.
+const deleteAttempts = 8
+
 // request asks the API server to delete the object.
 //
-// The identity is a precondition of each deletion, so that the API server itself refuses to
-// delete another object that has got the name; it says so with a conflict.
+// Whose the object is follows from what it says at that moment. Identity and version of what
+// was read are preconditions of the deletion, so that the API server itself refuses to delete
+// an object that another item has taken over since; it says so with a conflict, and the
+// object is read and judged again.
 func (o *doomed) request(ctx context.Context, owner Owner) error {
 	if err := o.find(ctx); err != nil || o.gone {
 		return err
 	}
-	uid, err := o.entry.Resource.UID, error(nil)
-	if !o.foreign && (uid == "" || o.entry.Policy == deployer.FallbackPolicy) {
-		// It was never confirmed that the object is ours.
-		uid, err = o.ownUID(ctx, owner)
-	}
-	if err != nil || o.gone {
-		return err
-	}
-	err = o.delete(ctx, uid)
-	if !apierrors.IsConflict(err) {
-		return err
-	}
 	if o.foreign {
-		// It was replaced since it was listed.
+		uid := o.entry.Resource.UID
+		err := o.delete(ctx, metav1.Preconditions{UID: &uid})
+		if apierrors.IsConflict(err) {
+			// It was replaced since it was listed.
+			o.gone = true
+			return nil
+		}
+		return err
+	}
+	err := o.requestOwn(ctx, owner)
+	for range deleteAttempts - 1 {
+		if apierrors.IsConflict(err) {
+			err = o.requestOwn(ctx, owner)
+		}
+	}
+	return err
+}
+
+// requestOwn deletes the object in the version that was read, if it belongs to the item. An
+// object of somebody else counts as gone.
+func (o *doomed) requestOwn(ctx context.Context, owner Owner) error {
+	ref, live := o.entry.Resource, o.seen
+	o.seen = nil
+	if live == nil {
+		var err error
+		live, err = o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
+		if apierrors.IsNotFound(err) {
+			o.gone = true
+			return nil
+		}
+		if err != nil {
+			return err // the caller names the object
+		}
+	}
+	if !o.mine(live, owner) {
 		o.gone = true
 		return nil
 	}
-	// Somebody has made another object of this name. It is ours only if it says so.
-	if uid, err = o.ownUID(ctx, owner); err != nil || o.gone {
-		return err
-	}
-	return o.delete(ctx, uid)
+	uid, version := live.GetUID(), live.GetResourceVersion()
+	return o.delete(ctx, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
 }
 
-func (o *doomed) delete(ctx context.Context, uid types.UID) error {
+func (o *doomed) delete(ctx context.Context, preconditions metav1.Preconditions) error {
 	ref := o.entry.Resource
 	background := metav1.DeletePropagationBackground
 	left, err := o.cluster.Delete(ctx, o.mapping, ref.Namespace, ref.Name, metav1.DeleteOptions{
 		// The default of some kinds leaves their dependents behind.
 		PropagationPolicy: &background,
-		Preconditions:     &metav1.Preconditions{UID: &uid},
+		Preconditions:     &preconditions,
 	})
 	if err != nil {
 		return err
 	}
 	o.left, o.gone = left, left == nil
 	return nil
-}
-
-// ownUID returns the identity of the object if it belongs to the item. If it does
-// not, it counts as gone.
-func (o *doomed) ownUID(ctx context.Context, owner Owner) (types.UID, error) {
-	ref := o.entry.Resource
-	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
-	if apierrors.IsNotFound(err) || (err == nil && live.GetLabels()[owner.Label] != owner.Name) {
-		o.gone = true
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return live.GetUID(), nil
 }
 
 // forceAttempts is how often finalizers are taken away again because somebody else changed

@@ -39,7 +39,7 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustEnd(t, removal)
-	if diff := cmp.Diff(map[string]int{"delete": n}, cluster.Counts()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"list": 1, "delete": n}, cluster.Counts()); diff != "" {
 		t.Errorf("removed, -want +got\n%s", diff)
 	}
 }

@@ -39,7 +39,7 @@ func TestPolicies(t *testing.T) {
 		{deployer.KeepPolicy, foreign, applied, applied, applied},
 		{deployer.ImmutablePolicy, missing, applied, gone, gone},
 		{deployer.ImmutablePolicy, own, kept, gone, gone},
-		{deployer.ImmutablePolicy, foreign, kept, gone, gone},
+		{deployer.ImmutablePolicy, foreign, kept, kept, kept},
 		{deployer.FallbackPolicy, missing, applied, gone, gone},
 		{deployer.FallbackPolicy, own, applied, gone, gone},
 		{deployer.FallbackPolicy, foreign, kept, kept, kept},

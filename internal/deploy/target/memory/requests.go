@@ -169,6 +169,9 @@ func (c *Cluster) Delete(_ context.Context, mapping *meta.RESTMapping, namespace
 		if wanted := options.Preconditions; wanted != nil && wanted.UID != nil && *wanted.UID != old.GetUID() {
 			return nil, apierrors.NewConflict(mapping.Resource.GroupResource(), name, fmt.Errorf("the UID is another one"))
 		}
+		if wanted := options.Preconditions; wanted != nil && wanted.ResourceVersion != nil && *wanted.ResourceVersion != old.GetResourceVersion() {
+			return nil, apierrors.NewConflict(mapping.Resource.GroupResource(), name, fmt.Errorf("the resourceVersion is another one"))
+		}
 		changed := old.DeepCopy()
 		now := metav1.Now()
 		changed.SetDeletionTimestamp(&now)

@@ -1,0 +1,44 @@
+package deletion
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// place is where one list shows objects.
+type place struct{ resource, namespace string }
+
+// see reads the objects of a step whose turn has come: several of one kind and namespace with
+// one list by the label of the item. What a list does not show is read one by one.
+func (d *Deletion) see(ctx context.Context, step *step) {
+	at := map[place][]*doomed{}
+	for _, object := range step.objects {
+		if object.foreign || object.done || object.left != nil || d.plan.Owner.Label == "" {
+			continue
+		}
+		// Whose kind cannot be found is told when the object is deleted.
+		if object.find(ctx) == nil && object.mapping != nil && !object.gone {
+			where := place{object.mapping.Resource.String(), object.entry.Resource.Namespace}
+			at[where] = append(at[where], object)
+		}
+	}
+	for where, objects := range at {
+		if len(objects) < 2 {
+			continue
+		}
+		live, err := objects[0].cluster.List(ctx, objects[0].mapping, where.namespace, labels.Set{d.plan.Owner.Label: d.plan.Owner.Name})
+		if err != nil {
+			// Who may not list objects may still read one.
+			continue
+		}
+		byName := make(map[string]*unstructured.Unstructured, len(live))
+		for _, object := range live {
+			byName[object.GetName()] = object
+		}
+		for _, object := range objects {
+			object.seen = byName[object.entry.Resource.Name]
+		}
+	}
+}
