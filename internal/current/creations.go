@@ -30,7 +30,7 @@ func (c *Creations) Note(owner types.UID, name string, at time.Time) {
 	c.by[owner][name] = at
 }
 
-// Drop forgets an object: a cache shows it, or there is none.
+// Drop forgets an object that a cache shows, or that does not exist.
 func (c *Creations) Drop(owner types.UID, name string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -62,8 +62,8 @@ func (c *Creations) End(owner types.UID) {
 	delete(c.by, owner)
 }
 
-// shownLimit is how long a cache may be behind a creation. Afterwards it is believed: whoever
-// creates the object again is told what there is.
+// shownLimit is how long a cache may be behind a creation. Afterwards it is believed: the
+// answer to another creation says what there is.
 const shownLimit = time.Second
 
 // Await forgets what a cache shows, and returns Behind if it does not show all that was created

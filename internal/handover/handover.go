@@ -234,7 +234,7 @@ func (d *Desk) goBack(before, item metav1.Object) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	key := types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetName()}
-	// Where the desk was told of it, all jobs of before are forgotten already. A store whose
+	// After Rewound all jobs of before are forgotten already. A store whose
 	// versions were set forward with the restore shows nothing but this.
 	given, open := d.jobs[key]
 	if open && !d.rewound && given.uid == item.GetUID() && given.version > versionOf(item) && given.version <= versionOf(before) {

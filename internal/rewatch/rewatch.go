@@ -139,7 +139,7 @@ func (t *transport) check(request *http.Request, query url.Values) (*http.Respon
 	}
 	if answer.StatusCode != http.StatusOK {
 		// It cannot be told yet. An API server that has just started does not know kinds and
-		// rights of others for a moment; whoever watches tries again.
+		// rights of others for a moment; the cache tries again.
 		return answer, nil
 	}
 	defer answer.Body.Close()
@@ -184,5 +184,5 @@ func (b *body) Read(into []byte) (int, error) {
 	if err != nil {
 		b.once.Do(b.ended)
 	}
-	return n, err //nolint:wrapcheck // whoever reads it knows io.EOF
+	return n, err //nolint:wrapcheck // the decoder of the watch compares with io.EOF
 }

@@ -37,7 +37,7 @@ func newRestore(s *settings) *cobra.Command {
 		Long: `Bring a cluster back to a snapshot, with the versions of that time.
 
 etcd, the API server and its controllers end, etcd gets the data of the snapshot, and all of
-them start again. Whoever watched the cluster was further than it is now.`,
+them start again. Clients that watched the cluster were further than it is now.`,
 		Example: "  lab restore target before-the-upgrade",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
