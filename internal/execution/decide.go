@@ -239,8 +239,9 @@ func decideItems(s snapshot) decision {
 		return act(expire, late...)
 	}
 	wanted, orphans := members(s.templates, s.items)
-	if len(orphans) > 0 {
-		// New items wait until the old ones are gone: they may own the same objects.
+	if len(orphans) > 0 && !claimed(s, wanted, orphans) {
+		// New items wait until the old ones are gone, unless they take objects of these over:
+		// see claimed.
 		return decideOrphans(s, orphans, deadline)
 	}
 	classes := classify(s.exec.Status.JobID, wanted)
