@@ -24,10 +24,12 @@ func planned() *preview.Result {
 					{Path: "data.gone", Before: "x"}, {Path: "data.more", After: ""}, {Path: "data.one", Before: "a\x1b[2J", After: "b"}, {Path: "data.text", Before: "1\n2\n3\n", After: "1\nzwei\n3\n4\n"},
 				}},
 				{Action: diff.Update, Kind: "Secret", Namespace: "n", Name: "s", Fields: []diff.Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}}},
+				{Action: diff.Replace, Kind: "Secret", Namespace: "n", Name: "r", Fields: []diff.Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}}},
 				{Action: diff.Create, Kind: "Secret", Namespace: "n", Name: "t", Fields: []diff.Field{{Path: "data.p", After: "(secret)", Secret: true}}},
 			}},
 			{Path: "shop/old", Target: "edge", Action: diff.Delete, Changes: []diff.Change{{Action: diff.Delete, Kind: "ConfigMap", Namespace: "n", Name: "d"}}},
 		},
+		Follows:  []string{"front"},
 		Waiting:  []preview.Waiting{{Path: "shop/tests", Reason: "import x: there is\nno DataObject"}},
 		Warnings: []string{"unknown field"},
 	}
@@ -62,12 +64,15 @@ shop/db/server on edge
         + 4
   ~ change Secret n/s
       ~ data.p: (secret, changed)
+  ± delete and create Secret n/r
+      ~ data.p: (secret, changed)
   + create Secret n/t
       + data.p: (secret)
 - shop/old on edge: the item goes
   - delete ConfigMap n/d
+The Installation front gets a job, too: it imports what changes
 ? shop/tests is known only when the job runs: import x: there is no DataObject
-Plan: 2 to create, 2 to change, 1 to delete, 2 unchanged, 2 known only when the job runs
+Plan: 2 to create, 2 to change, 1 to delete, 2 unchanged, 1 to delete and create, 2 known only when the job runs
 `
 	if difference := cmp.Diff(want, c.Out.String()); difference != "" {
 		t.Error(difference)

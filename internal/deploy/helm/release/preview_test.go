@@ -129,3 +129,34 @@ func TestMissing(t *testing.T) {
 }
 
 func everything(*unstructured.Unstructured) bool { return true }
+
+// TestPreviewRemoval: what goes with a release, what stays, and the hooks that run then.
+func TestPreviewRemoval(t *testing.T) {
+	cluster := memory.New()
+	waiting, err := reconcile(t, cluster, &testJob{}, wishFor("goes", "stays", "lost"))
+	must(t, waiting, err)
+	kept := cluster.Find("ConfigMap", "here", "stays")
+	kept.SetAnnotations(map[string]string{policyAnnotation: keepPolicy, releaseAnnotation: "shop", namespaceAnnotation: "here"})
+	cluster.Put(kept)
+	cluster.Remove("ConfigMap", "here", "lost")
+	history, err := storeOn(cluster).History(t.Context(), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := cluster.Names()
+	found, err := PreviewRemoval(t.Context(), storeOn(cluster), "shop", history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]diff.Action{}
+	for _, object := range found {
+		got[object.Name] = diff.Of(object, nil).Action
+	}
+	want := map[string]diff.Action{"goes": diff.Delete, "stays": diff.Keep, "lost": diff.Keep, "hook-end": diff.Unknown}
+	if difference := cmp.Diff(want, got); difference != "" {
+		t.Error(difference)
+	}
+	if difference := cmp.Diff(before, cluster.Names()); difference != "" {
+		t.Errorf("the preview has changed something\n%s", difference)
+	}
+}
