@@ -56,7 +56,7 @@ type task struct {
 }
 
 // node collects what is to be done for an Installation and all below it.
-func (c *comparison) node(ctx context.Context, node *plan.Node, above ...*v1alpha1.Installation) {
+func (c *comparison) node(node *plan.Node, above ...*v1alpha1.Installation) {
 	lineage := append(above[:len(above):len(above)], node.Installation())
 	c.warnings = append(c.warnings, node.Warnings...)
 	kept := map[string]bool{}
@@ -84,7 +84,7 @@ func (c *comparison) node(ctx context.Context, node *plan.Node, above ...*v1alph
 		c.waiting = append(c.waiting, Waiting{Path: waiting.Path, Reason: reason.Error()})
 	}
 	for _, sub := range node.Nodes {
-		c.node(ctx, sub, lineage...)
+		c.node(sub, lineage...)
 	}
 	c.removedSubs(node)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,14 +36,7 @@ func (c *comparison) Item(ctx context.Context, node *plan.Node, item *v1alpha1.D
 	case c.Comparers[item.Type] == nil:
 		return nil, plan.Unknown(fmt.Errorf("item %s: exports of items of type %s are known only then", item.Name, item.Type))
 	}
-	for i := range node.DeployItems {
-		// What it depends on is done before it.
-		for _, name := range item.DependsOn {
-			if node.DeployItems[i].Name == name {
-				c.compare(ctx, c.task(node, &node.DeployItems[i]))
-			}
-		}
-	}
+	c.compareBefore(ctx, node, item)
 	c.compare(ctx, t)
 	if t.err != nil {
 		return nil, plan.Unknown(fmt.Errorf("item %s: %w", item.Name, t.err))
@@ -55,6 +49,15 @@ func (c *comparison) Item(ctx context.Context, node *plan.Node, item *v1alpha1.D
 		return nil, nil
 	}
 	return t.found.Exports, nil
+}
+
+// compareBefore compares what an item depends on: that is done before it.
+func (c *comparison) compareBefore(ctx context.Context, node *plan.Node, item *v1alpha1.DeployItemTemplate) {
+	for i := range node.DeployItems {
+		if other := &node.DeployItems[i]; slices.Contains(item.DependsOn, other.Name) {
+			c.compare(ctx, c.task(node, other))
+		}
+	}
 }
 
 // Installation implements plan.Simulation.

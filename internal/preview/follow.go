@@ -93,10 +93,10 @@ func (c *comparison) followOne(ctx context.Context, inst *v1alpha1.Installation,
 	if err != nil {
 		c.waiting = append(c.waiting, Waiting{Path: inst.Name, Reason: fmt.Sprintf("it gets a job because of the exports of %s: %s", asked, err)})
 		done[inst.Name] = ended{inst, err}
-		return nil
+		return nil //nolint:nilerr // it is shown as what is wrong with the job of this root
 	}
 	c.secrets.addTree(grown)
-	c.node(ctx, grown)
+	c.node(grown)
 	return c.end(ctx, grown, done)
 }
 

@@ -112,7 +112,7 @@ func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect
 		return nil, err
 	}
 	known.addTree(grown)
-	c.node(ctx, grown)
+	c.node(grown)
 	if err := c.follow(ctx, grown, roots); err != nil {
 		return nil, err
 	}

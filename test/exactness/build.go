@@ -140,14 +140,3 @@ func (i *Item) exported(object *Object) bool {
 	}
 	return false
 }
-
-// spare are the objects that may go: those of which nothing is exported.
-func (i *Item) spare() []*Object {
-	var found []*Object
-	for _, object := range i.Objects {
-		if !i.exported(object) {
-			found = append(found, object)
-		}
-	}
-	return found
-}

@@ -14,8 +14,6 @@ type Root struct {
 	*Inst
 	// Skips is set if the root gets no job because of others.
 	Skips bool
-	// Ran is set when the root has had its first job.
-	Ran bool
 }
 
 // Inst is an Installation.
@@ -63,19 +61,6 @@ type Object struct {
 
 // Export is a value of an object of the item.
 type Export struct{ Key, Object, Path string }
-
-// clone copies a tree, so that a change can be undone.
-func clone[T any](value T) T {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // it consists of texts
-	}
-	var copied T
-	if err := json.Unmarshal(raw, &copied); err != nil {
-		panic(err) // it was just encoded
-	}
-	return copied
-}
 
 // walk visits an Installation and all below it with their paths.
 func (i *Inst) walk(visit func(path string, inst *Inst)) {
