@@ -82,7 +82,10 @@ func (c *construction) data(ctx context.Context, definition *v1alpha1.ImportDefi
 	if failed != nil {
 		c.fail(path, SchemaValidationFailed, failed.problem("no schema defined"), failed.cause)
 	} else if err := validator.Validate(value); err != nil {
-		c.fail(path, SchemaValidationFailed, "imported datatype does not have the expected schema", err)
+		c.errs = append(c.errs, &Error{
+			Path: path, Reason: SchemaValidationFailed, Problem: "imported datatype does not have the expected schema", Cause: err,
+			Remedy: "correct the value that is imported, or the schema in the blueprint",
+		})
 	}
 	return true
 }
@@ -138,7 +141,7 @@ func (c *construction) target(definition *v1alpha1.ImportDefinition, path string
 		return true
 	}
 	if string(target.Spec.Type) != definition.TargetType {
-		c.fail(path, SchemaValidationFailed, fmt.Sprintf("imported target type is %s but expected %s", target.Spec.Type, definition.TargetType), nil)
+		c.fail(path, SchemaValidationFailed, fmt.Sprintf("imported target type is %s but expected %s: import a Target of that type, or correct Target %s", target.Spec.Type, definition.TargetType, target.Name), nil)
 		return true
 	}
 	value, err := c.shared.target(target)

@@ -28,6 +28,8 @@ type Error struct {
 	Problem string
 	// Cause is what led to it, or nil.
 	Cause error
+	// Remedy says what to do, if the problem does not.
+	Remedy string
 }
 
 // Error implements error.
@@ -35,6 +37,9 @@ func (e *Error) Error() string {
 	text := e.Path + ": " + e.Problem
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()
+	}
+	if e.Remedy != "" {
+		text += ": " + e.Remedy
 	}
 	return text
 }

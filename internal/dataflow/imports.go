@@ -86,7 +86,7 @@ func fromEntries(entries map[string][]byte, key string) (DataImport, error) {
 	if key != "" {
 		content, ok := entries[key]
 		if !ok {
-			return DataImport{}, fmt.Errorf("there is no key %q, only %s", key, suggest.Enumerate(slices.Sorted(maps.Keys(entries))))
+			return DataImport{}, fmt.Errorf("there is no key %q, only %s: add it, or correct the reference", key, suggest.Enumerate(slices.Sorted(maps.Keys(entries))))
 		}
 		raw, err := jsonOf(key, content)
 		return DataImport{Value: v1alpha1.NewAnyJSON(raw)}, err

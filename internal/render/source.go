@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/plain"
 	"go.landscaper.dev/internal/render/gotemplate"
+	"go.landscaper.dev/internal/suggest"
 )
 
 // source is the template of an execution and where it comes from.
@@ -64,6 +66,8 @@ func sourceOf(executor *v1alpha1.TemplateExecutor, files fs.FS) (source, error) 
 	}
 	content, err := fs.ReadFile(files, s.file)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s, fmt.Errorf("%s: read template: %w: %s", s.what(), err, absent(files, s.file))
 	case err != nil:
 		return s, fmt.Errorf("%s: read template: %w", s.what(), err)
 	case len(content) > maxFile:
@@ -91,4 +95,17 @@ func (s *source) inline(executor *v1alpha1.TemplateExecutor) (found bool, err er
 	}
 	s.document, err = plain.FromJSON(raw)
 	return true, err
+}
+
+// absent says what to do about a file that the blueprint does not have.
+func absent(files fs.FS, name string) string {
+	entries, _ := fs.ReadDir(files, path.Dir(name)) // without the directory there is no proposal
+	names := make([]string, 0, len(entries))
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	if meant := suggest.Name(path.Base(name), names); meant != "" {
+		return fmt.Sprintf("did you mean %q?", path.Join(path.Dir(name), meant))
+	}
+	return "add it to the blueprint, or correct the name"
 }

@@ -81,7 +81,7 @@ func dependencies(items v1alpha1.DeployItemTemplateList, path *field.Path) field
 			if other, ok := number[name]; ok {
 				waits[i] = append(waits[i], other)
 			} else {
-				errs = append(errs, field.Invalid(path.Index(i).Child("dependsOn").Index(j), name, "there is no item of this name"))
+				errs = append(errs, field.Invalid(path.Index(i).Child("dependsOn").Index(j), name, "there is no item of this name: correct it, or add the item"))
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func dependencies(items v1alpha1.DeployItemTemplateList, path *field.Path) field
 		for i, node := range cycle.Path {
 			names[i] = items[node].Name
 		}
-		errs = append(errs, field.Invalid(path, strings.Join(names, " -> "), "the items wait for each other in a circle"))
+		errs = append(errs, field.Invalid(path, strings.Join(names, " -> "), "the items wait for each other in a circle: remove one of them from the dependsOn of another"))
 	}
 	return errs
 }

@@ -134,7 +134,9 @@ func (c *siblingCheck) satisfied(template *v1alpha1.InstallationTemplate, path *
 	var errs field.ErrorList
 	for _, mention := range dataflow.Mentions(&template.Imports) {
 		if mention.Written != "" && !c.known(mention) {
-			errs = append(errs, field.NotFound(path.Child(mention.Path), mention.Written))
+			unknown := field.NotFound(path.Child(mention.Path), mention.Written)
+			unknown.Detail = "declare it among the imports of the blueprint, let a sibling export it, or correct the name"
+			errs = append(errs, unknown)
 		}
 	}
 	return errs

@@ -250,11 +250,11 @@ func registries() []row {
 	const where, what = `127\.0\.0\.1:\d+`, `example\.org/part:1\.0\.0`
 	return []row{
 		{area: area, fault: "503", waits: true, end: interrupt, cause: at(func(s *stage) string { return s.answering(503, false) }),
-			names:     names{reason: `503`, object: what, cluster: where, next: `check|ask for another job|reconcile`},
-			meanwhile: &names{reason: `503`, object: what, cluster: where, next: `tried again|try again|retried|another attempt|waiting for the registry`}},
+			names:     names{reason: `503`, object: what, cluster: where, next: `check that the host|another job`},
+			meanwhile: &names{reason: `503`, object: what, cluster: where, next: `check that the host|tried again`}},
 		{area: area, fault: "unreachable", waits: true, end: interrupt, cause: at(func(*stage) string { return "http://127.0.0.1:1" }),
-			names:     names{reason: `connection refused`, object: what, cluster: `127\.0\.0\.1:1\b`, next: `check|ask for another job|reconcile`},
-			meanwhile: &names{reason: `connection refused`, object: what, cluster: `127\.0\.0\.1:1\b`, next: `tried again|try again|retried|another attempt|waiting for the registry`}},
+			names:     names{reason: `connection refused`, object: what, cluster: `127\.0\.0\.1:1\b`, next: `check that the host|another job`},
+			meanwhile: &names{reason: `connection refused`, object: what, cluster: `127\.0\.0\.1:1\b`, next: `check that the host|tried again`}},
 		{area: area, fault: "wrong password", cause: func(s *stage) given {
 			s.vendor(env.Lab.Registry.Address+"/delivery", canary, nil)
 			return part("blueprint", "1.0.0")

@@ -3,6 +3,7 @@ package descriptor
 import (
 	"encoding/json"
 	"fmt"
+	"go.landscaper.dev/internal/suggest"
 	"maps"
 )
 
@@ -56,6 +57,8 @@ type NotFoundError struct {
 	Component string
 	// Matches is how many elements match; it is not one.
 	Matches int
+	// There are the names of those that there are.
+	There []string
 }
 
 // Error implements error.
@@ -63,7 +66,11 @@ func (e *NotFoundError) Error() string {
 	if e.Matches > 1 {
 		return fmt.Sprintf("failed to get %s with name %s: %d of component version %s match the identity %s", e.Kind, e.Identity["name"], e.Matches, e.Component, e.Identity)
 	}
-	return fmt.Sprintf("failed to get %s with name %s: component version %s has none with the identity %s", e.Kind, e.Identity["name"], e.Component, e.Identity)
+	text := fmt.Sprintf("failed to get %s with name %s: component version %s has none with the identity %s", e.Kind, e.Identity["name"], e.Component, e.Identity)
+	if len(e.There) == 0 {
+		return text + ": there is none at all"
+	}
+	return text + ": there is " + suggest.Enumerate(e.There)
 }
 
 // Resource returns the resource that has exactly the given identity. The version
@@ -121,7 +128,11 @@ func find[E Elementer](d *Descriptor, kind string, elements []E, identity Identi
 		}
 	}
 	if count != 1 {
-		return -1, &NotFoundError{Kind: kind, Identity: identity, Component: d.Name + ":" + d.Version, Matches: count}
+		missing := &NotFoundError{Kind: kind, Identity: identity, Component: d.Name + ":" + d.Version, Matches: count}
+		for _, element := range elements {
+			missing.There = append(missing.There, element.element().Name)
+		}
+		return -1, missing
 	}
 	return found, nil
 }

@@ -43,7 +43,7 @@ func (v *Verifier) Verify(ctx context.Context, version *repository.Version, name
 func (v *Verifier) verify(ctx context.Context, version *repository.Version, name string, trust Trust) (Closure, error) {
 	signed := find(version, name)
 	if signed == nil {
-		return nil, fmt.Errorf("signature %q not found in component version %s:%s", name, version.Name, version.Version)
+		return nil, fmt.Errorf("signature %q not found in component version %s:%s: sign it, or ask for another signature", name, version.Name, version.Version)
 	}
 	if err := trust.Usable(); err != nil {
 		return nil, fmt.Errorf("signature %q: %w", name, err)

@@ -33,7 +33,7 @@ func Explain(ctx context.Context, err error, on Errand) error {
 		codes = append(codes, v1alpha1.ErrorUnauthorized)
 		err = fmt.Errorf("%w (%s)", err, on.Credentials)
 	}
-	wrapped := job.Wrap(err, on.Operation, on.Reason, on.Field, codes...)
+	wrapped := job.Wrap(component.Advise(err), on.Operation, on.Reason, on.Field, codes...)
 	var unread *sources.ReadError
 	if ctx.Err() != nil || errors.As(err, &unread) || component.IsTemporary(err) {
 		return wrapped

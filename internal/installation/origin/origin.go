@@ -158,7 +158,7 @@ func (r Finder) blueprint(ctx context.Context, inst *v1alpha1.Installation, from
 
 // unprepared explains an error before anything was rendered.
 func (r Finder) unprepared(inst *v1alpha1.Installation, err error, reason, field string) error {
-	return r.Outages.Final(inst.UID, r.Now(), job.Wrap(err, published.InitPrerequisites, reason, field))
+	return r.Outages.Final(inst.UID, r.Now(), job.Wrap(component.Advise(err), published.InitPrerequisites, reason, field))
 }
 
 // reportOverwrite tells in a condition whether the reference was overwritten.
