@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
+	"go.landscaper.dev/internal/suggest"
 )
 
 // Advise adds to an error about a content what to do about it, where the error itself
@@ -21,12 +23,15 @@ func Advise(err error) error {
 
 func advice(err error) string {
 	var version *repository.NotFoundError
+	var element *descriptor.NotFoundError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case err == nil, errors.Is(err, registry.ErrDenied):
 		return "" // says it
 	case errors.As(err, &version):
 		return "publish it there, or correct the name, the version or the repository"
+	case errors.As(err, &element) && element.Matches == 0 && len(element.There) > 0:
+		return "correct the name, there are " + suggest.Enumerate(element.There)
 	case errors.Is(err, oci.ErrDigest):
 		return "the content has changed since its digest was taken: publish it again, or correct the digest"
 	case errors.Is(err, oci.ErrNotFound):

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/component/registry"
 	"go.landscaper.dev/internal/component/repository"
@@ -23,6 +24,7 @@ func TestAdvise(t *testing.T) {
 	}{
 		{"a component version is missing", &repository.NotFoundError{Name: "a", Version: "1.0.0", In: "r"}, "publish it there, or correct the name, the version or the repository"},
 		{"something else is missing", fmt.Errorf("find charts/a: %w", oci.ErrNotFound), "publish it there, or correct the reference"},
+		{"a resource is missing", &descriptor.NotFoundError{Kind: "resource", Identity: descriptor.Identity{"name": "a"}, There: []string{"blueprint", "notes"}}, "correct the name, there are blueprint, notes"},
 		{"another content", fmt.Errorf("read: %w", oci.ErrDigest), "publish it again, or correct the digest"},
 		{"an authority that nobody knows", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "certificateAuthorities"},
 		{"nobody answers", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, "check that the host runs"},

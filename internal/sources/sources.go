@@ -161,6 +161,24 @@ func (s *Sources) contextTrust(ctx context.Context, name string, references v1al
 	return trust, nil
 }
 
+// TrustedBy says where the keys come from that Trust returns for a signature.
+func (s *Sources) TrustedBy(name string) string {
+	if _, own := s.reader.Keys[name]; own && s.reader.OwnKeys {
+		return "signatureVerification.keys." + name + " of the server"
+	}
+	references, ok := s.Context.VerificationSignatures[name]
+	if !ok {
+		return "signatureVerification.keys." + name + " of the server"
+	}
+	from := "Context " + s.Context.Name
+	for _, reference := range []*v1alpha1.SecretReference{references.PublicKeySecretReference, references.CaCertificateSecretReference} {
+		if reference != nil {
+			from += fmt.Sprintf(", Secret %s, key %s", reference.Name, reference.Key)
+		}
+	}
+	return from
+}
+
 // Secret returns the content of a key of a Secret in the namespace of the Context.
 func (s *Sources) Secret(ctx context.Context, name, key string) ([]byte, error) {
 	reference := &v1alpha1.SecretReference{ObjectReference: v1alpha1.ObjectReference{Name: name}, Key: key}

@@ -183,17 +183,25 @@ func holds(conditions []v1alpha1.Condition) bool {
 	return false
 }
 
-// settle is how long a status may take until it is up to date: messages of waits follow
-// after up to a second, events are written behind.
-const settle = 4 * time.Second
+// How long a status may take until it is up to date: a parent shows what keeps its children
+// after 5 seconds and then ever more rarely, or after 30 if nobody has picked an item up;
+// events are written behind the end of a job.
+const (
+	whileItRuns = 50 * time.Second
+	atItsEnd    = 4 * time.Second
+)
 
 // bestLook looks until everything is named, or statuses are up to date for sure. A look
 // at a job that has ended meanwhile does not count as one while it runs.
 func (s *stage) bestLook(wanted names, running bool, before string) look {
 	s.Helper()
 	seen := s.look()
-	for end := time.Now().Add(settle); !wanted.judge(seen, s.space).full() && time.Now().Before(end); {
-		<-time.After(time.Second)
+	limit := atItsEnd
+	if running {
+		limit = whileItRuns
+	}
+	for end := time.Now().Add(limit); !wanted.judge(seen, s.space).full() && time.Now().Before(end); {
+		<-time.After(2 * time.Second)
 		next := s.look()
 		if running && s.ended(before) {
 			return seen

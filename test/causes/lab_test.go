@@ -25,7 +25,7 @@ import (
 var env = &scenario.World{}
 
 // atOnce bounds how many rows play at the same time: they wait most of their time.
-const atOnce = "24"
+const atOnce = "40"
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // pickup is how long an item waits for a deployer that nobody runs.
-const pickup = "12s"
+const pickup = "45s"
 
 // startServer starts the server that all rows share.
 func startServer(t *testing.T) *scenario.Server {

@@ -36,7 +36,7 @@ func objects() []row {
 		}), names: names{reason: `teams-only`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `set the label team to the name of your team`}},
 		{area: area, fault: "webhook unreachable", waits: true, cause: one(func(s *stage) m {
 			return labelled(configMap(s.space, "app"), m{"causes.example/hook": "on"})
-		}), names: names{reason: `gate\.acme\.example`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `webhook.*(check|runs|see|look)|(check|see|look).*webhook`}},
+		}), names: names{reason: `gate\.acme\.example`, object: `ConfigMap "?NS/app`, cluster: `north`, next: `repair it|check that it runs`}},
 		{area: area, fault: "quota exceeded", waits: true, cause: func(s *stage) given {
 			s.yaml(env.Workload, `{apiVersion: v1, kind: ResourceQuota, metadata: {name: few, namespace: NS}, spec: {hard: {count/configmaps: "0"}}}`)
 			s.awaitQuota("few")

@@ -176,7 +176,7 @@ var causes = map[metav1.CauseType]string{
 	metav1.CauseTypeTypeInvalid:              "the value has the wrong type",
 	metav1.CauseTypeFieldManagerConflict:     "somebody else owns it",
 	metav1.CauseTypeResourceVersionTooLarge:  "the version is newer than what the server has",
-	corev1.NamespaceTerminatingCause:         "the namespace is being deleted",
+	corev1.NamespaceTerminatingCause:         "the namespace is being deleted: remove what holds it, or use another one",
 	metav1.CauseTypeUnexpectedServerResponse: "",
 }
 
@@ -264,7 +264,7 @@ var phrases = []struct{ said, told string }{
 	{"failed calling webhook", "an admission webhook of the cluster cannot be asked"},
 	{"violates PodSecurity", "the Pod Security level of the namespace refuses it"},
 	{"exceeded quota", "a quota of the namespace is used up"},
-	{"because it is being terminated", "the namespace is being deleted"},
+	{"because it is being terminated", "the namespace is being deleted: remove what holds it, or use another one"},
 	{"attempting to grant RBAC permissions not currently held", "the credentials may not grant permissions that they do not have"},
 	{"cannot create resource", "the credentials lack this permission"},
 	{"cannot get resource", "the credentials lack this permission"},

@@ -3,7 +3,6 @@ package descriptor
 import (
 	"encoding/json"
 	"fmt"
-	"go.landscaper.dev/internal/suggest"
 	"maps"
 )
 
@@ -66,11 +65,7 @@ func (e *NotFoundError) Error() string {
 	if e.Matches > 1 {
 		return fmt.Sprintf("failed to get %s with name %s: %d of component version %s match the identity %s", e.Kind, e.Identity["name"], e.Matches, e.Component, e.Identity)
 	}
-	text := fmt.Sprintf("failed to get %s with name %s: component version %s has none with the identity %s", e.Kind, e.Identity["name"], e.Component, e.Identity)
-	if len(e.There) == 0 {
-		return text + ": there is none at all"
-	}
-	return text + ": there is " + suggest.Enumerate(e.There)
+	return fmt.Sprintf("failed to get %s with name %s: component version %s has none with the identity %s", e.Kind, e.Identity["name"], e.Component, e.Identity)
 }
 
 // Resource returns the resource that has exactly the given identity. The version

@@ -227,7 +227,7 @@ func TestPrepare(t *testing.T) {
 		})
 	}
 	_, err := Prepare(t.Context(), memory.New(), []Entry{{Position: "manifests[3].manifest", Object: parse(t, tenant)}}, nil)
-	if !IsUnknownKind(err) || !strings.Contains(err.Error(), "manifests[3].manifest: the cluster at https://memory.example does not know kind Tenant in acme.example/v1: install its CustomResourceDefinition") {
+	if !IsUnknownKind(err) || !strings.Contains(err.Error(), "manifests[3].manifest (Tenant ns/blue): the cluster at https://memory.example does not know kind Tenant in acme.example/v1: install its CustomResourceDefinition") {
 		t.Errorf("error %v", err)
 	}
 	if job.OutcomeOf(err) != job.Transient {

@@ -193,7 +193,8 @@ func findMapping(ctx context.Context, on target.Cluster, entry Entry, defined ma
 	mapping, err := on.Mapping(ctx, kind)
 	if meta.IsNoMatchError(err) {
 		return nil, job.Wrap(unknownKind{}, published.GetAPIResource, "GetApiResource",
-			fmt.Sprintf("%s: the cluster at %s does not know kind %s in %s", entry.Position, on.Server(), kind.Kind, kind.GroupVersion()))
+			fmt.Sprintf("%s (%s %s): the cluster at %s does not know kind %s in %s", entry.Position,
+				kind.Kind, strings.TrimPrefix(entry.Object.GetNamespace()+"/"+entry.Object.GetName(), "/"), on.Server(), kind.Kind, kind.GroupVersion()))
 	}
 	if err != nil {
 		return nil, job.Wrap(err, published.GetAPIResource, "GetApiResourceList", "find kind "+kind.Kind)

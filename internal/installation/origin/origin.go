@@ -5,6 +5,7 @@ package origin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,7 +129,7 @@ func (r Finder) component(ctx context.Context, inst *v1alpha1.Installation, sess
 		return nil, r.unprepared(inst, err, "ExtractVerifyInfo", "spec.verification")
 	}
 	if err := session.Verify(ctx, found.Version, name, trust); err != nil {
-		return nil, r.unprepared(inst, err, "VerifySignature", "spec.verification")
+		return nil, r.unprepared(inst, fmt.Errorf("%w (trusted is %s)", err, from.TrustedBy(name)), "VerifySignature", "spec.verification")
 	}
 	return found, nil
 }
