@@ -168,8 +168,8 @@ func (r *Reconciler) remove(ctx context.Context, s *snapshot) error {
 
 // interrupt fails every item that has not finished, so that the job ends.
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot, items []*v1alpha1.DeployItem) error {
-	cause := job.NewError(published.InterruptOperation, "InterruptOperation", "operation was interrupted")
 	for _, item := range items {
+		cause := job.Interrupted(item.Status.Conditions, item.Status.LastError)
 		if err := r.endItem(ctx, s.own(item), s.exec.Status.JobID, cause); err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func kustomize() []row {
 			names: names{reason: `connection refused`, object: `127\.0\.0\.1:1\b`, next: `check (that|the)|tried again|another attempt`}},
 		{area: area, fault: "repository missing", cause: func(s *stage) given {
 			return build(m{"git": m{"url": s.answering(404, false) + "/team/shop", "ref": m{"branch": "main"}}}, m{})(s)
-		}, names: names{reason: `not found|404|does not exist`, object: `/team/shop`, next: `check the|correct|create`}},
+		}, names: names{reason: `not found|404|does not exist`, object: `/team/shop|source\.git`, next: `check the|correct|create`}},
 		{area: area, fault: "artifact missing", cause: func(s *stage) given {
 			s.vendor(env.Lab.Registry.Address+"/delivery", env.Lab.Registry.Password, nil)
 			g := build(m{"oci": m{"ref": env.Lab.Registry.Address + "/apps/web:9.9.9"}}, m{})(s)

@@ -30,7 +30,7 @@ func readiness() []row {
 		}, names: names{reason: `(not found|does not exist|missing)`, object: `ConfigMap "?NS/ghost`, cluster: `north`, next: `check "?open`}},
 		{area: area, fault: "labels of a check fit nobody", waits: true, cause: func(s *stage) given {
 			return given{items: list{manifests("one", check("open", m{"labelSelector": m{"apiVersion": "v1", "kind": "ConfigMap", "namespace": s.space, "matchLabels": m{"app": "ghost"}}}), configMap(s.space, "app"))}}
-		}, names: names{reason: `no (object|ConfigMap)|(not found|does not exist|there is no)`, object: `ConfigMap.*app=ghost.*NS|ConfigMap.*NS.*app=ghost`, cluster: `north`, next: `check "?open`}},
+		}, names: names{reason: `no (object|ConfigMap)|(not found|does not exist|there is no)`, object: `ConfigMap.*app=ghost.*NS|ConfigMap.*NS.*app=ghost|NS/app=ghost of type ConfigMap`, cluster: `north`, next: `check "?open`}},
 		{area: area, fault: "Job failed", cause: one(func(s *stage) m { return job(s.space, "fail") }, kstatus),
 			names: names{reason: `BackoffLimitExceeded|failed`, object: `Job "?NS/migrate`, cluster: `north`, next: `code 3|pod "?(NS/)?migrate-`}},
 		{area: area, fault: "definition never established", cause: func(s *stage) given {
@@ -46,12 +46,12 @@ func readiness() []row {
 			engine(s)
 			s.patchStatus(`{apiVersion: acme.example/v1, kind: Engine, metadata: {name: motor, namespace: NS}}`, `{"status":{"conditions":[{"type":"Stalled","status":"True","reason":"NoFuel","message":"fill the tank"}]}}`)
 			return given{items: list{manifests("one", kstatus, m{"apiVersion": "acme.example/v1", "kind": "Engine", "metadata": m{"name": "motor", "namespace": s.space}, "spec": m{}})}}
-		}, names: names{reason: `NoFuel`, object: `Engine "?NS/motor`, cluster: `north`, next: `fill the tank`}},
+		}, names: names{reason: `NoFuel|fill the tank`, object: `Engine "?NS/motor`, cluster: `north`, next: `fill the tank`}},
 		{area: area, fault: "object not ready by its own account", waits: true, cause: func(s *stage) given {
 			engine(s)
 			s.patchStatus(`{apiVersion: acme.example/v1, kind: Engine, metadata: {name: motor, namespace: NS}}`, `{"status":{"conditions":[{"type":"Ready","status":"False","reason":"NoFuel","message":"fill the tank"}]}}`)
 			return given{items: list{manifests("one", kstatus, m{"apiVersion": "acme.example/v1", "kind": "Engine", "metadata": m{"name": "motor", "namespace": s.space}, "spec": m{}})}}
-		}, names: names{reason: `NoFuel`, object: `Engine "?NS/motor`, cluster: `north`, next: `fill the tank`}},
+		}, names: names{reason: `NoFuel|fill the tank`, object: `Engine "?NS/motor`, cluster: `north`, next: `fill the tank`}},
 		{area: area, fault: "check on the second target never true", waits: true, cause: func(s *stage) given {
 			s.yaml(s.south(), `{apiVersion: v1, kind: ConfigMap, metadata: {name: far, namespace: NS}, data: {state: closed}}`)
 			return given{items: list{manifests("one", check("open", m{"targetName": "south", "resourceSelector": list{m{"apiVersion": "v1", "kind": "ConfigMap", "name": "far", "namespace": s.space}}}), configMap(s.space, "app"))}}

@@ -54,7 +54,7 @@ func trees() []row {
 			names: names{reason: `interrupt.*data\.state|data\.state.*interrupt`, object: `ConfigMap "?NS/one`, cluster: `north`, next: `another job|reconcile|check "?open`}},
 		{area: area, fault: "no deployer for the type", waits: true, cause: func(*stage) given {
 			return given{items: list{m{"name": "one", "type": "acme.example/printer", "target": m{"import": "cluster"}, "config": m{"apiVersion": "acme.example/v1", "kind": "Page"}}}}
-		}, names: names{reason: `not (been )?picked up|no (running )?deployer|nobody has picked`, object: `acme\.example/printer`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers`}},
+		}, names: names{reason: `not (been )?picked up|no (running )?deployer|nobody has picked`, object: `acme\.example/printer`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers|landscaper-cli doctor`}},
 	}
 }
 
@@ -110,7 +110,7 @@ func dead() []row {
 	return []row{
 		{area: area, fault: "server without that deployer", waits: true, cause: func(*stage) given {
 			return given{items: list{m{"name": "one", "type": "landscaper.gardener.cloud/mock", "target": m{"import": "cluster"}, "config": m{"apiVersion": "mock.deployer.landscaper.gardener.cloud/v1alpha1", "kind": "ProviderConfiguration"}}}}
-		}, names: names{reason: `not (been )?picked up|no (running )?deployer|nobody has picked`, object: `landscaper\.gardener\.cloud/mock`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers`}},
+		}, names: names{reason: `not (been )?picked up|no (running )?deployer|nobody has picked`, object: `landscaper\.gardener\.cloud/mock`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers|landscaper-cli doctor`}},
 		{area: area, fault: "Execution gone", waits: true, cause: forever, begun: func(s *stage) {
 			s.tear(&v1alpha1.ExecutionList{})
 		}, end: interrupt,

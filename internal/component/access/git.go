@@ -191,7 +191,7 @@ func explainGit(err error) error {
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
 		return fmt.Errorf("the server denies access: check the credentials for this host, with an identity of type %s: %w", credential.TypeGit, err)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return fmt.Errorf("there is no such repository: %w", err)
+		return fmt.Errorf("there is no such repository, correct the url, or check the credentials for this host: %w", err)
 	case errors.As(err, &failed):
 		return failed.Err
 	}

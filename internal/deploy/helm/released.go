@@ -332,7 +332,7 @@ func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *
 	}
 	s.work.foreign = watch
 	s.work.patient = limit.New(release.PatienceLeft(last, s.Now()), item.Wake)
-	return []string{fmt.Sprintf("somebody else to finish with release %s/%s (revision %d is %s)", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
+	return []string{fmt.Sprintf("somebody else to finish with release %s/%s (revision %d is %s), or roll it back, or delete this revision, if nobody is at work", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
 }
 
 // beginUnchanged looks at what is deployed already.

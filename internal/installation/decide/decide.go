@@ -196,5 +196,5 @@ func endedBy(inst *v1alpha1.Installation) error {
 	if facts.Aborting(inst) {
 		return job.NewError(published.AbortOperation, v1alpha1.AbortedReason, "operation was aborted")
 	}
-	return job.NewError(published.InterruptOperation, "InterruptOperation", "operation was interrupted")
+	return job.Interrupted(inst.Status.Conditions, inst.Status.LastError)
 }
