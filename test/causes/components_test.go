@@ -7,6 +7,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -226,12 +228,13 @@ func (s *stage) answering(status int, secure bool) string {
 		}
 		out.WriteHeader(status)
 	})
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not know its authority
 	if secure {
-		server := httptest.NewTLSServer(handler)
-		s.Cleanup(server.Close)
-		return server.URL
+		server.StartTLS()
+	} else {
+		server.Start()
 	}
-	server := httptest.NewServer(handler)
 	s.Cleanup(server.Close)
 	return server.URL
 }
