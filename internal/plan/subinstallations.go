@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/repository"
 	"go.landscaper.dev/internal/component/uri"
@@ -241,7 +242,7 @@ func (p *Plan) referencedBlueprint(ctx context.Context, reference string) (strin
 	parsed.Context = p.in.Component.Context
 	_, resource, err := parsed.Resource(ctx, written, p.in.Component.Version)
 	if err != nil {
-		return "", nil, fmt.Errorf("unable to resolve blueprint ref in component descriptor %s: %w", p.in.Component.Version.Name, err)
+		return "", nil, fmt.Errorf("unable to resolve blueprint ref in component descriptor %s: %w", p.in.Component.Version.Name, component.Advise(err))
 	}
 	if written.reference == nil {
 		return resource.Name, p.in.Installation.Spec.ComponentDescriptor.DeepCopy(), nil

@@ -198,7 +198,7 @@ func (r *Reader) secretKey(ctx context.Context, namespace string, reference *v1a
 	}
 	content, ok := data[reference.Key]
 	if !ok {
-		return nil, &NotFoundError{fmt.Sprintf("Secret %s has no key %q", reference.Name, reference.Key)}
+		return nil, &NotFoundError{fmt.Sprintf("Secret %s has no key %q: add it, or correct the reference", reference.Name, reference.Key)}
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
 		return nil, &NotFoundError{fmt.Sprintf("the key %q of Secret %s is empty", reference.Key, reference.Name)}
