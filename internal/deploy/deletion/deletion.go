@@ -232,7 +232,7 @@ func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 	var waiting []string
 	for _, object := range step.objects {
 		if !object.gone {
-			waiting = append(waiting, "the end of "+object.describe()+finalizers(object.left))
+			waiting = append(waiting, "the end of "+object.describe()+keeper(object.left))
 		}
 	}
 	return waiting, nil

@@ -338,7 +338,7 @@ func (o *doomed) ask(ctx context.Context) error {
 		_ = o.watch.Close()
 		return nil
 	}
-	return errors.New("it still exists" + finalizers(o.left) + " and cannot be watched")
+	return errors.New("it still exists" + keeper(o.left) + " and cannot be watched")
 }
 
 // reread asks the cluster what is left of the object. An answer that is older than what was

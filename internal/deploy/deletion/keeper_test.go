@@ -1,0 +1,33 @@
+package deletion
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// TestKeeper: who waits for the end of an object is told what keeps it.
+func TestKeeper(t *testing.T) {
+	tests := []struct{ reason, object, want string }{
+		{"nothing", "{apiVersion: v1, kind: ConfigMap}", ""},
+		{"a finalizer", "{apiVersion: v1, kind: ConfigMap, metadata: {finalizers: [acme.example/guard]}}", " (finalizer acme.example/guard)"},
+		{"what is in a namespace", `{apiVersion: v1, kind: Namespace, status: {conditions: [
+{type: NamespaceDeletionContentFailure, status: "False", message: "All content successfully deleted, may be waiting on finalization"},
+{type: NamespaceContentRemaining, status: "True", message: "Some resources are remaining: configmaps. has 1 resource instances, engines.acme.example has 2 resource instances"},
+{type: NamespaceFinalizersRemaining, status: "True", message: "Some content in the namespace has finalizers remaining: acme.example/guard in 1 resource instances"}]}}`,
+			" (it still has configmaps (1), engines.acme.example (2); finalizers to be removed: acme.example/guard (1))"},
+		{"a namespace that tells something else", `{apiVersion: v1, kind: Namespace, status: {conditions: [{type: NamespaceContentRemaining, status: "True", message: "the password is hunter2"}]}}`, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(test.object), &object.Object); err != nil {
+				t.Fatal(err)
+			}
+			if got := keeper(object); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
