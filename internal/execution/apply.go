@@ -43,6 +43,9 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		return r.remove(ctx, s)
 	case release:
 		return r.release(ctx, s)
+	case show:
+		s.show(d.message)
+		return r.reporter().Save(ctx, report.Execution(s.exec))
 	}
 	for _, item := range d.items {
 		if err := r.applyToItem(ctx, s, d.do, item); err != nil {
@@ -58,7 +61,7 @@ func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item
 	case trigger:
 		return r.trigger(ctx, s.exec, s.own(item))
 	case expire:
-		return r.endItem(ctx, s.own(item), item.Status.JobID, lateError(item, s.pickup))
+		return r.endItem(ctx, s.own(item), item.Status.JobID, lateError(item, *s))
 	case giveUp:
 		return r.endItem(ctx, s.own(item), item.Status.JobID, abortError("operation was aborted, and the item has not ended in time"))
 	case erase:

@@ -1,8 +1,6 @@
 package execution
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -34,6 +32,8 @@ type member struct {
 	dependsOn []string
 	// item is the DeployItem, or nil.
 	item *v1alpha1.DeployItem
+	// unwanted says that the Execution does not want the item any more.
+	unwanted bool
 }
 
 // itemName returns the name that a DeployItem has in its Execution.
@@ -58,7 +58,9 @@ func members(templates v1alpha1.DeployItemTemplateList, items []*v1alpha1.Deploy
 	}
 	for _, item := range items {
 		if !counts[item] {
-			orphans = append(orphans, remaining([]*v1alpha1.DeployItem{item})...)
+			orphan := remaining([]*v1alpha1.DeployItem{item})[0]
+			orphan.unwanted = true
+			orphans = append(orphans, orphan)
 		}
 	}
 	return wanted, orphans
@@ -256,28 +258,4 @@ func unfinishedItems(s snapshot) []*v1alpha1.DeployItem {
 		}
 	}
 	return items
-}
-
-// itemErrors tells which items have failed and what they say.
-func itemErrors(failed []member) error {
-	var errs []error
-	for _, m := range failed {
-		switch {
-		case m.item == nil:
-			errs = append(errs, fmt.Errorf("deploy item %q is missing", m.name))
-		case m.item.Status.LastError != nil:
-			errs = append(errs, fmt.Errorf("deploy item %q (%s): %s", m.name, whereabouts(m.item), m.item.Status.LastError.Message))
-		default:
-			errs = append(errs, fmt.Errorf("deploy item %q (%s) is in phase %s", m.name, whereabouts(m.item), m.item.Status.Phase))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// whereabouts names an item and the Target that it is for.
-func whereabouts(item *v1alpha1.DeployItem) string {
-	if item.Spec.Target == nil {
-		return item.Name
-	}
-	return item.Name + ", Target " + item.Spec.Target.Name
 }

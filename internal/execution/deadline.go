@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/targets"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
 )
@@ -57,14 +58,15 @@ func overdue(s snapshot) (late []*v1alpha1.DeployItem, next time.Time) {
 }
 
 // lateError is the error of an item whose time is over.
-func lateError(item *v1alpha1.DeployItem, pickup time.Duration) error {
+func lateError(item *v1alpha1.DeployItem, s snapshot) error {
 	if isTakenUp(&item.Status) {
 		return abandoned(item)
 	}
-	message := fmt.Sprintf("no deployer has reconciled this deployitem within %d seconds: no running deployer serves type %s", int(pickup.Seconds()), item.Spec.Type)
+	message := fmt.Sprintf("no deployer has reconciled this deployitem within %d seconds: no running deployer serves type %s", int(s.pickup.Seconds()), item.Spec.Type)
 	if item.Spec.Target != nil {
-		message += " and Target " + item.Spec.Target.Name
+		message += " and Target " + targets.NameOf(s.lineage, item.Spec.Target.Name)
 	}
+	message += ": start one, or correct the type or the Target's labels"
 	return job.NewError(published.WaitingForPickup, "PickupTimeout", message, v1alpha1.ErrorTimeout)
 }
 

@@ -56,7 +56,7 @@ func TestDeadlines(t *testing.T) {
 			if !waiting {
 				return
 			}
-			if err := lateError(item, test.pickup); !strings.Contains(err.Error(), test.err) || job.OutcomeOf(err) != job.Terminal {
+			if err := lateError(item, snapshot{pickup: test.pickup}); !strings.Contains(err.Error(), test.err) || job.OutcomeOf(err) != job.Terminal {
 				t.Error(err)
 			}
 		})

@@ -21,6 +21,8 @@ type snapshot struct {
 	parent *v1alpha1.Installation
 	// orphaned says that the Execution had a parent which is gone.
 	orphaned bool
+	// lineage are the Installations from the root to the parent.
+	lineage []*v1alpha1.Installation
 	// items are the DeployItems of the Execution. They are shared: see own.
 	items []*v1alpha1.DeployItem
 	// duplicates are further items of names that the Execution wants. No job reaches them.
@@ -73,6 +75,8 @@ const (
 	remove step = "remove"
 	// release removes the finalizer.
 	release step = "release"
+	// show says in the status what the items wait for.
+	show step = "show"
 	// fail ends the job.
 	fail step = "fail"
 )
@@ -82,6 +86,8 @@ type decision struct {
 	do step
 	// items are those that the step is about.
 	items []*v1alpha1.DeployItem
+	// message is what the status shows about the items.
+	message string
 	// err is why the job fails.
 	err error
 	// wake says what lets the work go on after the step.
@@ -226,6 +232,11 @@ func decidePhase(s snapshot) decision {
 	return decideItems(s)
 }
 
+// failedItems ends a job because of its items. The cause stands first, the item after it.
+func failedItems(s snapshot, reason string, items []member) decision {
+	return failure(job.NewError(published.HandleReconcilePhase, reason, itemErrors(s, items), v1alpha1.ErrorForInfoOnly))
+}
+
 // decideItems looks at the items of a job that deploys.
 //
 // Late items are failed first, and the decision is made anew with what they are then: a
@@ -251,11 +262,11 @@ func decideItems(s snapshot) decision {
 	case allDone:
 		return act(complete)
 	case someFailed:
-		return failure(job.Wrap(itemErrors(ofClass(failed, classes, wanted)), published.HandleReconcilePhase, "handlePhaseProgressing", "has failed or missing deploy items", v1alpha1.ErrorForInfoOnly))
+		return failedItems(s, "handlePhaseProgressing", ofClass(failed, classes, wanted))
 	case stuck:
 		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseProgressing", "items could not be started: "+strings.Join(names(ofClass(pending, classes, wanted)), ", ")+" wait for each other", v1alpha1.ErrorForInfoOnly))
 	}
-	return decision{do: rest, wake: changeOf(ofClass(running, classes, wanted)).By(deadline)}
+	return resting(s, changeOf(ofClass(running, classes, wanted)).By(deadline), wanted, classes)
 }
 
 // decideOrphans looks at items that are no longer wanted.
@@ -265,9 +276,9 @@ func decideOrphans(s snapshot, orphans []member, deadline time.Time) decision {
 	case goOn:
 		return uninstall(objects(ofClass(runnable, classes, orphans)))
 	case someFailed, stuck:
-		return failure(job.Wrap(itemErrors(ofClass(failed, classes, orphans)), published.HandleReconcilePhase, "handlePhaseProgressing", "items that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
+		return failedItems(s, "handlePhaseProgressing", ofClass(failed, classes, orphans))
 	}
-	return decision{do: rest, wake: changeOf(ofClass(running, classes, orphans)).By(deadline)}
+	return resting(s, changeOf(ofClass(running, classes, orphans)).By(deadline), orphans, classes)
 }
 
 // decideDeletion looks at what is left of the items. They go in the reverse order of
@@ -285,11 +296,11 @@ func decideDeletion(s snapshot) decision {
 	case allDone:
 		return act(release)
 	case someFailed:
-		return failure(job.Wrap(itemErrors(ofClass(failed, classes, all)), published.HandleReconcilePhase, "handlePhaseDeleting", "has failed items", v1alpha1.ErrorForInfoOnly))
+		return failedItems(s, "handlePhaseDeleting", ofClass(failed, classes, all))
 	case stuck:
 		return failure(job.NewError(published.HandleReconcilePhase, "handlePhaseDeleting", "has pending items: "+strings.Join(names(ofClass(pending, classes, all)), ", "), v1alpha1.ErrorForInfoOnly))
 	}
-	return decision{do: rest, wake: changeOf(ofClass(running, classes, all)).By(deadline)}
+	return resting(s, changeOf(ofClass(running, classes, all)).By(deadline), all, classes)
 }
 
 // uninstall chooses how items whose turn has come go. An item has to be deleted

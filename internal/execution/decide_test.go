@@ -182,13 +182,13 @@ func TestDecide(t *testing.T) {
 
 		{"independent items get the job at once", []option{jobs("a", "", "Progressing"), wants("one", "two", "three<one"), has("one", "", "", ""), has("two", "z", "z", "Succeeded"), has("three", "", "", "")}, trigger, "one,two", itself},
 		{"items are at work", []option{jobs("a", "", "Progressing"), wants("one", "two<one"), has("one", "a", "", "Progressing"), has("two", "", "", "")}, rest, "", "DeployItem x-one"},
-		{"who takes an item up has a deadline", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Second))), has("two", "a", "", "", triggeredAt(noon))}, rest, "", "DeployItem x-one, DeployItem x-two, the time 2030-01-02T12:00:59Z"},
+		{"who takes an item up has a deadline", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Second))), has("two", "a", "", "", triggeredAt(noon))}, rest, "", "DeployItem x-one, DeployItem x-two, the time 2030-01-02T12:00:29Z"},
 		{"nobody has taken an item up", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "", "", triggeredAt(noon.Add(-time.Minute))), has("two", "", "", "")}, expire, "one", itself},
 		{"the next item gets the job", []option{jobs("a", "", "Progressing"), wants("one", "two<one"), has("one", "a", "a", "Succeeded"), has("two", "", "", "")}, trigger, "two", itself},
 		{"all have succeeded", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded")}, complete, "", itself},
 		{"one has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "", "", "")}, fail, "", itself},
 		{"one is missing", []option{jobs("a", "", "Progressing"), wants("one")}, fail, "", itself},
-		{"what runs may end although another has failed", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed"), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two"},
+		{"what runs may end although another has failed just now", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", inPhase(4*time.Second)), has("two", "a", "", "Progressing")}, rest, "", "DeployItem x-two, the time 2030-01-02T12:00:01Z"},
 		{"items that wait for each other", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, fail, "", itself},
 
 		{"what is no longer wanted is deleted first", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "", "", ""), has("old", "z", "z", "Succeeded")}, erase, "old", itself},
@@ -316,7 +316,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 
 // TestFailures: users find the item, what it says, and what to do.
 func TestFailures(t *testing.T) {
-	says := func(message string) func(*v1alpha1.DeployItem) {
+	errs := func(message string) func(*v1alpha1.DeployItem) {
 		return func(item *v1alpha1.DeployItem) {
 			item.Spec.Target = &v1alpha1.ObjectReference{Name: "cluster"}
 			if message != "" {
@@ -327,21 +327,22 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		options []option
-		want    []string
+		want    string
 	}{
-		{"an item with an error", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", says("no such image"))}, []string{"has failed or missing deploy items", `deploy item "one" (x-one, Target cluster): no such image`}},
-		{"an item without", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed")}, []string{`deploy item "one" (x-one) is in phase Failed`}},
-		{"an item that somebody deleted", []option{jobs("a", "", "Progressing"), wants("one")}, []string{`deploy item "one" is missing`}},
-		{"items in a circle", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, []string{"items could not be started: one, two wait for each other"}},
-		{"an old item that stays", []option{jobs("a", "", "Progressing"), has("old", "a", "a", "DeleteFailed", says("finalizer"))}, []string{"no longer wanted could not be deleted", "finalizer"}},
-		{"a deletion", []option{deleting, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", says("forbidden"))}, []string{"has failed items", "forbidden"}},
+		{"an item with an error: the error first", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", errs("no such image"))}, "no such image; at item one on Target cluster"},
+		{"an item without", []option{jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed")}, "DeployItem x-one is in phase Failed; at item one"},
+		{"an item that somebody deleted", []option{jobs("a", "", "Progressing"), wants("one")}, "the DeployItem is missing: another client has deleted it: ask the root for another job; at item one"},
+		{"items in a circle", []option{jobs("a", "", "Progressing"), wants("one<two", "two<one"), has("one", "", "", ""), has("two", "", "", "")}, "items could not be started: one, two wait for each other"},
+		{"an old item that stays", []option{jobs("a", "", "Progressing"), has("old", "a", "a", "DeleteFailed", errs("finalizer"))}, "finalizer; at item old (no longer wanted) on Target cluster"},
+		{"a deletion", []option{deleting, jobs("b", "a", "Deleting"), has("one", "b", "b", "DeleteFailed", errs("forbidden"))}, "forbidden; at item one on Target cluster"},
+		{"two items with the same error", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", errs("no route")), has("two", "a", "a", "Failed", errs("no route"))}, "no route; at item one on Target cluster; at item two on Target cluster"},
+		{"two items with two errors", []option{jobs("a", "", "Progressing"), wants("one", "two"), has("one", "a", "a", "Failed", errs("1")), has("two", "a", "a", "Failed", errs("2"))}, "1; at item one on Target cluster\n2; at item two on Target cluster"},
+		{"a Target has the name that users know", []option{below, jobs("a", "", "Progressing"), wants("one"), has("one", "a", "a", "Failed", errs("Target "+copied+" is broken"), on(copied))}, "Target prod is broken; at item one on Target prod"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := decide(snapshotWith(test.options...))
-			for _, want := range test.want {
-				if got.err == nil || !strings.Contains(got.err.Error(), want) {
-					t.Errorf("%q is not in: %v", want, got.err)
-				}
+			if got.err == nil || got.err.Error() != test.want {
+				t.Errorf("%v, want %q", got.err, test.want)
 			}
 		})
 	}
@@ -360,8 +361,8 @@ func TestMembers(t *testing.T) {
 
 func TestNotPickedUp(t *testing.T) {
 	item := &v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Type: "example.org/x", Target: &v1alpha1.ObjectReference{Name: "cluster"}}}
-	err := lateError(item, 5*time.Minute)
-	if got := err.Error(); got != "no deployer has reconciled this deployitem within 300 seconds: no running deployer serves type example.org/x and Target cluster" || job.OutcomeOf(err) != job.Terminal {
+	err := lateError(item, snapshot{pickup: 5 * time.Minute})
+	if got := err.Error(); got != "no deployer has reconciled this deployitem within 300 seconds: no running deployer serves type example.org/x and Target cluster: start one, or correct the type or the Target's labels" || job.OutcomeOf(err) != job.Terminal {
 		t.Error(got)
 	}
 }

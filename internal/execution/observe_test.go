@@ -99,7 +99,7 @@ func TestLaggingCache(t *testing.T) {
 		}
 	}
 	b.reconcile(t)
-	if s := b.execution(t).Status; s.ExecutionPhase != "Failed" || !strings.Contains(s.LastError.Message, `deploy item "one" is missing`) {
+	if s := b.execution(t).Status; s.ExecutionPhase != "Failed" || !strings.Contains(s.LastError.Message, `the DeployItem is missing`) {
 		t.Errorf("%+v, %+v", s, s.LastError)
 	}
 }

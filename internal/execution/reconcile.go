@@ -261,5 +261,8 @@ func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {
 		return err // names the object
 	}
 	s.parent, s.orphaned = parent, parent == nil
-	return nil
+	if parent != nil && job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished) {
+		s.lineage, err = ancestor.Lineage(ctx, r.Client, parent, maxDepth)
+	}
+	return err // names the object
 }

@@ -153,8 +153,8 @@ func TestTimeoutTwice(t *testing.T) {
 	b := newBench(t, withItems(v1alpha1.DeployItemTemplate{Name: "one", Timeout: v1alpha1.NewDuration(time.Minute)}))
 	for _, id := range []string{"a", "b"} {
 		b.handOver(t, id)
-		if result := b.reconcile(t); result.RequeueAfter != time.Minute {
-			t.Errorf("the pickup has a deadline: %+v", result)
+		if result := b.reconcile(t); result.RequeueAfter != unheard {
+			t.Errorf("it is looked at again before the deadline of the pickup: %+v", result)
 		}
 		b.finish(t, v1alpha1.DeployItemPhases.Succeeded)
 		b.reconcile(t)

@@ -64,8 +64,8 @@ const (
 // Summarize writes the conditions Ready, Reconciling and Stalled, which derive
 // from the phase and the last error. The last two are there while they are true.
 func Summarize(conditions *[]v1alpha1.Condition, summary Summary, now metav1.Time) {
-	ready := v1alpha1.Condition{Type: v1alpha1.ReadyCondition, Status: v1alpha1.ConditionFalse, Reason: summary.Phase, Message: "the job is under way"}
-	more := v1alpha1.Condition{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: summary.Phase, Message: "the job is under way"}
+	ready := v1alpha1.Condition{Type: v1alpha1.ReadyCondition, Status: v1alpha1.ConditionFalse, Reason: summary.Phase, Message: underWay}
+	more := v1alpha1.Condition{Type: v1alpha1.ReconcilingCondition, Status: v1alpha1.ConditionTrue, Reason: summary.Phase, Message: underWay}
 	switch summary.Phase {
 	case v1alpha1.PhaseStringSucceeded:
 		ready.Status, ready.Message = v1alpha1.ConditionTrue, "the job has succeeded"

@@ -191,8 +191,9 @@ const maxTold = 8 << 10
 // Told returns the message of an error as a status tells it. A status has it several
 // times, and what others have written into it, such as a target cluster, may be longer
 // than an API server stores: then the job could never end.
-func Told(err error) string {
-	text := err.Error()
+func Told(err error) string { return cut(err.Error()) }
+
+func cut(text string) string {
 	if len(text) <= maxTold {
 		return text
 	}

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/targets"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/diff"
-	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/operation"
 	"go.landscaper.dev/internal/parallel"
 	"go.landscaper.dev/internal/plan"
@@ -65,7 +65,7 @@ func (c *comparison) node(node *plan.Node, above ...*v1alpha1.Installation) {
 		kept[template.Name] = true
 		t := c.task(node, template)
 		if template.Target != nil {
-			t.item.Target = inspect.TargetOf(lineage, template.Target.Name)
+			t.item.Target = targets.NameOf(lineage, template.Target.Name)
 		}
 		c.tasks = append(c.tasks, t)
 	}

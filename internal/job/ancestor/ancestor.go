@@ -4,6 +4,7 @@ package ancestor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,23 +31,34 @@ func Parent(ctx context.Context, reader client.Reader, namespace string, referen
 // Root returns the root of the tree that an Installation is in, which must not be
 // changed, and how far the Installation is below it. It looks no further up than the
 // given number of levels.
-//
-// The bound is for owner references that lead in a circle: anybody may write them.
 func Root(ctx context.Context, reader client.Reader, inst *v1alpha1.Installation, most int) (*v1alpha1.Installation, int, error) {
-	depth := 0
-	for ; depth < most; depth++ {
+	lineage, err := Lineage(ctx, reader, inst, most)
+	if err != nil {
+		return nil, 0, err // names the object
+	}
+	return lineage[0], len(lineage) - 1, nil
+}
+
+// Lineage returns the Installations from the root of a tree to one of it, which must not
+// be changed. It looks no further up than the given number of levels.
+//
+// The bound is for owner references that lead in a cycle: anybody may write them.
+func Lineage(ctx context.Context, reader client.Reader, inst *v1alpha1.Installation, most int) ([]*v1alpha1.Installation, error) {
+	lineage := []*v1alpha1.Installation{inst}
+	for range most {
 		reference, ok := job.OwnerOf(inst, "Installation")
 		if !ok {
 			break
 		}
 		parent, err := Parent(ctx, reader, inst.Namespace, reference)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if parent == nil {
 			break
 		}
-		inst = parent
+		lineage, inst = append(lineage, parent), parent
 	}
-	return inst, depth, nil
+	slices.Reverse(lineage)
+	return lineage, nil
 }

@@ -1,0 +1,122 @@
+// Package targets knows the names that users have given to Targets: what subinstallations
+// and items work with are copies, whose names are hashes.
+package targets
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+)
+
+// maxElements is how many elements of a list are looked through that somebody hands on.
+const maxElements = 100
+
+// copyLength is how long the names of copies are.
+var copyLength = len(v1alpha1.HashedDataObjectName("", ""))
+
+// IsCopy reports whether a name is probably that of a copy.
+func IsCopy(name string) bool { return len(name) == copyLength }
+
+// NameOf names a Target as people know it. What subinstallations work with are copies
+// whose names mean nothing; they lead to what a root imports, or to what a sibling
+// exports. The lineage are the Installations from the root to the one that works with it.
+//
+// Names of copies are hashes, so that nothing leads back from them: each reference that
+// could be meant is hashed and compared.
+func NameOf(lineage []*v1alpha1.Installation, object string) string {
+	if len(lineage) == 0 {
+		return object
+	}
+	last := lineage[len(lineage)-1]
+	scope := ""
+	if parent := parentOf(last); parent != "" {
+		scope = v1alpha1.InstallationScope(parent)
+	}
+	for _, item := range last.Spec.Imports.Targets {
+		for _, reference := range references(lineage[:len(lineage)-1], item) {
+			if v1alpha1.GenerateDataObjectName(scope, reference) == object {
+				return sourceOf(lineage[:len(lineage)-1], reference)
+			}
+		}
+	}
+	return object
+}
+
+// references are all Targets that an import may bring, as they are written. The lineage
+// are the Installations above it.
+func references(above []*v1alpha1.Installation, item v1alpha1.TargetImport) []string {
+	if item.Target != "" {
+		return []string{item.Target}
+	}
+	all := append([]string{}, item.Targets...)
+	for _, reference := range item.TargetMap {
+		all = append(all, reference)
+	}
+	if item.TargetListReference != "" {
+		for i := range maxElements {
+			all = append(all, item.TargetListReference+"["+strconv.Itoa(i)+"]")
+		}
+	}
+	if item.TargetMapReference != "" {
+		for _, key := range keysOf(above, item.TargetMapReference) {
+			all = append(all, item.TargetMapReference+"["+key+"]")
+		}
+	}
+	return all
+}
+
+// keysOf are the keys of a map of Targets that is handed on: they stand where the map is
+// made.
+func keysOf(lineage []*v1alpha1.Installation, name string) []string {
+	if len(lineage) == 0 {
+		return nil
+	}
+	above := lineage[:len(lineage)-1]
+	for _, item := range lineage[len(lineage)-1].Spec.Imports.Targets {
+		switch {
+		case item.Name != name:
+		case item.TargetMapReference != "":
+			return keysOf(above, item.TargetMapReference)
+		default:
+			return slices.Collect(maps.Keys(item.TargetMap))
+		}
+	}
+	return nil
+}
+
+// sourceOf follows a name from the inside of an Installation to where it comes from.
+func sourceOf(lineage []*v1alpha1.Installation, name string) string {
+	if len(lineage) == 0 {
+		return strings.TrimPrefix(name, v1alpha1.NonContextifiedPrefix)
+	}
+	above := lineage[:len(lineage)-1]
+	base, element, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	for _, item := range lineage[len(lineage)-1].Spec.Imports.Targets {
+		switch index, err := strconv.Atoi(element); {
+		case item.Name != base:
+		case element == "" && item.Target != "":
+			return sourceOf(above, item.Target)
+		case item.TargetMap[element] != "":
+			return sourceOf(above, item.TargetMap[element])
+		case err == nil && index >= 0 && index < len(item.Targets):
+			return sourceOf(above, item.Targets[index])
+		case item.TargetListReference != "":
+			return sourceOf(above, item.TargetListReference+"["+element+"]")
+		case item.TargetMapReference != "":
+			return sourceOf(above, item.TargetMapReference+"["+element+"]")
+		}
+	}
+	return name
+}
+
+// parentOf finds the parent by the label that controllers select by, or else by the owner
+// reference.
+func parentOf(inst *v1alpha1.Installation) string {
+	owner, _ := job.OwnerOf(inst, "Installation")
+	return cmp.Or(inst.Labels[v1alpha1.EncompassedByLabel], owner.Name)
+}

@@ -1,0 +1,121 @@
+package execution
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/dataflow/targets"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/cause"
+)
+
+// unheard is how long an item may wait for its deployer before that is shown: a deployer
+// that works has picked it up by then, also where many items wait.
+const unheard = 30 * time.Second
+
+// itemErrors says which items have failed, and why.
+func itemErrors(s snapshot, failed []member) string {
+	causes := make([]cause.Cause, len(failed))
+	for i, m := range failed {
+		causes[i] = s.failureOf(m)
+	}
+	return cause.List(causes)
+}
+
+// failureOf is why an item has failed.
+func (s snapshot) failureOf(m member) cause.Cause {
+	switch {
+	case m.item == nil:
+		return cause.Cause{Item: m.name, Message: "the DeployItem is missing: another client has deleted it: ask the root for another job"}
+	case m.item.Status.LastError == nil || m.item.Status.LastError.Message == "":
+		return s.causeAt(m, fmt.Sprintf("DeployItem %s is in phase %s", m.item.Name, m.item.Status.Phase))
+	}
+	return s.causeAt(m, m.item.Status.LastError.Message)
+}
+
+// causeAt is what is wrong at an item. Targets have the names that users know.
+func (s snapshot) causeAt(m member, message string) cause.Cause {
+	found := cause.Cause{Item: m.name, Message: message}
+	if m.unwanted {
+		found.Item += " (no longer wanted)"
+	}
+	if target := m.item.Spec.Target; target != nil {
+		found.Target = targets.NameOf(s.lineage, target.Name)
+		if targets.IsCopy(target.Name) {
+			found.Message = strings.ReplaceAll(message, target.Name, found.Target)
+		}
+	}
+	return found
+}
+
+// obstacles are why a job does not go on: items that have failed, wait, or have not been
+// picked up. Again is when one has to be looked at that does not count yet.
+func obstacles(s snapshot, members []member, classes []class) (found []cause.Cause, again time.Time) {
+	for i, m := range members {
+		var message string
+		var counts time.Time
+		switch {
+		case classes[i] == failed:
+			message, counts = s.failureOf(m).Message, failedAt(m.item)
+		case classes[i] == running && m.item.Status.JobID == s.exec.Status.JobID:
+			message, counts = obstacle(m.item)
+		}
+		switch {
+		case message == "":
+		case counts.After(s.now):
+			if again.IsZero() || counts.Before(again) {
+				again = counts
+			}
+		case m.item == nil:
+			found = append(found, s.failureOf(m))
+		default:
+			found = append(found, s.causeAt(m, message))
+		}
+	}
+	return found, again
+}
+
+// failedAt is from when on a failure is to be shown while other items are at work.
+func failedAt(item *v1alpha1.DeployItem) time.Time {
+	if item == nil {
+		return time.Time{}
+	}
+	return job.SettledAt(item.Status.PhaseTransitionTime)
+}
+
+// obstacle is why an item at work does not go on, and from when on that is to be shown.
+func obstacle(item *v1alpha1.DeployItem) (message string, counts time.Time) {
+	status := &item.Status
+	if message := job.Obstacle(status.Conditions); message != "" && status.JobID != status.JobIDFinished && isTakenUp(status) {
+		return message, job.SettledAt(status.PhaseTransitionTime)
+	}
+	if status.JobIDGenerationTime != nil && !isTakenUp(status) {
+		return fmt.Sprintf("no deployer has picked DeployItem %s up: check that a deployer for type %s runs", item.Name, item.Spec.Type), status.JobIDGenerationTime.Add(unheard)
+	}
+	return "", time.Time{}
+}
+
+// resting lets a job rest until a change of its items, and shows what keeps these from
+// going on.
+func resting(s snapshot, wake job.Wake, members []member, classes []class) decision {
+	found, again := obstacles(s, members, classes)
+	message := cause.List(found)
+	due, later := s.showing().Due(message, s.now)
+	if due {
+		return decision{do: show, message: message, wake: job.GoesOn()}
+	}
+	return decision{do: rest, wake: wake.By(again).By(later)}
+}
+
+// showing is what the Execution shows about its items.
+func (s snapshot) showing() job.Showing {
+	status := &s.exec.Status
+	return job.ShowingOf(&status.Conditions, string(status.ExecutionPhase), status.ObservedGeneration, status.PhaseTransitionTime)
+}
+
+// show writes what the items say into the conditions. It is no transition.
+func (s snapshot) show(message string) { s.showing().Write(message, metav1.NewTime(s.now)) }
