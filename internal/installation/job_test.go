@@ -312,7 +312,7 @@ func TestJobOutcomes(t *testing.T) {
 		{"the Execution has failed", func(t *testing.T, b *bench) {
 			b.reconcile(t)
 			b.finish(t, "Failed", &v1alpha1.Error{Message: "no such image"})
-		}, "Failed", true, "Execution is failed: no such image"},
+		}, "Failed", true, "no such image"},
 		{"the specification has changed meanwhile", func(t *testing.T, b *bench) {
 			b.reconcile(t)
 			inst := b.installation(t)

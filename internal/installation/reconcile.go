@@ -177,7 +177,7 @@ func (r *Reconciler) work(ctx context.Context, request ctrl.Request, s *snapshot
 			return nil
 		}
 		log.FromContext(ctx).V(1).Info("step", "step", last.Do, "phase", s.Inst.Status.InstallationPhase, "job", s.Inst.Status.JobID)
-		err := r.apply(ctx, s, last.Do)
+		err := r.apply(ctx, s, *last)
 		if pause, behind := current.PauseOf(err); behind {
 			last.Wake = job.Wake{}.By(r.Now().Add(pause))
 			// A subinstallation takes the job of its parent again.
@@ -248,7 +248,7 @@ var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 	decide.Admit: (*Reconciler).admit, decide.Accept: (*Reconciler).accept, decide.Dismiss: (*Reconciler).ignore,
 	decide.Tell: (*Reconciler).tell, decide.Compare: (*Reconciler).compare, decide.Follow: (*Reconciler).follow, decide.Repeat: (*Reconciler).repeat,
 	decide.Interrupt: (*Reconciler).interrupt, decide.Adopt: (*Reconciler).adopt, decide.Begin: (*Reconciler).begin,
-	decide.Clear: (*Reconciler).clear, decide.Look: (*Reconciler).look, decide.BringUp: (*Reconciler).bringUp,
+	decide.Trace: (*Reconciler).trace, decide.Clear: (*Reconciler).clear, decide.Look: (*Reconciler).look, decide.BringUp: (*Reconciler).bringUp,
 	decide.HandOver: (*Reconciler).handOver, decide.Complete: (*Reconciler).complete, decide.Tidy: (*Reconciler).tidy,
 	decide.Survey: (*Reconciler).survey, decide.Remove: (*Reconciler).remove, decide.Confirm: (*Reconciler).confirm,
 	decide.CarryOn: (*Reconciler).carryOn, decide.Pass: (*Reconciler).pass,
@@ -260,15 +260,18 @@ var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 var waitsForPlan = map[decide.Step]bool{decide.Look: true, decide.BringUp: true, decide.CarryOn: true, decide.Complete: true}
 
 // apply carries a step out.
-func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Step) error {
-	if next == decide.Fail || next == decide.Await {
+func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decision) error {
+	switch next.Do {
+	case decide.Fail, decide.Await:
 		// What follows from the reason is written by the report.
 		noteMissing(s)
 		return nil
+	case decide.Show:
+		return r.show(ctx, s, next.Message)
 	}
-	way, ok := ways[next]
+	way, ok := ways[next.Do]
 	if !ok {
-		return fmt.Errorf("there is no way to carry out step %q", next)
+		return fmt.Errorf("there is no way to carry out step %q", next.Do)
 	}
 	return way(r, ctx, s)
 }

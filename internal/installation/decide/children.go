@@ -1,14 +1,14 @@
 package decide
 
 import (
-	"errors"
-	"fmt"
-	"strings"
+	"cmp"
+	"slices"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/cause"
 	"go.landscaper.dev/internal/job/published"
 )
 
@@ -18,11 +18,13 @@ import (
 func decideLeaving(s Situation) Decision {
 	subs := kin.Leaving(s.Family)
 	if sub, running := kin.Busy(subs, s.Inst.Status.JobID); running {
-		return Decision{Do: Rest, Wake: job.OnChange("Installation", sub.Name)}
+		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	switch {
+	case len(subs) > 0 && traceable(s):
+		return doing(Trace)
 	case len(subs) > 0:
-		return failure(job.Wrap(subErrors(subs), published.HandlePhaseCleanupOrphaned, "AllOrphanedSubinstallationsFailed", "subinstallations that are no longer wanted could not be deleted", v1alpha1.ErrorForInfoOnly))
+		return failure(job.NewError(published.HandlePhaseCleanupOrphaned, "AllOrphanedSubinstallationsFailed", whyFailed(s, "subinstallations that are no longer wanted could not be deleted"), v1alpha1.ErrorForInfoOnly))
 	case hasWritten(s.Inst):
 		return doing(HandOver)
 	}
@@ -40,83 +42,72 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 func decideChildren(s Situation) Decision {
 	status := &s.Inst.Status
 	if sub, running := kin.Busy(s.Subs, status.JobID); running {
-		return Decision{Do: Rest, Wake: job.OnChange("Installation", sub.Name)}
+		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	if status.ExecutionReference != nil && (s.Exec == nil || s.Exec.Status.JobIDFinished != status.JobID) {
-		return Decision{Do: Rest, Wake: job.OnChange("Execution", s.Inst.Name)}
+		return untilChildren(s, job.OnChange("Execution", s.Inst.Name))
 	}
-	if err := childrenError(s); err != nil {
+	switch err := childrenError(s); {
+	case err == nil:
+		return decideCompletion(s)
+	case traceable(s):
+		return doing(Trace)
+	default:
 		return failure(err)
 	}
-	return decideCompletion(s)
 }
 
-// childrenError says which children have failed, and why: those that only follow from
-// the failure of a sibling are named, and no cause. It is nil if all have succeeded.
+// untilChildren lets a job rest until its children go on, and shows what keeps these from
+// it: the root has to name the blocker through all levels.
+func untilChildren(s Situation, wake job.Wake) Decision {
+	status := &s.Inst.Status
+	shows := job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime)
+	found, again := kin.Obstacles(tree(s), status.JobID, s.Now)
+	due, later := shows.Due(cause.List(found), s.Now)
+	switch {
+	case due && traceable(s):
+		return doing(Trace)
+	case due:
+		return Decision{Do: Show, Message: cause.List(found), Wake: job.GoesOn()}
+	}
+	return Decision{Do: Rest, Wake: wake.By(again).By(later)}
+}
+
+// traceable reports whether causes are below children, and nobody has looked there yet.
+func traceable(s Situation) bool {
+	return s.Below == nil && slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return kin.HidesCause(sub, s.Inst.Status.JobID) })
+}
+
+// tree is what is known of what is below the Installation.
+func tree(s Situation) kin.Tree {
+	if s.Below != nil {
+		return *s.Below
+	}
+	return kin.Shallow(s.Family)
+}
+
+// childrenError says why children have failed: the causes first, and the way to each after
+// it. It is nil if all have succeeded.
 func childrenError(s Situation) error {
-	var said, failed []string
-	var causes []error
-	for _, sub := range s.Subs {
-		if sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
-			failed = append(failed, sub.Name)
-		}
-	}
 	gone := kin.Absent(s.Family)
-	if failed = append(failed, gone...); len(failed) > 0 {
-		said = append(said, "Failed sub-installation(s): "+kin.Listed(failed))
-		causes = append(causes, subErrors(s.Subs), absentError(gone))
-	}
-	if s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded {
-		said = append(said, "Execution is failed")
-		causes = append(causes, execError(s.Exec))
-	}
-	if len(said) == 0 {
+	failed := len(gone) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
+		slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool {
+			return sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded
+		})
+	if !failed {
 		return nil
 	}
-	return job.Wrap(errors.Join(causes...), published.BuildErrorIfFailedChild, failureOf(s), strings.Join(said, ", "), v1alpha1.ErrorForInfoOnly)
+	causes := kin.Failures(tree(s), s.Inst.Status.JobID)
+	for _, name := range gone {
+		causes = append(causes, cause.Cause{Message: "another client has deleted Installation " + name + " during the job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile"})
+	}
+	message := cmp.Or(cause.List(causes), "children have failed, and do not say why")
+	return job.NewError(published.BuildErrorIfFailedChild, failureOf(s), message, v1alpha1.ErrorForInfoOnly)
 }
 
-func absentError(names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	return fmt.Errorf("somebody has deleted %s during the job: start another job with the annotation %s: reconcile", kin.Listed(names), v1alpha1.OperationAnnotation)
-}
-
-const (
-	// mostCauses is how many failures of subinstallations their parent repeats, and
-	// longestCause how much of each: the root has to name the cause through all levels.
-	mostCauses   = 3
-	longestCause = 1000
-)
-
-// subErrors returns why subinstallations have failed. A failure that follows from that
-// of a sibling is no cause.
-func subErrors(subs []*v1alpha1.Installation) error {
-	var causes []error
-	more := 0
-	for _, sub := range subs {
-		last := sub.Status.LastError
-		switch {
-		case last == nil, !sub.Status.InstallationPhase.IsFailed(), last.Reason == kin.PredecessorFailed, last.Reason == kin.SiblingNotDeleted:
-		case len(causes) == mostCauses:
-			more++
-		default:
-			causes = append(causes, fmt.Errorf("%s: %s", sub.Name, shortened(last.Message)))
-		}
-	}
-	if more > 0 {
-		causes = append(causes, fmt.Errorf("and %d more", more))
-	}
-	return errors.Join(causes...)
-}
-
-// shortened cuts a message.
-func shortened(message string) string {
-	if len(message) <= longestCause {
-		return message
-	}
-	return strings.ToValidUTF8(message[:longestCause], "") + " ..."
+// whyFailed says why children have failed, or what is said if they do not tell.
+func whyFailed(s Situation, otherwise string) string {
+	return cmp.Or(cause.List(kin.Failures(tree(s), s.Inst.Status.JobID)), otherwise)
 }
 
 // decideCompletion ends a job whose children are done. What was changed meanwhile
@@ -153,7 +144,7 @@ func decideDeletion(s Situation) Decision {
 		return doing(Remove)
 	}
 	if sub, running := kin.Busy(s.Subs, jobID); running {
-		return Decision{Do: Rest, Wake: job.OnChange("Installation", sub.Name)}
+		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	switch {
 	case s.Exec == nil && s.Inst.Status.ExecutionReference != nil && !s.Gone:
@@ -161,17 +152,12 @@ func decideDeletion(s Situation) Decision {
 	case s.Exec == nil && len(s.Subs) == 0:
 		return doing(Release)
 	case s.Exec != nil && s.Exec.Status.JobIDFinished != jobID:
-		return Decision{Do: Rest, Wake: job.OnChange("Execution", s.Exec.Name)}
+		return untilChildren(s, job.OnChange("Execution", s.Exec.Name))
 	}
-	return failure(job.Wrap(errors.Join(subErrors(s.Subs), execError(s.Exec)), published.HandleReconcilePhase, "UndeletedSubobjects", "not all sub objects were deleted"))
-}
-
-// execError returns what an Execution says about its failure.
-func execError(exec *v1alpha1.Execution) error {
-	if exec == nil || exec.Status.LastError == nil {
-		return nil
+	if traceable(s) {
+		return doing(Trace)
 	}
-	return errors.New(exec.Status.LastError.Message)
+	return failure(job.NewError(published.HandleReconcilePhase, "UndeletedSubobjects", whyFailed(s, "not all sub objects were deleted")))
 }
 
 // failureOf is the reason of a failure that follows from those of children: an abort is

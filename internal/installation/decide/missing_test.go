@@ -52,17 +52,17 @@ func TestChildrenError(t *testing.T) {
 		options []given.Option
 		want    string
 	}{
-		{"the cause, without what follows", []given.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", kin.PredecessorFailed, "depending on b"), given.WithSub("d", "a", "a", "Succeeded")}, "Failed sub-installation(s): b, c: b: no capacity"},
-		{"several causes", []given.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "Failed sub-installation(s): b, c, d, e, f: b: 1\nc: 2\nd: 3\nand 2 more"},
-		{"one was deleted", []given.Option{given.Written("b")}, "Failed sub-installation(s): b: somebody has deleted b during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
-		{"the Execution, too", []given.Option{failed("b", "x", "1"), given.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "Failed sub-installation(s): b, Execution is failed: b: 1\n2"},
-		{"a long message is cut", []given.Option{failed("b", "x", strings.Repeat("y", 3000))}, "Failed sub-installation(s): b: b: " + strings.Repeat("y", 1000) + " ..."},
-		{"many", slices.Repeat([]given.Option{failed("b", kin.PredecessorFailed, "x")}, 25), "Failed sub-installation(s): " + strings.Repeat("b, ", 19) + "b and 5 more"},
+		{"the cause, without what follows", []given.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", kin.PredecessorFailed, "depending on b"), given.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
+		{"several causes", []given.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "1; in b\n2; in c\n3; in d\nand 2 more"},
+		{"one was deleted", []given.Option{given.Written("b")}, "another client has deleted Installation b during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"the Execution, too", []given.Option{failed("b", "x", "1"), given.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
+		{"a long message is cut", []given.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
+		{"many", slices.Repeat([]given.Option{failed("b", kin.PredecessorFailed, "x")}, 25), "x; in b"},
 		{"none", []given.Option{given.WithSub("b", "a", "a", "Succeeded")}, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := ""
-			if err := decide.Next(given.Situation(append(test.options, given.Finalized, given.Jobs("a", "", "Progressing"))...)).Err; err != nil {
+			if err := decide.Next(given.Situation(append(test.options, given.Finalized, given.Jobs("a", "", "Progressing"), given.Traced)...)).Err; err != nil {
 				got = err.Error()
 			}
 			if got != test.want {

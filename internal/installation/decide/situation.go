@@ -19,6 +19,8 @@ type Situation struct {
 	Gone bool
 	// Condemned says that this process has deleted the Execution, whatever the cache shows.
 	Condemned bool
+	// Below is what is below the children; nil as long as nobody looked.
+	Below *kin.Tree
 	// Turn says whether siblings have to go first; nil as long as nobody looked.
 	Turn *kin.Turn
 	// Inputs are what the children are made from; nil as long as nobody looked.

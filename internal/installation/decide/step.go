@@ -44,6 +44,10 @@ const (
 	CarryOn Step = "carry on"
 	// Pass ends a job that concerns nothing of it.
 	Pass Step = "pass"
+	// Trace reads what is below children that have failed or do not go on.
+	Trace Step = "trace"
+	// Show says in the status what the children wait for.
+	Show Step = "show"
 	// Complete collects the results of the children.
 	Complete Step = "complete"
 	// Fail ends the job.
@@ -67,6 +71,8 @@ type Decision struct {
 	Do Step
 	// Err is why the job fails, or what it waits for.
 	Err error
+	// Message is what the status shows about the children.
+	Message string
 	// Wake says what lets the work go on after the step.
 	Wake job.Wake
 }

@@ -37,7 +37,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	}
 	family := [][]given.Option{
 		{none, given.WithoutParent, given.Below("a", "a", "Succeeded"), given.Below("b", "", "Progressing"), given.Below("b", "", "Deleting")},
-		{none, given.WithSub("s", "a", "a", "Succeeded"), given.WithSub("(s)", "b", "", "Init"), given.WithSub("s", "b", "b", "Failed")},
+		{none, given.WithSub("s", "a", "a", "Succeeded"), given.WithSub("(s)", "b", "", "Init"), given.WithSub("s", "b", "b", "Failed"), given.WithStuck("s", job.WaitingReason, "m", time.Minute), given.WithStuck("s", job.BlockedReason, "m", time.Second)},
 		{none, given.Written("s"), func(s *decide.Situation) { given.ExportsSomething(s); given.Hopeless(s) }, func(s *decide.Situation) { given.ExportsSomething(s); given.Surveyed("s")(s) }},
 		{none, given.AwaitingExecution, given.WithExecution("b", "b", "Failed")},
 		{none, given.Looked(nil), given.Looked(func(in *decide.Inputs) { in.Turn.Waits = []string{"s"} })},

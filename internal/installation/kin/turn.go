@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/cause"
 	"go.landscaper.dev/internal/job/published"
 )
 
@@ -24,8 +25,8 @@ func (t Turn) HasCome() bool { return t.Never == nil && len(t.Waits) == 0 }
 
 // Reasons of failures that follow from that of a sibling.
 const (
-	PredecessorFailed = "AllPredecessorsSucceeded"
-	SiblingNotDeleted = "SiblingDeleteError"
+	PredecessorFailed = cause.SiblingFailed
+	SiblingNotDeleted = cause.SiblingStays
 )
 
 // TurnToDeploy tells whether a subinstallation can begin: all siblings whose exports it

@@ -229,16 +229,23 @@ func (r Reader) Family(ctx context.Context, f *kin.Family) error {
 		}
 		f.Orphaned = f.Parent == nil
 	}
-	children, err := r.Children(ctx, f.Inst.Namespace, f.Inst.Name)
+	var err error
+	f.Subs, err = r.ownSubs(ctx, f.Inst)
+	return err // names what could not be listed
+}
+
+// ownSubs returns the subinstallations of an Installation, which must not be changed.
+func (r Reader) ownSubs(ctx context.Context, inst *v1alpha1.Installation) (subs []*v1alpha1.Installation, err error) {
+	children, err := r.Children(ctx, inst.Namespace, inst.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, child := range children {
-		if facts.AsOwner(f.Inst).Owns(child) {
-			f.Subs = append(f.Subs, child)
+		if facts.AsOwner(inst).Owns(child) {
+			subs = append(subs, child)
 		}
 	}
-	return nil
+	return subs, nil
 }
 
 // Copies returns what lives in the scope of an Installation, which must not be

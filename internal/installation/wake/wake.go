@@ -147,12 +147,22 @@ func (w Finder) ByImport(kind dataflow.Kind) handler.EventHandler {
 }
 
 // concernsParent reports whether a change of a subinstallation may let its parent go
-// on: the end of a job, and a deletion. Whatever else becomes of it is its own business.
+// on: the end of a job, and a deletion; or is to be shown by it: what keeps the
+// subinstallation from going on, unless a sibling does. Nothing else concerns the parent.
 func concernsParent(before, after *v1alpha1.Installation) bool {
 	if before == nil || after == nil {
 		return after == nil
 	}
-	return before.Status.JobIDFinished != after.Status.JobIDFinished || facts.BeingDeleted(before) != facts.BeingDeleted(after)
+	return before.Status.JobIDFinished != after.Status.JobIDFinished || facts.BeingDeleted(before) != facts.BeingDeleted(after) ||
+		obstacle(before) != obstacle(after)
+}
+
+// obstacle is what keeps a subinstallation from going on, as its parent shows it.
+func obstacle(sub *v1alpha1.Installation) string {
+	if !kin.IsStuck(sub, sub.Status.JobID) {
+		return ""
+	}
+	return job.Obstacle(sub.Status.Conditions)
 }
 
 // RequestFor asks for a look at an object.

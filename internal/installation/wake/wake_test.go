@@ -16,6 +16,8 @@ import (
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/given/memory"
 	"go.landscaper.dev/internal/installation/observe"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/cause"
 )
 
 // TestWoken: a change wakes those that may go on by it, and nobody else.
@@ -105,6 +107,12 @@ func TestConcernsParent(t *testing.T) {
 	works, done, going := given.Sibling("s"), given.Ended(given.Sibling("s"), "a", "Failed"), given.Sibling("(s)")
 	phase := given.Sibling("s")
 	phase.Status.InstallationPhase = "Progressing"
+	stuck := func(reason, message, following string) *v1alpha1.Installation {
+		sub := phase.DeepCopy()
+		given.Stuck(sub, reason, message, 0)
+		sub.Status.LastError = &v1alpha1.Error{Reason: following}
+		return sub
+	}
 	for _, test := range []struct {
 		reason        string
 		before, after *v1alpha1.Installation
@@ -115,6 +123,11 @@ func TestConcernsParent(t *testing.T) {
 		{"its job has ended", works, done, true},
 		{"it is being deleted", works, going, true},
 		{"it gets on with its job", works, phase, false},
+		{"it waits for something", phase, stuck(job.WaitingReason, "m", ""), true},
+		{"it waits for something else", stuck(job.WaitingReason, "m", ""), stuck(job.WaitingReason, "n", ""), true},
+		{"what is below it waits", phase, stuck(job.BlockedReason, "m", ""), true},
+		{"it waits no more", stuck(job.BlockedReason, "m", ""), phase, true},
+		{"it waits for a sibling", phase, stuck(job.WaitingReason, "m", cause.WaitsForSibling), false},
 		{"nothing", done, done, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -1,0 +1,63 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/plan"
+)
+
+// mostStuck is how many subinstallations that do not go on are looked into: a job that goes
+// on looks again with each change.
+const mostStuck = 20
+
+// Below reads what is below the children of an Installation, from the caches: only where
+// these have failed, or do not go on because of it.
+func (r Reader) Below(ctx context.Context, f kin.Family) (kin.Tree, error) {
+	return r.below(ctx, f, f.Inst.Status.JobID, plan.MaxDepth)
+}
+
+func (r Reader) below(ctx context.Context, f kin.Family, jobID string, depth int) (kin.Tree, error) {
+	tree, stuck := kin.Shallow(f), 0
+	for i := range tree.Subs {
+		sub := tree.Subs[i].Inst
+		if !kin.HidesCause(sub, jobID) || depth == 0 {
+			continue
+		}
+		if stuck++; stuck > mostStuck && !kin.HasFailed(sub, jobID) {
+			continue
+		}
+		below := kin.Family{Inst: sub}
+		var err error
+		if below.Exec, err = r.execution(ctx, sub); err != nil {
+			return tree, err
+		}
+		if below.Subs, err = r.ownSubs(ctx, sub); err != nil {
+			return tree, err
+		}
+		if tree.Subs[i], err = r.below(ctx, below, jobID, depth-1); err != nil {
+			return tree, err
+		}
+	}
+	return tree, nil
+}
+
+// execution reads the Execution of an Installation; nil if there is none. It must not be
+// changed.
+func (r Reader) execution(ctx context.Context, inst *v1alpha1.Installation) (*v1alpha1.Execution, error) {
+	exec := &v1alpha1.Execution{}
+	err := r.Cached.Get(ctx, client.ObjectKeyFromObject(inst), exec, client.UnsafeDisableDeepCopy)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !facts.AsOwner(inst).Owns(exec):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Execution %s/%s: %w", inst.Namespace, inst.Name, err)
+	}
+	return exec, nil
+}
