@@ -59,7 +59,7 @@ func TestOf(t *testing.T) {
 		},
 	}
 	for _, unit := range want.Units {
-		unit.Why = "no job was started yet"
+		unit.Why = "no job was started yet: run landscaper-cli installations reconcile " + unit.Name
 	}
 	want.Units[1].Inside.Units[0].Why = "no job was started yet"
 	if diff := cmp.Diff(want, flow.Of(forest)); diff != "" {

@@ -1,13 +1,13 @@
 package inspect
 
-import "slices"
+import (
+	"slices"
+
+	"go.landscaper.dev/internal/job/cause"
+)
 
 // severity orders the states of blockers: first what needs somebody's hand.
 var severity = []State{Stalled, Failed, Missing, Waiting, Running}
-
-// following are the reasons of those that wait for a sibling, or have failed because of
-// one.
-var following = []string{"AllPredecessorsFinished", "AllPredecessorsSucceeded", "SiblingImport", "SiblingDeleteError"}
 
 // Blockers returns the objects that keep a tree from being ready: those that are
 // not ready while everything below them is. The worst come first. Who only follows
@@ -32,7 +32,10 @@ func collectBlockers(node *Node, found *[]*Node) {
 	}
 	before := len(*found)
 	for _, child := range node.Children {
-		collectBlockers(child, found)
+		// What an object says of one that is missing is more than that it is missing.
+		if child.State != Missing || len(child.Children) > 0 || node.LastError == nil {
+			collectBlockers(child, found)
+		}
 	}
 	if len(*found) == before {
 		*found = append(*found, node)
@@ -43,7 +46,7 @@ func collectBlockers(node *Node, found *[]*Node) {
 // job of the root yet is waited for by its parent, which tells why, unless it is its turn.
 func (n *Node) settled() bool { return n.Ready || n.Outdated && n.Reason != QueuedReason }
 
-// follows tells that the state of an Installation follows from that of a sibling.
+// follows reports whether the state of an object follows from that of a sibling.
 func (n *Node) follows() bool {
-	return n.Kind == KindInstallation && n.LastError != nil && slices.Contains(following, n.LastError.Reason)
+	return n.Kind == KindInstallation && n.LastError != nil && cause.FollowsSibling(n.LastError.Reason) || n.Kind == KindDeployItem && n.Reason == turnReason
 }

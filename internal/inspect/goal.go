@@ -111,7 +111,7 @@ func settled(installation *v1alpha1.Installation, start Start) (reason string, s
 	case status.JobID != status.JobIDFinished:
 		return unfinished(phase, operation), false
 	case starts(operation) || operation == v1alpha1.InterruptOperation:
-		return fmt.Sprintf("operation %q has not been taken up yet", operation), false
+		return fmt.Sprintf("operation %q has not been picked up yet", operation), false
 	case start.AfterJob && status.JobID == start.JobID:
 		return "the new job has not begun yet", false
 	case installation.DeletionTimestamp != nil && !phase.IsDeletion():

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,7 +90,9 @@ type Node struct {
 	// DeployItem is the object of a DeployItem node.
 	DeployItem *v1alpha1.DeployItem `json:"-"`
 
-	times      *v1alpha1.TransitionTimes
+	times *v1alpha1.TransitionTimes
+	// observed is the generation that the last job has worked on.
+	observed   int64
 	conditions []v1alpha1.Condition
 	// queued is since when a deployer could have taken an item up that it has not.
 	queued *metav1.Time
@@ -131,15 +134,9 @@ func (n *Node) Why() string {
 	case n.LastError != nil && n.LastError.Message != "":
 		return n.LastError.Message
 	case n.State == Missing:
-		return "the object does not exist"
-	case n.JobID == "":
-		return "no job was started yet"
-	case n.unbegun() && n.Kind == KindDeployItem:
-		return queuedMessage
-	case n.unbegun():
-		return "the job has not begun yet"
-	case n.State == Waiting:
-		return "the last job was for an earlier state of the object"
+		return fmt.Sprintf("%s %s does not exist", n.Kind, n.Name)
+	case n.State == Waiting, n.JobID == "":
+		return n.idle()
 	}
 	return ""
 }

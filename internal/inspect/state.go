@@ -10,10 +10,6 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
-// waitingReason is the reason of the condition Reconciling while a job waits for
-// something outside.
-const waitingReason = "Waiting"
-
 // facts are what all kinds publish about themselves, in one shape.
 type facts struct {
 	phase                v1alpha1.InstallationPhase
@@ -72,7 +68,7 @@ func (f facts) fill(n *Node) {
 		n.Warnings = f.condition(v1alpha1.WarningsCondition).Message
 	}
 	n.StartTime, n.FinishTime = f.period()
-	n.PhaseTime, n.times, n.conditions = f.phaseTime, f.times, f.conditions
+	n.PhaseTime, n.times, n.conditions, n.observed = f.phaseTime, f.times, f.conditions, f.observed
 }
 
 // state judges in the order of what matters most to somebody who looks.
@@ -105,7 +101,7 @@ func (f facts) state() State {
 // our conditions tell it by the codes of their last error.
 func (f facts) waits() bool {
 	if reconciling := f.condition(v1alpha1.ReconcilingCondition); reconciling != nil {
-		return reconciling.Reason == waitingReason
+		return reconciling.Reason == job.WaitingReason
 	}
 	return f.lastError != nil && slices.Contains(f.lastError.Codes, v1alpha1.ErrorUnfinished)
 }
@@ -115,7 +111,7 @@ func (f facts) blocker() (reason, message string) {
 	if f.aborting != "" && f.jobID != f.jobIDFinished {
 		return v1alpha1.AbortedReason, f.aborting
 	}
-	if waits := f.condition(v1alpha1.ReconcilingCondition); waits != nil && waits.Reason == waitingReason && waits.Message != "" {
+	if waits := f.condition(v1alpha1.ReconcilingCondition); waits != nil && waits.Reason == job.WaitingReason && waits.Message != "" {
 		// The other conditions say the same, but not that it is a wait.
 		return waits.Reason, waits.Message
 	}

@@ -63,22 +63,6 @@ func Parent(installation *v1alpha1.Installation) string {
 	return parentOf(installation, v1alpha1.EncompassedByLabel, KindInstallation)
 }
 
-// FailedOnly returns the trees with nothing but failed objects and what leads to
-// them. The trees that it is given stay as they are.
-func FailedOnly(nodes []*Node) []*Node {
-	var kept []*Node
-	for _, node := range nodes {
-		children := FailedOnly(node.Children)
-		if !node.Failed() && len(children) == 0 {
-			continue
-		}
-		reduced := *node
-		reduced.Children = children
-		kept = append(kept, &reduced)
-	}
-	return kept
-}
-
 // graph finds the objects of a snapshot by their connections.
 type graph struct {
 	installations []*v1alpha1.Installation

@@ -175,24 +175,6 @@ func TestTreeOfUpdate(t *testing.T) {
 	}
 }
 
-func TestFailedOnly(t *testing.T) {
-	snapshot := Snapshot{
-		Installations: []*v1alpha1.Installation{named("good"), named("top", func(i *v1alpha1.Installation) {
-			i.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
-		}), named("failed", partOf("top"), func(i *v1alpha1.Installation) { i.Status.InstallationPhase = "Failed" })},
-		Executions:  []*v1alpha1.Execution{execution("x")},
-		DeployItems: []*v1alpha1.DeployItem{item("i1", "x", "Succeeded"), item("i2", "x", "DeleteFailed")},
-	}
-	forest := Forest(snapshot)
-	before := outline(forest)
-	if got := outline(FailedOnly(forest)); got != "top(failed x(i2))" {
-		t.Errorf("kept %s", got)
-	}
-	if outline(forest) != before {
-		t.Error("the trees that were given have changed")
-	}
-}
-
 func TestBlockers(t *testing.T) {
 	job := func(e *v1alpha1.Execution) { e.Status.ExecutionPhase, e.Status.JobIDFinished = "Progressing", "" }
 	atWork := func(name, phase string) *v1alpha1.DeployItem {

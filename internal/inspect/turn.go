@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,17 +12,21 @@ import (
 
 const (
 	// QueuedReason is the reason of an object whose turn it is, and that its controller or
-	// deployer has not taken up. Nobody has written that it has a job: children take that
+	// deployer has not picked up. Nobody has written that it has a job: children take that
 	// of their parent, and a deployer in the process of an Execution gets it without a write.
 	QueuedReason = "Queued"
 	// turnReason is the reason of an item that other items come before.
 	turnReason = "Turn"
 
-	// queuedMessage is said of an item, untakenMessage of other objects.
-	queuedMessage  = "its deployer has not taken it up yet" + ask
-	untakenMessage = "its controller has not taken it up yet" + ask
-	ask            = " (if this takes long, landscaper-cli doctor tells more)"
+	// untakenMessage is the message of an object whose controller has not begun with its job.
+	untakenMessage = "its controller has not picked it up yet (" + ask
+	ask            = "if this takes long, landscaper-cli doctor says why)"
 )
+
+// queuedMessage is the message of an item whose deployer has not begun with its job.
+func (n *Node) queuedMessage() string {
+	return fmt.Sprintf("no deployer has picked it up yet (type %s; %s", n.DeployItem.Spec.Type, ask)
+}
 
 // handDown says of the children of an Installation that have not taken its job what they
 // wait for. A job that only hands values on is not for all of them.
@@ -81,7 +86,7 @@ func (n *Node) wait(concerned func(*Node) bool, before func(*Node) []string) {
 			item.Reason, item.Message = turnReason, "waiting for "+strings.Join(names, ", ")
 			continue
 		}
-		item.Reason, item.Message, item.queued = QueuedReason, queuedMessage, n.handedOver(item)
+		item.Reason, item.Message, item.queued = QueuedReason, item.queuedMessage(), n.handedOver(item)
 	}
 }
 

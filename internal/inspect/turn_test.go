@@ -54,7 +54,7 @@ func queue(phase string, items ...string) Snapshot {
 // TestTurns: what an item waits for that has not received the job of its Execution. Where
 // the deployer works in the same process, no status tells it.
 func TestTurns(t *testing.T) {
-	const queued = "its deployer has not taken it up yet"
+	const queued = "no deployer has picked it up yet"
 	for _, test := range []struct {
 		reason string
 		given  Snapshot
@@ -149,7 +149,7 @@ func TestTurnsEnd(t *testing.T) {
 	written := queue("Progressing", "x=new")
 	written.DeployItems[0].Status.JobID = "j2"
 	node := Tree(written, "ns", "a").Children[0].Children[0]
-	if !strings.HasPrefix(node.Why(), "its deployer has not taken it up yet") || node.State != Waiting {
+	if !strings.HasPrefix(node.Why(), "no deployer has picked it up yet") || node.State != Waiting {
 		t.Errorf("%s: %s", node.State, node.Why())
 	}
 }

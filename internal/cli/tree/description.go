@@ -22,28 +22,108 @@ func (p *printer) description(node *inspect.Node, prefix string) error {
 	if p.options.Wide {
 		wide = wideData(node)
 	}
-	text := cause(node)
-	if waits := waits(node); !p.options.Live.IsZero() && waits != "" {
-		text = "Waiting: " + waits
-	}
+	texts := p.texts(node)
 	if p.options.Details {
 		details, err := details(node)
 		if err != nil {
 			return err
 		}
-		text = details
+		texts = []said{{text: details}}
 	}
 	p.lines(wide, prefix, "  ")
-	if len(wide) > 0 && text != "" {
+	if len(wide) > 0 && len(texts) > 0 {
 		p.text.WriteString(prefix + "----------\n")
 	}
-	if text != "" {
-		p.lines(strings.Split(text, "\n"), prefix, "")
+	for _, said := range texts {
+		if said.text != "" {
+			p.lines(strings.Split(said.text, "\n"), prefix, "")
+		}
+		if said.place != "" {
+			p.lines([]string{said.place}, prefix+"    ", "")
+		}
 	}
 	if node.Warnings != "" && !p.options.Details {
 		p.lines([]string{"Warning: " + node.Warnings}, prefix, "")
 	}
 	return nil
+}
+
+// said is a text below a headline: what is wrong, and where.
+type said struct{ text, place string }
+
+// mostCauses is how many causes stand below a root. Others stand below their objects.
+const mostCauses = 3
+
+// explain works out which texts stand below which object of a tree. Each cause stands there
+// once: below the root, with the way to it, or in a live picture below its object. What only
+// repeats the cause of an object below it says nothing.
+func (p *printer) explain(root *inspect.Node) {
+	p.said = map[*inspect.Node][]said{}
+	causes, of, repeats := inspect.Causes(root), map[*inspect.Node]bool{}, map[*inspect.Node]bool{}
+	for _, found := range causes {
+		of[found.Node] = true
+	}
+	leading(root, of, repeats)
+	root.Walk(func(node *inspect.Node) {
+		if text := cause(node); text != "" && !repeats[node] {
+			p.said[node] = []said{{text: text}}
+		}
+	})
+	for i, found := range causes {
+		text := lead(found.Node) + found.Message
+		switch {
+		case found.Node == root:
+			p.said[root] = append(p.said[root][:0], said{text: text})
+		case !p.options.Live.IsZero() || i >= mostCauses:
+			p.said[found.Node] = []said{{text: lead(found.Node) + onTarget(found.Node) + found.Message}}
+		default:
+			p.said[root] = append(p.said[root], said{text, found.Place()})
+			delete(p.said, found.Node)
+		}
+	}
+	if more := len(causes) - mostCauses; more > 0 && p.options.Live.IsZero() {
+		p.said[root] = append(p.said[root], said{text: fmt.Sprintf("and %d more, below", more)})
+	}
+}
+
+// leading notes in a set which objects have one of the causes below them, and reports
+// whether a node has one at or below it.
+func leading(node *inspect.Node, causes map[*inspect.Node]bool, set map[*inspect.Node]bool) bool {
+	below := false
+	for _, child := range node.Children {
+		below = leading(child, causes, set) || below
+	}
+	if below {
+		set[node] = true
+	}
+	return below || causes[node]
+}
+
+func (p *printer) texts(node *inspect.Node) []said {
+	if waits := waits(node); !p.options.Live.IsZero() && waits != "" {
+		return []said{{text: "Waiting: " + waits}}
+	}
+	return p.said[node]
+}
+
+func onTarget(node *inspect.Node) string {
+	if node.Target == "" {
+		return ""
+	}
+	return "on " + node.Target + ": "
+}
+
+// lead is the word before what is wrong with an object.
+func lead(node *inspect.Node) string {
+	switch {
+	case node.State == inspect.Missing:
+		return "Missing: "
+	case node.State == inspect.Waiting:
+		return "Waiting: "
+	case node.State == inspect.Stalled && node.LastError == nil:
+		return "Stalled: "
+	}
+	return "Last error: "
 }
 
 // cause tells in a line what is wrong, or what is waited for.

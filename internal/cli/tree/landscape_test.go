@@ -60,6 +60,7 @@ func (l *landscape) item(execution, name, phase string) *v1alpha1.DeployItem {
 	item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{
 		v1alpha1.ExecutionManagedByLabel: execution, v1alpha1.ExecutionManagedNameLabel: "item",
 	}}}
+	item.Spec.Type = "x/helm"
 	item.Status.Phase = v1alpha1.DeployItemPhase(phase)
 	item.Status.JobID, item.Status.JobIDFinished = l.job, l.finished(phase)
 	l.snapshot.DeployItems = append(l.snapshot.DeployItems, item)

@@ -62,10 +62,10 @@ func waits(node *inspect.Node) string {
 		}
 	}
 	why := node.Why()
-	if why != "" && node.Target != "" {
-		why = "on " + node.Target + ": " + why
+	if why == "" {
+		return ""
 	}
-	return why
+	return onTarget(node) + why
 }
 
 // State tells in a line how an object stands, and what it waits for or has failed of.

@@ -66,6 +66,8 @@ type printer struct {
 	options Options
 	glyphs  glyphs
 	text    strings.Builder
+	// said are the texts below the objects of the tree that is printed.
+	said map[*inspect.Node][]said
 }
 
 // glyphs are the pieces that a tree is drawn with, each four columns wide.
@@ -82,6 +84,7 @@ var (
 )
 
 func (p *printer) root(node *inspect.Node) error {
+	p.explain(node)
 	if err := p.node(node, "", "", p.glyphs.empty); err != nil {
 		return err
 	}

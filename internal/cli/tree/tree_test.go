@@ -70,7 +70,8 @@ func TestTree(t *testing.T) {
 `},
 		{"errors below their object, outdated where the job of the root has not arrived", shop(), tree.Options{}, false, `
 [❌ Failed] Installation shop
-    Last error: some running executions failed
+    Last error: timed out waiting for Deployment web
+        at item item; in web
     ├── [✅ Succeeded] Installation shop-db-x2lqp
     │   └── [✅ Succeeded] Execution shop-db-x2lqp
     │       ├── [✅ Succeeded] DeployItem shop-db-x2lqp-backup-9c4tk
@@ -78,21 +79,28 @@ func TestTree(t *testing.T) {
     └── [❌ Failed] Installation shop-web-b55nd
         └── [❌ Failed] Execution shop-web-b55nd
             └── [❌ Failed] DeployItem shop-web-b55nd-chart-t6kkv
-                Last error: timed out waiting for Deployment web
 
 [🏗️ Progressing] Installation tools
+    Waiting: no deployer has picked it up yet (type x/helm; if this takes long, landscaper-cli doctor says why)
+        at item item
     └── [🏗️ Progressing] Execution tools
         ├── [✅ Succeeded (outdated)] DeployItem tools-alpha-kj2c8
         └── [🏗️ Progressing] DeployItem tools-beta-w0x2d
 
 `},
-		{"only what failed; a root without a failure is left out", shop(), tree.Options{}, true, `
+		{"only what failed or waits; a root without any is left out", both(shop(), dataflow()), tree.Options{}, true, `
 [❌ Failed] Installation shop
-    Last error: some running executions failed
+    Last error: timed out waiting for Deployment web
+        at item item; in web
     └── [❌ Failed] Installation shop-web-b55nd
         └── [❌ Failed] Execution shop-web-b55nd
             └── [❌ Failed] DeployItem shop-web-b55nd-chart-t6kkv
-                Last error: timed out waiting for Deployment web
+
+[🏗️ Progressing] Installation tools
+    Waiting: no deployer has picked it up yet (type x/helm; if this takes long, landscaper-cli doctor says why)
+        at item item
+    └── [🏗️ Progressing] Execution tools
+        └── [✅ Succeeded (outdated)] DeployItem tools-alpha-kj2c8
 
 `},
 		{"nothing failed", dataflow(), tree.Options{}, true, "\n"},
@@ -104,15 +112,21 @@ func TestTree(t *testing.T) {
 `},
 		{"a hidden Execution leaves its place to its items", shop(), tree.Options{HideExecutions: true}, true, `
 [❌ Failed] Installation shop
-    Last error: some running executions failed
+    Last error: timed out waiting for Deployment web
+        at item item; in web
     └── [❌ Failed] Installation shop-web-b55nd
         └── [❌ Failed] DeployItem shop-web-b55nd-chart-t6kkv
-            Last error: timed out waiting for Deployment web
+
+[🏗️ Progressing] Installation tools
+    Waiting: no deployer has picked it up yet (type x/helm; if this takes long, landscaper-cli doctor says why)
+        at item item
+    └── [✅ Succeeded (outdated)] DeployItem tools-alpha-kj2c8
 
 `},
 		{"ASCII for terminals that know no more", shop(), tree.Options{ASCII: true}, false, `
 [Failed] Installation shop
-    Last error: some running executions failed
+    Last error: timed out waiting for Deployment web
+        at item item; in web
     |-- [Succeeded] Installation shop-db-x2lqp
     |   ` + "`" + `-- [Succeeded] Execution shop-db-x2lqp
     |       |-- [Succeeded] DeployItem shop-db-x2lqp-backup-9c4tk
@@ -120,9 +134,10 @@ func TestTree(t *testing.T) {
     ` + "`" + `-- [Failed] Installation shop-web-b55nd
         ` + "`" + `-- [Failed] Execution shop-web-b55nd
             ` + "`" + `-- [Failed] DeployItem shop-web-b55nd-chart-t6kkv
-                Last error: timed out waiting for Deployment web
 
 [Progressing] Installation tools
+    Waiting: no deployer has picked it up yet (type x/helm; if this takes long, landscaper-cli doctor says why)
+        at item item
     ` + "`" + `-- [Progressing] Execution tools
         |-- [Succeeded (outdated)] DeployItem tools-alpha-kj2c8
         ` + "`" + `-- [Progressing] DeployItem tools-beta-w0x2d
@@ -138,8 +153,9 @@ func TestTree(t *testing.T) {
 			"[\x1b[31m❌ Failed\x1b[0m] Installation a\n" +
 			"    └── [\x1b[31m❌ Failed\x1b[0m] Execution a\n" +
 			"        └── [\x1b[31m❌ Failed\x1b[0m] DeployItem a-item-x\n\n"},
-		{"no phase, an unmarked phase and one of a later release are shown as they are", oddPhases(), tree.Options{}, false, `
+		{"no phase, with what to do, an unmarked phase and one of a later release are shown as they are", oddPhases(), tree.Options{}, false, `
 [] Installation empty
+    Waiting: no job was started yet: run landscaper-cli installations reconcile empty
 
 [CleanupOrphaned] Installation cleanup
 
@@ -172,7 +188,7 @@ func TestTree(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			nodes := inspect.Forest(test.given.snapshot)
 			if test.failed {
-				nodes = inspect.FailedOnly(nodes)
+				nodes = inspect.Troubled(nodes)
 			}
 			got := render(t, nodes, test.options)
 			if diff := cmp.Diff(strings.TrimPrefix(test.want, "\n"), got); diff != "" {
@@ -180,6 +196,14 @@ func TestTree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// both are two landscapes in one namespace.
+func both(a, b *landscape) *landscape {
+	a.snapshot.Installations = append(a.snapshot.Installations, b.snapshot.Installations...)
+	a.snapshot.Executions = append(a.snapshot.Executions, b.snapshot.Executions...)
+	a.snapshot.DeployItems = append(a.snapshot.DeployItems, b.snapshot.DeployItems...)
+	return a
 }
 
 func rootOnly(phase string) *landscape {
@@ -190,7 +214,7 @@ func rootOnly(phase string) *landscape {
 
 func oddPhases() *landscape {
 	l := newLandscape()
-	l.installation("empty", "", "")
+	l.installation("empty", "", "").Status.JobID = ""
 	l.installation("cleanup", "", "CleanupOrphaned")
 	l.installation("future", "", "Reticulating")
 	return l

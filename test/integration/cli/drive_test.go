@@ -55,7 +55,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("%+v", shop.Spec)
 	}
 	p := begin(t, resource.Kubeconfig, "inst", "apply", "-n", namespace, "-f", directory, "--force-conflicts", "--wait")
-	p.err.await(t, `operation "reconcile" has not been taken up yet`)
+	p.err.await(t, `operation "reconcile" has not been picked up yet`)
 	take(t, shop, "job-1")
 	update(t, shop, job("job-1", "Succeeded"))
 	if got := p.end(t); got.code != 0 || !strings.HasSuffix(got.out, "Installation shop: Succeeded\n") {
@@ -64,7 +64,7 @@ func TestApply(t *testing.T) {
 	// A manifest that asks for its job itself is not asked a second time.
 	write(strings.Replace(landscape, "metadata: {name: shop}", "metadata: {name: shop, annotations: {landscaper.gardener.cloud/operation: reconcile}}", 1))
 	p = begin(t, resource.Kubeconfig, "inst", "apply", "-n", namespace, "-f", directory, "--force-conflicts", "--wait")
-	p.err.await(t, `operation "reconcile" has not been taken up yet`)
+	p.err.await(t, `operation "reconcile" has not been picked up yet`)
 	take(t, shop, "job-2")
 	update(t, shop, job("job-2", "Succeeded"))
 	if got := p.end(t); got.code != 0 || strings.Contains(got.out+got.err, "annotation was added") || strings.Contains(got.err, "already pending") {

@@ -103,7 +103,7 @@ func TestReconcileAndWait(t *testing.T) {
 			namespace := newNamespace(t)
 			shop := create(t, newInstallation(namespace, "shop", ""), job("job-1", "Succeeded"))
 			p := begin(t, resource.Kubeconfig, "inst", "reconcile", "shop", "--wait", "-n", namespace)
-			p.err.await(t, `shop (Succeeded): operation "reconcile" has not been taken up yet`)
+			p.err.await(t, `shop (Succeeded): operation "reconcile" has not been picked up yet`)
 			take(t, shop, "job-2")
 			p.err.await(t, "shop (Succeeded): the job has not begun yet")
 			update(t, shop, job("job-2", "Progressing"))

@@ -10,7 +10,7 @@ import (
 // TestQueuedItem: an item that got its job without a write, as in a server whose deployer
 // is busy or that was killed, is told to wait for its deployer.
 func TestQueuedItem(t *testing.T) {
-	const queued = "its deployer has not taken it up yet"
+	const queued = "no deployer has picked it up yet"
 	namespace := newNamespace(t)
 	plant(t, namespace, "shop", "", "shop-item", "Progressing")
 	update(t, newItem(namespace, "shop", "shop-item"), func(d *v1alpha1.DeployItem) { d.Status = v1alpha1.DeployItemStatus{} })

@@ -40,7 +40,7 @@ func TestWaitForWhatIsThere(t *testing.T) {
 		{"not there", []string{"x"}, 3, "", "Error: there is no Installation x in namespace " + namespace + ": see what exists with landscaper-cli installations inspect -A\n"},
 		{"not there, and wanted so", []string{"x", "--for", "deleted"}, 0, "Installation x: deleted\n", ""},
 		{"the failure of the job before does not count", []string{"asked", "--timeout", "LIMIT", "-q"}, 5, "",
-			"Error: after LIMIT still waiting for asked (Failed): operation \"reconcile\" has not been taken up yet\n"},
+			"Error: after LIMIT still waiting for asked (Failed): operation \"reconcile\" has not been picked up yet\n"},
 		{"nobody has started a job", []string{"new", "--timeout", "LIMIT", "-q"}, 5, "",
 			"Error: after LIMIT still waiting for new (no phase): no job was started yet: run landscaper-cli installations reconcile new\n"},
 		{"nobody has deleted it", []string{"good", "--for", "deleted", "--timeout", "LIMIT", "-q"}, 5, "",

@@ -311,6 +311,9 @@ func blocker(node *inspect.Node, installation *v1alpha1.Installation) string {
 	if node.Phase != "" {
 		text += " (" + node.Phase + ")"
 	}
+	if why != "" && node.Target != "" {
+		why = "on " + node.Target + ": " + why
+	}
 	if why != "" {
 		text += ": " + why
 	}

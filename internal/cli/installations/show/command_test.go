@@ -82,9 +82,10 @@ lastTimestamp: "2024-01-01T10:00:03Z"
 
 const (
 	shopTree = `[❌ Failed] Installation shop
+    Last error: no\x1b[2J way
+        at item item on Target edge
     └── [❌ Failed] Execution shop
         └── [❌ Failed] DeployItem shop-item
-            Last error: no\x1b[2J way
 
 `
 	toolsTree = "[✅ Succeeded] Installation tools\n\n"
@@ -104,7 +105,7 @@ func TestCommands(t *testing.T) {
 		{"one", NewInspectCommand, "tools", 0, toolsTree, ""},
 		{"only what has failed", NewInspectCommand, "-f", 0, shopTree, ""},
 		{"nothing has failed, which is no error and needs no word", NewInspectCommand, "tools -f", 0, "", ""},
-		{"in ASCII", NewInspectCommand, "shop --ascii --hide-executions", 0, "[Failed] Installation shop\n    `-- [Failed] DeployItem shop-item\n        Last error: no\\x1b[2J way\n\n", ""},
+		{"in ASCII", NewInspectCommand, "shop --ascii --hide-executions", 0, "[Failed] Installation shop\n    Last error: no\\x1b[2J way\n        at item item on Target edge\n    `-- [Failed] DeployItem shop-item\n\n", ""},
 		{"with what is deployed", NewInspectCommand, "tools -w", 0, "[✅ Succeeded] Installation tools\n    Blueprint: inline\n\n", ""},
 		{"of another namespace", NewInspectCommand, "-n far", 0, "", "No installations found in namespace far.\n"},
 		{"one that is not there", NewInspectCommand, "none", 1, "", "Error: cannot collect installation: there is no Installation none in namespace default"},

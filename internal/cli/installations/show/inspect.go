@@ -37,7 +37,7 @@ const inspectExamples = `  # all Installations of the namespace of the current c
   # one Installation and what belongs to it, with what it deploys
   landscaper-cli inst inspect shop -n shop -o wide
 
-  # only what failed, everywhere
+  # only what failed or does not go on, everywhere
   landscaper-cli inst inspect -A -f
 
   # follow until everything has ended
@@ -53,7 +53,8 @@ func NewInspectCommand(streams terminal.Streams) *cobra.Command {
 		Long: `Show Installations with their subinstallations, Executions and DeployItems.
 
 Without NAME, all root Installations of the namespace are shown. An object is
-outdated if the job of the root has not reached it. [?] marks an object that is
+outdated if the job of the root has not reached it. What is wrong, or waited for, stands
+below the root, and the way to it after. [?] marks an object that is
 referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 		Example: inspectExamples,
 		Args:    terminal.Arguments(commandline.Arguments),
@@ -74,7 +75,7 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 	f.output.add(flags)
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "show the Installations of all namespaces")
 	flags.BoolVarP(&f.tree.Details, "show-details", "d", false, "show every object as YAML")
-	flags.BoolVarP(&f.failed, "show-failed", "f", false, "show only what failed and what leads there")
+	flags.BoolVarP(&f.failed, "show-failed", "f", false, "show only what failed or does not go on, and what leads there")
 	flags.BoolVarP(&f.showExecutions, "show-executions", "e", false, "has no effect")
 	// The flag exists: it was just defined.
 	_ = flags.MarkHidden("show-executions")
@@ -169,7 +170,7 @@ func (f *inspectFlags) trees(snapshot inspect.Snapshot, on *connection.Connectio
 // chosen are those of the trees, and of what is in them, that somebody wants to see.
 func (f *inspectFlags) chosen(trees []*inspect.Node) []*inspect.Node {
 	if f.failed {
-		return inspect.FailedOnly(trees)
+		return inspect.Troubled(trees)
 	}
 	return trees
 }

@@ -1,0 +1,114 @@
+package inspect
+
+import (
+	"cmp"
+	"slices"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/cause"
+)
+
+// Cause is why a tree is not ready: what is wrong at one of its objects, and the way there.
+type Cause struct {
+	cause.Cause
+	// Node is the object.
+	Node *Node
+}
+
+// Causes returns why a tree is not ready, the worst first: the blockers that say something.
+// One that only works says nothing.
+func Causes(tree *Node) []Cause {
+	var causes []Cause
+	for _, node := range Blockers(tree) {
+		if message := node.trouble(); message != "" {
+			causes = append(causes, Cause{Node: node, Cause: cause.Cause{Message: message}})
+		}
+	}
+	if len(causes) > 0 {
+		tree.locate(nil, causes)
+	}
+	return causes
+}
+
+// trouble is what is wrong with an object; nothing is as long as it works.
+func (n *Node) trouble() string {
+	published := job.GetCondition(n.conditions, v1alpha1.ReconcilingCondition) != nil
+	if n.State == Running && published {
+		return job.Obstacle(n.conditions)
+	}
+	return n.Why()
+}
+
+// locate writes into causes where their objects are.
+func (n *Node) locate(way []string, causes []Cause) {
+	for i := range causes {
+		if found := &causes[i]; found.Node == n {
+			found.Way = way
+			if n.Kind == KindDeployItem {
+				found.Item, found.Target = cmp.Or(n.TemplateName, n.Name), n.Target
+			}
+		}
+	}
+	for _, child := range n.Children {
+		below := way
+		if child.Kind == KindInstallation {
+			below = append(slices.Clone(way), cmp.Or(child.TemplateName, child.Name))
+		}
+		child.locate(below, causes)
+	}
+}
+
+// Troubled returns the trees with nothing but what has failed or does not go on, and what
+// leads there. The trees that it is given stay as they are.
+func Troubled(trees []*Node) []*Node {
+	var kept []*Node
+	for _, tree := range trees {
+		shown := map[*Node]bool{}
+		for _, found := range Causes(tree) {
+			shown[found.Node] = true
+		}
+		if reduced := tree.reduce(shown); reduced != nil {
+			kept = append(kept, reduced)
+		}
+	}
+	return kept
+}
+
+// reduce returns the tree with nothing but what is shown or has failed, and what leads there;
+// nil if there is nothing.
+func (n *Node) reduce(shown map[*Node]bool) *Node {
+	reduced := *n
+	reduced.Children = nil
+	for _, child := range n.Children {
+		if below := child.reduce(shown); below != nil {
+			reduced.Children = append(reduced.Children, below)
+		}
+	}
+	if !shown[n] && !n.Failed() && len(reduced.Children) == 0 {
+		return nil
+	}
+	return &reduced
+}
+
+// idle is why an object does not work although it is not ready.
+func (n *Node) idle() string {
+	if n.Installation != nil && Parent(n.Installation) == "" {
+		if reason, settled := settled(n.Installation, Start{}); !settled {
+			return reason
+		}
+	}
+	switch object := n.Object(); {
+	case n.JobID == "":
+		return "no job was started yet"
+	case n.unbegun() && n.Kind == KindDeployItem:
+		return n.queuedMessage()
+	case n.unbegun():
+		return "the job has not begun yet (" + ask
+	case object != nil && object.GetDeletionTimestamp() != nil:
+		return "the deletion has not begun yet"
+	case n.observed != object.GetGeneration():
+		return "the spec has changed since the last job"
+	}
+	return ""
+}

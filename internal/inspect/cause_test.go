@@ -1,0 +1,91 @@
+package inspect
+
+import (
+	"testing"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/cause"
+)
+
+// TestTroubled: what has failed or does not go on, and what leads there.
+func TestTroubled(t *testing.T) {
+	failed := Snapshot{
+		Installations: []*v1alpha1.Installation{named("good"), named("top", func(i *v1alpha1.Installation) {
+			i.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
+		}), named("failed", partOf("top"), func(i *v1alpha1.Installation) { i.Status.InstallationPhase = "Failed" })},
+		Executions:  []*v1alpha1.Execution{execution("x")},
+		DeployItems: []*v1alpha1.DeployItem{item("i1", "x", "Succeeded"), item("i2", "x", "DeleteFailed")},
+	}
+	forest := Forest(failed)
+	before := outline(forest)
+	if got := outline(Troubled(forest)); got != "top(failed x(i2))" {
+		t.Errorf("kept %s", got)
+	}
+	if outline(forest) != before {
+		t.Error("the trees that were given have changed")
+	}
+	for _, test := range []struct {
+		reason string
+		item   func(*v1alpha1.DeployItem)
+		kept   string
+		want   string
+	}{
+		{"an item waits", atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"), "root(a(b(c(c(leaf)))))", "waiting for Deployment ns/web; at item leaf on Target prod; in a > b > c"},
+		{"an item tries again", atItem("Progressing", job.RetryingReason, "connection refused"), "root(a(b(c(c(leaf)))))", "connection refused; at item leaf on Target prod; in a > b > c"},
+		{"an item that no deployer has picked up", atItem("", "", ""), "root(a(b(c(c(leaf)))))", "no deployer has picked it up yet (type x/manifest; if this takes long, landscaper-cli doctor says why); at item leaf on Target prod; in a > b > c"},
+		{"an item works", atItem("Progressing", "Progressing", "the job is under way"), "", ""},
+		{"an item has failed, the root has not ended yet", func(d *v1alpha1.DeployItem) {
+			d.Status.Phase, d.Status.JobIDFinished, d.Status.LastError = "Failed", "j2", &v1alpha1.Error{Message: "refused"}
+		}, "root(a(b(c(c(leaf)))))", "refused; at item leaf on Target prod; in a > b > c"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			forest := Forest(deep(test.item))
+			if got := outline(Troubled(forest)); got != test.kept {
+				t.Errorf("kept %s, want %s", got, test.kept)
+			}
+			var causes []cause.Cause
+			for _, found := range Causes(forest[0]) {
+				causes = append(causes, found.Cause)
+			}
+			if got := cause.List(causes); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// deep is a tree of depth 3 in the middle of its job, with one item at the bottom.
+func deep(change func(*v1alpha1.DeployItem)) Snapshot {
+	atWork := func(i *v1alpha1.Installation) {
+		i.Status.InstallationPhase, i.Status.JobIDFinished = "Progressing", "j1"
+	}
+	inst := func(name, parent, imported string, more ...func(*v1alpha1.Installation)) *v1alpha1.Installation {
+		i := named(name, append(more, atWork)...)
+		i.Labels = map[string]string{v1alpha1.EncompassedByLabel: parent}
+		i.Annotations = map[string]string{v1alpha1.SubinstallationNameAnnotation: name}
+		i.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "cluster", Target: imported}}
+		return i
+	}
+	exec := execution("c", func(e *v1alpha1.Execution) { e.Status.ExecutionPhase, e.Status.JobIDFinished = "Progressing", "j1" })
+	leaf := item("leaf", "c", "Progressing")
+	leaf.Labels[v1alpha1.ExecutionManagedNameLabel] = "leaf"
+	leaf.Spec.Type = "x/manifest"
+	leaf.Spec.Target = &v1alpha1.ObjectReference{Name: v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope("b"), "cluster")}
+	leaf.Status.JobIDFinished = "j1"
+	change(leaf)
+	reference := func(i *v1alpha1.Installation) { i.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "c"} }
+	return Snapshot{
+		Installations: []*v1alpha1.Installation{inst("root", "", "prod"), inst("a", "root", "cluster"), inst("b", "a", "cluster"), inst("c", "b", "cluster", reference)},
+		Executions:    []*v1alpha1.Execution{exec}, DeployItems: []*v1alpha1.DeployItem{leaf},
+	}
+}
+
+func atItem(phase v1alpha1.DeployItemPhase, reason, message string) func(*v1alpha1.DeployItem) {
+	return func(d *v1alpha1.DeployItem) {
+		d.Status.Phase = phase
+		if reason != "" {
+			d.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ReconcilingCondition, v1alpha1.ConditionTrue, reason, message)}
+		}
+	}
+}
