@@ -151,7 +151,7 @@ func ByInputs(s Situation) Decision {
 	case in.Broken != nil:
 		return failure(job.Wrap(in.Broken, published.Init, "ImportsSatisfied", ""))
 	case len(in.Missing) > 0:
-		return ByMissing(s.Parent, in.Missing, in.Exporters)
+		return ByMissing(s.Parent, in)
 	case isAsBefore(s) && isConcerned(s.Inst):
 		return doing(CarryOn)
 	case isAsBefore(s):

@@ -31,9 +31,63 @@ func TestDecideMissing(t *testing.T) {
 		{"a Target of the name is something else", given.Missing("db"), []kin.Exporter{{Name: "a", Kind: dataflow.KindTarget, Object: "db", UnderWay: true}}, decide.Fail, "the step itself", `"db"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := decide.ByMissing(nil, test.missing, test.exporters)
+			got := decide.ByMissing(nil, &decide.Inputs{Missing: test.missing, Exporters: test.exporters})
 			if got.Do != test.want || got.Wake.String() != test.wake || !strings.Contains(got.Err.Error(), test.message) {
 				t.Errorf("%s by %s: %v", got.Do, got.Wake, got.Err)
+			}
+		})
+	}
+}
+
+// TestAbsence: whose fault it is that something is missing, and why that one did not bring it.
+func TestAbsence(t *testing.T) {
+	target := &dataflow.MissingError{Path: "spec.imports.targets[0].target", Import: "cluster", Object: dataflow.Object{Kind: dataflow.KindTarget, Name: "blue", Written: "blue", Namespace: "n"}}
+	sync := func(change func(*v1alpha1.TargetSync)) *v1alpha1.TargetSync {
+		s := &v1alpha1.TargetSync{}
+		s.Namespace, s.Name, s.Spec.SourceNamespace, s.Spec.ShootNameExpression = "n", "garden", "garden-team", "*"
+		s.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.TargetSyncReady, Status: v1alpha1.ConditionTrue}}
+		change(s)
+		return s
+	}
+	syncs := func(change func(*v1alpha1.TargetSync)) decide.Inputs {
+		return decide.Inputs{Missing: []*dataflow.MissingError{target}, Syncs: []*v1alpha1.TargetSync{sync(change)}}
+	}
+	data := func(exporters ...kin.Exporter) decide.Inputs {
+		return decide.Inputs{Missing: given.Missing("db"), Exporters: exporters}
+	}
+	const head, headTarget = `spec.imports.data[0].dataRef: import db: there is no DataObject "db" in namespace n: `, `spec.imports.targets[0].target: import cluster: there is no Target "blue" in namespace n: `
+	for _, test := range []struct {
+		reason string
+		in     decide.Inputs
+		want   string
+	}{
+		{"nothing exports it", data(), head + "create it, or correct the reference"},
+		{"an Installation that exports it has failed", data(kin.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has failed: no such image; at item web on Target prod"}), head + "Installation a exports it, and has failed: no such image; at item web on Target prod"},
+		{"an Installation that exports it has had no job", data(kin.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db", Absence: "has had no job yet: run x"}), head + "Installation a exports it, and has had no job yet: run x"},
+		{"one that exports a Target of the name has failed", data(kin.Exporter{Name: "a", Kind: dataflow.KindTarget, Object: "db", Absence: "has failed"}), head + "create it, or correct the reference"},
+		{"one that exports it has succeeded without", data(kin.Exporter{Name: "a", Kind: dataflow.KindDataObject, Object: "db"}), head + "create it, or correct the reference"},
+		{"a TargetSync says of it why not", syncs(func(s *v1alpha1.TargetSync) {
+			s.Status.Items = []v1alpha1.TargetSyncItem{{Name: "blue", State: v1alpha1.TargetSyncItemSkipped, Message: "the shoot has no address yet"}}
+		}), headTarget + "TargetSync garden makes it, and says of it: Skipped: the shoot has no address yet"},
+		{"a TargetSync has failed as a whole", syncs(func(s *v1alpha1.TargetSync) {
+			s.Status.LastErrors = []string{"Secret garden cannot be found"}
+		}), headTarget + "TargetSync garden makes it, and has failed: Secret garden cannot be found"},
+		{"a TargetSync has not run yet", syncs(func(s *v1alpha1.TargetSync) { s.Status.Conditions = nil }), headTarget + "TargetSync garden makes it, and is not ready: it has not run yet"},
+		{"a TargetSync that is not ready", syncs(func(s *v1alpha1.TargetSync) {
+			s.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.TargetSyncReady, Status: v1alpha1.ConditionFalse, Message: "the source cannot be reached"}}
+		}), headTarget + "TargetSync garden makes it, and is not ready: the source cannot be reached"},
+		{"there is no such shoot", syncs(func(*v1alpha1.TargetSync) {}), headTarget + "TargetSync garden would make it, and there is no shoot of this name in namespace garden-team of its source: create the shoot, or the Target, or correct the reference"},
+		{"there is no such Secret", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression, s.Spec.SecretNameExpression = "", "^blue$" }), headTarget + "TargetSync garden would make it, and there is no Secret of this name in namespace garden-team of its source: create the Secret, or the Target, or correct the reference"},
+		{"the Target to the source itself", syncs(func(s *v1alpha1.TargetSync) {
+			s.Spec.ShootNameExpression, s.Spec.CreateTargetToSource, s.Spec.TargetToSourceName = "", true, "blue"
+			s.Status.LastErrors = []string{"x"}
+		}), headTarget + "TargetSync garden makes it, and has failed: x"},
+		{"a TargetSync that selects others", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression = "^red$" }), headTarget + "create it, or correct the reference"},
+		{"a TargetSync whose expression is wrong", syncs(func(s *v1alpha1.TargetSync) { s.Spec.ShootNameExpression = "(" }), headTarget + "create it, or correct the reference"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := decide.ByMissing(nil, &test.in); got.Do != decide.Fail || got.Err.Error() != test.want {
+				t.Errorf("%s: %v, want %s", got.Do, got.Err, test.want)
 			}
 		})
 	}

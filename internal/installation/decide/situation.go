@@ -73,4 +73,7 @@ type Inputs struct {
 	// siblings that may bring them.
 	Missing   []*dataflow.MissingError
 	Exporters []kin.Exporter
+	// Syncs are the TargetSyncs of the namespace. They are read if a Target is missing
+	// that nothing is about to bring.
+	Syncs []*v1alpha1.TargetSync
 }

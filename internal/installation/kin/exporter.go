@@ -19,6 +19,9 @@ type Exporter struct {
 	// UnderWay says that it has a job, or is about to get one. What it exports may
 	// still come.
 	UnderWay bool
+	// Absence is why an Installation without a job has not brought it: the last job has
+	// failed, or there was none. It is empty if the Installation should have brought it.
+	Absence string
 	// Circle is set if it waits for the importer itself, in a circle. Then it will not
 	// come.
 	Circle string
@@ -64,14 +67,34 @@ func ExportersAmong(inst *v1alpha1.Installation, siblings []*v1alpha1.Installati
 // Exports returns what an Installation exports.
 func Exports(inst *v1alpha1.Installation, triggers facts.Triggers) []Exporter {
 	underWay := WillExport(inst, triggers)
+	why := ""
+	if !underWay {
+		why = absence(inst)
+	}
 	var list []Exporter
 	for _, export := range inst.Spec.Exports.Data {
-		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindDataObject, Object: export.DataRef, UnderWay: underWay})
+		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindDataObject, Object: export.DataRef, UnderWay: underWay, Absence: why})
 	}
 	for _, export := range inst.Spec.Exports.Targets {
-		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindTarget, Object: export.Target, UnderWay: underWay})
+		list = append(list, Exporter{Name: inst.Name, Kind: dataflow.KindTarget, Object: export.Target, UnderWay: underWay, Absence: why})
 	}
 	return list
+}
+
+// absence is why an Installation for which no job runs has not exported anything.
+func absence(inst *v1alpha1.Installation) string {
+	status := &inst.Status
+	switch {
+	case facts.BeingDeleted(inst):
+		return "is being deleted"
+	case status.InstallationPhase.IsFailed() && status.LastError != nil:
+		return "has failed: " + status.LastError.Message
+	case status.InstallationPhase.IsFailed():
+		return "has failed"
+	case status.JobID == "":
+		return "has had no job yet: run landscaper-cli installations reconcile " + inst.Name
+	}
+	return ""
 }
 
 // ImportsAny reports whether an Installation may import what siblings export.

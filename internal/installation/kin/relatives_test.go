@@ -8,6 +8,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
+	"go.landscaper.dev/internal/installation/decide"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/given"
 	"go.landscaper.dev/internal/installation/kin"
@@ -105,27 +106,31 @@ func TestImporters(t *testing.T) {
 	}
 }
 
-// TestExports: who is under way.
+// TestExports: which exporter is under way, and why another one has brought nothing.
 func TestExports(t *testing.T) {
+	errs := given.Option(func(s *decide.Situation) { s.Inst.Status.LastError = &v1alpha1.Error{Message: "no such image"} })
 	for _, test := range []struct {
 		reason   string
 		options  []given.Option
 		underWay bool
+		absence  string
 	}{
-		{"nobody has asked it for anything", nil, false},
-		{"it is triggered", []given.Option{given.Requested("reconcile")}, true},
-		{"it is running", []given.Option{given.Jobs("b", "a", "Progressing")}, true},
-		{"it has ended", []given.Option{given.Jobs("a", "a", "Failed")}, false},
-		{"it is being deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "InitDelete")}, false},
-		{"it is about to be deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("a", "a", "Succeeded")}, false},
-		{"a deletion of it has been handed over", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "Succeeded")}, false},
-		{"its job ends before it is deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "Progressing")}, true},
+		{"nobody has asked it for anything", nil, false, "has had no job yet: run landscaper-cli installations reconcile x"},
+		{"it is triggered", []given.Option{given.Requested("reconcile")}, true, ""},
+		{"it is running", []given.Option{given.Jobs("b", "a", "Progressing")}, true, ""},
+		{"it has failed", []given.Option{given.Jobs("a", "a", "Failed"), errs}, false, "has failed: no such image"},
+		{"it has failed, and does not say why", []given.Option{given.Jobs("a", "a", "Failed")}, false, "has failed"},
+		{"it has succeeded without", []given.Option{given.Jobs("a", "a", "Succeeded")}, false, ""},
+		{"it is being deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "InitDelete")}, false, "is being deleted"},
+		{"it is about to be deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("a", "a", "Succeeded")}, false, "is being deleted"},
+		{"a deletion of it has been handed over", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "Succeeded")}, false, "is being deleted"},
+		{"its job ends before it is deleted", []given.Option{given.Deleting, given.Finalized, given.Jobs("b", "a", "Progressing")}, true, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inst := given.Situation(test.options...).Inst
 			inst.Spec.Exports.Data = []v1alpha1.DataExport{{Name: "x", DataRef: "db"}}
 			inst.Spec.Exports.Targets = []v1alpha1.TargetExport{{Name: "y", Target: "cluster"}}
-			want := []kin.Exporter{{Name: "x", Kind: dataflow.KindDataObject, Object: "db", UnderWay: test.underWay}, {Name: "x", Kind: dataflow.KindTarget, Object: "cluster", UnderWay: test.underWay}}
+			want := []kin.Exporter{{Name: "x", Kind: dataflow.KindDataObject, Object: "db", UnderWay: test.underWay, Absence: test.absence}, {Name: "x", Kind: dataflow.KindTarget, Object: "cluster", UnderWay: test.underWay, Absence: test.absence}}
 			if got := kin.Exports(inst, facts.Triggers{}); !slices.Equal(got, want) {
 				t.Errorf("%+v", got)
 			}

@@ -104,14 +104,14 @@ func TestCircleOfRoots(t *testing.T) {
 	exporter.Status.InstallationPhase = "Init"
 	all := []*v1alpha1.Installation{importer, exporter}
 	missing := given.Missing("x")
-	if got := decide.ByMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "self -> b -> self") {
+	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "self -> b -> self") {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 	exporter.Status.InstallationPhase = "Progressing"
-	if got := decide.ByMissing(nil, missing, kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})); got.Do != decide.Await {
+	if got := decide.ByMissing(nil, &decide.Inputs{Missing: missing, Exporters: kin.ExportersAmong(importer, all, kin.Relate(importer, all), facts.Triggers{})}); got.Do != decide.Await {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
-	if got := decide.ByMissing(given.ParentWith("a", ""), missing, nil); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "neither the imports of Installation parent") {
+	if got := decide.ByMissing(given.ParentWith("a", ""), &decide.Inputs{Missing: missing}); got.Do != decide.Fail || !strings.Contains(got.Err.Error(), "neither the imports of Installation parent") {
 		t.Errorf("%s, %v", got.Do, got.Err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/dataflow"
@@ -94,18 +95,37 @@ func (r Reader) readCurrent(ctx context.Context, f kin.Family, in *decide.Inputs
 	if err := r.ReadImports(ctx, f, in, reader); err != nil {
 		return err
 	}
-	if len(in.Missing) > 0 && decide.ByMissing(f.Parent, in.Missing, in.Exporters).Do == decide.Fail {
+	if len(in.Missing) > 0 && decide.ByMissing(f.Parent, in).Do == decide.Fail {
 		// The cache may be behind, and who exports it may have ended, well, after we
 		// looked for it.
 		reader.believing = atOnce
 		if err := r.ReadImports(ctx, f, in, reader); err != nil {
 			return err
 		}
+		r.readSyncs(ctx, f, in)
 	}
 	if current && !atOnce && len(in.Missing) == 0 {
 		return r.ReadImports(ctx, f, in, live)
 	}
 	return nil
+}
+
+// readSyncs reads the TargetSyncs that may make a Target which is missing, and which no
+// Installation is about to bring. It is the only request of that kind, and comes with the
+// end of the job: who may not read TargetSyncs learns less of the cause, and no other error.
+func (r Reader) readSyncs(ctx context.Context, f kin.Family, in *decide.Inputs) {
+	isTarget := func(missing *dataflow.MissingError) bool { return missing.Object.Kind == dataflow.KindTarget }
+	if f.Parent != nil || !slices.ContainsFunc(in.Missing, isTarget) || decide.ByMissing(f.Parent, in).Do != decide.Fail {
+		return
+	}
+	list := &v1alpha1.TargetSyncList{}
+	if err := r.Live.List(ctx, list, client.InNamespace(f.Inst.Namespace)); err != nil {
+		log.FromContext(ctx).V(1).Info("TargetSyncs are not readable, so that none is named as the cause", "cause", err.Error())
+		return
+	}
+	for i := range list.Items {
+		in.Syncs = append(in.Syncs, &list.Items[i])
+	}
 }
 
 // turnToDeploy looks for siblings that have to be done before. Roots do not wait for

@@ -165,6 +165,21 @@ func TestInputs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("TargetSyncs are read once, where a Target is missing that nothing is about to bring", func(t *testing.T) {
+		sync := &v1alpha1.TargetSync{}
+		sync.Namespace, sync.Name = "team-a", "garden"
+		const imports = blueprintOf + "imports: {targets: [{name: cluster, target: blue}]}"
+		w := same(t, landscape, sync)
+		in, err := w.Inputs(t.Context(), kin.Family{Inst: given.InstallationOf(t, imports)}, false)
+		if err != nil || len(in.Syncs) != 1 || strings.Count(asked(w.server), "TargetSyncList") != 1 {
+			t.Errorf("%+v, %v: %v", in.Syncs, err, w.server.Calls)
+		}
+		w = same(t, landscape, sync)
+		w.server.At, w.server.Err = 1, errors.New("forbidden")
+		if in, err = w.Inputs(t.Context(), kin.Family{Inst: given.InstallationOf(t, imports)}, false); len(in.Missing) != 1 || len(in.Syncs) != 0 || err != nil {
+			t.Errorf("a server that may not read TargetSyncs: %+v, %v, %v", in, err, w.server.Calls)
+		}
+	})
 	t.Run("a subinstallation whose turn has not come reads no imports", func(t *testing.T) {
 		parent := given.ParentWith("job-2", "")
 		parent.Namespace = "team-a"
