@@ -82,9 +82,8 @@ func TestTreeFailure(t *testing.T) {
 	if e := root.Status.LastError; e.Operation != "buildErrorIfFailedChild" || e.Reason != "children failed" {
 		t.Errorf("%+v", e)
 	}
-	wantFailure(t, root, "Failed sub-installation(s): ", "depending on")
-	wantFailure(t, root, subs["b"].Name+": ", "")
-	wantFailure(t, root, "no capacity left", "")
+	wantFailure(t, root, "no capacity left", "depending on")
+	wantFailure(t, root, "; in b", subs["b"].Name)
 	wantFailure(t, subs["c"], "depending on Installations "+subs["b"].Name, "")
 	if subs["c"].Status.ExecutionReference != nil {
 		t.Errorf("c has an Execution: %+v", subs["c"].Status)
