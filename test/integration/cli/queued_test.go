@@ -15,7 +15,7 @@ func TestQueuedItem(t *testing.T) {
 	plant(t, namespace, "shop", "", "shop-item", "Progressing")
 	update(t, newItem(namespace, "shop", "shop-item"), func(d *v1alpha1.DeployItem) { d.Status = v1alpha1.DeployItemStatus{} })
 	for _, test := range []struct{ line, want string }{
-		{"inst inspect shop", "\n        └── [ (outdated)] DeployItem shop-item\n            Waiting: " + queued},
+		{"inst inspect shop", "[🏗️ Progressing] Installation shop\n    Waiting: " + queued},
 		{"inst inspect shop -o tree-json", `"state":"Waiting","ready":false,"outdated":true,"reason":"Queued"`},
 		{"inst graph shop", "[Progressing] shop"},
 	} {
