@@ -22,7 +22,8 @@ func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node) []operat
 		c.removed(uninstall)
 	}
 	parallel.Do(len(uninstalls), func(i int) {
-		if t := c.tasks[i]; t.object != nil && c.Comparers[t.object.Spec.Type] != nil {
+		// An item without a Target has nothing on a cluster that could be asked.
+		if t := c.tasks[i]; t.object != nil && t.object.Spec.Target != nil && c.Comparers[t.object.Spec.Type] != nil {
 			c.compare(ctx, t)
 		}
 	})
