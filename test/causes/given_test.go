@@ -98,7 +98,7 @@ func (g given) wiring(inParent bool) v1alpha1.InstallationImports {
 		imports.Targets[0].Target = g.target
 	}
 	handedDown := inParent && !g.local
-	if inParent && !(g.local && g.target != "") {
+	if inParent && (!g.local || g.target == "") {
 		imports.Targets[0].Target = "cluster"
 	}
 	if inParent {
