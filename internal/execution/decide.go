@@ -114,12 +114,8 @@ func decide(s snapshot) decision {
 	switch {
 	case !running && handsOver(s):
 		return act(adopt)
-	case running && starts(s.exec) && asked(s):
-		return act(accept)
-	case running && starts(s.exec) && aborted(s):
-		return failure(abortError("operation was aborted before anything was written"))
 	case running && starts(s.exec):
-		return decideStart(s)
+		return decideBeginning(s)
 	case running && interrupted:
 		return act(interrupt, unfinishedItems(s)...)
 	case running && aborted(s):
@@ -130,6 +126,17 @@ func decide(s snapshot) decision {
 		return decision{do: rest, wake: nextJob(s)}
 	}
 	return decidePhase(s)
+}
+
+// decideBeginning chooses the next step of a job that has not begun.
+func decideBeginning(s snapshot) decision {
+	switch {
+	case asked(s):
+		return act(accept)
+	case aborted(s):
+		return failure(abortError("operation was aborted before anything was written"))
+	}
+	return decideStart(s)
 }
 
 // awaited reports whether the parent is about to hand a job over. An interruption

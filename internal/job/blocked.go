@@ -40,7 +40,7 @@ func IsBlocked(conditions []v1alpha1.Condition) bool {
 	return found != nil && found.Reason == BlockedReason
 }
 
-// Settled is when a state that began at a time has lasted long enough to be shown by the
+// SettledAt is when a state that began at a time has lasted long enough to be shown by the
 // parent.
 func SettledAt(since *metav1.Time) time.Time {
 	if since == nil {

@@ -75,7 +75,7 @@ func (c *comparison) followOne(ctx context.Context, inst *v1alpha1.Installation,
 			reason := fmt.Errorf("whether it gets a job, and of what, follows from the exports of %s, which only the job can tell: %w", name, by.unknown)
 			c.waiting = append(c.waiting, Waiting{Path: inst.Name, Reason: reason.Error()})
 			done[inst.Name] = ended{inst, fmt.Errorf("it imports from %s: %w", name, by.unknown)}
-			return nil
+			return nil //nolint:nilerr // what is unknown is part of the plan
 		}
 		concerned, err := c.concerns(ctx, by.inst, inst)
 		if err != nil {
@@ -93,7 +93,7 @@ func (c *comparison) followOne(ctx context.Context, inst *v1alpha1.Installation,
 	if err != nil {
 		c.waiting = append(c.waiting, Waiting{Path: inst.Name, Reason: fmt.Sprintf("it gets a job because of the exports of %s: %s", asked, err)})
 		done[inst.Name] = ended{inst, err}
-		return nil //nolint:nilerr // it is shown as what is wrong with the job of this root
+		return nil // it is shown as what is wrong with the job of this root
 	}
 	c.secrets.addTree(grown)
 	c.node(grown)

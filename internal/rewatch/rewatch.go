@@ -142,15 +142,15 @@ func (t *transport) check(request *http.Request, query url.Values) (*http.Respon
 		// rights of others for a moment; the cache tries again.
 		return answer, nil
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }() // it was read as far as it counts
 	var list metav1.PartialObjectMetadataList
 	if json.NewDecoder(io.LimitReader(answer.Body, mostBytes)).Decode(&list) != nil {
-		return nil, nil //nolint:nilerr // what is no list tells nothing
+		return nil, nil // what is not a list tells nothing
 	}
 	version := query.Get("resourceVersion")
 	order, err := resourceversion.CompareResourceVersion(list.ResourceVersion, version)
 	if err != nil || order >= 0 {
-		return nil, nil //nolint:nilerr // versions that cannot be compared tell nothing
+		return nil, nil // versions that cannot be compared tell nothing
 	}
 	if t.rewound != nil {
 		t.rewound()

@@ -40,7 +40,7 @@ func TestEtcdIsRestored(t *testing.T) {
 	if err := env.Lab.Restore(t.Context(), "resource", "middle"); err != nil {
 		t.Fatal(err)
 	}
-	if ended := succeeded(t, t.Context(), space); len(ended) == jobs {
+	if ended := succeeded(t, space); len(ended) == jobs {
 		t.Fatal("the snapshot was not in the middle of the jobs")
 	}
 	begun := time.Now()
@@ -57,10 +57,10 @@ func TestEtcdIsRestored(t *testing.T) {
 }
 
 // succeeded are the Installations that have succeeded, and whose jobs have ended.
-func succeeded(t *testing.T, ctx context.Context, space string) []string {
+func succeeded(t *testing.T, space string) []string {
 	t.Helper()
 	all := &v1alpha1.InstallationList{}
-	if err := env.Admin.List(ctx, all, client.InNamespace(space)); err != nil {
+	if err := env.Admin.List(t.Context(), all, client.InNamespace(space)); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -79,7 +79,7 @@ func awaitSucceeded(t *testing.T, space string, count int, limit time.Duration) 
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	for {
-		ended := succeeded(t, t.Context(), space)
+		ended := succeeded(t, space)
 		if len(ended) >= count {
 			return
 		}
@@ -91,14 +91,14 @@ func awaitSucceeded(t *testing.T, space string, count int, limit time.Duration) 
 		for event := range events.ResultChan() {
 			if inst, ok := event.Object.(*v1alpha1.Installation); ok && phases[inst.Name] != inst.Status.InstallationPhase {
 				phases[inst.Name] = inst.Status.InstallationPhase
-				if inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && len(succeeded(t, t.Context(), space)) >= count {
+				if inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && len(succeeded(t, space)) >= count {
 					events.Stop()
 					return
 				}
 			}
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("only %d of %d jobs have succeeded after %s", len(succeeded(t, t.Context(), space)), count, limit)
+			t.Fatalf("only %d of %d jobs have succeeded after %s", len(succeeded(t, space)), count, limit)
 		}
 	}
 }

@@ -86,18 +86,7 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 	}
 	for _, k := range []kind{"Installation", "Execution", "DeployItem"} {
 		for _, key := range keysOf(w.store.objects[k]) {
-			object := w.store.objects[k][key]
-			if !w.belongs(object, inst.UID) {
-				continue
-			}
-			id, finished, phase := jobOf(object)
-			if w.isDoubtful(id) {
-				// A deployer may have had this job from its Execution before the store was restored.
-				continue
-			}
-			if (id != inst.Status.JobID || finished != inst.Status.JobID) && !w.stays(object) || id != finished || phase != string(succeeded) {
-				w.violate("Installation %s has succeeded with %s, but %s %s has job %s, finished %s, phase %s", inst.Name, inst.Status.JobID, k, key.Name, id, finished, phase)
-			}
+			w.checkDone(inst, k, w.store.objects[k][key])
 		}
 	}
 	if parentOf(inst) != "-" {
@@ -107,6 +96,18 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 	same := func(wanted, found int) bool { return wanted == found || wanted == anyValue }
 	if found := w.target.of(inst.Name); !maps.EqualFunc(wanted, found, same) && !w.users.leftBehind[inst.Name] {
 		w.violate("Installation %s has succeeded with generation %d, which asks for %v, but the target has %v", inst.Name, inst.Status.ObservedGeneration, wanted, found)
+	}
+}
+
+// checkDone: an object below an Installation that has succeeded has succeeded in the same job.
+func (w *world) checkDone(inst *v1alpha1.Installation, k kind, object client.Object) {
+	id, finished, phase := jobOf(object)
+	// A deployer may have had a doubtful job from its Execution before the store was restored.
+	if !w.belongs(object, inst.UID) || w.isDoubtful(id) {
+		return
+	}
+	if (id != inst.Status.JobID || finished != inst.Status.JobID) && !w.stays(object) || id != finished || phase != string(v1alpha1.InstallationPhases.Succeeded) {
+		w.violate("Installation %s has succeeded with %s, but %s %s has job %s, finished %s, phase %s", inst.Name, inst.Status.JobID, k, object.GetName(), id, finished, phase)
 	}
 }
 
@@ -153,15 +154,19 @@ func (w *world) checkTurn(item *v1alpha1.DeployItem, uninstall bool) {
 	}
 	for _, key := range keysOf(w.store.objects["DeployItem"]) {
 		other := w.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
-		if of := metav1.GetControllerOf(other); of == nil || owner == nil || of.UID != owner.UID || other.UID == item.UID {
-			continue
+		if of := metav1.GetControllerOf(other); of != nil && owner != nil && of.UID == owner.UID && other.UID != item.UID {
+			w.checkOrder(item, other, uninstall)
 		}
-		switch {
-		case !uninstall && dependsOn(item, other) && (other.Status.JobIDFinished != item.Status.JobID || other.Status.Phase.String() != "Succeeded"):
-			w.violate("item %s is deployed before %s, which it depends on", item.Name, other.Name)
-		case uninstall && dependsOn(other, item) && other.DeletionTimestamp != nil:
-			w.violate("item %s is uninstalled before %s, which depends on it", item.Name, other.Name)
-		}
+	}
+}
+
+// checkOrder: an item comes after one that it depends on, and goes before it.
+func (w *world) checkOrder(item, other *v1alpha1.DeployItem, uninstall bool) {
+	switch {
+	case !uninstall && dependsOn(item, other) && (other.Status.JobIDFinished != item.Status.JobID || other.Status.Phase.String() != "Succeeded"):
+		w.violate("item %s is deployed before %s, which it depends on", item.Name, other.Name)
+	case uninstall && dependsOn(other, item) && other.DeletionTimestamp != nil:
+		w.violate("item %s is uninstalled before %s, which depends on it", item.Name, other.Name)
 	}
 }
 

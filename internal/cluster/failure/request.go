@@ -71,9 +71,10 @@ func requestOf(sent *http.Request) *request {
 // each message, and quotas are named after namespaces.
 func (r *request) addObject(object map[string]any) {
 	for key, value := range object {
-		switch metadata, _ := value.(map[string]any); {
-		case key == "apiVersion" || key == "kind":
-		case key == "metadata":
+		switch key {
+		case "apiVersion", "kind":
+		case "metadata":
+			metadata, _ := value.(map[string]any)
 			for field, value := range metadata {
 				if field != "name" && field != "namespace" && field != "managedFields" {
 					r.addAll(value)

@@ -110,19 +110,24 @@ func Obstacles(tree Tree, jobID string, now time.Time) (found []cause.Cause, aga
 			found = append(found, obstacle(sub, jobID, now)...)
 		}
 	}
-	if exec := tree.Exec; exec != nil && exec.Status.JobID == jobID {
-		message := job.Obstacle(exec.Status.Conditions)
-		if exec.Status.JobIDFinished == jobID {
-			message = ""
-			if last := exec.Status.LastError; last != nil && exec.Status.ExecutionPhase.IsFailed() {
-				message = last.Message
-			}
-		}
-		if message != "" && counts(exec.Status.PhaseTransitionTime) {
-			found = append(found, cause.Cause{Message: message})
-		}
+	if message := obstacleOfItems(tree.Exec, jobID); message != "" && counts(tree.Exec.Status.PhaseTransitionTime) {
+		found = append(found, cause.Cause{Message: message})
 	}
 	return found, again
+}
+
+// obstacleOfItems is why the Execution of a job does not go on, or has failed; empty if it does
+// go on, or does not have the job.
+func obstacleOfItems(exec *v1alpha1.Execution, jobID string) string {
+	switch {
+	case exec == nil || exec.Status.JobID != jobID:
+		return ""
+	case exec.Status.JobIDFinished != jobID:
+		return job.Obstacle(exec.Status.Conditions)
+	case exec.Status.LastError != nil && exec.Status.ExecutionPhase.IsFailed():
+		return exec.Status.LastError.Message
+	}
+	return ""
 }
 
 // obstacle is why one subinstallation does not go on.
