@@ -5,17 +5,22 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // keeper says who or what keeps an object that is being deleted: a finalizer, or what is
 // still in a namespace.
 func keeper(left *unstructured.Unstructured) string {
-	if left != nil && left.GroupVersionKind().Group == "" && left.GetKind() == "Namespace" {
+	if left != nil && isNamespace(left.GroupVersionKind()) {
 		if content := contentOf(left); content != "" {
 			return " (" + content + ")"
 		}
 	}
 	return finalizers(left)
+}
+
+func isNamespace(kind schema.GroupVersionKind) bool {
+	return kind.Group == "" && kind.Kind == "Namespace"
 }
 
 // remaining are the kinds and the finalizers that the controller of namespaces counts; the

@@ -1,10 +1,14 @@
 package deletion
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/target/memory"
 )
 
 // TestKeeper: who waits for the end of an object is told what keeps it.
@@ -29,5 +33,27 @@ func TestKeeper(t *testing.T) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestWaitForNamespace: while a namespace goes, the wait says what is still in it.
+func TestWaitForNamespace(t *testing.T) {
+	c := memory.New()
+	stored := c.Put(parse(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {test.example/deployitem: item}, finalizers: [test.example/content]}}`))
+	d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(stored, "manage", stored.GetUID())}, Owner: owner, Wake: func() {}})
+	defer d.Close()
+	if _, err := d.Continue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	going := c.Find("Namespace", "", "ns")
+	var status map[string]any
+	if err := yaml.Unmarshal([]byte(`{conditions: [{type: NamespaceContentRemaining, status: "True", message: "Some resources are remaining: configmaps. has 1 resource instances"}]}`), &status); err != nil {
+		t.Fatal(err)
+	}
+	going.Object["status"] = status
+	c.Put(going)
+	waiting, err := d.Continue(t.Context())
+	if err != nil || len(waiting) != 1 || !strings.HasSuffix(waiting[0], "Namespace ns (it still has configmaps (1))") {
+		t.Errorf("it waits for %v, error %v", waiting, err)
 	}
 }

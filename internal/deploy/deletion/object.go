@@ -291,7 +291,9 @@ func (o *doomed) release(ctx context.Context, owner Owner) error {
 func (o *doomed) look(ctx context.Context, wake func()) error {
 	ref := o.entry.Resource
 	if o.watch == nil {
-		o.watch = o.cluster.Watch(o.mapping, ref.Namespace, ref.Name, true, wake)
+		// What is still in a namespace stands in its status.
+		metadataOnly := !isNamespace(o.mapping.GroupVersionKind)
+		o.watch = o.cluster.Watch(o.mapping, ref.Namespace, ref.Name, metadataOnly, wake)
 	}
 	state, err := o.watch.State()
 	if err != nil {

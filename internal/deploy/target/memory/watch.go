@@ -19,6 +19,8 @@ type lookout struct {
 	key     string
 	kind    string
 	wake    func()
+	// metadataOnly leaves out what an object has besides its metadata.
+	metadataOnly bool
 	// The rest is for those who look at several objects.
 	mapping   *meta.RESTMapping
 	namespace string
@@ -26,8 +28,8 @@ type lookout struct {
 }
 
 // Watch implements target.Cluster.
-func (c *Cluster) Watch(mapping *meta.RESTMapping, namespace, name string, _ bool, wake func()) target.Watch {
-	return c.watch(&lookout{cluster: c, key: mapping.GroupVersionKind.Kind + "|" + namespace + "|" + name, wake: wake})
+func (c *Cluster) Watch(mapping *meta.RESTMapping, namespace, name string, metadataOnly bool, wake func()) target.Watch {
+	return c.watch(&lookout{cluster: c, key: mapping.GroupVersionKind.Kind + "|" + namespace + "|" + name, wake: wake, metadataOnly: metadataOnly})
 }
 
 // WatchAll implements target.Cluster.
@@ -65,7 +67,11 @@ func (w *lookout) State() (watch.State, error) {
 	if w.cluster.NoWatch != nil {
 		return watch.State{}, w.cluster.NoWatch
 	}
-	return watch.State{Known: true, Object: w.cluster.objects[w.key].DeepCopy(), Version: strconv.Itoa(w.cluster.version)}, nil
+	object := w.cluster.objects[w.key].DeepCopy()
+	if w.metadataOnly && object != nil {
+		object.Object = map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": object.Object["metadata"]}
+	}
+	return watch.State{Known: true, Object: object, Version: strconv.Itoa(w.cluster.version)}, nil
 }
 
 // Close implements target.Watch.
