@@ -178,6 +178,7 @@ var changing = []struct {
 }{
 	{regexp.MustCompile(`\s+`), " "},
 	{regexp.MustCompile(`\b(database|web|server)-[a-z0-9]{5}\b`), "$1-x"},
+	{regexp.MustCompile(`\bpod web-[a-z0-9]+-[a-z0-9]{5}\b`), "pod POD"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "JOB"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "TIME"},
 	{regexp.MustCompile(`\bv\d+\.\d+\.\d+\b`), "VERSION"},
