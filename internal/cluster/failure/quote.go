@@ -265,5 +265,5 @@ func tellPermission(said string, about *request) string {
 	if parts == nil || parts[2] != about.resource {
 		return ""
 	}
-	return "the credentials of the Target lack this permission: " + parts[1] + " " + about.resource
+	return "the credentials lack this permission: " + parts[1] + " " + about.resource
 }

@@ -92,7 +92,7 @@ func TestQuoted(t *testing.T) {
 		{"a Pod Security level and a check that nobody knows", `violates PodSecurity "baseline:latest": ` + word, "the Pod Security level baseline (latest) of the namespace refuses it"},
 		{"a level that does not exist", `violates PodSecurity "` + word + `:latest": privileged`, ""},
 
-		{"a permission", `pods "web" is forbidden: User "system:serviceaccount:a:b" cannot create resource "pods" in API group "" in the namespace "team-blue"`, "the credentials of the Target lack this permission: create pods"},
+		{"a permission", `pods "web" is forbidden: User "system:serviceaccount:a:b" cannot create resource "pods" in API group "" in the namespace "team-blue"`, "the credentials lack this permission: create pods"},
 		{"a permission for something else", `User "x" cannot create resource "` + word + `" in API group ""`, ""},
 		{"something else", "the answer is " + word, ""},
 	} {
