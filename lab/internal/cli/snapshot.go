@@ -15,7 +15,7 @@ func newSnapshot(s *settings) *cobra.Command {
 etcd hangs while its data are copied; no connection ends. A snapshot of the same name is
 replaced. Snapshots are removed with the lab.`,
 		Example: "  lab snapshot target before-the-upgrade",
-		Args:    cobra.ExactArgs(2),
+		Args:    arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {
@@ -39,7 +39,7 @@ func newRestore(s *settings) *cobra.Command {
 etcd, the API server and its controllers end, etcd gets the data of the snapshot, and all of
 them start again. Clients that watched the cluster were further than it is now.`,
 		Example: "  lab restore target before-the-upgrade",
-		Args:    cobra.ExactArgs(2),
+		Args:    arguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			client, err := s.client()
 			if err != nil {
