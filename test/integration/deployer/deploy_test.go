@@ -152,7 +152,7 @@ func deleteAndCount(t *testing.T, item *v1alpha1.DeployItem) {
 	handOver(t, item)
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, item)
 	awaitGone(t, deployed, &corev1.ConfigMapList{}, configMap(item.Namespace, "smallest"))
-	if diff := cmp.Diff(map[string]int{"delete configmaps": 1}, count(t, target, item.Namespace, beforeTarget)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"get configmaps": 1, "delete configmaps": 1}, count(t, target, item.Namespace, beforeTarget)); diff != "" {
 		t.Errorf("requests to the target cluster for the deletion, -want +got\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]int{"patch deployitems.landscaper.gardener.cloud": 1}, count(t, resource, item.Namespace, beforeResource)); diff != "" {

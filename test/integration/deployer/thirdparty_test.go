@@ -98,7 +98,7 @@ spec:
 	config := documented(t, "## Working with programs of others")
 	item := newItem(t, namespace, "tenant", config)
 	create(t, item)
-	awaitText(t, item, "waiting for ConfigMap "+namespace+"/blue to become ready (it does not exist yet)")
+	awaitText(t, item, "waiting for ConfigMap "+namespace+"/blue on Target edge to become ready (check \"account\": it does not exist yet)")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- provisioner{from: deployed, to: items}.run(ctx, namespace) }()

@@ -56,7 +56,7 @@ func TestDeletionWaitsForFinalizer(t *testing.T) {
 	}
 	awaitGone(t, items, &v1alpha1.DeployItemList{}, waiting)
 	got := count(t, target, namespace, before)
-	if diff := cmp.Diff(map[string]int{"delete configmaps": 1, "watch configmaps": 1}, got); diff != "" {
+	if diff := cmp.Diff(map[string]int{"get configmaps": 1, "delete configmaps": 1, "watch configmaps": 1}, got); diff != "" {
 		t.Errorf("requests, -want +got\n%s", diff)
 	}
 }
