@@ -13,7 +13,7 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
-// maxElements is how many elements of a list are looked through that somebody hands on.
+// maxElements is how many elements of a propagated list are looked through.
 const maxElements = 100
 
 // copyLength is how long the names of copies are.
@@ -70,7 +70,7 @@ func references(above []*v1alpha1.Installation, item v1alpha1.TargetImport) []st
 	return all
 }
 
-// keysOf are the keys of a map of Targets that is handed on: they stand where the map is
+// keysOf are the keys of a propagated map of Targets: they stand where the map is
 // made.
 func keysOf(lineage []*v1alpha1.Installation, name string) []string {
 	if len(lineage) == 0 {

@@ -47,7 +47,7 @@ type Uninstallation interface {
 
 // Releasing is implemented by sources whose items may have releases of Helm.
 type Releasing interface {
-	// Uninstall begins to remove a release on a cluster; nil if there is none of the item.
+	// Uninstall begins to remove a release on a cluster; nil if the item does not have one.
 	Uninstall(ctx context.Context, item *deployer.Item, on target.Cluster, earlier apideployer.EarlierCluster) (Uninstallation, error)
 }
 

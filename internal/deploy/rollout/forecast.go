@@ -22,7 +22,7 @@ import (
 type Forecast struct {
 	// Objects are those of the item, also those that stay as they are.
 	Objects []diff.Object
-	// Exports are the values that would be handed on; nil if the item has none.
+	// Exports are the values that the item would export; nil without exports.
 	Exports map[string]any
 	// Unknown says why only a job can tell the exports; nil if they are known.
 	Unknown error
