@@ -34,6 +34,10 @@ const (
 	// ChildWarningsCondition is true when objects below have WarningsCondition; its message
 	// names them. It is there only while it is true.
 	ChildWarningsCondition ConditionType = "ChildWarnings"
+	// PendingRemovalsCondition is true when an object keeps something that it does not want
+	// any more, because another part of the same tree may take it over in the job that runs.
+	// It is there only while it is true, or while PendingRemovalsReason asks for the removal.
+	PendingRemovalsCondition ConditionType = "PendingRemovals"
 )
 
 // Condition is one observation about an object.

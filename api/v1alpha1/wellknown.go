@@ -29,6 +29,14 @@ const (
 	IgnoreAnnotation = GroupName + "/ignore"
 	// DeleteWithoutUninstallAnnotation deletes objects but leaves what was deployed.
 	DeleteWithoutUninstallAnnotation = GroupName + "/delete-without-uninstall"
+	// ReleasedByAnnotation is on an object on a target cluster that its DeployItem, named in
+	// the value, does not want any more and has kept for the moment: another DeployItem of
+	// the same tree may take the object over. Otherwise it is removed at the end of the job.
+	ReleasedByAnnotation = GroupName + "/released-by"
+	// RemoveFirstAnnotation with the value "true" on an Installation lets deploy items and
+	// subinstallations that are no longer wanted go before everything else is deployed, so
+	// that nothing of them can be taken over.
+	RemoveFirstAnnotation = GroupName + "/remove-first"
 	// LeaveEarlierClusterAnnotation lets a DeployItem leave what it has deployed on the
 	// earlier cluster that the value names: an id or an address in its provider status.
 	LeaveEarlierClusterAnnotation = GroupName + "/leave-earlier-cluster"

@@ -1,0 +1,45 @@
+package ownership
+
+// Fate is what becomes of an object that its DeployItem does not want any more.
+type Fate string
+
+const (
+	// Forget means that the object is gone.
+	Forget Fate = "forget"
+	// Spare means that the object belongs to somebody else by now.
+	Spare Fate = "spare"
+	// Inherit means that another DeployItem becomes the owner.
+	Inherit Fate = "inherit"
+	// Keep means that the object is released and kept until the end of the job: it is not
+	// known yet what others want.
+	Keep Fate = "keep"
+	// Remove means that the object is deleted.
+	Remove Fate = "remove"
+)
+
+// Situation is what the fate of an object depends on.
+type Situation struct {
+	// Exists says that the object is there, and Mine that it belongs to the item by what it
+	// says itself.
+	Exists, Mine bool
+	// Heir says that another item lists the object.
+	Heir bool
+	// Open says that others which are still at work may want it.
+	Open bool
+}
+
+// Decide decides what becomes of an object. Whose it is comes first: nobody gives away, or
+// removes, what is somebody else's.
+func Decide(s Situation) Fate {
+	switch {
+	case !s.Exists:
+		return Forget
+	case !s.Mine:
+		return Spare
+	case s.Heir:
+		return Inherit
+	case s.Open:
+		return Keep
+	}
+	return Remove
+}

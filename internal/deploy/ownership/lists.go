@@ -1,0 +1,74 @@
+package ownership
+
+import (
+	"encoding/json"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// KnownWants reports whether what an item wants follows from its configuration alone.
+func KnownWants(item *v1alpha1.DeployItem) bool {
+	return item.Spec.Type == v1alpha1.ManifestDeployItemType
+}
+
+// Lists reports whether the configuration of an item lists an object, so that the item
+// deploys it. An object with policy ignore is none of the item.
+func Lists(item *v1alpha1.DeployItem, object corev1.ObjectReference) bool {
+	if !KnownWants(item) || item.Spec.Configuration == nil {
+		return false
+	}
+	var config struct {
+		Manifests []json.RawMessage `json:"manifests"`
+	}
+	if json.Unmarshal(item.Spec.Configuration.Raw, &config) != nil {
+		return false
+	}
+	for _, raw := range config.Manifests {
+		var entry struct {
+			Policy   deployer.ManifestPolicy `json:"policy"`
+			Manifest *listed                 `json:"manifest"`
+		}
+		// In the older version of the configuration, an entry is the object itself.
+		if json.Unmarshal(raw, &entry) != nil || entry.Manifest == nil {
+			entry.Manifest = &listed{}
+			if json.Unmarshal(raw, entry.Manifest) != nil {
+				continue
+			}
+		}
+		if entry.Policy != deployer.IgnorePolicy && entry.Manifest.means(object) {
+			return true
+		}
+	}
+	return false
+}
+
+// listed is a manifest, or a list of manifests, as far as it names objects.
+type listed struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Items []listed `json:"items"`
+}
+
+func (l *listed) means(object corev1.ObjectReference) bool {
+	if l.Metadata.Name == "" && strings.HasSuffix(l.Kind, "List") {
+		for i := range l.Items {
+			if l.Items[i].means(object) {
+				return true
+			}
+		}
+		return false
+	}
+	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
+	return l.Kind == object.Kind && l.Metadata.Name == object.Name && group(l.APIVersion) == group(object.APIVersion) &&
+		// A namespace in the manifest of an object without one has no effect.
+		(object.Namespace == "" || l.Metadata.Namespace == object.Namespace)
+}

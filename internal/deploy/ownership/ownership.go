@@ -1,0 +1,127 @@
+// Package ownership decides whose an object on a target cluster is, and what becomes of an
+// object that its DeployItem does not want any more: another DeployItem may take it over, so
+// that the object stays with its identity and its data. It reads what objects and DeployItems
+// say, and writes nothing.
+package ownership
+
+import (
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
+
+// The labels by which deployers mark their objects with the name of the DeployItem. Objects
+// of Helm templates have both of the first two.
+const (
+	ManifestLabel  = "manifest.deployer.landscaper.gardener.cloud/deployitem"
+	HelmLabel      = "helm.deployer.landscaper.gardener.cloud/deployitem"
+	KustomizeLabel = "kustomize.deployer.landscaper.gardener.cloud/deployitem"
+)
+
+// The marks of Helm on objects of a release.
+const (
+	HelmManagedByLabel             = "app.kubernetes.io/managed-by"
+	HelmManagedBy                  = "Helm"
+	HelmReleaseAnnotation          = "meta.helm.sh/release-name"
+	HelmReleaseNamespaceAnnotation = "meta.helm.sh/release-namespace"
+)
+
+var labels = []string{ManifestLabel, HelmLabel, KustomizeLabel}
+
+// Others returns the DeployItems other than one that the labels of an object name.
+func Others(live *unstructured.Unstructured, self string) []string {
+	var others []string
+	for _, label := range labels {
+		if name := live.GetLabels()[label]; name != "" && name != self && !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	return others
+}
+
+// Marked reports whether any label of a deployer is on an object.
+func Marked(live *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(labels, func(label string) bool { return live.GetLabels()[label] != "" })
+}
+
+// IsReleased reports whether the DeployItem of an object does not want it any more and has
+// kept it for whoever takes it over.
+func IsReleased(live *unstructured.Unstructured) bool {
+	return live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] != ""
+}
+
+// Transfer returns the merge patch that makes an object one of another DeployItem, in the
+// version that was read. The marks of all other owners go.
+func Transfer(live *unstructured.Unstructured, label, item string) ([]byte, error) {
+	changed := map[string]any{label: item}
+	for key, value := range live.GetLabels() {
+		if key != label && (slices.Contains(labels, key) || key == HelmManagedByLabel && value == HelmManagedBy) {
+			changed[key] = nil
+		}
+	}
+	gone := map[string]any{}
+	for key := range live.GetAnnotations() {
+		if slices.Contains([]string{v1alpha1.ReleasedByAnnotation, HelmReleaseAnnotation, HelmReleaseNamespaceAnnotation}, key) {
+			gone[key] = nil
+		}
+	}
+	return patchOf(live, map[string]any{"labels": changed, "annotations": gone})
+}
+
+// Release returns the merge patch that says that a DeployItem does not want an object any
+// more, in the version that was read.
+func Release(live *unstructured.Unstructured, item string) ([]byte, error) {
+	return patchOf(live, map[string]any{"annotations": map[string]any{v1alpha1.ReleasedByAnnotation: item}})
+}
+
+func patchOf(live *unstructured.Unstructured, metadata map[string]any) ([]byte, error) {
+	// The API server refuses the patch if somebody has changed the object since.
+	metadata["resourceVersion"], metadata["uid"] = live.GetResourceVersion(), live.GetUID()
+	return json.Marshal(map[string]any{"metadata": metadata})
+}
+
+// Strip takes the marks of other owners away from an object that an item with this label
+// writes: what remains of them would make the object look like one of theirs. It reports
+// whether there were any.
+func Strip(object *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) bool {
+	found := object.GetLabels()
+	annotations := object.GetAnnotations()
+	before := len(found) + len(annotations)
+	for _, label := range labels {
+		if !keep(label) {
+			delete(found, label)
+		}
+	}
+	delete(annotations, v1alpha1.ReleasedByAnnotation)
+	if !keepHelm && annotations[HelmReleaseAnnotation] != "" {
+		delete(annotations, HelmReleaseAnnotation)
+		delete(annotations, HelmReleaseNamespaceAnnotation)
+		if found[HelmManagedByLabel] == HelmManagedBy {
+			delete(found, HelmManagedByLabel)
+		}
+	}
+	if len(found)+len(annotations) == before {
+		return false
+	}
+	object.SetLabels(found)
+	object.SetAnnotations(annotations)
+	return true
+}
+
+// Heir returns the DeployItem that wants an object which another one is about to remove: its
+// configuration lists the object. Of several, the first by name. What charts and
+// kustomizations want is not known before they are rendered; they take an object over when
+// they are applied.
+func Heir(others []*v1alpha1.DeployItem, object corev1.ObjectReference) *v1alpha1.DeployItem {
+	var heir *v1alpha1.DeployItem
+	for _, other := range others {
+		if other.DeletionTimestamp == nil && Lists(other, object) && (heir == nil || other.Name < heir.Name) {
+			heir = other
+		}
+	}
+	return heir
+}
