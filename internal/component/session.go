@@ -67,6 +67,9 @@ func NewSharedWith(policy egress.Policy) *Shared {
 type Options struct {
 	// Tenant stands for whoever asks, usually a namespace.
 	Tenant string
+	// Job is the job that needs component versions and contents: for each job, servers
+	// are asked anew what names stand for. Without one, what they said a moment ago counts.
+	Job string
 	// Registry says how registries are reached, and has the credentials.
 	Registry registry.Options
 	// Default is the repository context where a reference has none.
@@ -93,7 +96,7 @@ type Session struct {
 	shared  *Shared
 	options Options
 	client  *registry.Client
-	tenant  string
+	by      cache.Asker
 	reader  *access.Reader
 	inline  repository.Repository
 	known   []*descriptor.Descriptor
@@ -123,14 +126,14 @@ func NewSession(shared *Shared, options Options) *Session {
 	options.Registry.Credentials, options.Registry.Tenant = credentials, options.Tenant
 	s := &Session{
 		shared: shared, options: options, client: registry.NewClient(shared.Pool, options.Registry),
-		tenant: options.Tenant + " " + credentials.Fingerprint(), open: map[string]repository.Repository{},
+		by: cache.Asker{Tenant: options.Tenant + " " + credentials.Fingerprint(), Job: options.Job}, open: map[string]repository.Repository{},
 		found: &found{versions: map[string]*repository.Version{}},
 	}
 	s.reader = &access.Reader{
 		Registry: s.store, HTTP: shared.HTTP, Tenant: options.Tenant, Credentials: credentials, Lookup: s.lookupFor,
 		MaxBytes: shared.MaxContent, S3Endpoint: shared.S3Endpoint, Indexes: shared.Indexes,
-		Documents: func(ctx context.Context, address string, ask cache.Ask) ([]byte, error) {
-			return shared.Cache.Document(ctx, s.tenant, address, ask) // what was asked tells what it did
+		Documents: func(ctx context.Context, wanted cache.Wanted, ask cache.Ask) ([]byte, error) {
+			return shared.Cache.Document(ctx, s.by, wanted, ask) // what was asked tells what it did
 		},
 	}
 	return s
@@ -310,7 +313,7 @@ func (s *Session) Reader() *access.Reader { return s.reader }
 // store returns a registry behind the cache.
 func (s *Session) store(scheme, host string) oci.Store {
 	r := s.client.Registry(scheme, host)
-	return s.shared.Cache.Store(r, r.Name(), s.tenant)
+	return s.shared.Cache.Store(r, r.Name(), s.by)
 }
 
 // repository opens the repository of a context; once.

@@ -109,7 +109,7 @@ func (r *Reconciler) reopenComponent(ctx context.Context, inst *v1alpha1.Install
 	if landscape == nil {
 		return nil, nil, fmt.Errorf("there is no Context %q in namespace %s any more", facts.ContextOf(inst), inst.Namespace)
 	}
-	return r.origins().Reopen(ctx, landscape, definition) // names the component version
+	return r.origins().Reopen(ctx, inst, landscape, definition) // names the component version
 }
 
 // results reads what the children have brought about. The caches may be behind, so

@@ -35,7 +35,7 @@ type Reader struct {
 	Credentials *credential.Store
 	// Documents keeps what addresses deliver to whoever has these credentials; nil
 	// keeps nothing.
-	Documents func(ctx context.Context, address string, ask cache.Ask) ([]byte, error)
+	Documents func(ctx context.Context, wanted cache.Wanted, ask cache.Ask) ([]byte, error)
 	// Indexes remembers what is in the indexes of chart repositories; nil reads them
 	// each time.
 	Indexes *Indexes

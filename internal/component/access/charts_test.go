@@ -136,7 +136,7 @@ func TestChartsKeepCredentialsAtHome(t *testing.T) {
 			"", "reader@/charts/index.yaml?sig=1 reader@/charts/app.tgz?sig=1", "/moved.tgz"},
 		{"the digest of the index fits", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: " + good), nil, "", "reader@/charts/index.yaml", "/app.tgz"},
 		{"the digest in another spelling", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: 'sha256:" + good + "'"), nil, "", "reader@/charts/index.yaml", "/app.tgz"},
-		{"another host delivers something else", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: 00" + good[2:]), nil, "not the chart that the index describes", "reader@/charts/index.yaml", "/app.tgz"},
+		{"another host delivers something else", "/charts", entry("urls: [ELSEWHERE/app.tgz], digest: 00" + good[2:]), nil, "not the chart that the index describes", "reader@/charts/index.yaml reader@/charts/index.yaml", "/app.tgz"},
 		{"an address that is none", "/charts", entry("urls: ['http://%zz?sig=s3cr3t']"), nil, "an address that is none", "reader@/charts/index.yaml", ""},
 		{"a file", "/charts", entry("urls: ['file:///etc/passwd']"), nil, "no address with http or https", "reader@/charts/index.yaml", ""},
 		{"the repository is away", "/charts", entry("urls: [app.tgz]"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "answers 503", "reader@/charts/index.yaml reader@/charts/app.tgz", ""},
@@ -207,8 +207,8 @@ func TestDocumentsAreAskedAgain(t *testing.T) {
 	now := time.Unix(1000, 0)
 	kept := cache.New(1<<20, time.Minute, func() time.Time { return now })
 	reader.Indexes = NewIndexes()
-	reader.Documents = func(ctx context.Context, address string, ask cache.Ask) ([]byte, error) {
-		return kept.Document(ctx, "tenant", address, ask)
+	reader.Documents = func(ctx context.Context, wanted cache.Wanted, ask cache.Ask) ([]byte, error) {
+		return kept.Document(ctx, cache.Asker{Tenant: "tenant"}, wanted, ask)
 	}
 	for i, want := range []struct{ requests, conditional, whole int }{{2, 0, 1}, {2, 0, 1}, {4, 1, 1}} {
 		if i == 2 {

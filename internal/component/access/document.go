@@ -54,13 +54,14 @@ const (
 // Download reads what an address delivers, of at most limit bytes. Nobody's
 // credentials are sent but those for downloads from this address.
 func (r *Reader) Download(ctx context.Context, address string, limit int64) ([]byte, error) {
-	return r.document(ctx, request{consumer: credential.TypeWget, url: address}, limit)
+	return r.document(ctx, request{consumer: credential.TypeWget, url: address}, cache.Wanted{}, limit)
 }
 
-// document reads what an address delivers, or takes it from what is kept.
-func (r *Reader) document(ctx context.Context, wanted request, limit int64) ([]byte, error) {
+// document reads what an address delivers, or takes it from what is kept. The address of
+// what is wanted is that of the request.
+func (r *Reader) document(ctx context.Context, from request, wanted cache.Wanted, limit int64) ([]byte, error) {
 	ask := func(ctx context.Context, validator string) (cache.Document, error) {
-		asked := wanted
+		asked := from
 		// An archive comes as it is: its digest is taken.
 		asked.header = map[string][]string{headerEncoding: {"identity"}}
 		if validator != "" {
@@ -77,7 +78,7 @@ func (r *Reader) document(ctx context.Context, wanted request, limit int64) ([]b
 		defer found.Close() //nolint:errcheck // nothing is written
 		data, err := archive.ReadAll(found, limit)
 		if err != nil {
-			return cache.Document{}, fmt.Errorf("fetch from %s: %w", hostOf(wanted.url), err)
+			return cache.Document{}, fmt.Errorf("fetch from %s: %w", hostOf(from.url), err)
 		}
 		validator = found.header.Get("ETag")
 		if len(validator) > maxValidator {
@@ -90,7 +91,8 @@ func (r *Reader) document(ctx context.Context, wanted request, limit int64) ([]b
 		return found.Data, err
 	}
 	// Who trusts other authorities asks somebody else.
-	return r.Documents(ctx, wanted.url+" "+digest.FromString(wanted.authorities).Encoded(), ask)
+	wanted.Address = from.url + " " + digest.FromString(from.authorities).Encoded()
+	return r.Documents(ctx, wanted, ask)
 }
 
 // hostOf returns the host of an address that was asked.

@@ -12,6 +12,7 @@ import (
 	"github.com/opencontainers/go-digest"
 
 	"go.landscaper.dev/internal/component/archive"
+	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/descriptor"
 	"go.landscaper.dev/internal/component/oci"
@@ -39,19 +40,28 @@ func (r *Reader) helm(ctx context.Context, version *repository.Version, access d
 	if err := access.Decode(&spec); err != nil {
 		return nil, err
 	}
-	chart, wanted := spec.named()
 	if strings.HasPrefix(spec.Repository, "oci://") {
+		chart, wanted := spec.named()
 		return r.chartArtifact(ctx, version, strings.TrimSuffix(spec.Repository, "/")+"/"+chart+":"+strings.ReplaceAll(wanted, "+", "_"))
 	}
 	repository, err := NewChartRepository(spec.Repository)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.chartVersion(ctx, repository, chart, wanted, spec.CACert)
+	found, err := r.chartVersion(ctx, repository, spec, false)
 	if err != nil {
 		return nil, err
 	}
-	return r.chart(ctx, version, repository, found, spec.CACert)
+	blob, err := r.chart(ctx, version, repository, found, spec.CACert)
+	if !errors.Is(err, oci.ErrDigest) {
+		return blob, err
+	}
+	// The chart may have been published again after the index was read.
+	now, readErr := r.chartVersion(ctx, repository, spec, true)
+	if readErr != nil || now.digest() == found.digest() {
+		return nil, err
+	}
+	return r.chart(ctx, version, repository, now, spec.CACert)
 }
 
 // ChartProvenance reads what lies next to a chart in a chart repository and tells who has
@@ -68,8 +78,7 @@ func (r *Reader) ChartProvenance(ctx context.Context, access descriptor.Typed, l
 	if err != nil {
 		return nil, err
 	}
-	chart, wanted := spec.named()
-	found, err := r.chartVersion(ctx, from, chart, wanted, spec.CACert)
+	found, err := r.chartVersion(ctx, from, spec, false)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +86,7 @@ func (r *Reader) ChartProvenance(ctx context.Context, access descriptor.Typed, l
 	if err != nil || at.Scheme == "oci" {
 		return nil, err
 	}
-	return r.document(ctx, request{consumer: credential.TypeHelmRepository, url: beside(at).String(), authorities: from.authoritiesFor(at, spec.CACert)}, limit)
+	return r.document(ctx, request{consumer: credential.TypeHelmRepository, url: beside(at).String(), authorities: from.authoritiesFor(at, spec.CACert)}, cache.Wanted{}, limit)
 }
 
 // beside returns the address of the provenance file of a chart.
@@ -122,7 +131,9 @@ func (r *Reader) chart(ctx context.Context, version *repository.Version, from Ch
 		return r.chartArtifact(ctx, version, at.String())
 	}
 	authorities = from.authoritiesFor(at, authorities)
-	data, err := r.document(ctx, request{consumer: credential.TypeHelmRepository, url: at.String(), authorities: authorities}, archive.DefaultLimits().Bytes)
+	// The index has just said which chart it is: the same one is not asked for again.
+	wanted := cache.Wanted{Digest: found.digest()}
+	data, err := r.document(ctx, request{consumer: credential.TypeHelmRepository, url: at.String(), authorities: authorities}, wanted, archive.DefaultLimits().Bytes)
 	if err != nil {
 		return fail(err)
 	}

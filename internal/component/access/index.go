@@ -11,6 +11,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/opencontainers/go-digest"
 
+	"go.landscaper.dev/internal/component/cache"
 	"go.landscaper.dev/internal/component/credential"
 	"go.landscaper.dev/internal/component/oci"
 	"go.landscaper.dev/internal/suggest"
@@ -38,9 +39,21 @@ type chartVersion struct {
 	Digest string `json:"digest"`
 }
 
-// chartVersion looks a chart up in the index of its repository.
-func (r *Reader) chartVersion(ctx context.Context, from ChartRepository, chart, version, authorities string) (chartVersion, error) {
-	text, err := r.document(ctx, request{consumer: credential.TypeHelmRepository, url: from.index(), authorities: authorities}, int64(chartIndexLimits().Text))
+// digest returns the digest of the archive, "" if the index has none that can be one.
+func (v chartVersion) digest() digest.Digest {
+	told := digest.NewDigestFromEncoded(digest.SHA256, strings.ToLower(strings.TrimPrefix(v.Digest, "sha256:")))
+	if told.Validate() != nil {
+		return ""
+	}
+	return told
+}
+
+// chartVersion looks a chart up in the index of its repository; in what the server
+// delivers now if anew.
+func (r *Reader) chartVersion(ctx context.Context, from ChartRepository, spec chartAccess, anew bool) (chartVersion, error) {
+	chart, version := spec.named()
+	index := request{consumer: credential.TypeHelmRepository, url: from.index(), authorities: spec.CACert}
+	text, err := r.document(ctx, index, cache.Wanted{Anew: anew}, int64(chartIndexLimits().Text))
 	if err != nil {
 		return chartVersion{}, fmt.Errorf("read the index of chart repository %s: %w", from, err)
 	}

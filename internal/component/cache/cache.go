@@ -28,6 +28,9 @@ const (
 // maxAnswers bounds how many answers of registries are remembered.
 const maxAnswers = 100_000
 
+// maxJobs bounds how many jobs are remembered.
+const maxJobs = 20_000
+
 // maxPlaces bounds how many repositories of a content are remembered.
 const maxPlaces = 1000
 
@@ -48,6 +51,10 @@ type Cache struct {
 	// answers of registries to a tenant.
 	tags     map[tagKey]answer
 	accepted map[place]time.Time
+	// events counts beginnings of jobs and requests, in their order; jobs has when a job
+	// asked first. A count tells what a clock does not when both are in one instant.
+	events uint64
+	jobs   map[jobKey]uint64
 	// last is what tags have led to, for everybody.
 	last map[tag]digest.Digest
 }
@@ -70,9 +77,14 @@ type tagKey struct {
 	reference string
 }
 
+// jobKey is a job of a tenant.
+type jobKey struct{ tenant, job string }
+
 type answer struct {
 	manifest ocispec.Descriptor
 	until    time.Time
+	// asked is the event of the request.
+	asked uint64
 	// validator is what a server calls the state of a document.
 	validator string
 }
@@ -83,7 +95,7 @@ func New(max int64, validity time.Duration, now func() time.Time) *Cache {
 	return &Cache{
 		max: max, validity: validity, now: now, order: list.New(),
 		content: map[digest.Digest]*list.Element{}, tags: map[tagKey]answer{}, accepted: map[place]time.Time{},
-		last: map[tag]digest.Digest{},
+		last: map[tag]digest.Digest{}, jobs: map[jobKey]uint64{},
 	}
 }
 
@@ -94,31 +106,46 @@ func (c *Cache) Used() int64 {
 	return c.used
 }
 
+// Asker is on whose behalf a server is asked.
+type Asker struct {
+	// Tenant stands for a namespace together with its credentials: other credentials
+	// are another tenant.
+	Tenant string
+	// Job is the job that needs the answer. What a name stands for is asked anew for
+	// each job, since the content may have been published again under its name before
+	// the job. Without a job, an answer counts for the time of the validity.
+	Job string
+}
+
 // Store returns a store that asks the cache first. The registry names the store
-// behind it. The tenant stands for a namespace together with its credentials:
-// other credentials are another tenant.
-func (c *Cache) Store(behind oci.Store, registry, tenant string) oci.Store {
+// behind it.
+func (c *Cache) Store(behind oci.Store, registry string, by Asker) oci.Store {
 	if c == nil {
 		return behind
 	}
-	return &store{cache: c, behind: behind, registry: registry, tenant: tenant}
+	return &store{cache: c, behind: behind, registry: registry, by: by}
 }
 
 type store struct {
-	cache            *Cache
-	behind           oci.Store
-	registry, tenant string
+	cache    *Cache
+	behind   oci.Store
+	registry string
+	by       Asker
 }
 
 func (s *store) place(repository string) place {
-	return place{tenant: s.tenant, repository: s.registry + "/" + repository}
+	return place{tenant: s.by.Tenant, repository: s.registry + "/" + repository}
 }
 
 // Resolve implements oci.Store.
 func (s *store) Resolve(ctx context.Context, repository, reference string) (ocispec.Descriptor, error) {
 	at := s.place(repository)
-	key := tagKey{place: at, reference: reference}
-	if manifest, known := s.cache.tag(key); known {
+	key, began := tagKey{place: at, reference: reference}, uint64(0)
+	if digest.Digest(reference).Validate() != nil {
+		// A tag may be moved; a digest stands for one content.
+		began = s.cache.began(s.by)
+	}
+	if manifest, known := s.cache.tag(key, began); known {
 		return manifest, nil
 	}
 	unlock, err := s.cache.locks.lock(ctx, fmt.Sprint(key))
@@ -126,14 +153,15 @@ func (s *store) Resolve(ctx context.Context, repository, reference string) (ocis
 		return ocispec.Descriptor{}, fmt.Errorf("wait for %s:%s: %w", at.repository, reference, err)
 	}
 	defer unlock()
-	if manifest, known := s.cache.tag(key); known {
+	if manifest, known := s.cache.tag(key, began); known {
 		return manifest, nil
 	}
+	asked := s.cache.event()
 	manifest, err := s.resolve(ctx, key, repository)
 	if err != nil {
 		return ocispec.Descriptor{}, err
 	}
-	s.cache.remember(key, manifest)
+	s.cache.remember(key, answer{manifest: manifest, asked: asked})
 	return manifest, nil
 }
 
@@ -216,22 +244,52 @@ func (s *store) fetch(ctx context.Context, repository string, wanted ocispec.Des
 // largest is the size of the largest content that is kept.
 func (c *Cache) largest() int64 { return min(c.max/4, archive.DefaultLimits().Bytes) }
 
-func (c *Cache) tag(key tagKey) (ocispec.Descriptor, bool) {
+// tag returns what a registry said a tag stands for, unless that is too long ago or was
+// before a job began.
+func (c *Cache) tag(key tagKey, began uint64) (ocispec.Descriptor, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, exists := c.tags[key]
-	return known.manifest, exists && c.now().Before(known.until)
+	return known.manifest, exists && known.asked >= began && c.now().Before(known.until)
+}
+
+// event counts a request. It is counted before the request is sent.
+func (c *Cache) event() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events++
+	return c.events
+}
+
+// began returns when a job asked first in this process; 0 without a job. A job that was
+// forgotten begins anew, which costs a request and never gives an older answer.
+func (c *Cache) began(by Asker) uint64 {
+	if by.Job == "" {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := jobKey{tenant: by.Tenant, job: by.Job}
+	if began, known := c.jobs[key]; known {
+		return began
+	}
+	if len(c.jobs) >= maxJobs {
+		clear(c.jobs)
+	}
+	c.events++
+	c.jobs[key] = c.events
+	return c.events
 }
 
 // remember notes what a registry said to a tenant. It says nothing about where a
 // content is: a registry may claim any digest, and gets to show that it has it.
-func (c *Cache) remember(key tagKey, manifest ocispec.Descriptor) {
+func (c *Cache) remember(key tagKey, said answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	until := c.now().Add(c.validity)
+	said.until = c.now().Add(c.validity)
 	c.forgetOld()
-	c.tags[key] = answer{manifest: manifest, until: until}
-	c.accepted[key.place] = until
+	c.tags[key] = said
+	c.accepted[key.place] = said.until
 }
 
 // forgetOld keeps the answers bounded.

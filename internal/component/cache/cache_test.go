@@ -67,7 +67,7 @@ func TestContentIsSharedOnlyAfterAcceptance(t *testing.T) {
 	behind, d := newStore("private", "1", data)
 	now := &clock{time.Unix(1000, 0)}
 	cache := New(1<<20, time.Minute, now.now)
-	first := cache.Store(behind, "r", "a")
+	first := cache.Store(behind, "r", Asker{Tenant: "a"})
 	if _, err := first.Resolve(t.Context(), "private", "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +76,13 @@ func TestContentIsSharedOnlyAfterAcceptance(t *testing.T) {
 	}
 
 	refused := &counting{refuse: true}
-	if _, err := read(t, cache.Store(refused, "r", "b"), "private", d); !errors.Is(err, errRefused) {
+	if _, err := read(t, cache.Store(refused, "r", Asker{Tenant: "b"}), "private", d); !errors.Is(err, errRefused) {
 		t.Errorf("another tenant whose credentials were not accepted got the content: %v", err)
 	}
 	// The tenant is accepted, but in a repository of its own that merely names the
 	// digest.
 	own, ownContent := newStore("own", "1", []byte("mine"))
-	stranger := cache.Store(own, "r", "b")
+	stranger := cache.Store(own, "r", Asker{Tenant: "b"})
 	if _, err := read(t, stranger, "own", ownContent); err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +90,12 @@ func TestContentIsSharedOnlyAfterAcceptance(t *testing.T) {
 		t.Errorf("knowing a digest must not be enough: %v", err)
 	}
 	// The same digest in another registry is another place.
-	if _, err := read(t, cache.Store(refused, "s", "a"), "private", d); !errors.Is(err, errRefused) {
+	if _, err := read(t, cache.Store(refused, "s", Asker{Tenant: "a"}), "private", d); !errors.Is(err, errRefused) {
 		t.Errorf("content came from another registry: %v", err)
 	}
 
 	accepted := &counting{content: behind.content, tags: behind.tags}
-	second := cache.Store(accepted, "r", "c")
+	second := cache.Store(accepted, "r", Asker{Tenant: "c"})
 	if _, err := second.Resolve(t.Context(), "private", "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -118,11 +118,11 @@ func TestClaimsAreNoDelivery(t *testing.T) {
 	data := []byte("secret blueprint")
 	behind, d := newStore("private", "1", data)
 	cache := New(1<<20, time.Minute, time.Now)
-	if _, err := read(t, cache.Store(behind, "good", "victim"), "private", d); err != nil {
+	if _, err := read(t, cache.Store(behind, "good", Asker{Tenant: "victim"}), "private", d); err != nil {
 		t.Fatal(err)
 	}
 	liar := &counting{content: map[string][]byte{}, tags: map[string]digest.Digest{"own:1": d.Digest}}
-	attacker := cache.Store(liar, "evil", "attacker")
+	attacker := cache.Store(liar, "evil", Asker{Tenant: "attacker"})
 	if claimed, err := attacker.Resolve(t.Context(), "own", "1"); err != nil || claimed.Digest != d.Digest {
 		t.Fatalf("%v, %v", claimed, err)
 	}
@@ -150,7 +150,7 @@ func TestPlacesAreBounded(t *testing.T) {
 func TestMovedTagIsSeenAfterThePeriod(t *testing.T) {
 	behind, old := newStore("repo", "1", []byte("old"))
 	now := &clock{time.Unix(1000, 0)}
-	store := New(1<<20, time.Minute, now.now).Store(behind, "r", "a")
+	store := New(1<<20, time.Minute, now.now).Store(behind, "r", Asker{Tenant: "a"})
 	resolve := func() digest.Digest {
 		manifest, err := store.Resolve(t.Context(), "repo", "1")
 		if err != nil {
@@ -172,12 +172,43 @@ func TestMovedTagIsSeenAfterThePeriod(t *testing.T) {
 	}
 }
 
+// TestTagOfAJob: a tag may have been moved before a job, so that each job asks, once. What a
+// digest stands for stays.
+func TestTagOfAJob(t *testing.T) {
+	behind, old := newStore("repo", "1", []byte("old"))
+	behind.tags["repo:"+string(old.Digest)] = old.Digest
+	cache := New(1<<20, time.Minute, (&clock{time.Unix(1000, 0)}).now)
+	resolve := func(job, reference string, want digest.Digest, requests int64) {
+		t.Helper()
+		got, err := cache.Store(behind, "r", Asker{Tenant: "a", Job: job}).Resolve(t.Context(), "repo", reference)
+		if err != nil || got.Digest != want || behind.requests.Load() != requests {
+			t.Errorf("%s of %s is %s, %v after %d requests, want %s after %d", reference, job, got.Digest, err, behind.requests.Load(), want, requests)
+		}
+	}
+	resolve("job-1", "1", old.Digest, 1)
+	resolve("job-1", "1", old.Digest, 1)
+	moved := digest.FromString("new")
+	behind.tags["repo:1"] = moved
+	resolve("job-1", "1", old.Digest, 1)
+	resolve("job-2", "1", moved, 2)
+	resolve("job-2", "1", moved, 2)
+	resolve("job-1", "1", moved, 2)
+	resolve("job-2", string(old.Digest), old.Digest, 3)
+	resolve("job-3", string(old.Digest), old.Digest, 3)
+	for i := range 3 * maxJobs {
+		cache.began(Asker{Tenant: "a", Job: fmt.Sprint(i)})
+	}
+	if len(cache.jobs) > maxJobs {
+		t.Errorf("%d jobs are remembered", len(cache.jobs))
+	}
+}
+
 func TestBytesAreBounded(t *testing.T) {
 	const max = 64 << 10
 	cache := New(max, time.Minute, time.Now)
 	for i := range 100 {
 		behind, d := newStore("repo", "1", bytes.Repeat([]byte{byte(i)}, 4<<10))
-		if _, err := read(t, cache.Store(behind, "r", "a"), "repo", d); err != nil {
+		if _, err := read(t, cache.Store(behind, "r", Asker{Tenant: "a"}), "repo", d); err != nil {
 			t.Fatal(err)
 		}
 		if used := cache.Used(); used > max {
@@ -188,7 +219,7 @@ func TestBytesAreBounded(t *testing.T) {
 	for _, size := range []int64{max / 2, -1} {
 		behind, d := newStore("repo", "1", bytes.Repeat([]byte("x"), max/2))
 		d.Size = size
-		if got, err := read(t, cache.Store(behind, "r", "a"), "repo", d); err != nil || len(got) != max/2 {
+		if got, err := read(t, cache.Store(behind, "r", Asker{Tenant: "a"}), "repo", d); err != nil || len(got) != max/2 {
 			t.Errorf("a large content (announced as %d) is handed on: %d bytes, %v", size, len(got), err)
 		}
 	}
@@ -201,7 +232,7 @@ func TestWrongContentIsNotKept(t *testing.T) {
 	behind, d := newStore("repo", "1", []byte("right"))
 	behind.content["repo/"+string(d.Digest)] = []byte("wrong")
 	cache := New(1<<20, time.Minute, time.Now)
-	store := cache.Store(behind, "r", "a")
+	store := cache.Store(behind, "r", Asker{Tenant: "a"})
 	for range 2 {
 		if _, err := read(t, store, "repo", d); !errors.Is(err, oci.ErrDigest) {
 			t.Errorf("got %v", err)
@@ -214,7 +245,7 @@ func TestWrongContentIsNotKept(t *testing.T) {
 
 func TestManyAskAtOnce(t *testing.T) {
 	behind, d := newStore("repo", "1", []byte("content"))
-	store := New(1<<20, time.Minute, time.Now).Store(behind, "r", "a")
+	store := New(1<<20, time.Minute, time.Now).Store(behind, "r", Asker{Tenant: "a"})
 	var group sync.WaitGroup
 	errs := make(chan error, 200)
 	for range 100 {
@@ -253,7 +284,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 
 func BenchmarkResolveAndRead(b *testing.B) {
 	behind, d := newStore("repo", "1", []byte("content"))
-	store := New(1<<20, time.Hour, time.Now).Store(behind, "r", "a")
+	store := New(1<<20, time.Hour, time.Now).Store(behind, "r", Asker{Tenant: "a"})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := store.Resolve(b.Context(), "repo", "1"); err != nil {

@@ -26,66 +26,81 @@ type Ask func(ctx context.Context, validator string) (Document, error)
 
 var errNotAsked = errors.New("the server says that nothing has changed, but was not asked for changes")
 
-// Document returns what an address delivers to a tenant. Who has got it gets it from
-// the cache for the time of the validity; after that the server is asked whether it
-// is still the same, and whether it is still for this tenant. A tenant never gets
-// what the server has delivered to another one only, but equal documents are kept
-// once.
-func (c *Cache) Document(ctx context.Context, tenant, address string, ask Ask) ([]byte, error) {
+// Wanted says which document is wanted.
+type Wanted struct {
+	Address string
+	// Digest is that of the document, if it is known from elsewhere: only a document
+	// with this digest is the wanted one, however old it is.
+	Digest digest.Digest
+	// Immutable says that the address always stands for the same document.
+	Immutable bool
+	// Anew says that what is kept has turned out to be outdated.
+	Anew bool
+}
+
+// Document returns what an address delivers to a tenant. A tenant that has got the
+// document gets it from the cache for the time of the validity, and for the job that has
+// asked for it: another job asks the server whether the document is still the same, unless
+// its digest is known or the address stands for one document. After the validity the server
+// is always asked, also whether the document is still for this tenant. A tenant never gets
+// what the server has delivered to another one only, but equal documents are kept once.
+func (c *Cache) Document(ctx context.Context, by Asker, wanted Wanted, ask Ask) ([]byte, error) {
 	if c == nil {
 		found, err := ask(ctx, "")
 		return found.Data, err
 	}
 	// No repository of a registry has a name with a space: who may read a page of a
 	// host has shown nothing about its repositories.
-	key := tagKey{place: place{tenant: tenant, repository: "document " + address}}
+	key, began := tagKey{place: place{tenant: by.Tenant, repository: "document " + wanted.Address}}, uint64(0)
+	if wanted.Digest == "" && !wanted.Immutable {
+		began = c.began(by)
+	}
 	unlock, err := c.locks.lock(ctx, fmt.Sprint(key))
 	if err != nil {
 		return nil, fmt.Errorf("wait for a download: %w", err)
 	}
 	defer unlock()
-	data, validator, fresh := c.document(key)
-	if fresh {
+	data, known := c.document(key, wanted.Digest)
+	if !wanted.Anew && known.asked >= began && c.now().Before(known.until) {
 		return data, nil
 	}
-	found, err := ask(ctx, validator)
+	asked := c.event()
+	found, err := ask(ctx, known.validator)
 	switch {
 	case err != nil:
 		return nil, err
-	case found.Unchanged && validator == "":
+	case found.Unchanged && known.validator == "":
 		return nil, errNotAsked
 	case found.Unchanged:
-		found.Data, found.Validator = data, validator
+		found.Data, found.Validator = data, known.validator
 	}
-	c.keepDocument(key, found)
+	c.keepDocument(key, found, asked)
 	return found.Data, nil
 }
 
-// document returns what a tenant has got from an address, and how to ask for
-// changes; fresh tells that there is no need to.
-func (c *Cache) document(key tagKey) (data []byte, validator string, fresh bool) {
+// document returns what a tenant has got from an address, and what was said about it;
+// nothing if it is not the document with the digest.
+func (c *Cache) document(key tagKey, wanted digest.Digest) ([]byte, answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, exists := c.tags[key]
 	element, kept := c.content[known.manifest.Digest]
 	if !exists || !kept || !element.Value.(*content).in[key.repository] {
-		return nil, "", false
+		return nil, answer{}
+	}
+	if wanted != "" && known.manifest.Digest != wanted {
+		return nil, answer{}
 	}
 	c.order.MoveToFront(element)
-	return element.Value.(*content).data, known.validator, c.now().Before(known.until)
+	return element.Value.(*content).data, known
 }
 
 // keepDocument keeps a document unless it is large.
-func (c *Cache) keepDocument(key tagKey, found Document) {
+func (c *Cache) keepDocument(key tagKey, found Document, asked uint64) {
 	if int64(len(found.Data)) > c.largest() {
 		return
 	}
 	at := digest.FromBytes(found.Data)
 	c.put(key.place, at, found.Data)
-	c.remember(key, ocispec.Descriptor{Digest: at, Size: int64(len(found.Data))})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known := c.tags[key]
-	known.validator = found.Validator
-	c.tags[key] = known
+	c.remember(key, answer{manifest: ocispec.Descriptor{Digest: at, Size: int64(len(found.Data))}, asked: asked, validator: found.Validator})
 }

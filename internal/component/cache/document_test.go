@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/opencontainers/go-digest"
 )
 
 // page is a server of one document.
@@ -53,16 +55,56 @@ func TestDocument(t *testing.T) {
 			now := &clock{time.Unix(1000, 0)}
 			cache := New(1<<20, time.Minute, now.now)
 			server := &page{text: "one", validator: test.validator}
-			if _, err := cache.Document(t.Context(), "a", address, server.ask); err != nil {
+			if _, err := cache.Document(t.Context(), Asker{Tenant: "a"}, Wanted{Address: address}, server.ask); err != nil {
 				t.Fatal(err)
 			}
 			now.at = now.at.Add(test.later)
 			if test.change != nil {
 				test.change(server)
 			}
-			got, err := cache.Document(t.Context(), test.tenant, address, server.ask)
+			got, err := cache.Document(t.Context(), Asker{Tenant: test.tenant}, Wanted{Address: address}, server.ask)
 			if string(got) != test.want || (test.want == "") != (err != nil) || server.asked.Load() != test.asked || server.sent.Load() != test.sent {
 				t.Errorf("got %q, %v after %d questions and %d answers", got, err, server.asked.Load(), server.sent.Load())
+			}
+		})
+	}
+}
+
+// TestDocumentOfAJob: a document may have been published again before a job, so that each
+// job asks, once.
+func TestDocumentOfAJob(t *testing.T) {
+	one, other := digest.FromString("one"), digest.FromString("other")
+	for _, test := range []struct {
+		reason string
+		job    string
+		wanted Wanted
+		asked  int64
+	}{
+		{"another item of the job that has asked", "job-1", Wanted{}, 1},
+		{"another job", "job-2", Wanted{}, 2},
+		{"a job that began before the document was asked for", "job-0", Wanted{}, 1},
+		{"no job: what was said a moment ago counts", "", Wanted{}, 1},
+		{"another job that knows the digest", "job-2", Wanted{Digest: one}, 1},
+		{"another digest than that of what is kept", "job-1", Wanted{Digest: other}, 2},
+		{"an address that stands for one document", "job-2", Wanted{Immutable: true}, 1},
+		{"what is kept has turned out to be outdated", "job-1", Wanted{Anew: true}, 2},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			cache := New(1<<20, time.Minute, (&clock{time.Unix(1000, 0)}).now)
+			server := &page{text: "one", validator: `"1"`}
+			get := func(job string, wanted Wanted) {
+				t.Helper()
+				if _, err := cache.Document(t.Context(), Asker{Tenant: "a", Job: job}, wanted, server.ask); err != nil {
+					t.Fatal(err)
+				}
+			}
+			get("job-0", Wanted{Address: "https://example.org/before"})
+			server.asked.Store(0)
+			test.wanted.Address = "https://example.org/index.yaml"
+			get("job-1", Wanted{Address: test.wanted.Address})
+			get(test.job, test.wanted)
+			if asked := server.asked.Load(); asked != test.asked {
+				t.Errorf("the server was asked %d times, want %d", asked, test.asked)
 			}
 		})
 	}
@@ -71,7 +113,7 @@ func TestDocument(t *testing.T) {
 // TestUnchangedWithoutAQuestion is about a server that withholds a document.
 func TestUnchangedWithoutAQuestion(t *testing.T) {
 	cache := New(1<<20, time.Minute, time.Now)
-	got, err := cache.Document(t.Context(), "a", "https://example.org/x", func(context.Context, string) (Document, error) {
+	got, err := cache.Document(t.Context(), Asker{Tenant: "a"}, Wanted{Address: "https://example.org/x"}, func(context.Context, string) (Document, error) {
 		return Document{Unchanged: true}, nil
 	})
 	if err == nil || got != nil {
@@ -85,18 +127,18 @@ func TestPagesOpenNoRepositories(t *testing.T) {
 	data := []byte("secret chart")
 	behind, d := newStore("private", "1", data)
 	cache := New(1<<20, time.Minute, time.Now)
-	if _, err := read(t, cache.Store(behind, "https://example.org", "a"), "private", d); err != nil {
+	if _, err := read(t, cache.Store(behind, "https://example.org", Asker{Tenant: "a"}), "private", d); err != nil {
 		t.Fatal(err)
 	}
 	open := &page{text: "welcome"}
-	if _, err := cache.Document(t.Context(), "b", "https://example.org/private", open.ask); err != nil {
+	if _, err := cache.Document(t.Context(), Asker{Tenant: "b"}, Wanted{Address: "https://example.org/private"}, open.ask); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := read(t, cache.Store(&counting{refuse: true}, "https://example.org", "b"), "private", d); !errors.Is(err, errRefused) {
+	if got, err := read(t, cache.Store(&counting{refuse: true}, "https://example.org", Asker{Tenant: "b"}), "private", d); !errors.Is(err, errRefused) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	same := &page{text: string(data)}
-	if _, err := cache.Document(t.Context(), "b", "https://example.org/same", same.ask); err != nil {
+	if _, err := cache.Document(t.Context(), Asker{Tenant: "b"}, Wanted{Address: "https://example.org/same"}, same.ask); err != nil {
 		t.Fatal(err)
 	}
 	if cache.Used() != int64(len(data)+len("welcome"))+2*entryOverhead {
@@ -111,7 +153,7 @@ func TestDocumentIsFetchedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {
-			if got, err := cache.Document(t.Context(), "a", "https://example.org/x", server.ask); err != nil || string(got) != "one" {
+			if got, err := cache.Document(t.Context(), Asker{Tenant: "a"}, Wanted{Address: "https://example.org/x"}, server.ask); err != nil || string(got) != "one" {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
@@ -127,7 +169,7 @@ func TestLargeDocumentsAreNotKept(t *testing.T) {
 	cache := New(4<<10, time.Minute, time.Now)
 	server := &page{text: strings.Repeat("x", 2<<10), validator: "1"}
 	for range 2 {
-		if got, err := cache.Document(t.Context(), "a", "https://example.org/x", server.ask); err != nil || len(got) != len(server.text) {
+		if got, err := cache.Document(t.Context(), Asker{Tenant: "a"}, Wanted{Address: "https://example.org/x"}, server.ask); err != nil || len(got) != len(server.text) {
 			t.Errorf("got %d bytes, %v", len(got), err)
 		}
 	}

@@ -378,7 +378,7 @@ func TestOneCheckForEachTenantAndPeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := NewClient(pool, Options{Credentials: credentials}).Registry("http", home.name())
-		return shared.Store(r, r.Name(), user)
+		return shared.Store(r, r.Name(), cache.Asker{Tenant: user})
 	}
 	thousand := func(user string) (int, error) {
 		before, _ := home.counts()

@@ -38,7 +38,12 @@ func (o Origins) Of(ctx context.Context, item *v1alpha1.DeployItem, operation st
 	if err != nil {
 		return nil, err
 	}
-	return o.Sources.Read(ctx, landscape) // names the Context
+	found, err := o.Sources.Read(ctx, landscape)
+	if err != nil {
+		return nil, err // names the Context
+	}
+	found.Options.Job = item.Status.JobID
+	return found, nil
 }
 
 // Context reads the Context of an item.

@@ -83,6 +83,7 @@ func (r Finder) open(ctx context.Context, s *report.Subject, inst *v1alpha1.Inst
 		return r.unprepared(inst, err, "SetupRegistries", "")
 	}
 	s.Warn(ContextWarnings, from.Warnings)
+	from.Options.Job = inst.Status.JobID
 	found.session = component.NewSession(r.Components, from.Options)
 	found.Component, err = r.component(ctx, inst, found.session, from)
 	return err
@@ -185,11 +186,12 @@ func (r Finder) reportOverwrite(inst *v1alpha1.Installation, from *sources.Sourc
 }
 
 // Reopen finds the component version of a job again. Whoever gets a session closes it.
-func (r Finder) Reopen(ctx context.Context, landscape *v1alpha1.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
+func (r Finder) Reopen(ctx context.Context, inst *v1alpha1.Installation, landscape *v1alpha1.Context, definition *v1alpha1.ComponentDescriptorDefinition) (*plan.Component, *component.Session, error) {
 	from, err := r.Sources.Read(ctx, landscape)
 	if err != nil {
 		return nil, nil, err // names the object
 	}
+	from.Options.Job = inst.Status.JobID
 	session := component.NewSession(r.Components, from.Options)
 	opened, err := plan.OpenComponent(ctx, session, definition)
 	return opened, session, err // names the component version

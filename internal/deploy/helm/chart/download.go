@@ -25,7 +25,7 @@ func (l *Loader) remote(ctx context.Context, item *v1alpha1.DeployItem, source *
 	if err != nil {
 		return nil, err
 	}
-	session := component.NewSession(l.options.Components, component.Options{Tenant: item.Namespace})
+	session := component.NewSession(l.options.Components, component.Options{Tenant: item.Namespace, Job: item.Status.JobID})
 	defer session.Close() //nolint:errcheck // nothing is written
 	address := strings.TrimSpace(source.Archive.Remote.URL)
 	data, err := session.Reader().Download(ctx, address, maxPacked)

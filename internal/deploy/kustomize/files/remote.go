@@ -184,7 +184,7 @@ func (l *Loader) git(ctx context.Context, item *v1alpha1.DeployItem, source *api
 		}
 		return unpack(found.Data)
 	}
-	data, err := reader.Documents(ctx, "git "+address+" "+ref+" "+git.Ref.Commit, ask)
+	data, err := reader.Documents(ctx, cache.Wanted{Address: "git " + address + " " + ref + " " + git.Ref.Commit, Immutable: true}, ask)
 	if err != nil {
 		return nil, err // tells what it did
 	}
