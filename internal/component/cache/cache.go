@@ -42,7 +42,7 @@ type Cache struct {
 	max      int64
 	validity time.Duration
 	now      func() time.Time
-	locks    keyedLocks
+	turns    turns
 
 	mu      sync.Mutex
 	used    int64
@@ -148,21 +148,19 @@ func (s *store) Resolve(ctx context.Context, repository, reference string) (ocis
 	if manifest, known := s.cache.tag(key, began); known {
 		return manifest, nil
 	}
-	unlock, err := s.cache.locks.lock(ctx, fmt.Sprint(key))
-	if err != nil {
-		return ocispec.Descriptor{}, fmt.Errorf("wait for %s:%s: %w", at.repository, reference, err)
-	}
-	defer unlock()
-	if manifest, known := s.cache.tag(key, began); known {
-		return manifest, nil
-	}
-	asked := s.cache.event()
-	manifest, err := s.resolve(ctx, key, repository)
-	if err != nil {
-		return ocispec.Descriptor{}, err
-	}
-	s.cache.remember(key, answer{manifest: manifest, asked: asked})
-	return manifest, nil
+	var manifest ocispec.Descriptor
+	err := s.cache.turns.do(ctx, fmt.Sprint(key), func() (err error) {
+		var known bool
+		if manifest, known = s.cache.tag(key, began); known {
+			return nil
+		}
+		asked := s.cache.event()
+		if manifest, err = s.resolve(ctx, key, repository); err == nil {
+			s.cache.remember(key, answer{manifest: manifest, asked: asked})
+		}
+		return err
+	})
+	return manifest, err
 }
 
 // resolve asks for a manifest that is probably not there yet as a whole, and else
@@ -208,15 +206,16 @@ func (s *store) Open(ctx context.Context, repository string, wanted ocispec.Desc
 	if wanted.Size > s.cache.largest() {
 		return s.behind.Open(ctx, repository, wanted) // the store tells what it did
 	}
-	unlock, err := s.cache.locks.lock(ctx, fmt.Sprint(at, wanted.Digest))
-	if err != nil {
-		return nil, fmt.Errorf("wait for %s of %s: %w", wanted.Digest, at.repository, err)
-	}
-	defer unlock()
-	if data, found := s.cache.get(at, wanted.Digest); found {
-		return io.NopCloser(bytes.NewReader(data)), nil
-	}
-	return s.fetch(ctx, repository, wanted)
+	var content io.ReadCloser
+	err := s.cache.turns.do(ctx, fmt.Sprint(at, wanted.Digest), func() (err error) {
+		if data, found := s.cache.get(at, wanted.Digest); found {
+			content = io.NopCloser(bytes.NewReader(data))
+			return nil
+		}
+		content, err = s.fetch(ctx, repository, wanted)
+		return err
+	})
+	return content, err
 }
 
 // fetch reads a content of moderate size and keeps it. Where the size is not
@@ -353,38 +352,5 @@ func (c *Cache) put(at place, d digest.Digest, data []byte) {
 		c.order.Remove(last)
 		delete(c.content, old.digest)
 		c.used -= int64(len(old.data)) + entryOverhead
-	}
-}
-
-// keyedLocks lets one at a time do the work for a key.
-type keyedLocks struct {
-	mu   sync.Mutex
-	held map[string]chan struct{}
-}
-
-func (l *keyedLocks) lock(ctx context.Context, key string) (func(), error) {
-	for {
-		l.mu.Lock()
-		free, held := l.held[key]
-		if !held {
-			if l.held == nil {
-				l.held = map[string]chan struct{}{}
-			}
-			done := make(chan struct{})
-			l.held[key] = done
-			l.mu.Unlock()
-			return func() {
-				l.mu.Lock()
-				delete(l.held, key)
-				l.mu.Unlock()
-				close(done)
-			}, nil
-		}
-		l.mu.Unlock()
-		select {
-		case <-free:
-		case <-ctx.Done():
-			return nil, ctx.Err() // the caller tells what was waited for
-		}
 	}
 }

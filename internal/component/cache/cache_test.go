@@ -268,20 +268,6 @@ func TestManyAskAtOnce(t *testing.T) {
 	}
 }
 
-func TestWaitingEndsWithTheContext(t *testing.T) {
-	var locks keyedLocks
-	unlock, err := locks.lock(t.Context(), "key")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := locks.lock(ctx, "key"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func BenchmarkResolveAndRead(b *testing.B) {
 	behind, d := newStore("repo", "1", []byte("content"))
 	store := New(1<<20, time.Hour, time.Now).Store(behind, "r", Asker{Tenant: "a"})

@@ -55,11 +55,16 @@ func (c *Cache) Document(ctx context.Context, by Asker, wanted Wanted, ask Ask) 
 	if wanted.Digest == "" && !wanted.Immutable {
 		began = c.began(by)
 	}
-	unlock, err := c.locks.lock(ctx, fmt.Sprint(key))
-	if err != nil {
-		return nil, fmt.Errorf("wait for a download: %w", err)
-	}
-	defer unlock()
+	var data []byte
+	err := c.turns.do(ctx, fmt.Sprint(key), func() (err error) {
+		data, err = c.askFor(ctx, key, began, wanted, ask)
+		return err
+	})
+	return data, err
+}
+
+// askFor returns a document that is kept, or asks for it.
+func (c *Cache) askFor(ctx context.Context, key tagKey, began uint64, wanted Wanted, ask Ask) ([]byte, error) {
 	data, known := c.document(key, wanted.Digest)
 	if !wanted.Anew && known.asked >= began && c.now().Before(known.until) {
 		return data, nil
