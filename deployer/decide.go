@@ -160,9 +160,9 @@ func starts(item *v1alpha1.DeployItem) bool {
 }
 
 // unchanged reports whether the last success still stands for an item that only
-// wants to be deployed after a change.
+// wants to be deployed after a change. In a removal round there is something to remove.
 func unchanged(item *v1alpha1.DeployItem) bool {
-	return item.Spec.UpdateOnChangeOnly && item.Generation == item.Status.ObservedGeneration &&
+	return !job.IsRemoval(item.Status.JobID) && item.Spec.UpdateOnChangeOnly && item.Generation == item.Status.ObservedGeneration &&
 		item.Status.Phase.Current() == v1alpha1.DeployItemPhases.Succeeded
 }
 

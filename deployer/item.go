@@ -45,6 +45,8 @@ type Item struct {
 	stored *v1alpha1.DeployItem
 	// clusters says on which clusters the recorded objects are, once that was asked for.
 	clusters *apideployer.ClusterRecord
+	// parents are the Executions that were asked for in this attempt, by name.
+	parents map[string]*parent
 	// deadline is when the time of the job is over; zero if it has no limit.
 	deadline time.Time
 }

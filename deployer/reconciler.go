@@ -195,6 +195,9 @@ func (r *reconciler) attempt(ctx context.Context, seen *snapshot, decision decis
 		return ctrl.Result{}, nil
 	}
 	ended, shown := item.judge(result, err)
+	if ended == report.Succeeded && decision.do != finishUnchanged {
+		item.noteKept()
+	}
 	return r.report(ctx, item, ended, shown)
 }
 

@@ -51,6 +51,8 @@ type run struct {
 	// warned are the reasons of the warnings that were told, warnings what they say.
 	warned   map[string]struct{}
 	warnings []jobWarning
+	// kept are the objects that the item does not want any more and has kept.
+	kept []string
 	// exported says that the deployer has exported, or taken an export back; then export
 	// is where to, or nil.
 	exported bool

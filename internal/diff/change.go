@@ -35,6 +35,9 @@ type Object struct {
 	Applied map[string]any
 	// Unknown tells why nobody can tell what becomes of it.
 	Unknown string
+	// MovesTo names the DeployItem that takes the object over instead of its removal; then
+	// After is nil.
+	MovesTo string
 	// Beside is set if nothing of the item depends on what becomes of it.
 	Beside bool
 }

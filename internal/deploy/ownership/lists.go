@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/api/v1alpha1"
@@ -67,8 +66,7 @@ func (l *listed) means(object corev1.ObjectReference) bool {
 		}
 		return false
 	}
-	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
-	return l.Kind == object.Kind && l.Metadata.Name == object.Name && group(l.APIVersion) == group(object.APIVersion) &&
+	return l.Kind == object.Kind && l.Metadata.Name == object.Name && groupOf(l.APIVersion) == groupOf(object.APIVersion) &&
 		// A namespace in the manifest of an object without one has no effect.
 		(object.Namespace == "" || l.Metadata.Namespace == object.Namespace)
 }

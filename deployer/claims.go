@@ -1,0 +1,298 @@
+package deployer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer/internal/report"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/job"
+)
+
+// Others returns the other items of the namespace that deploy to the same cluster and stay:
+// none that is being deleted or that its Execution does not want any more. They are those of
+// the cache, except that the items of the same Execution are as that wants them: the cache may
+// not show all of them yet. They must not be changed.
+func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	list := &v1alpha1.DeployItemList{}
+	if err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the DeployItems of namespace %s: %w", i.Namespace, err)
+	}
+	own, err := i.parent(ctx, i.Labels[v1alpha1.ExecutionManagedByLabel])
+	if err != nil {
+		return nil, err
+	}
+	var others []*v1alpha1.DeployItem
+	for at := range list.Items {
+		other := &list.Items[at]
+		if other.Name == i.Name || other.DeletionTimestamp != nil {
+			continue
+		}
+		other, stays := own.wants(other)
+		if stays && i.sharesCluster(ctx, other) {
+			others = append(others, other)
+		}
+	}
+	for _, other := range own.unseen(list.Items) {
+		if i.sharesCluster(ctx, other) {
+			others = append(others, other)
+		}
+	}
+	return others, nil
+}
+
+// MayKeep reports whether the item may keep what it does not want any more until the end of
+// the job: a removal round comes then, in which it is asked again. Items of no Installation
+// have none.
+func (i *Item) MayKeep(ctx context.Context) (bool, error) {
+	name := i.Labels[v1alpha1.ExecutionManagedByLabel]
+	if name == "" || i.DeletionTimestamp != nil || job.IsRemoval(i.Status.JobID) {
+		return false, nil
+	}
+	own, err := i.parent(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if own.unknown {
+		return true, nil
+	}
+	// In a job of the item alone, nobody begins a removal round.
+	return own.installation != nil && own.installation.Annotations[v1alpha1.RemoveFirstAnnotation] != "true" &&
+		own.execution != nil && own.execution.Status.JobID == i.Status.JobID && job.Unfinished(own.execution.Status.JobID, own.execution.Status.JobIDFinished), nil
+}
+
+// MayMove reports whether somebody else in the same tree may still take over what the item
+// does not want any more, although nobody knows it yet: another item of the Execution whose
+// wants follow from a chart or a kustomization, or another part of the tree. Then the object
+// is kept until the removal round.
+func (i *Item) MayMove(ctx context.Context) (bool, error) {
+	if keeps, err := i.MayKeep(ctx); err != nil || !keeps {
+		return false, err
+	}
+	own, err := i.parent(ctx, i.Labels[v1alpha1.ExecutionManagedByLabel])
+	if err != nil {
+		return false, err
+	}
+	if own.unknown {
+		return true, nil
+	}
+	if subs := own.installation.Status.SubInstCache; own.installation.Labels[v1alpha1.EncompassedByLabel] != "" || subs != nil && len(subs.ActiveSubs)+len(subs.OrphanedSubs) > 0 {
+		return true, nil
+	}
+	return slices.ContainsFunc(own.templates, func(template v1alpha1.DeployItemTemplate) bool {
+		return template.Name != i.Labels[v1alpha1.ExecutionManagedNameLabel] && !ownership.KnownWants(&v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Type: template.Type}})
+	}), nil
+}
+
+// Yields reports whether the item may take an object over that bears the label of another
+// item, the holder: the holder is on its way out, or its configuration does not list the object
+// any more. A holder that does not exist yields nothing: it may be one of somebody else.
+func (i *Item) Yields(ctx context.Context, holderName string, object corev1.ObjectReference) (bool, error) {
+	holder := &v1alpha1.DeployItem{}
+	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: holderName}, holder)
+	if apierrors.IsNotFound(err) || holderName == i.Name {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read DeployItem %s, to which %s %s belongs: %w", holderName, object.Kind, object.Name, err)
+	}
+	if !i.sharesCluster(ctx, holder) {
+		return false, nil
+	}
+	if holder.DeletionTimestamp != nil {
+		return true, nil
+	}
+	of, err := i.parent(ctx, holder.Labels[v1alpha1.ExecutionManagedByLabel])
+	if err != nil {
+		return false, err
+	}
+	holder, stays := of.wants(holder)
+	if stays {
+		var leaving bool
+		if leaving, err = i.isLeaving(ctx, of); err != nil {
+			return false, err
+		}
+		stays = !leaving
+	}
+	return !stays || ownership.KnownWants(holder) && !ownership.Lists(holder, object), nil
+}
+
+// Keeps says which objects the item does not want any more and has kept, so that others may
+// take them over. With the end of the job, a condition says so; without any, it goes. The last
+// call of a job counts.
+func (i *Item) Keeps(objects ...string) { i.run.kept = slices.Clone(objects) }
+
+// Moved tells that an object belongs to another item from now on.
+func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem) {
+	name := to.Labels[v1alpha1.ExecutionManagedNameLabel]
+	if name == "" {
+		name = to.Name
+	}
+	i.reconciler.events.Eventf(i.DeployItem, nil, corev1.EventTypeNormal, "Moved", "ReconcileDeployItem", "%s", job.Note(object+" moved to deploy item "+name))
+	log.FromContext(ctx).Info("an object moved to another item", "object", object, "to", to.Name)
+}
+
+// noteKept brings into the status at the end of a job what the item has kept in it.
+func (i *Item) noteKept() {
+	if len(i.run.kept) == 0 {
+		job.DropCondition(&i.Status.Conditions, v1alpha1.PendingRemovalsCondition)
+		return
+	}
+	are, them := "are", "them"
+	if len(i.run.kept) == 1 {
+		are, them = "is", "it"
+	}
+	job.SetCondition(&i.Status.Conditions, v1alpha1.Condition{
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: "Kept", ObservedGeneration: i.Generation,
+		Message: fmt.Sprintf("%s %s removed at the end of the job unless another deploy item takes %s over", listing(i.run.kept), are, them),
+	}, report.Stamp(i.reconciler.now()))
+}
+
+// sharesCluster reports whether another item deploys to the cluster of the item: by the same
+// Target, or by one that says the same, as each Installation has its own copy of a Target.
+func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bool {
+	if !hasTarget(i.DeployItem) || !hasTarget(other) {
+		return false
+	}
+	if other.Spec.Target.Name == i.Spec.Target.Name {
+		return true
+	}
+	own, its := i.Target, &v1alpha1.Target{}
+	if own == nil {
+		return false
+	}
+	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: other.Spec.Target.Name}, its)
+	return err == nil && apiequality.Semantic.DeepEqual(own.Spec, its.Spec)
+}
+
+// pendingNotWanted is the reason of the condition PendingRemovals of an Installation that its
+// parent does not want any more.
+const pendingNotWanted = "NotWanted"
+
+// parent is what is known of the Execution of an item, as it is stored.
+type parent struct {
+	// unknown says that it may not be read.
+	unknown bool
+	// execution is nil if there is none.
+	execution *v1alpha1.Execution
+	templates v1alpha1.DeployItemTemplateList
+	// installation is nil if there is none.
+	installation *v1alpha1.Installation
+}
+
+// parent reads an Execution and its Installation, once in an attempt. The cache may be behind,
+// or not have them.
+func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
+	if name == "" {
+		return &parent{}, nil
+	}
+	if found := i.parents[name]; found != nil {
+		return found, nil
+	}
+	found := &parent{execution: &v1alpha1.Execution{}, installation: &v1alpha1.Installation{}}
+	for _, object := range []client.Object{found.execution, found.installation} {
+		// They have the same name.
+		err := i.reconciler.live.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: name}, object)
+		switch {
+		case apierrors.IsForbidden(err):
+			// A deployer elsewhere may have fewer rights.
+			found.unknown = true
+		case client.IgnoreNotFound(err) != nil:
+			return nil, fmt.Errorf("read what DeployItem %s/%s belongs to: %w", i.Namespace, i.Name, err)
+		}
+	}
+	if found.execution.UID == "" {
+		found.execution = nil
+	} else {
+		var err error
+		if found.templates, err = found.execution.Spec.Items(); err != nil {
+			// Its own job tells it; what it wants is not known.
+			found.unknown = true
+		}
+	}
+	if found.installation.UID == "" {
+		found.installation = nil
+	}
+	if i.parents == nil {
+		i.parents = map[string]*parent{}
+	}
+	i.parents[name] = found
+	return found, nil
+}
+
+// wants returns an item as its Execution wants it, and whether it is wanted at all. An item of
+// another Execution, or of one that is not known, is as it is.
+func (p *parent) wants(item *v1alpha1.DeployItem) (*v1alpha1.DeployItem, bool) {
+	if p.unknown || p.execution == nil || item.Labels[v1alpha1.ExecutionManagedByLabel] != p.execution.Name {
+		return item, true
+	}
+	at := slices.IndexFunc(p.templates, func(template v1alpha1.DeployItemTemplate) bool {
+		return template.Name == item.Labels[v1alpha1.ExecutionManagedNameLabel]
+	})
+	if at < 0 {
+		return item, false
+	}
+	wanted := item.DeepCopy()
+	p.fill(wanted, &p.templates[at])
+	return wanted, true
+}
+
+// unseen returns the items that the Execution wants and that are not among others.
+func (p *parent) unseen(seen []v1alpha1.DeployItem) []*v1alpha1.DeployItem {
+	if p.unknown || p.execution == nil || p.execution.Status.DeployItemCache == nil {
+		return nil
+	}
+	var unseen []*v1alpha1.DeployItem
+	for _, pair := range p.execution.Status.DeployItemCache.ActiveDIs {
+		at := slices.IndexFunc(p.templates, func(template v1alpha1.DeployItemTemplate) bool { return template.Name == pair.SpecName })
+		if at < 0 || slices.ContainsFunc(seen, func(item v1alpha1.DeployItem) bool { return item.Name == pair.ObjectName }) {
+			continue
+		}
+		item := &v1alpha1.DeployItem{}
+		item.Namespace, item.Name = p.execution.Namespace, pair.ObjectName
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: p.execution.Name, v1alpha1.ExecutionManagedNameLabel: pair.SpecName}
+		p.fill(item, &p.templates[at])
+		unseen = append(unseen, item)
+	}
+	return unseen
+}
+
+func (p *parent) fill(item *v1alpha1.DeployItem, template *v1alpha1.DeployItemTemplate) {
+	item.Spec.Type, item.Spec.Target, item.Spec.Configuration = template.Type, template.Target, template.Configuration
+}
+
+// isLeaving reports whether all items of an Execution are on their way out: it is being
+// deleted, or its Installation or one above is, or is not wanted by its parent any more.
+func (i *Item) isLeaving(ctx context.Context, of *parent) (bool, error) {
+	if of.unknown || of.execution == nil {
+		return false, nil
+	}
+	if of.execution.DeletionTimestamp != nil {
+		return true, nil
+	}
+	for inst := of.installation; inst != nil; {
+		pending := job.GetCondition(inst.Status.Conditions, v1alpha1.PendingRemovalsCondition)
+		if inst.DeletionTimestamp != nil || pending != nil && pending.Reason == pendingNotWanted {
+			return true, nil
+		}
+		name := inst.Labels[v1alpha1.EncompassedByLabel]
+		if name == "" {
+			return false, nil
+		}
+		above, err := i.parent(ctx, name)
+		if err != nil {
+			return false, err
+		}
+		inst = above.installation
+	}
+	return false, nil
+}
