@@ -153,9 +153,11 @@ func handsOver(s snapshot) bool {
 	if !awaited(s) {
 		return false
 	}
-	phases := v1alpha1.InstallationPhases
+	phases, phase := v1alpha1.InstallationPhases, s.parent.Status.InstallationPhase
 	if s.exec.DeletionTimestamp != nil {
-		return s.parent.Status.InstallationPhase == phases.TriggerDelete || s.parent.Status.InstallationPhase == phases.Deleting
+		// Another client may have deleted it: it goes with the next job of the parent, whatever
+		// that is about.
+		return phase == phases.CleanupOrphaned || phase == phases.Progressing || phase == phases.TriggerDelete || phase == phases.Deleting
 	}
 	return job.HandsDown(s.parent)
 }

@@ -127,9 +127,11 @@ func (r *Reconciler) noteChildren(s *snapshot, made *product) {
 	job.DropCondition(&status.Conditions, v1alpha1.CreateImportsCondition)
 	s.subject.Status.SetTrue(v1alpha1.EnsureSubInstallationsCondition, "InstallationsInstalled", "All Installations are successfully installed", now)
 	if s.Exec != nil {
-		status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.Exec.Name, Namespace: s.Exec.Namespace}
+		noteExecution(s)
 		s.subject.Status.SetTrue(v1alpha1.ReconcileExecutionCondition, "ExecutionDeployed", "Deployed execution item", now)
 	} else {
+		// Another client may have deleted the one of an earlier job.
+		status.ExecutionReference = nil
 		job.DropCondition(&status.Conditions, v1alpha1.ReconcileExecutionCondition)
 	}
 	r.noteExports(s, made.stored != nil)
@@ -272,6 +274,7 @@ func (r *Reconciler) ensureExecution(ctx context.Context, s *snapshot, items v1a
 		if err := r.Client.Create(ctx, exec); err != nil {
 			return r.nameTaken(ctx, s.Inst, err)
 		}
+		r.created.Note(s.Inst.UID, exec.Name, r.Now())
 	case wanted.Update:
 		if err := r.Client.Update(ctx, exec); err != nil {
 			return err // the caller tells what is written

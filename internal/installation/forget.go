@@ -29,4 +29,9 @@ func (r *Reconciler) forgetObject(inst client.Object) {
 }
 
 // forgetExecution ends what is remembered of an Execution that is gone.
-func (r *Reconciler) forgetExecution(exec client.Object) { r.written.Forget(exec.GetUID()) }
+func (r *Reconciler) forgetExecution(exec client.Object) {
+	r.written.Forget(exec.GetUID())
+	if parent, isChild := job.OwnerOf(exec, "Installation"); isChild {
+		r.created.Drop(parent.UID, exec.GetName())
+	}
+}

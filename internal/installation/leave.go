@@ -67,8 +67,9 @@ func (r *Reconciler) deleteChild(ctx context.Context, child client.Object) error
 	return client.IgnoreNotFound(r.Client.Delete(ctx, child, client.Preconditions{UID: &uid}))
 }
 
-// confirm asks the API server whether the Execution is gone: the cache may be behind,
-// unless it has shown that the Execution was being deleted.
+// confirm asks the API server whether the Execution exists: the cache may be behind,
+// unless it has shown that the Execution was being deleted. The answer is remembered, so that
+// not each look asks again.
 func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	if r.leaving.has(s.Inst.UID) {
 		s.Gone = true
@@ -79,8 +80,11 @@ func (r *Reconciler) confirm(ctx context.Context, s *snapshot) error {
 	switch err := r.Reader.Get(ctx, reference.NamespacedName(), exec); {
 	case err == nil && facts.AsOwner(s.Inst).Owns(exec):
 		s.Exec = exec
+		r.created.Note(s.Inst.UID, exec.Name, r.Now())
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Execution %s: %w", reference.Name, err)
+	default:
+		r.leaving.note(s.Inst.UID, true)
 	}
 	s.Gone = true
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -96,7 +95,7 @@ type Reconciler struct {
 	trees     tree.Memory
 	relations kin.Relations
 	arrivals  observe.Arrivals
-	// created are the subinstallations that the cache has not shown yet.
+	// created are the subinstallations and the Execution that the cache has not shown yet.
 	created current.Creations
 	once    sync.Once
 	reports *report.Reporter
@@ -216,31 +215,36 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 	if err := r.sight().Family(ctx, &s.Family); err != nil {
 		return false, err
 	}
-	isShown := func(name string) bool {
-		return slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return sub.Name == name })
+	if err := r.observeExecution(ctx, s); err != nil {
+		return false, err // says what was read
 	}
-	if err := r.created.Await(inst.UID, isShown, r.Now()); err != nil {
+	if err := r.created.Await(inst.UID, s.shows, r.Now()); err != nil {
 		return false, err // says what is waited for
 	}
-	exec := &v1alpha1.Execution{}
-	switch err := r.Client.Get(ctx, request.NamespacedName, exec); {
-	case apierrors.IsNotFound(err):
-		if err := r.observeUnstored(ctx, s); err != nil {
-			return false, err
-		}
-	case err != nil:
-		return false, fmt.Errorf("read Execution %s: %w", request, err)
-	case facts.AsOwner(inst).Owns(exec):
-		if err := r.awaitExecution(ctx, inst, exec); err != nil {
-			return false, err // says what was read
-		}
-		s.Exec = exec
-		r.leaving.note(inst.UID, exec.DeletionTimestamp != nil)
-		s.Condemned = r.condemned.has(inst.UID)
+	err := r.observeUnstored(ctx, s)
+	if err != nil {
+		return false, err
 	}
-	var err error
 	s.Leftover, err = r.keeper().Leftover(ctx, inst)
 	return err == nil, err
+}
+
+// observeExecution reads the Execution.
+func (r *Reconciler) observeExecution(ctx context.Context, s *snapshot) error {
+	key, exec := client.ObjectKeyFromObject(s.Inst), &v1alpha1.Execution{}
+	switch err := r.Client.Get(ctx, key, exec); {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("read Execution %s: %w", key, err)
+	case facts.AsOwner(s.Inst).Owns(exec):
+		if err := r.awaitExecution(ctx, s.Inst, exec); err != nil {
+			return err // says what was read
+		}
+		s.Exec = exec
+		r.leaving.note(s.Inst.UID, exec.DeletionTimestamp != nil)
+		s.Condemned = r.condemned.has(s.Inst.UID)
+	}
+	return nil
 }
 
 // ways are how steps are carried out.
@@ -255,9 +259,9 @@ var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 
-// waitsForPlan are the steps that come for what is worked out elsewhere, and the one before
+// waitsForPlan are the steps that come for what is worked out elsewhere, and those before
 // them.
-var waitsForPlan = map[decide.Step]bool{decide.Look: true, decide.BringUp: true, decide.CarryOn: true, decide.Complete: true}
+var waitsForPlan = map[decide.Step]bool{decide.Confirm: true, decide.Look: true, decide.BringUp: true, decide.CarryOn: true, decide.Complete: true}
 
 // apply carries a step out.
 func (r *Reconciler) apply(ctx context.Context, s *snapshot, next decide.Decision) error {

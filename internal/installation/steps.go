@@ -131,9 +131,14 @@ func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
 	return nil
 }
 
-// clear waits until subinstallations that are being deleted are gone.
+// clear waits for the end of children that are being deleted.
 func (r *Reconciler) clear(ctx context.Context, s *snapshot) error {
 	s.Inst.Status.SubInstCache = nil
+	if s.Exec != nil {
+		// An attempt whose job was not stored may have created it: with the reference, it gets
+		// the job.
+		noteExecution(s)
+	}
 	noteDeployed(s.Inst)
 	return r.enter(ctx, s, v1alpha1.PhaseStringCleanupOrphaned)
 }
@@ -173,6 +178,11 @@ func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error
 	}
 	s.unsaved = false
 	return r.started(ctx, s)
+}
+
+// noteExecution notes the Execution in the status.
+func noteExecution(s *snapshot) {
+	s.Inst.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: s.Exec.Name, Namespace: s.Exec.Namespace}
 }
 
 // save stores a job that has begun, because what comes next takes its time.

@@ -42,6 +42,11 @@ func (s *snapshot) children() []child {
 	return children
 }
 
+// shows reports whether a child of a name was observed.
+func (s *snapshot) shows(name string) bool {
+	return slices.ContainsFunc(s.children(), func(c child) bool { return c.GetName() == name })
+}
+
 // markDeleted notes that all children are being deleted. The subinstallations that were
 // read are shared.
 func (s *snapshot) markDeleted(now metav1.Time) {

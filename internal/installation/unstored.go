@@ -16,7 +16,7 @@ import (
 // question: they come by the watch that brings the Installation with the job that is
 // stored first then.
 func (r *Reconciler) observeUnstored(ctx context.Context, s *snapshot) error {
-	if !r.unstored.has(s.Inst.UID) {
+	if s.Exec != nil || !r.unstored.has(s.Inst.UID) {
 		return nil
 	}
 	exec := &v1alpha1.Execution{}

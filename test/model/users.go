@@ -87,6 +87,10 @@ func (u *users) act() {
 		u.meddle(subs[u.world.random.IntN(len(subs))])
 		return
 	}
+	if executions := keysOf(u.world.store.objects["Execution"]); len(executions) > 0 && u.world.random.IntN(16) == 0 {
+		u.removeExecution(executions[u.world.random.IntN(len(executions))])
+		return
+	}
 	name := installations[u.world.random.IntN(len(installations))]
 	stored, err := u.world.store.get("Installation", homeOf(name))
 	if err != nil {
@@ -181,6 +185,15 @@ func (u *users) remove(inst *v1alpha1.Installation) {
 	// A deletion is a generation of its own.
 	if wanted, ok := u.wanted[inst.UID]; ok {
 		wanted[inst.Generation+1] = wanted[inst.Generation]
+	}
+}
+
+// removeExecution deletes an Execution, which is none of a user's business: it goes with the
+// next job of its Installation.
+func (u *users) removeExecution(key types.NamespacedName) {
+	u.world.note("user: delete Execution %s", key.Name)
+	if err := u.world.store.remove(u.world.store.objects["Execution"][key], nil); err != nil {
+		panic(err)
 	}
 }
 

@@ -12,18 +12,21 @@ import (
 	"go.landscaper.dev/internal/job/published"
 )
 
-// decideLeaving looks at subinstallations that are being deleted: those that are no
-// longer wanted, and those that somebody has deleted. The others get the job when they
-// are gone, because they may bring up the same.
+// decideLeaving looks at children that are being deleted: subinstallations that are no
+// longer wanted, and children that another client has deleted. The others get the job when
+// these do not exist any more, because they may bring up the same.
 func decideLeaving(s Situation) Decision {
 	subs := kin.Leaving(s.Family)
 	if sub, running := kin.Busy(subs, s.Inst.Status.JobID); running {
 		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
+	leaves := kin.ExecutionLeaves(s.Family)
 	switch {
+	case leaves && s.Exec.Status.JobIDFinished != s.Inst.Status.JobID:
+		return untilChildren(s, job.OnChange("Execution", s.Exec.Name))
 	case len(subs) > 0 && traceable(s):
 		return doing(Trace)
-	case len(subs) > 0:
+	case leaves || len(subs) > 0:
 		return failure(job.NewError(published.HandlePhaseCleanupOrphaned, "AllOrphanedSubinstallationsFailed", whyFailed(s, "subinstallations that are no longer wanted could not be deleted"), v1alpha1.ErrorForInfoOnly))
 	case hasWritten(s.Inst):
 		return doing(HandOver)
@@ -42,10 +45,10 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 func decideChildren(s Situation) Decision {
 	status := &s.Inst.Status
 	if sub, running := kin.Busy(s.Subs, status.JobID); running {
-		return untilChildren(s, job.OnChange("Installation", sub.Name))
+		return untilChildren(s, job.OnChange("Installation", sub.Name), removed(s)...)
 	}
-	if status.ExecutionReference != nil && (s.Exec == nil || s.Exec.Status.JobIDFinished != status.JobID) {
-		return untilChildren(s, job.OnChange("Execution", s.Inst.Name))
+	if status.ExecutionReference != nil && s.Exec != nil && s.Exec.Status.JobIDFinished != status.JobID {
+		return untilChildren(s, job.OnChange("Execution", s.Inst.Name), removed(s)...)
 	}
 	switch err := childrenError(s); {
 	case err == nil:
@@ -58,11 +61,13 @@ func decideChildren(s Situation) Decision {
 }
 
 // untilChildren lets a job rest until its children go on, and shows what keeps these from
-// it: the root has to name the blocker through all levels.
-func untilChildren(s Situation, wake job.Wake) Decision {
+// it: the root has to name the blocker through all levels. Further causes come before those
+// of the children.
+func untilChildren(s Situation, wake job.Wake, further ...cause.Cause) Decision {
 	status := &s.Inst.Status
 	shows := job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime)
 	found, again := kin.Obstacles(tree(s), status.JobID, s.Now)
+	found = append(further, found...)
 	due, later := shows.Due(cause.List(found), s.Now)
 	switch {
 	case due && traceable(s):
@@ -89,7 +94,7 @@ func tree(s Situation) kin.Tree {
 // childrenError says why children have failed: the causes first, and the way to each after
 // it. It is nil if all have succeeded.
 func childrenError(s Situation) error {
-	gone := kin.Absent(s.Family)
+	gone := removed(s)
 	failed := len(gone) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
 		slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool {
 			return sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded
@@ -97,12 +102,24 @@ func childrenError(s Situation) error {
 	if !failed {
 		return nil
 	}
-	causes := kin.Failures(tree(s), s.Inst.Status.JobID)
-	for _, name := range gone {
-		causes = append(causes, cause.Cause{Message: "another client has deleted Installation " + name + " during the job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile"})
-	}
+	causes := append(kin.Failures(tree(s), s.Inst.Status.JobID), gone...)
 	message := cmp.Or(cause.List(causes), "children have failed, and do not say why")
 	return job.NewError(published.BuildErrorIfFailedChild, failureOf(s), message, v1alpha1.ErrorForInfoOnly)
+}
+
+// removed are the children that the job has written and that do not exist any more.
+func removed(s Situation) []cause.Cause {
+	var causes []cause.Cause
+	add := func(child string) {
+		causes = append(causes, cause.Cause{Message: child + " was deleted by another client during the job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile"})
+	}
+	if s.Inst.Status.ExecutionReference != nil && s.Exec == nil && s.Gone {
+		add("Execution " + s.Inst.Name)
+	}
+	for _, name := range kin.Absent(s.Family) {
+		add("Installation " + name)
+	}
+	return causes
 }
 
 // whyFailed says why children have failed, or what is said if they do not tell.

@@ -114,9 +114,12 @@ func needsAcceptance(s Situation) bool {
 // the job begins again.
 func decidePhase(s Situation) Decision {
 	phases := v1alpha1.InstallationPhases
+	if missesExecution(s) {
+		return doing(Confirm)
+	}
 	switch s.Inst.Status.InstallationPhase {
 	case phases.Init, phases.ObjectsCreated:
-		if len(kin.Leaving(s.Family)) > 0 {
+		if len(kin.Leaving(s.Family)) > 0 || kin.ExecutionLeaves(s.Family) {
 			return doing(Clear)
 		}
 		return ByInputs(s)
@@ -132,6 +135,18 @@ func decidePhase(s Situation) Decision {
 		return decideDeletion(s)
 	}
 	return doing(Begin)
+}
+
+// missesExecution reports whether a job that deploys has an Execution that no cache shows.
+// One that another client has removed would be waited for without an end, so that the API
+// server has the last word.
+func missesExecution(s Situation) bool {
+	phases := v1alpha1.InstallationPhases
+	switch s.Inst.Status.InstallationPhase {
+	case phases.Init, phases.ObjectsCreated, phases.CleanupOrphaned, phases.Progressing:
+		return s.Inst.Status.ExecutionReference != nil && s.Exec == nil && !s.Gone
+	}
+	return false
 }
 
 // ByInputs chooses what to do before anything is rendered.
@@ -176,7 +191,7 @@ func canAbandon(s Situation) bool {
 	case v1alpha1.InstallationPhases.Init:
 		return true
 	case v1alpha1.InstallationPhases.CleanupOrphaned:
-		return len(kin.Leaving(s.Family)) == 0
+		return len(kin.Leaving(s.Family)) == 0 && !kin.ExecutionLeaves(s.Family)
 	}
 	return false
 }

@@ -108,7 +108,8 @@ func TestChildrenError(t *testing.T) {
 	}{
 		{"the cause, without what follows", []given.Option{failed("b", "TemplatingFailed", "no capacity"), failed("c", kin.PredecessorFailed, "depending on b"), given.WithSub("d", "a", "a", "Succeeded")}, "no capacity; in b"},
 		{"several causes", []given.Option{failed("b", "x", "1"), failed("c", "x", "2"), failed("d", "x", "3"), failed("e", "x", "4"), failed("f", "x", "5")}, "1; in b\n2; in c\n3; in d\nand 2 more"},
-		{"one was deleted", []given.Option{given.Written("b")}, "another client has deleted Installation b during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"one was deleted", []given.Option{given.Written("b")}, "Installation b was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
+		{"the Execution was deleted", []given.Option{given.AwaitingExecution, given.Asked}, "Execution x was deleted by another client during the job: start another job with the annotation landscaper.gardener.cloud/operation: reconcile"},
 		{"the Execution, too", []given.Option{failed("b", "x", "1"), given.WithExecution("a", "a", "Failed"), func(s *decide.Situation) { s.Exec.Status.LastError = &v1alpha1.Error{Message: "2"} }}, "1; in b\n2"},
 		{"a long message is cut", []given.Option{failed("b", "x", strings.Repeat("y", 3000))}, strings.Repeat("y", 1000) + " ...; in b"},
 		{"many", slices.Repeat([]given.Option{failed("b", kin.PredecessorFailed, "x")}, 25), "x; in b"},

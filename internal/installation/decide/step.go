@@ -32,7 +32,7 @@ const (
 	Adopt Step = "adopt"
 	// Begin enters the first phase of a job that was handed over.
 	Begin Step = "begin"
-	// Clear lets subinstallations that are being deleted go first.
+	// Clear waits for the end of children that are being deleted.
 	Clear Step = "clear"
 	// Look reads what the children are made from.
 	Look Step = "look"
@@ -56,7 +56,7 @@ const (
 	Survey Step = "survey"
 	// Remove deletes the children.
 	Remove Step = "remove"
-	// Confirm asks the API server whether the children are gone.
+	// Confirm asks the API server whether the Execution exists.
 	Confirm Step = "confirm"
 	// Explain tells users that a deletion waits for a job.
 	Explain Step = "explain"

@@ -31,7 +31,7 @@ func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
 func updateOf(s Situation, changed []string) *v1alpha1.DataUpdate {
 	status := &s.Inst.Status
 	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&
-		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family)
+		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && !kin.ExecutionLeaves(s.Family) && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family)
 	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
 }
 

@@ -20,7 +20,7 @@ func TestDecideUpdate(t *testing.T) {
 		want    decide.Step
 	}{
 		{"a deployer asks a root for it", []given.Option{given.Requested("data-update"), given.Finalized, given.Jobs("a", "a", "Succeeded")}, decide.Admit},
-		{"it waits for the running job", []given.Option{given.Requested("data-update"), given.Finalized, given.AwaitingExecution, given.Jobs("a", "", "Progressing")}, decide.Rest},
+		{"it waits for the running job", []given.Option{given.Requested("data-update"), given.Finalized, given.WithExecution("a", "z", "Progressing"), given.Jobs("a", "", "Progressing")}, decide.Rest},
 		{"a subinstallation has none of its own", []given.Option{given.Sub, given.Requested("data-update"), given.Jobs("a", "a", "Succeeded")}, decide.Dismiss},
 		{"what could not be deleted is not tried again by it", []given.Option{given.Deleting, given.Finalized, given.Requested("data-update"), given.Jobs("a", "a", "DeleteFailed")}, decide.Dismiss},
 		{"first it is looked what is imported", running(given.Updating(true, "x")), decide.Look},
@@ -57,6 +57,7 @@ func TestUpdateOf(t *testing.T) {
 		{"a subinstallation is gone", []given.Option{given.Jobs("a", "a", "Succeeded"), given.Written("s")}, false},
 		{"a subinstallation is to go", []given.Option{given.Jobs("a", "a", "Succeeded"), given.Written("s"), given.WithSub("(s)", "a", "a", "Succeeded")}, false},
 		{"the Execution is gone", []given.Option{given.Jobs("a", "a", "Succeeded"), given.AwaitingExecution}, false},
+		{"the Execution is being deleted", []given.Option{given.Jobs("a", "a", "Succeeded"), given.WithExecution("a", "a", "Succeeded"), given.ExecutionDeleted}, false},
 		{"an attempt that was lost has changed the Execution", []given.Option{given.Jobs("a", "a", "Succeeded"), given.WithExecution("a", "a", "Succeeded"), func(s *decide.Situation) { s.Exec.Generation++ }}, false},
 		{"or a subinstallation", []given.Option{given.Jobs("a", "a", "Succeeded"), given.Written("s"), given.WithSub("s", "a", "a", "Succeeded"), func(s *decide.Situation) { s.Subs[0].Generation++ }}, false},
 	}

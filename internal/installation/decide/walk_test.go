@@ -30,6 +30,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	itself := [][]given.Option{
 		{none, given.Sub}, {none, given.Generations(2, 1)},
 		{none, given.AwaitingExecution, given.WithExecution("a", "", "Progressing"), given.WithExecution("b", "b", "Succeeded"), given.WithExecution("b", "b", "Failed"),
+			func(s *decide.Situation) { given.WithExecution("b", "a", "Deleting")(s); given.ExecutionDeleted(s) },
 			func(s *decide.Situation) { given.WithExecution("a", "a", "Dancing")(s); given.WithoutReference(s) }},
 		{none, given.Asked}, {none, given.Left, func(s *decide.Situation) { given.Left(s); given.Untidy(s) }},
 		{none, given.Looked(nil), given.Looked(func(in *decide.Inputs) { in.Landscape = nil }), given.Looked(func(in *decide.Inputs) { in.Missing = given.Missing("a", "b") }),

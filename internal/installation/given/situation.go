@@ -102,6 +102,11 @@ func WithExecution(id, finished string, phase v1alpha1.ExecutionPhase) Option {
 	}
 }
 
+// ExecutionDeleted lets the Execution wait for its deletion.
+func ExecutionDeleted(s *decide.Situation) {
+	s.Exec.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+}
+
 // WithoutReference lets the status forget the Execution.
 func WithoutReference(s *decide.Situation) { s.Inst.Status.ExecutionReference = nil }
 

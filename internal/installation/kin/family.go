@@ -72,6 +72,9 @@ func Leaving(f Family) []*v1alpha1.Installation {
 	return subs
 }
 
+// ExecutionLeaves reports whether the Execution is being deleted.
+func ExecutionLeaves(f Family) bool { return f.Exec != nil && f.Exec.DeletionTimestamp != nil }
+
 // Busy returns the first of some children that has not finished a job.
 func Busy(subs []*v1alpha1.Installation, jobID string) (*v1alpha1.Installation, bool) {
 	for _, sub := range subs {
