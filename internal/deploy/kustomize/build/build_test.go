@@ -181,7 +181,7 @@ func TestRefused(t *testing.T) {
 // TestRefusedChanges shows what is refused of patches and generators.
 func TestRefusedChanges(t *testing.T) {
 	checkRefused(t, []refusal{
-		{"a patch without an object", "{patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {k: " + word + "}}'}]}", files{"a.yaml": configMap}, "no resource matches strategic merge patch"},
+		{"a patch without an object", "{patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {k: " + word + "}}'}]}", files{"a.yaml": configMap}, `patches[0]: no resource matches strategic merge patch "ConfigMap.v1/other": correct apiVersion, kind, name and namespace of the patch, or remove it`},
 		{"a patch that is none", "{patches: [{patch: " + word + "}]}", files{"a.yaml": configMap}, "patches[0]: it is neither"},
 		{"an empty patch", "{patches: [{patch: ' '}]}", files{"a.yaml": configMap}, "patches[0]: it is empty"},
 		{"a JSON patch without a target", "{patches: [{patch: '[{op: add, path: /a, value: " + word + "}]'}]}", files{"a.yaml": configMap}, "needs a target"},

@@ -54,15 +54,16 @@ func (g *guard) write(id, directory string, own *part, content *types.Kustomizat
 // patches reads patches. All of them become inline ones without aliases.
 func (g *guard) patches(own *part, _, directory string, content *types.Kustomization) error {
 	for i := range content.Patches {
-		if err := g.patch(own, directory, &content.Patches[i]); err != nil {
-			return fmt.Errorf("patches[%d]: %w", i, err)
+		place := fmt.Sprintf("patches[%d]", i)
+		if err := g.patch(own, directory, place, &content.Patches[i]); err != nil {
+			return fmt.Errorf("%s: %w", place, err)
 		}
 	}
 	return nil
 }
 
 // patch reads a patch and makes it an inline one.
-func (g *guard) patch(own *part, directory string, patch *types.Patch) error {
+func (g *guard) patch(own *part, directory, place string, patch *types.Patch) error {
 	text := []byte(patch.Patch)
 	switch {
 	case patch.Path != "" && patch.Patch != "":
@@ -86,7 +87,7 @@ func (g *guard) patch(own *part, directory string, patch *types.Patch) error {
 	if err != nil {
 		return err
 	}
-	if err := g.checkPatch(own, documents, patch.Target != nil); err != nil {
+	if err := g.checkPatch(own, documents, place, patch.Target != nil); err != nil {
 		return err
 	}
 	patch.Path, patch.Patch = "", string(joined(documents))
@@ -95,7 +96,7 @@ func (g *guard) patch(own *part, directory string, patch *types.Patch) error {
 }
 
 // checkPatch refuses what is no patch, so that the library has nothing to quote.
-func (g *guard) checkPatch(own *part, documents [][]byte, hasTarget bool) error {
+func (g *guard) checkPatch(own *part, documents [][]byte, place string, hasTarget bool) error {
 	if len(documents) == 0 {
 		return errors.New("it is empty")
 	}
@@ -111,6 +112,9 @@ func (g *guard) checkPatch(own *part, documents [][]byte, hasTarget bool) error 
 				return errors.New("a patch with a target must be one document")
 			}
 			g.note(content)
+			if !hasTarget {
+				g.locatePatch(content, place)
+			}
 		case []any:
 			if !hasTarget || len(documents) > 1 {
 				return errors.New("a JSON patch must be one document, and needs a target")

@@ -35,6 +35,9 @@ type guard struct {
 	// values are what messages must not repeat, names are what they may.
 	values []any
 	names  []string
+	// patched are the entries of patches without a target, by the objects that they change as
+	// the library names these.
+	patched map[string]string
 }
 
 // part is a kustomization or a directory that was handed over.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
 	"go.landscaper.dev/internal/render/mask"
 )
 
@@ -53,12 +55,49 @@ func (g *guard) explain(err error) error {
 		names[name] = true
 	}
 	text = mask.Of(without(g.values, names)).Hide(text)
+	text = g.unmatched(text)
 	text = g.withNames(text)
 	text = recursed.ReplaceAllString(text, "kustomization $1")
 	if len(text) > maxMessage {
 		text = strings.ToValidUTF8(text[:maxMessage], "") + " ..."
 	}
 	return errors.New(text)
+}
+
+// unmatchedPatch is how the library says that a patch without a target changes an object
+// that the kustomization does not have.
+var unmatchedPatch = regexp.MustCompile(`no resource matches strategic merge patch "([^"]*)": no matches for Id \S*; failed to find unique target for patch \S*`)
+
+// unmatched names the patch that changes no object, and the next step.
+func (g *guard) unmatched(text string) string {
+	return unmatchedPatch.ReplaceAllStringFunc(text, func(said string) string {
+		id := unmatchedPatch.FindStringSubmatch(said)[1]
+		place := ""
+		if known := g.patched[id]; known != "" {
+			place = known + ": "
+		}
+		object := strings.NewReplacer(".[noGrp]", "", ".[noNs]", "", ".[noVer]", "").Replace(id)
+		return place + `no resource matches strategic merge patch "` + object + `": correct apiVersion, kind, name and namespace of the patch, or remove it`
+	})
+}
+
+// locatePatch notes which entry of the patches changes an object. Entries of several
+// kustomizations may change objects of one name: then the entry is not named.
+func (g *guard) locatePatch(object map[string]any, place string) {
+	text := func(from map[string]any, key string) string {
+		value, _ := from[key].(string)
+		return value
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	group, version := resid.ParseGroupVersion(text(object, "apiVersion"))
+	id := resid.NewResIdWithNamespace(resid.NewGvk(group, version, text(object, "kind")), text(metadata, "name"), text(metadata, "namespace")).String()
+	if g.patched == nil {
+		g.patched = map[string]string{}
+	}
+	if known, is := g.patched[id]; is && known != place {
+		place = ""
+	}
+	g.patched[id] = place
 }
 
 // given are the names that the library knows directories and files by.
