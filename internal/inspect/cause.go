@@ -59,8 +59,8 @@ func (n *Node) locate(way []string, causes []Cause) {
 	}
 }
 
-// Troubled returns the trees with nothing but what has failed or does not go on, and what
-// leads there. The trees that it is given stay as they are.
+// Troubled returns the trees with nothing but what has failed, does not go on, or has
+// succeeded with warnings, and what leads there. The trees that it is given stay as they are.
 func Troubled(trees []*Node) []*Node {
 	var kept []*Node
 	for _, tree := range trees {
@@ -75,8 +75,8 @@ func Troubled(trees []*Node) []*Node {
 	return kept
 }
 
-// reduce returns the tree with nothing but what is shown or has failed, and what leads there;
-// nil if there is nothing.
+// reduce returns the tree with nothing but what is shown, has failed or has warnings, and what
+// leads there; nil if there is nothing.
 func (n *Node) reduce(shown map[*Node]bool) *Node {
 	reduced := *n
 	reduced.Children = nil
@@ -85,7 +85,7 @@ func (n *Node) reduce(shown map[*Node]bool) *Node {
 			reduced.Children = append(reduced.Children, below)
 		}
 	}
-	if !shown[n] && !n.Failed() && len(reduced.Children) == 0 {
+	if !shown[n] && !n.Failed() && n.Warnings == "" && len(reduced.Children) == 0 {
 		return nil
 	}
 	return &reduced

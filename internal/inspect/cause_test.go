@@ -38,6 +38,10 @@ func TestTroubled(t *testing.T) {
 		{"an item has failed, the root has not ended yet", func(d *v1alpha1.DeployItem) {
 			d.Status.Phase, d.Status.JobIDFinished, d.Status.LastError = "Failed", "j2", &v1alpha1.Error{Message: "refused"}
 		}, "root(a(b(c(c(leaf)))))", "refused; at item leaf on Target prod; in a > b > c"},
+		{"an item has succeeded with warnings", func(d *v1alpha1.DeployItem) {
+			d.Status.Phase, d.Status.JobID, d.Status.JobIDFinished = "Succeeded", "j2", "j2"
+			d.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.WarningsCondition, Status: v1alpha1.ConditionTrue, Message: "unknown field"}}
+		}, "root(a(b(c(c(leaf)))))", ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			forest := Forest(deep(test.item))

@@ -37,7 +37,7 @@ const inspectExamples = `  # all Installations of the namespace of the current c
   # one Installation and what belongs to it, with what it deploys
   landscaper-cli inst inspect shop -n shop -o wide
 
-  # only what failed or does not go on, everywhere
+  # only what failed, does not go on or has warnings, everywhere
   landscaper-cli inst inspect -A -f
 
   # follow until everything has ended
@@ -75,7 +75,7 @@ referred to and does not exist, (orphaned) a subinstallation without a parent.`,
 	f.output.add(flags)
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "show the Installations of all namespaces")
 	flags.BoolVarP(&f.tree.Details, "show-details", "d", false, "show every object as YAML")
-	flags.BoolVarP(&f.failed, "show-failed", "f", false, "show only what failed or does not go on, and what leads there")
+	flags.BoolVarP(&f.failed, "show-failed", "f", false, "show only what failed, does not go on or has warnings, and what leads there")
 	flags.BoolVarP(&f.showExecutions, "show-executions", "e", false, "has no effect")
 	// The flag exists: it was just defined.
 	_ = flags.MarkHidden("show-executions")
