@@ -94,7 +94,7 @@ func obstacle(item *v1alpha1.DeployItem) (message string, counts time.Time) {
 		return message, job.SettledAt(status.PhaseTransitionTime)
 	}
 	if status.JobIDGenerationTime != nil && !isTakenUp(status) {
-		return fmt.Sprintf("no deployer has picked DeployItem %s up: check that a deployer for type %s runs", item.Name, item.Spec.Type), status.JobIDGenerationTime.Add(unheard)
+		return fmt.Sprintf("no deployer has picked DeployItem %s up: check that a deployer for type %s runs; landscaper-cli doctor says why", item.Name, item.Spec.Type), status.JobIDGenerationTime.Add(unheard)
 	}
 	return "", time.Time{}
 }
