@@ -17,6 +17,9 @@ const (
 	maxFailure = 500
 )
 
+// beforeIt stands between how an attempt ended and the failures of those before it.
+const beforeIt = "; attempts before it failed: "
+
 // history is what the attempts of a job have met so far. The end of the time is noticed
 // anywhere, mostly not where the job has waited: without a history, it would be the only
 // thing that the status says.
@@ -44,7 +47,7 @@ func historyOf(item *v1alpha1.DeployItem) history {
 	}
 	now := job.GetCondition(item.Status.Conditions, v1alpha1.ReconcilingCondition)
 	if now != nil && (now.Reason == job.WaitingReason || now.Reason == job.RetryingReason) {
-		told.last = now.Message
+		told.last, _, _ = strings.Cut(now.Message, beforeIt)
 	}
 	return told
 }
@@ -85,20 +88,27 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:maxFailure], "") + "…"
 }
 
-// complete adds to the error that ends a job for want of time which failures were before:
-// the last attempt may only have waited for what had failed three times. What the error
-// tells itself is not repeated.
-func (h *history) complete(err error) error {
-	if !slices.Contains(job.Codes(err), v1alpha1.ErrorTimeout) {
+// complete adds to an error which failures were before it: the last attempt may only have
+// waited for what had failed three times. The end of the time tells all of them, a wait the
+// newest one. What the error tells itself is not repeated.
+func (h *history) complete(ended report.Verdict, err error) error {
+	most := 0
+	switch {
+	case ended == report.Waits:
+		most = 1
+	case ended == report.Failed && slices.Contains(job.Codes(err), v1alpha1.ErrorTimeout):
+		most = maxFailures
+	}
+	if most == 0 {
 		return err
 	}
 	var before []string
 	for _, past := range slices.Backward(h.failures) {
 		text := past.text
-		if strings.Contains(err.Error(), strings.TrimSuffix(text, "…")) {
+		if len(before) == most || strings.Contains(err.Error(), strings.TrimSuffix(text, "…")) {
 			continue
 		}
-		if past.times > 1 {
+		if past.times > 1 && ended == report.Failed {
 			text += fmt.Sprintf(" (%d times)", past.times)
 		}
 		before = append(before, text)
@@ -106,7 +116,7 @@ func (h *history) complete(err error) error {
 	if len(before) == 0 {
 		return err
 	}
-	return recalled{err, "; attempts before it failed: " + strings.Join(before, "; ")}
+	return recalled{err, beforeIt + strings.Join(before, "; ")}
 }
 
 // recalled is an error with what was before it. Operation, reason and codes are those of
@@ -123,12 +133,9 @@ func (r recalled) Error() string { return r.error.Error() + r.before }
 func (r recalled) Unwrap() error { return r.error }
 
 // judge says what the result of an attempt means for the job, and keeps it for what the
-// end of the time has to tell.
+// attempts after it have to tell.
 func (i *Item) judge(result Result, err error) (report.Verdict, error) {
 	ended, shown := judge(result, i.named(err), i.Expired(), i.run.checkpoint)
-	if ended == report.Failed {
-		return ended, i.run.history.complete(shown)
-	}
 	i.run.history.note(ended, shown)
-	return ended, shown
+	return ended, i.run.history.complete(ended, shown)
 }

@@ -80,6 +80,41 @@ func TestEndOfTheTimeTellsTheWait(t *testing.T) {
 	}
 }
 
+// TestWaitTellsTheFailureBefore: a job that tries again waits for what has failed before. The
+// status says both, also when another process goes on with the job.
+func TestWaitTellsTheFailureBefore(t *testing.T) {
+	var err error
+	s := onStage(t, &script{reconcile: func(context.Context, *Item) (Result, error) {
+		if err != nil {
+			return Result{}, err
+		}
+		return WaitFor("pre-install hook Job ns/migrate to complete"), nil
+	}}, newItem())
+	shown := func(want string) {
+		t.Helper()
+		s.clock = s.clock.Add(time.Second)
+		s.reconciler.wake(key)
+		s.look()
+		if got := job.Obstacle(s.item().Status.Conditions); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	const waits = "waiting for pre-install hook Job ns/migrate to complete"
+	shown(waits)
+	err = errors.New("no permission")
+	shown("no permission")
+	err = errors.New("BackoffLimitExceeded")
+	shown("BackoffLimitExceeded")
+	err = nil
+	shown(waits + "; attempts before it failed: BackoffLimitExceeded")
+	s.reconciler.runs.end(key)
+	shown(waits + "; attempts before it failed: BackoffLimitExceeded")
+	err = errors.New("no permission")
+	shown("no permission")
+	err = nil
+	shown(waits + "; attempts before it failed: no permission")
+}
+
 // TestOtherEndsAreAsTheyAre: only the end of the time says nothing by itself.
 func TestOtherEndsAreAsTheyAre(t *testing.T) {
 	err := errors.New("connection refused")
