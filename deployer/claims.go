@@ -18,18 +18,22 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
-// Others returns the other items of the namespace that deploy to the same cluster and stay:
-// none that is being deleted or that its Execution does not want any more. They are those of
-// the cache, except that the items of the same Execution are as that wants them: the cache may
-// not show all of them yet. They must not be changed.
+// Others returns the other items of the namespace that deploy to the same cluster, but for
+// those that are being deleted or that the Execution of the item does not want any more. The
+// items of that Execution are as it wants them: the cache may not show all of them yet. Of
+// an item that is being deleted, they are those of the cache. They must not be changed.
 func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	i.forgetParents()
 	list := &v1alpha1.DeployItemList{}
 	if err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the DeployItems of namespace %s: %w", i.Namespace, err)
 	}
-	own, err := i.parent(ctx, i.Labels[v1alpha1.ExecutionManagedByLabel])
-	if err != nil {
-		return nil, err
+	own := &parent{}
+	if i.DeletionTimestamp == nil {
+		var err error
+		if own, err = i.parent(ctx, i.Labels[v1alpha1.ExecutionManagedByLabel]); err != nil {
+			return nil, err
+		}
 	}
 	var others []*v1alpha1.DeployItem
 	for at := range list.Items {
@@ -48,6 +52,23 @@ func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 		}
 	}
 	return others, nil
+}
+
+// Stays reports whether another item is not on its way out: its Execution wants it, and neither
+// that nor an Installation above is. It asks the API server, the first time after Others.
+func (i *Item) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error) {
+	if other.DeletionTimestamp != nil {
+		return false, nil
+	}
+	of, err := i.parent(ctx, other.Labels[v1alpha1.ExecutionManagedByLabel])
+	if err != nil {
+		return false, err
+	}
+	if _, wanted := of.wants(other); !wanted {
+		return false, nil
+	}
+	leaving, err := i.isLeaving(ctx, of)
+	return !leaving, err
 }
 
 // MayKeep reports whether the item may keep what it does not want any more until the end of
@@ -108,22 +129,15 @@ func (i *Item) Yields(ctx context.Context, holderName string, object corev1.Obje
 	if !i.sharesCluster(ctx, holder) {
 		return false, nil
 	}
-	if holder.DeletionTimestamp != nil {
-		return true, nil
+	if stays, err := i.Stays(ctx, holder); err != nil || !stays {
+		return err == nil, err
 	}
 	of, err := i.parent(ctx, holder.Labels[v1alpha1.ExecutionManagedByLabel])
 	if err != nil {
 		return false, err
 	}
-	holder, stays := of.wants(holder)
-	if stays {
-		var leaving bool
-		if leaving, err = i.isLeaving(ctx, of); err != nil {
-			return false, err
-		}
-		stays = !leaving
-	}
-	return !stays || ownership.KnownWants(holder) && !ownership.Lists(holder, object), nil
+	holder, _ = of.wants(holder)
+	return ownership.KnownWants(holder) && !ownership.Lists(holder, object), nil
 }
 
 // Keeps says which objects the item does not want any more and has kept, so that others may
@@ -195,6 +209,8 @@ func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
 	if name == "" {
 		return &parent{}, nil
 	}
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
 	if found := i.parents[name]; found != nil {
 		return found, nil
 	}
@@ -227,6 +243,13 @@ func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
 	}
 	i.parents[name] = found
 	return found, nil
+}
+
+// forgetParents lets the API server be asked again.
+func (i *Item) forgetParents() {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	i.parents = nil
 }
 
 // wants returns an item as its Execution wants it, and whether it is wanted at all. An item of

@@ -305,6 +305,38 @@ func TestYields(t *testing.T) {
 	}
 }
 
+// TestStays: an item that the cache shows may be on its way out, with all that its Execution has.
+func TestStays(t *testing.T) {
+	goes := &metav1.Time{Time: metav1.Now().Time}
+	tests := []struct {
+		reason string
+		change func(t *testing.T, tree *tree)
+		want   bool
+	}{
+		{"a wanted item", func(*testing.T, *tree) {}, true},
+		{"one that is not wanted", func(t *testing.T, tree *tree) { tree.want(t, tree.items[0]) }, false},
+		{"one whose Execution is deleted", func(_ *testing.T, tree *tree) {
+			tree.execution.DeletionTimestamp, tree.execution.Finalizers = goes, []string{v1alpha1.Finalizer}
+		}, false},
+		{"one whose root is deleted", func(_ *testing.T, tree *tree) {
+			tree.installation.DeletionTimestamp, tree.installation.Finalizers = goes, []string{v1alpha1.Finalizer}
+		}, false},
+		{"one without Execution", func(_ *testing.T, tree *tree) { tree.items[1].Labels = nil }, true},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			tree := newTree(t, "self", "a")
+			test.change(t, tree)
+			tree.look(t, func(ctx context.Context, item *Item) error {
+				if stays, err := item.Stays(ctx, tree.items[1]); err != nil || stays != test.want {
+					t.Errorf("stays: %t, %v", stays, err)
+				}
+				return nil
+			})
+		})
+	}
+}
+
 // handJob stores an item with the job that it has got.
 func handJob(s *stage, item *v1alpha1.DeployItem) {
 	s.Helper()

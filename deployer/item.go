@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,9 @@ type Item struct {
 	stored *v1alpha1.DeployItem
 	// clusters says on which clusters the recorded objects are, once that was asked for.
 	clusters *apideployer.ClusterRecord
-	// parents are the Executions that were asked for in this attempt, by name.
+	// parents are the Executions that were asked for in this attempt, by name. The mutex guards
+	// them: objects are looked at in parallel.
+	mutex   sync.Mutex
 	parents map[string]*parent
 	// deadline is when the time of the job is over; zero if it has no limit.
 	deadline time.Time

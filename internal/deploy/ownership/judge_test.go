@@ -17,10 +17,15 @@ type family struct {
 	others             []*v1alpha1.DeployItem
 	mayKeep, mayMove   bool
 	unreadable, broken error
+	// goes names a relative that is on its way out.
+	goes string
 }
 
 func (f family) Others(context.Context) ([]*v1alpha1.DeployItem, error) {
 	return f.others, f.unreadable
+}
+func (f family) Stays(_ context.Context, other *v1alpha1.DeployItem) (bool, error) {
+	return other.Name != f.goes, nil
 }
 func (f family) MayKeep(context.Context) (bool, error) { return f.mayKeep, f.broken }
 func (f family) MayMove(context.Context) (bool, error) { return f.mayMove, f.broken }
@@ -53,6 +58,8 @@ func TestJudge(t *testing.T) {
 		{reason: "it is being deleted, so nobody can inherit it", ends: true, family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, mayMove: true}, want: ownership.Remove},
 		{reason: "an heir has recorded it", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, mayKeep: true}, want: ownership.Inherit, heir: "b"},
 		{reason: "of two heirs, one has recorded it", family: family{others: []*v1alpha1.DeployItem{listing("b"), listing("c", recorded)}, mayKeep: true}, want: ownership.Inherit, heir: "c"},
+		{reason: "an heir is on its way out", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded)}, goes: "b"}, want: ownership.Remove},
+		{reason: "an heir is on its way out, another one stays", family: family{others: []*v1alpha1.DeployItem{listing("b", recorded), listing("c", recorded)}, goes: "b"}, want: ownership.Inherit, heir: "c"},
 		{reason: "an heir has not begun", family: family{others: []*v1alpha1.DeployItem{listing("b")}, mayKeep: true}, want: ownership.Keep},
 		{reason: "an heir has not begun, and nobody asks again", family: family{others: []*v1alpha1.DeployItem{listing("b")}}, want: ownership.Inherit, heir: "b"},
 		{reason: "others are unknown", family: family{mayKeep: true, mayMove: true}, want: ownership.Keep},

@@ -2,6 +2,7 @@ package ownership
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,15 +19,25 @@ func KnownWants(item *v1alpha1.DeployItem) bool {
 // Lists reports whether the configuration of an item lists an object, so that the item
 // deploys it. An object with policy ignore is none of the item.
 func Lists(item *v1alpha1.DeployItem, object corev1.ObjectReference) bool {
+	return slices.ContainsFunc(Listed(item), func(listed corev1.ObjectReference) bool {
+		return listed.Kind == object.Kind && listed.Name == object.Name && groupOf(listed.APIVersion) == groupOf(object.APIVersion) &&
+			// A namespace in the manifest of an object without one has no effect.
+			(object.Namespace == "" || listed.Namespace == object.Namespace)
+	})
+}
+
+// Listed returns the objects that the configuration of an item lists.
+func Listed(item *v1alpha1.DeployItem) []corev1.ObjectReference {
 	if !KnownWants(item) || item.Spec.Configuration == nil {
-		return false
+		return nil
 	}
 	var config struct {
 		Manifests []json.RawMessage `json:"manifests"`
 	}
 	if json.Unmarshal(item.Spec.Configuration.Raw, &config) != nil {
-		return false
+		return nil
 	}
+	var refs []corev1.ObjectReference
 	for _, raw := range config.Manifests {
 		var entry struct {
 			Policy   deployer.ManifestPolicy `json:"policy"`
@@ -39,11 +50,11 @@ func Lists(item *v1alpha1.DeployItem, object corev1.ObjectReference) bool {
 				continue
 			}
 		}
-		if entry.Policy != deployer.IgnorePolicy && entry.Manifest.means(object) {
-			return true
+		if entry.Policy != deployer.IgnorePolicy {
+			refs = entry.Manifest.addTo(refs)
 		}
 	}
-	return false
+	return refs
 }
 
 // listed is a manifest, or a list of manifests, as far as it names objects.
@@ -57,16 +68,12 @@ type listed struct {
 	Items []listed `json:"items"`
 }
 
-func (l *listed) means(object corev1.ObjectReference) bool {
+func (l *listed) addTo(refs []corev1.ObjectReference) []corev1.ObjectReference {
 	if l.Metadata.Name == "" && strings.HasSuffix(l.Kind, "List") {
 		for i := range l.Items {
-			if l.Items[i].means(object) {
-				return true
-			}
+			refs = l.Items[i].addTo(refs)
 		}
-		return false
+		return refs
 	}
-	return l.Kind == object.Kind && l.Metadata.Name == object.Name && groupOf(l.APIVersion) == groupOf(object.APIVersion) &&
-		// A namespace in the manifest of an object without one has no effect.
-		(object.Namespace == "" || l.Metadata.Namespace == object.Namespace)
+	return append(refs, corev1.ObjectReference{APIVersion: l.APIVersion, Kind: l.Kind, Namespace: l.Metadata.Namespace, Name: l.Metadata.Name})
 }
