@@ -21,9 +21,19 @@ import (
 // ErrNoBlueprint is behind errors about contents that are something else.
 var ErrNoBlueprint = errors.New("artifact does not match blueprint downloader (check config media type)")
 
-// FromResource loads the blueprint that is the content of a resource.
-func FromResource(ctx context.Context, reader *access.Reader, version *repository.Version, resource *descriptor.Resource) (*Blueprint, error) {
-	return (*Cache)(nil).FromResource(ctx, reader, version, resource)
+// FromArtifact loads the blueprint that is an artifact of its own, which belongs to no
+// component.
+func FromArtifact(ctx context.Context, reader *access.Reader, artifact descriptor.Typed) (*Blueprint, error) {
+	blob, err := reader.Open(ctx, nil, artifact)
+	if err != nil {
+		return nil, err // tells what it did
+	}
+	defer blob.Close() //nolint:errcheck // nothing is written
+	data, err := archive.ReadAll(blob, archive.DefaultLimits().Bytes)
+	if err != nil {
+		return nil, err // tells what it did
+	}
+	return (&packed{data: data, mediaType: blob.MediaType, digest: digest.FromBytes(data)}).load(ctx)
 }
 
 // packed is the content of a resource.

@@ -139,7 +139,7 @@ func local(t testing.TB, blobs fstest.MapFS, resource string) (*Blueprint, error
 	}
 	session := component.NewSession(component.NewShared(), component.Options{Local: files, Default: typed(t, map[string]any{"type": "local"})})
 	version, found := resolve(t, session)
-	return FromResource(t.Context(), session.Reader(), version, found)
+	return (*Cache)(nil).FromResource(t.Context(), session.Reader(), version, found)
 }
 
 // blob loads a blueprint from a blob with a media type.
@@ -326,7 +326,7 @@ func artifact(t testing.TB, config string, index int, layers ...layer) (*Bluepri
 	}
 	session := component.NewSession(component.NewShared(), component.Options{Files: true, Default: typed(t, map[string]any{"type": "CommonTransportFormat", "filePath": directory})})
 	version, found := resolve(t, session)
-	return FromResource(t.Context(), session.Reader(), version, found)
+	return (*Cache)(nil).FromResource(t.Context(), session.Reader(), version, found)
 }
 
 func TestArtifacts(t *testing.T) {

@@ -42,9 +42,7 @@ func readArtifact(ctx context.Context, session *repositories.Session, text strin
 	if err != nil {
 		return nil, err // cannot happen
 	}
-	resource := &descriptor.Resource{Type: v1alpha1.BlueprintType, Access: typed}
-	resource.Name = text
-	loaded, err := blueprint.FromResource(ctx, session.Reader(), &repository.Version{Descriptor: &descriptor.Descriptor{}}, resource)
+	loaded, err := blueprint.FromArtifact(ctx, session.Reader(), typed)
 	if err != nil {
 		return nil, fmt.Errorf("blueprint %s: %w", text, err)
 	}
