@@ -319,7 +319,7 @@ func (g *guard) kustomizationIn(directory string) (string, error) {
 	case 1:
 		return path.Join(directory, found[0]), nil
 	}
-	return "", fmt.Errorf("directory %s has several kustomization files: %s", directory, strings.Join(found, ", "))
+	return "", fmt.Errorf("%s has several kustomization files: %s", called(directory), strings.Join(found, ", "))
 }
 
 // isManifest tells files that are deployed where there is no kustomization file.

@@ -42,9 +42,22 @@ const (
 	growing = "a few of them can make objects of any size: use patches, or values in the templates of the blueprint"
 )
 
-// directory reads what is in a directory of the source and hands it over.
+// called is how messages name a directory of the source.
+func called(directory string) string {
+	if directory == "." {
+		return "the top directory"
+	}
+	return directory
+}
+
+// directory reads what is in a directory of the source and passes it to the library.
 func (g *guard) directory(directory, field string) (*part, error) {
-	fail := func(err error) (*part, error) { return nil, fmt.Errorf("%s: %q: %w", field, directory, err) }
+	fail := func(err error) (*part, error) {
+		if directory == "." {
+			return nil, fmt.Errorf("%s: %s: %w", field, called(directory), err)
+		}
+		return nil, fmt.Errorf("%s: %q: %w", field, directory, err)
+	}
 	info, err := g.find(directory)
 	if err != nil {
 		return fail(missing(directory, err))
@@ -62,7 +75,7 @@ func (g *guard) directory(directory, field string) (*part, error) {
 		return fail(&filetree.LimitError{What: "the number of kustomizations", Limit: int64(g.limits.Kustomizations)})
 	}
 	g.known[directory] = nil
-	found = &part{at: directory, id: fmt.Sprintf("k%d", len(g.known))}
+	found = &part{at: called(directory), id: fmt.Sprintf("k%d", len(g.known))}
 	content, err := g.kustomization(directory)
 	if err != nil {
 		return fail(err)
@@ -210,7 +223,7 @@ func (g *guard) generated(directory string) (*types.Kustomization, error) {
 func (g *guard) resources(own *part, directory string, content *types.Kustomization) error {
 	own.component = content.Kind == types.ComponentKind
 	for i, name := range content.Resources {
-		field := fmt.Sprintf("resources[%d] of %s", i, directory)
+		field := fmt.Sprintf("resources[%d] of %s", i, called(directory))
 		replaced, err := g.resource(own, directory, name, field)
 		if err != nil {
 			return err
@@ -218,7 +231,7 @@ func (g *guard) resources(own *part, directory string, content *types.Kustomizat
 		content.Resources[i] = replaced
 	}
 	for i, name := range content.Components {
-		field := fmt.Sprintf("components[%d] of %s", i, directory)
+		field := fmt.Sprintf("components[%d] of %s", i, called(directory))
 		at, err := join(directory, name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", field, err)

@@ -57,7 +57,7 @@ func (g *guard) explain(err error) error {
 	text = mask.Of(without(g.values, names)).Hide(text)
 	text = g.unmatched(text)
 	text = g.withNames(text)
-	text = recursed.ReplaceAllString(text, "kustomization $1")
+	text = recursed.ReplaceAllString(text, "kustomization of $1")
 	if len(text) > maxMessage {
 		text = strings.ToValidUTF8(text[:maxMessage], "") + " ..."
 	}
@@ -109,7 +109,7 @@ func (g *guard) withNames(text string) string {
 	names := make(map[string]string, len(g.known)+len(g.placed))
 	for at, found := range g.known {
 		if found != nil {
-			names["/"+found.id] = at
+			names["/"+found.id] = called(at)
 		}
 	}
 	maps.Copy(names, g.placed)

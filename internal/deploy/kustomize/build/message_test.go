@@ -22,7 +22,7 @@ func TestExplain(t *testing.T) {
 	}
 	tests := []struct{ reason, said, want string }{
 		{"nothing to put into our words", "no resource matches", "no resource matches"},
-		{"a directory", "in '/k1'", "in '.'"},
+		{"a directory", "in '/k1'", "in 'the top directory'"},
 		{"a directory, as it is included", "in '../k10'", "in 'overlays/one'"},
 		{"a directory whose name is what the library calls another one", "in '/k2'", "in 'a/k3'"},
 		{"both of them", "/k2 and /k3", "a/k3 and b"},
@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 		{"a file whose name begins like another one", "file './f11.yaml'", "file 'a/b.yaml'"},
 		{"a file in a directory that looks like what the library says", "file './f2.yaml'", "file 'odd./f1.yaml'"},
 		{"a file that was never handed over", "file './f99.yaml'", "file './f99.yaml'"},
-		{"where it is, in short", "recursed accumulation of path '/k10': wrong", "kustomization overlays/one: wrong"},
+		{"where it is, in short", "recursed accumulation of path '/k10': wrong", "kustomization of overlays/one: wrong"},
 		{"a patch that is quoted", "unable to parse SM or JSON patch from [patch: \"{a: b}\nc\"]", "unable to parse SM or JSON patch from "},
 		{"a configuration that is quoted", "plugin failed with config: `a: b\nc: d\n`: wrong", "plugin failed wrong"},
 		{"a pointer", "&{0xc000123 true}: wrong", "wrong"},
