@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -35,7 +37,8 @@ func (s *served) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 	if !meta.IsNoMatchError(err) {
 		return mapping, err // it is what the library says
 	}
-	for away := range s.away {
+	// The group is that of the kind, so that the versions are an order.
+	for _, away := range slices.SortedFunc(maps.Keys(s.away), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
 		if away.Group == kind.Group && (slices.Contains(versions, away.Version) || slices.Contains(versions, "")) {
 			return nil, fmt.Errorf("the cluster does not say at present which kinds there are in %s: its API server for them does not answer; see the APIService %s.%s", away, away.Version, away.Group)
 		}

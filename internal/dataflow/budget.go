@@ -3,6 +3,8 @@ package dataflow
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -176,7 +178,8 @@ func (s *shared) list(list []*v1alpha1.Target) (any, error) {
 
 func (s *shared) byKey(byKey map[string]*v1alpha1.Target) (any, error) {
 	values := make(map[string]any, len(byKey))
-	for key, target := range byKey {
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		target := byKey[key]
 		value, err := s.target(target)
 		if err != nil {
 			return nil, err

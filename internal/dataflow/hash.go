@@ -3,6 +3,8 @@ package dataflow
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"go.landscaper.dev/internal/dataflow/holder"
@@ -18,7 +20,8 @@ func ImportsHash(imports Imports) (string, error) {
 	versions := struct {
 		DataObjects, Targets, TargetLists, TargetMaps map[string]string
 	}{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
-	for name, item := range imports.Data {
+	for _, name := range slices.Sorted(maps.Keys(imports.Data)) {
+		item := imports.Data[name]
 		raw, err := holder.EncodeJSON(item.Value.RawMessage)
 		if err != nil {
 			return "", fmt.Errorf("import %q: %w", name, err)

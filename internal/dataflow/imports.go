@@ -92,7 +92,8 @@ func fromEntries(entries map[string][]byte, key string) (DataImport, error) {
 		return DataImport{Value: v1alpha1.NewAnyJSON(raw)}, err
 	}
 	all := make(map[string]json.RawMessage, len(entries))
-	for name, content := range entries {
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		content := entries[name]
 		raw, err := jsonOf(name, content)
 		if err != nil {
 			return DataImport{}, err

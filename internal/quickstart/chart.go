@@ -5,6 +5,7 @@ package quickstart
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,7 +46,8 @@ func Objects(namespace string, values map[string]any) ([]*unstructured.Unstructu
 		return nil, fmt.Errorf("render the chart: %w", err)
 	}
 	var objects []*unstructured.Unstructured
-	for name, text := range rendered {
+	for _, name := range slices.Sorted(maps.Keys(rendered)) {
+		text := rendered[name]
 		if !strings.HasSuffix(name, ".yaml") {
 			continue
 		}

@@ -3,7 +3,9 @@ package server
 import (
 	"crypto/x509"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"go.landscaper.dev/internal/component"
 	"go.landscaper.dev/internal/component/credential"
@@ -64,7 +66,8 @@ type SignatureKey struct {
 // keys reads the files that the configuration names.
 func (c *SignatureConfig) keys() (map[string]signature.Trust, error) {
 	keys := map[string]signature.Trust{}
-	for name, key := range c.Keys {
+	for _, name := range slices.Sorted(maps.Keys(c.Keys)) {
+		key := c.Keys[name]
 		if (key.PublicKey == "") == (key.CertificateAuthority == "") {
 			return nil, fmt.Errorf("signatureVerification.keys.%s: set either publicKey or certificateAuthority", name)
 		}

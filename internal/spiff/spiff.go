@@ -18,6 +18,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"sort"
 	"time"
 
@@ -110,7 +112,8 @@ func New(c Config) (*Engine, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	for name, content := range c.Tags {
+	for _, name := range slices.Sorted(maps.Keys(c.Tags)) {
+		content := c.Tags[name]
 		v, err := yamlio.FromGo(content, true)
 		if err != nil {
 			return nil, fmt.Errorf("spiff: tag %s: %w", name, err)
@@ -125,7 +128,8 @@ func New(c Config) (*Engine, error) {
 		Features: features, Limits: c.Limits, Memory: c.Memory, Version: Version, Resolve: c.Resolve,
 		Functions: map[string]work.HostFunction{},
 	}
-	for name, f := range c.Functions {
+	for _, name := range slices.Sorted(maps.Keys(c.Functions)) {
+		f := c.Functions[name]
 		if builtin.Lookup(name) != nil {
 			return nil, fmt.Errorf("spiff: function %s is builtin and cannot be replaced", name)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,7 +125,7 @@ func (f *createFlags) choices(info *v1alpha1.Blueprint) (choices, error) {
 		if err != nil {
 			return c, terminal.Usage(err)
 		}
-		for name := range pairs {
+		for _, name := range slices.Sorted(maps.Keys(pairs)) {
 			if !slices.Contains(flag.known, name) {
 				return c, terminal.Usage(fmt.Errorf("%s %s: the blueprint has no such import or export: it has %s", flag.name, name, namesOf(flag.known)))
 			}
@@ -189,7 +190,8 @@ func (f *createFlags) manifest(s *source) (string, error) {
 	}
 	if len(c.values) > 0 {
 		mappings := map[string]json.RawMessage{}
-		for name, value := range c.values {
+		for _, name := range slices.Sorted(maps.Keys(c.values)) {
+			value := c.values[name]
 			if mappings[name], err = yamltext.ToJSON([]byte(value), yamltext.Lenient()); err != nil {
 				return "", fmt.Errorf("--value %s: %w", name, err)
 			}

@@ -131,9 +131,9 @@ func registryLocation(text string) (Location, error) {
 }
 
 func directoryLocation(path string) (Location, error) {
-	for name, kind := range map[string]string{transportIndex: repository.KindCTF, descriptor.FileName: repository.KindComponentArchive} {
-		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
-			return typedLocation(path, map[string]string{"type": kind, "filePath": path})
+	for _, format := range []struct{ file, kind string }{{transportIndex, repository.KindCTF}, {descriptor.FileName, repository.KindComponentArchive}} {
+		if _, err := os.Stat(filepath.Join(path, format.file)); err == nil {
+			return typedLocation(path, map[string]string{"type": format.kind, "filePath": path})
 		}
 	}
 	context, err := descriptor.NewTyped(map[string]string{"type": repository.KindLocal, "filePath": ""})

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
@@ -146,12 +148,14 @@ func (f *kubeconfigFlags) reduced() (string, error) {
 
 // worksElsewhere refuses what only works on this machine.
 func worksElsewhere(config *clientcmdapi.Config) error {
-	for name, cluster := range config.Clusters {
+	for _, name := range slices.Sorted(maps.Keys(config.Clusters)) {
+		cluster := config.Clusters[name]
 		if cluster.CertificateAuthority != "" {
 			return fmt.Errorf("cluster %q refers to a file (certificate-authority): embed it with --flatten", name)
 		}
 	}
-	for name, user := range config.AuthInfos {
+	for _, name := range slices.Sorted(maps.Keys(config.AuthInfos)) {
+		user := config.AuthInfos[name]
 		switch {
 		case user.ClientCertificate != "", user.ClientKey != "":
 			return fmt.Errorf("user %q refers to a file (client-certificate or client-key): embed it with --flatten", name)

@@ -39,9 +39,9 @@ func (r *Reader) s3(ctx context.Context, _ *repository.Version, access descripto
 		return nil, errors.New("an access of type s3 needs bucket and key, or bucketName and objectKey")
 	}
 	region := firstOf(spec.Region, s3Region)
-	for name, value := range map[string]string{"bucket": bucket, "region": region} {
-		if strings.ContainsAny(value, "/?#@:\\ ") || strings.HasPrefix(value, ".") {
-			return nil, fmt.Errorf("%.80q is no %s of an access of type s3", value, name)
+	for _, part := range []struct{ name, value string }{{"bucket", bucket}, {"region", region}} {
+		if strings.ContainsAny(part.value, "/?#@:\\ ") || strings.HasPrefix(part.value, ".") {
+			return nil, fmt.Errorf("%.80q is no %s of an access of type s3", part.value, part.name)
 		}
 	}
 	sent, err := r.s3Request(ctx, region, bucket, key, spec.Version)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +26,8 @@ func (s *Store) AddDockerConfig(data []byte) error {
 		return errors.New(`the Docker configuration is no JSON object with "auths"`)
 	}
 	var added []entry
-	for key, auth := range config.Auths {
+	for _, key := range slices.Sorted(maps.Keys(config.Auths)) {
+		auth := config.Auths[key]
 		properties := Properties{}
 		if auth.Auth != "" {
 			username, password, err := decodeAuth(auth.Auth)

@@ -104,9 +104,12 @@ func parse(raw *runtime.RawExtension) (*config, error) {
 	if read.APIVersion != mockv1alpha1.GroupVersion.String() || read.Kind != "ProviderConfiguration" {
 		return nil, fmt.Errorf("apiVersion must be %s and kind ProviderConfiguration", mockv1alpha1.GroupVersion)
 	}
-	for field, phase := range map[string]*v1alpha1.DeployItemPhase{"initialPhase": read.InitialPhase, "phase": read.Phase} {
-		if phase != nil && !slices.Contains(phases, phase.Current()) {
-			return nil, fmt.Errorf("%s must be one of %v", field, phases)
+	for _, field := range []struct {
+		name  string
+		phase *v1alpha1.DeployItemPhase
+	}{{"initialPhase", read.InitialPhase}, {"phase", read.Phase}} {
+		if field.phase != nil && !slices.Contains(phases, field.phase.Current()) {
+			return nil, fmt.Errorf("%s must be one of %v", field.name, phases)
 		}
 	}
 	if read.Export == nil || len(read.Export.RawMessage) == 0 {

@@ -3,6 +3,7 @@ package readiness
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -143,11 +144,15 @@ func conceal(message string, object *unstructured.Unstructured) string {
 	for _, value := range substitutes {
 		texts = append(texts, value)
 	}
+	var words []string
 	for _, value := range texts {
-		for _, word := range strings.FieldsFunc(value, func(char rune) bool { return strings.ContainsRune(" \t\n\"'\\{}[],", char) }) {
-			if len(word) >= minSecret {
-				message = strings.ReplaceAll(message, word, "…")
-			}
+		words = append(words, strings.FieldsFunc(value, func(char rune) bool { return strings.ContainsRune(" \t\n\"'\\{}[],", char) })...)
+	}
+	// The longest first: a word that is part of another one would leave the rest of it.
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
+	for _, word := range words {
+		if len(word) >= minSecret {
+			message = strings.ReplaceAll(message, word, "…")
 		}
 	}
 	return message

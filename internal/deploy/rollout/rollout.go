@@ -272,14 +272,18 @@ func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
 // list by our label. What has lost the label is looked at one by one.
 func (r *Rollout) see(ctx context.Context, todo []int) error {
 	type place struct{ resource, namespace string }
-	known := map[place][]int{}
+	known, places := map[place][]int{}, []place{}
 	for _, at := range todo {
 		if object := r.objects[at]; object.Known && object.Live == nil && object.Policy != deployer.IgnorePolicy {
 			where := place{object.Mapping.Resource.String(), object.Object.GetNamespace()}
+			if known[where] == nil {
+				places = append(places, where)
+			}
 			known[where] = append(known[where], at)
 		}
 	}
-	for where, positions := range known {
+	for _, where := range places {
+		positions := known[where]
 		if len(positions) < 2 {
 			continue
 		}

@@ -2,6 +2,8 @@ package keep
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -129,7 +131,8 @@ func (k Plans) Drop(ctx context.Context, inst *v1alpha1.Installation) error {
 	known := k.Memory.remembered.of(inst.UID, inst.Status.JobID)
 	k.Memory.remembered.forget(inst.UID)
 	if known != nil && known.secrets != nil {
-		for name, uid := range known.secrets {
+		for _, name := range slices.Sorted(maps.Keys(known.secrets)) {
+			uid := known.secrets[name]
 			if err := k.dropSecret(ctx, inst.Namespace, name, uid); err != nil {
 				return err
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.landscaper.dev/internal/component/descriptor"
@@ -115,7 +117,8 @@ func identityField(field string, value any) (descriptor.Identity, error) {
 		return nil, fmt.Errorf("%w, but %s is %s", errNoRelative, field, kind(value))
 	}
 	identity := descriptor.Identity{}
-	for key, attribute := range object {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		attribute := object[key]
 		text, ok := attribute.(string)
 		if !ok {
 			return nil, fmt.Errorf("%w, but an attribute of %s is %s: put it in quotes", errNoRelative, field, kind(attribute))

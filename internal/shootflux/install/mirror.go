@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -66,7 +67,8 @@ func (m *Mirror) open() (*mirror, error) {
 	case !strings.Contains(m.Address, placeholder):
 		return nil, fmt.Errorf("mirror %s: write %s where the version belongs", repository.Redact(m.Address), placeholder)
 	}
-	for version, text := range m.Checksums {
+	for _, version := range slices.Sorted(maps.Keys(m.Checksums)) {
+		text := m.Checksums[version]
 		if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err != nil || !strings.HasPrefix(version, "v") {
 			return nil, fmt.Errorf("mirror: checksum of version %.100q: write the version as in %s", version, DefaultVersion())
 		}

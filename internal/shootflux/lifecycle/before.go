@@ -53,12 +53,15 @@ func (w *work) rotated(ctx context.Context) error {
 
 // stand reads how far the pieces are.
 func (w *work) stand(ctx context.Context) error {
-	for name, standing := range map[string]*managed.Standing{InstallName: &w.installed, ConfigName: &w.configured, DataName: &w.data} {
-		resource, err := w.writer.Get(ctx, w.e.Namespace, name)
+	for _, piece := range []struct {
+		name     string
+		standing *managed.Standing
+	}{{InstallName, &w.installed}, {ConfigName, &w.configured}, {DataName, &w.data}} {
+		resource, err := w.writer.Get(ctx, w.e.Namespace, piece.name)
 		if err != nil {
 			return err
 		}
-		*standing = managed.Judge(resource)
+		*piece.standing = managed.Judge(resource)
 	}
 	return nil
 }

@@ -289,11 +289,14 @@ func (w *work) settle(ctx context.Context) error {
 	if leaves := !w.plan.install.continuous || !w.plan.config.continuous; leaves && (first || done) {
 		return w.again(ctx)
 	}
-	for name, piece := range map[string]situation{InstallName: w.plan.install, ConfigName: w.plan.config} {
+	for _, piece := range []struct {
+		name string
+		situation
+	}{{InstallName, w.plan.install}, {ConfigName, w.plan.config}} {
 		if piece.continuous || !piece.standing.Exists && piece.handle() == leave {
 			continue
 		}
-		if err := w.writer.Freeze(ctx, w.e.Namespace, name); err != nil {
+		if err := w.writer.Freeze(ctx, w.e.Namespace, piece.name); err != nil {
 			return err
 		}
 	}

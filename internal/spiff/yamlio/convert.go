@@ -3,7 +3,9 @@ package yamlio
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/spiff/value"
@@ -85,7 +87,8 @@ func fromTexts(texts []string, data bool) value.Value {
 func fromMap(m map[string]any, data bool) (value.Value, error) {
 	b := value.NewBuilder(len(m))
 	b.Data = data
-	for k, entry := range m {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		entry := m[k]
 		v, err := FromGo(entry, data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k, err)

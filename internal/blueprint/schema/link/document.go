@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -164,7 +166,8 @@ func (l *linker) index(d *document, node any, names []string, base string) error
 			return err
 		}
 	}
-	for name, value := range object {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		value := object[name]
 		form := d.dialect.keywords[name]
 		if !form.holdsSchemas() {
 			continue

@@ -236,7 +236,8 @@ func elements(value any) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		switch held := value.(type) {
 		case map[string]any:
-			for name, element := range held {
+			for _, name := range slices.Sorted(maps.Keys(held)) {
+				element := held[name]
 				if !yield(name, element) {
 					return
 				}

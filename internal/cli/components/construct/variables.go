@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.landscaper.dev/internal/cli/terminal"
@@ -79,8 +80,8 @@ func Variables(environment bool, files, given []string) (map[string]string, erro
 		if !isMap && value != nil {
 			return nil, fmt.Errorf("--settings %s: the file must be a map of names to values", file)
 		}
-		for name, value := range settings {
-			switch value := value.(type) {
+		for _, name := range slices.Sorted(maps.Keys(settings)) {
+			switch value := settings[name].(type) {
 			case string:
 				values[name] = value
 			case nil, map[string]any, []any:

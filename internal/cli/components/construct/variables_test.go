@@ -66,3 +66,16 @@ func TestSettings(t *testing.T) {
 		})
 	}
 }
+
+// TestWrongSettingsInOrder: of several wrong settings the first one is named each time.
+func TestWrongSettingsInOrder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	if err := os.WriteFile(file, []byte("{c: [], a: [], b: []}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if _, err := Variables(false, []string{file}, nil); err == nil || !strings.Contains(err.Error(), "the value of a must") {
+			t.Fatalf("got %v", err)
+		}
+	}
+}

@@ -75,9 +75,11 @@ func unsigned(data []byte, err error) ([]byte, error) {
 // repository reads a chart of a chart repository.
 func (l *Loader) repository(ctx context.Context, item *v1alpha1.DeployItem, source *helmv1alpha1.Chart) (*packed, error) {
 	wanted := source.HelmChartRepo
-	for field, value := range map[string]string{"helmChartRepoUrl": wanted.HelmChartRepoURL, "helmChartName": wanted.HelmChartName, "helmChartVersion": wanted.HelmChartVersion} {
-		if strings.TrimSpace(value) == "" {
-			return nil, deployer.ConfigurationError("chart.helmChartRepo."+field, "must be set")
+	for _, field := range []struct{ name, value string }{
+		{"helmChartRepoUrl", wanted.HelmChartRepoURL}, {"helmChartName", wanted.HelmChartName}, {"helmChartVersion", wanted.HelmChartVersion},
+	} {
+		if strings.TrimSpace(field.value) == "" {
+			return nil, deployer.ConfigurationError("chart.helmChartRepo."+field.name, "must be set")
 		}
 	}
 	from, err := l.repositorySources(ctx, item)

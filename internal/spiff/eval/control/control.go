@@ -3,6 +3,8 @@
 package control
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"go.landscaper.dev/internal/spiff/eval/outcome"
@@ -91,12 +93,13 @@ func Evaluate(r *work.Run, s Structure) (value.Value, error) {
 func (c *control) read() error {
 	c.collect(c.Inserted)
 	c.collect(c.Raw)
-	for word := range c.options {
+	words := slices.Sorted(maps.Keys(c.options))
+	for _, word := range words {
 		if _, ok := controlKinds[word]; !ok {
 			continue
 		}
 		if c.kind != "" {
-			return outcome.Fail("a map can hold only one control, but there are <<%s and <<%s", min(c.kind, word), max(c.kind, word))
+			return outcome.Fail("a map can hold only one control, but there are <<%s and <<%s", c.kind, word)
 		}
 		c.kind = word
 	}
@@ -104,7 +107,7 @@ func (c *control) read() error {
 		return outcome.Fail("no control for the options %s", c.words())
 	}
 	kind := controlKinds[c.kind]
-	for word := range c.options {
+	for _, word := range words {
 		if word != c.kind && !contains(kind.options, word) {
 			return outcome.Fail("unknown option <<%s of control <<%s", word, c.kind)
 		}
