@@ -43,6 +43,21 @@ func TestEndlessReferences(t *testing.T) {
 	expect(t, "a cycle that is not used", err, "")
 }
 
+// TestMistakesInOrder: of several schemas without end the first one is told, each time.
+func TestMistakesInOrder(t *testing.T) {
+	endless := `{"$ref": "local://NAME"}`
+	types := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		types[name] = strings.Replace(endless, "NAME", name, 1)
+	}
+	for range 20 {
+		for _, keyword := range []string{"properties", "patternProperties", "dependencies"} {
+			_, err := blueprint(types, nil).Compile(t.Context(), []byte(`{"`+keyword+`": {"z": {"$ref": "local://c"}, "x": {"$ref": "local://a"}, "y": {"$ref": "local://b"}}}`))
+			expect(t, keyword, err, "cyclic references detected: local://a: (root) -> local://a")
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	nested := func(levels int) string {
 		return strings.Repeat(`{"items":`, levels) + "true" + strings.Repeat("}", levels)

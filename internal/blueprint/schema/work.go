@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -31,15 +33,16 @@ func samePlace(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 				}
 			}
 		}
-		for _, dependency := range s.Dependencies {
-			if schema, ok := dependency.(*jsonschema.Schema); ok && !yield(schema) {
+		for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
+			if schema, ok := s.Dependencies[name].(*jsonschema.Schema); ok && !yield(schema) {
 				return
 			}
 		}
 	}
 }
 
-// inside returns the schemas that apply to parts of the value.
+// inside returns the schemas that apply to parts of the value, in the same order each time:
+// the first mistake is told.
 func inside(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	return func(yield func(*jsonschema.Schema) bool) {
 		all := []*jsonschema.Schema{s.Contains}
@@ -51,12 +54,8 @@ func inside(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 				all = append(all, part...)
 			}
 		}
-		for _, schema := range s.Properties {
-			all = append(all, schema)
-		}
-		for _, schema := range s.PatternProperties {
-			all = append(all, schema)
-		}
+		all = append(all, slices.SortedFunc(maps.Values(s.Properties), byLocation)...)
+		all = append(all, slices.SortedFunc(maps.Values(s.PatternProperties), byLocation)...)
 		for _, extension := range s.Extensions {
 			if rule, ok := extension.(*nameRule); ok {
 				all = append(all, rule.schema)
@@ -69,6 +68,8 @@ func inside(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 		}
 	}
 }
+
+func byLocation(a, b *jsonschema.Schema) int { return strings.Compare(a.Location, b.Location) }
 
 // finite refuses schemas that could be applied to the same value without end.
 func finite(root *jsonschema.Schema, linked *link.Linked) error {
