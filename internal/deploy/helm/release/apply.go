@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -27,81 +24,11 @@ import (
 // in the same moment.
 const attempts = 4
 
-// foreignObject says that an object exists and does not belong to the release.
-type foreignObject struct{ names []string }
-
-// Error implements error.
-func (f *foreignObject) Error() string {
-	const most = 5
-	names := f.names
-	if len(names) > most {
-		names = append(names[:most:most], fmt.Sprintf("%d more objects", len(f.names)-most))
-	}
-	return strings.Join(names, ", ") + " exists and does not belong to the release: remove or rename it, or set takeOwnership"
-}
-
 // unreadyObject says that objects will not become ready by themselves.
 type unreadyObject struct{ error }
 
 func describe(object *unstructured.Unstructured) string {
 	return apply.Describe(object.GetKind(), object.GetNamespace(), object.GetName())
-}
-
-// checkOwners refuses to take objects of others, before anything is changed.
-func (o *Operation) checkOwners(ctx context.Context) ([]string, error) {
-	var fresh []apply.Object
-	for _, object := range o.objects {
-		if !o.complete[keyOf(object.Object)] {
-			fresh = append(fresh, object)
-		}
-	}
-	live, errs := make([]*unstructured.Unstructured, len(fresh)), make([]error, len(fresh))
-	parallel.Do(len(fresh), func(i int) {
-		live[i], errs[i] = o.get(ctx, fresh[i])
-	})
-	if err := several.Errors(compact(errs)).OrNil(); err != nil {
-		return nil, fmt.Errorf("look at what exists: %w", err)
-	}
-	var foreign []string
-	for _, object := range live {
-		if object == nil {
-			continue
-		}
-		if !o.mayTake(object) {
-			foreign = append(foreign, describe(object))
-			continue
-		}
-		o.live[keyOf(object)] = object
-	}
-	if len(foreign) > 0 {
-		return nil, &foreignObject{names: foreign}
-	}
-	return nil, nil
-}
-
-func compact(errs []error) []error {
-	var found []error
-	for _, err := range errs {
-		if err != nil {
-			found = append(found, err)
-		}
-	}
-	return found
-}
-
-// mayTake reports whether an object that exists may become part of the release.
-func (o *Operation) mayTake(object *unstructured.Unstructured) bool {
-	return o.complete[keyOf(object)] || o.wish.TakeOwnership || owned(object, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(object))
-}
-
-// mayRemove reports whether an object belongs to the release, or is what the item has
-// deployed without one.
-func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
-	if owned(live, o.wish.Name, o.wish.Namespace) {
-		return true
-	}
-	uid, before := o.before[keyOf(live)]
-	return before && (uid == live.GetUID() || (uid == "" && o.wish.Ours(live)))
 }
 
 // get reads an object, nil if it does not exist. The kind may be one that the release
@@ -254,11 +181,11 @@ func (o *Operation) write(ctx context.Context, object apply.Object, live *unstru
 	if live == nil {
 		return o.store.Cluster.Create(ctx, object.Mapping, object.Object, records.FieldManager)
 	}
-	switch {
-	case live.GetDeletionTimestamp() != nil:
+	if live.GetDeletionTimestamp() != nil {
 		return nil, &apply.Terminating{Left: live}
-	case !o.mayTake(live):
-		return nil, &foreignObject{names: []string{describe(live)}}
+	}
+	if err := o.claim(ctx, live); err != nil {
+		return nil, err
 	}
 	desired, err := o.desired(object, live)
 	if err != nil {
@@ -277,101 +204,11 @@ func (o *Operation) desired(object apply.Object, live *unstructured.Unstructured
 		replacement.SetResourceVersion(live.GetResourceVersion())
 		return replacement, nil
 	}
-	return changed(o.original[keyOf(object.Object)], object.Object, live)
-}
-
-// prune removes what earlier revisions have deployed and the new one does not.
-func (o *Operation) prune(ctx context.Context) ([]string, error) {
-	if !o.pruned {
-		if err := o.remove(ctx, o.orphans(), false); err != nil {
-			return nil, err
-		}
-		o.pruned = true
-	}
-	return nil, nil
-}
-
-// orphans are the objects of earlier revisions that the new one does not have.
-func (o *Operation) orphans() []apply.Object {
-	wanted := map[key]bool{}
-	for _, object := range o.objects {
-		wanted[keyOf(object.Object)] = true
-	}
-	var orphans []apply.Object
-	for _, object := range o.previous {
-		if id := keyOf(object.Object); !wanted[id] {
-			wanted[id] = true
-			orphans = append(orphans, object)
-		}
-	}
-	return orphans
-}
-
-// remove deletes objects of the release, kind by kind in the order of Helm; with
-// await, the end of them is waited for later.
-func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bool) error {
-	objects = forRemoval(objects)
-	for from := 0; from < len(objects); {
-		to := from
-		for to < len(objects) && objects[to].Object.GetKind() == objects[from].Object.GetKind() {
-			to++
-		}
-		batch, errs := objects[from:to], make([]error, to-from)
-		var mutex sync.Mutex
-		parallel.Do(len(batch), func(i int) {
-			left, err := o.removeOne(ctx, batch[i])
-			if err != nil {
-				errs[i] = fmt.Errorf("delete %s: %w", describe(batch[i].Object), err)
-			}
-			if left != nil && await {
-				mutex.Lock()
-				defer mutex.Unlock()
-				o.going.Await(batch[i].Mapping, left)
-			}
-		})
-		if err := several.Errors(compact(errs)).OrNil(); err != nil {
-			return err
-		}
-		from = to
-	}
-	return nil
-}
-
-// removeOne deletes an object unless it is to stay or belongs to somebody else, and
-// returns what is left of it.
-func (o *Operation) removeOne(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
-	live, err := o.get(ctx, object)
-	if err != nil || live == nil || o.stays(object, live) || o.wants(live) {
+	merged, err := changed(o.original[keyOf(object.Object)], object.Object, live)
+	if err != nil {
 		return nil, err
 	}
-	if live.GetDeletionTimestamp() != nil {
-		return live, nil
-	}
-	return o.deleteLive(ctx, object, live)
-}
-
-// wants reports whether an object is part of the new revision under another name of its
-// kind: some kinds are served in two groups of the API.
-func (o *Operation) wants(live *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(o.results, func(result applied) bool { return result.stored.GetUID() == live.GetUID() })
-}
-
-// stays reports whether an object is left alone when the release does not have it any
-// more.
-func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) bool {
-	return Kept(live) || Kept(object.Object) || !o.mayRemove(live)
-}
-
-func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	uid, background := live.GetUID(), metav1.DeletePropagationBackground
-	left, err := o.store.Cluster.Delete(ctx, object.Mapping, live.GetNamespace(), live.GetName(), metav1.DeleteOptions{
-		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid},
-	})
-	if apierrors.IsConflict(err) {
-		// Another object has its name by now.
-		return nil, nil
-	}
-	return left, err
+	return strip(merged), nil
 }
 
 // awaitReady waits until all objects are ready.

@@ -293,21 +293,28 @@ func (o *Operation) clear(ctx context.Context, run *hookRun, hook *helmrelease.H
 		}
 	}
 	for _, object := range objects {
-		live, err := o.get(ctx, object)
+		left, err := o.clearOne(ctx, object)
 		if err != nil {
-			return fmt.Errorf("look at the hook %s: %w", describe(object.Object), err)
+			return fmt.Errorf("delete the hook %s: %w", describe(object.Object), err)
 		}
-		if live == nil {
-			continue
-		}
-		if live.GetDeletionTimestamp() == nil {
-			if live, err = o.deleteLive(ctx, object, live); err != nil {
-				return fmt.Errorf("delete the hook %s: %w", describe(object.Object), err)
-			}
-		}
-		if live != nil {
-			o.going.Await(object.Mapping, live)
+		if left != nil {
+			o.going.Await(object.Mapping, left)
 		}
 	}
 	return nil
+}
+
+// clearOne deletes an object of a hook and returns what is left of it. What works on the
+// object changes it at any time: then it is read again.
+func (o *Operation) clearOne(ctx context.Context, object apply.Object) (*unstructured.Unstructured, error) {
+	for attempt := 1; ; attempt++ {
+		live, err := o.get(ctx, object)
+		if err != nil || live == nil || live.GetDeletionTimestamp() != nil {
+			return live, err
+		}
+		left, err := o.deleteLive(ctx, object, live)
+		if !apierrors.IsConflict(err) || attempt == deleteAttempts {
+			return left, err
+		}
+	}
 }

@@ -13,10 +13,10 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 )
 
-// Inventory returns the objects that belong to a release and exist, as they are recorded
+// Inventory returns the objects that belong to a release of an item and exist, as they are recorded
 // of items without a release.
-func Inventory(ctx context.Context, store *records.Store, name string, history []*records.Record) (apply.Inventory, error) {
-	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace}}
+func Inventory(ctx context.Context, store *records.Store, name, item string, history []*records.Record) (apply.Inventory, error) {
+	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace, Item: item}}
 	if err := o.look(ctx); err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func Inventory(ctx context.Context, store *records.Store, name string, history [
 		if err != nil {
 			return nil, fmt.Errorf("look at %s: %w", describe(object.Object), err)
 		}
-		if live == nil || !owned(live, name, store.Namespace) {
+		if live == nil || !owned(live, name, store.Namespace) || !o.mayRemove(live) {
 			continue
 		}
 		entry := deployer.ManagedResourceStatus{Policy: deployer.ManagePolicy, Resource: object.Reference()}
@@ -39,12 +39,12 @@ func Inventory(ctx context.Context, store *records.Store, name string, history [
 	return found, nil
 }
 
-// deployedBefore finds the places of what the item has deployed without a release.
-// Definitions of kinds are left out: objects of everybody would go with them.
+// deployedBefore finds the places of what the item has deployed without a release, and of
+// what an earlier operation has kept.
 func (o *Operation) deployedBefore(ctx context.Context) error {
 	o.before = map[key]types.UID{}
 	for _, entry := range o.wish.Before {
-		if entry.Policy == deployer.KeepPolicy || entry.Resource.Kind == apply.CRDKind {
+		if entry.Policy == deployer.KeepPolicy {
 			continue
 		}
 		object := &unstructured.Unstructured{}
@@ -56,7 +56,10 @@ func (o *Operation) deployedBefore(ctx context.Context) error {
 			return err
 		}
 		for _, object := range found {
-			o.before[keyOf(object.Object)] = entry.Resource.UID
+			// Who does not say what else is theirs goes by the marks of the release alone.
+			if o.wish.Ours != nil {
+				o.before[keyOf(object.Object)] = entry.Resource.UID
+			}
 		}
 		o.previous = append(o.previous, found...)
 	}

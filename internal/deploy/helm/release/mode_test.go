@@ -75,7 +75,7 @@ func TestDissolved(t *testing.T) {
 	if err != nil || len(history) != 2 {
 		t.Fatalf("%d revisions: %v", len(history), err)
 	}
-	found, err := Inventory(t.Context(), store, "shop", history)
+	found, err := Inventory(t.Context(), store, "shop", "item", history)
 	if err != nil || len(found) != 1 || found[0].Resource.Name != "a" || found[0].Resource.UID != cluster.Find("ConfigMap", "here", "a").GetUID() || found[0].Policy != deployer.ManagePolicy {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -31,6 +31,7 @@ type Job interface {
 	Expired() bool
 	// Wake lets the work go on. It is called from anywhere.
 	Wake()
+	Others
 }
 
 // historyLimit is how many revisions of a release are kept.
@@ -46,7 +47,9 @@ type Operation struct {
 	store *records.Store
 	wish  Wish
 	job   Job
-	doing string
+	// others are those of the job.
+	others Others
+	doing  string
 
 	steps []step
 	at    int
@@ -68,8 +71,16 @@ type Operation struct {
 	// complete are the objects of revisions that were deployed completely: those of others
 	// may be somebody else's by now.
 	complete map[key]bool
-	// before are those that were deployed without a release, with their identities.
+	// before are those that were deployed without a release, or kept by an earlier
+	// operation, with their identities.
 	before map[key]types.UID
+	// absent are objects of the new revision that did not exist before the operation, taken
+	// are those that did and belonged to others.
+	absent, taken map[key]bool
+	// early says that others may have what the release does not want any more, but that
+	// nothing is removed yet. Kept is what stays because others may still want it.
+	early bool
+	kept  apply.Inventory
 
 	objects     []apply.Object
 	definitions []apply.Object
@@ -92,9 +103,8 @@ type applied struct {
 
 // Plan returns the operation that deploys a wish. Nothing is changed yet.
 func Plan(ctx context.Context, store *records.Store, job Job, wish Wish, history []*records.Record, action Action) (*Operation, error) {
-	o := &Operation{store: store, wish: wish, job: job, earlier: history, doing: string(action), causes: readiness.NewCauses(job.Wake)}
-	o.reset()
-	if err := o.look(ctx); err != nil {
+	o, err := begin(ctx, store, job, wish, history, string(action))
+	if err != nil {
 		return nil, err
 	}
 	if err := o.deployedBefore(ctx); err != nil {
@@ -125,6 +135,15 @@ func Plan(ctx context.Context, store *records.Store, job Job, wish Wish, history
 	o.steps = o.deployment(action, before, after)
 	o.limit = limit.New(wish.Limit, job.Wake)
 	return o, nil
+}
+
+// begin returns an operation that knows what earlier revisions have deployed.
+func begin(ctx context.Context, store *records.Store, job Job, wish Wish, history []*records.Record, doing string) (*Operation, error) {
+	o := &Operation{store: store, wish: wish, earlier: history, doing: doing, causes: readiness.NewCauses(job.Wake)}
+	o.absent, o.taken = map[key]bool{}, map[key]bool{}
+	o.Under(job)
+	o.reset()
+	return o, o.look(ctx)
 }
 
 // deployment are the steps that deploy the new revision.
@@ -237,7 +256,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 }
 
 // Under says under which job the work goes on: each attempt has its own view of it.
-func (o *Operation) Under(job Job) { o.job = job }
+func (o *Operation) Under(job Job) { o.job, o.others = job, job }
 
 // Stored reports whether the operation has left anything on the cluster that only it
 // knows how to go on with. Before, it can be planned again. What is being undone is not:
@@ -273,11 +292,13 @@ func (o *Operation) Continue(ctx context.Context) ([]string, error) {
 
 // stage names the operation in checkpoints.
 func (o *Operation) stage() string {
-	if o.doing == string(Upgrade) {
+	switch o.doing {
+	case string(Upgrade):
 		return "upgrading"
-	}
-	if o.doing == uninstall {
+	case uninstall:
 		return "deleting"
+	case cleanup:
+		return "cleaning up"
 	}
 	return "installing"
 }
@@ -301,7 +322,7 @@ func (o *Operation) tooLate(waiting []string) error {
 // operation names what is done as the public system names it.
 func (o *Operation) operation() string {
 	switch o.doing {
-	case string(Upgrade):
+	case string(Upgrade), cleanup:
 		return published.UpgradeHelmRelease
 	case uninstall:
 		return published.DeleteHelmRelease
@@ -350,7 +371,7 @@ func (o *Operation) fail(err error) {
 
 func (o *Operation) reason() string {
 	switch o.doing {
-	case string(Upgrade):
+	case string(Upgrade), cleanup:
 		return "Update"
 	case uninstall:
 		return "Uninstall"

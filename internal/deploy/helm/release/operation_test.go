@@ -26,7 +26,10 @@ import (
 )
 
 // testJob is a job that has all the time of the world, unless it is over.
-type testJob struct{ expired bool }
+type testJob struct {
+	Alone
+	expired bool
+}
 
 func (*testJob) Checkpoint(context.Context, string) error { return nil }
 func (j *testJob) Expired() bool                          { return j.expired }

@@ -23,8 +23,8 @@ import (
 // namespace, definitions and objects in their order, what goes, and the hooks, of which
 // nobody knows what they do. It changes nothing: what would be stored, the API server
 // tells in a dry run.
-func Preview(ctx context.Context, store *records.Store, wish Wish, history []*records.Record, action Action) ([]diff.Object, error) {
-	o := &Operation{store: store, wish: wish, earlier: history}
+func Preview(ctx context.Context, store *records.Store, wish Wish, others Others, history []*records.Record, action Action) ([]diff.Object, error) {
+	o := &Operation{store: store, wish: wish, others: others, earlier: history}
 	if err := o.look(ctx); err != nil {
 		return nil, err
 	}
@@ -40,8 +40,8 @@ func Preview(ctx context.Context, store *records.Store, wish Wish, history []*re
 	}
 	found, errs := make([]diff.Object, len(looks)), make([]error, len(looks))
 	parallel.Do(len(looks), func(i int) { found[i], errs[i] = o.preview(ctx, looks[i]) })
-	if err := foreignOf(errs); err != nil {
-		return nil, err
+	if foreign := foreignOf(errs); foreign != nil {
+		return nil, foreign
 	}
 	refused := false
 	for i, err := range errs {
@@ -62,8 +62,8 @@ func Preview(ctx context.Context, store *records.Store, wish Wish, history []*re
 
 // PreviewRemoval returns what the removal of a release would make of each object, and the
 // hooks that run then. It changes nothing.
-func PreviewRemoval(ctx context.Context, store *records.Store, name string, history []*records.Record) ([]diff.Object, error) {
-	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace}}
+func PreviewRemoval(ctx context.Context, store *records.Store, name, item string, history []*records.Record) ([]diff.Object, error) {
+	o := &Operation{store: store, earlier: history, wish: Wish{Name: name, Namespace: store.Namespace, Item: item}}
 	if err := o.look(ctx); err != nil {
 		return nil, err
 	}
@@ -161,12 +161,12 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 		after, err = o.previewNew(ctx, l.Object)
 	case l.created:
 		return found, nil
-	case !o.mayTake(live):
-		return found, &foreignObject{names: []string{describe(live)}}
-	case live.GetDeletionTimestamp() != nil:
-		after, found.Replaced = l.Object.Object, true
 	default:
-		after, err = o.previewChange(ctx, l.Object, live)
+		after, found.Replaced, err = o.previewExisting(ctx, l.Object, live)
+	}
+	var foreign *foreignObject
+	if errors.As(err, &foreign) {
+		return found, err
 	}
 	if err != nil {
 		return found, o.explain(l.Object.Object, err)
@@ -179,6 +179,18 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 		found.Applied = l.Object.Object.Object
 	}
 	return found, nil
+}
+
+// previewExisting returns what becomes of an object that exists, and whether it is made anew.
+func (o *Operation) previewExisting(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, bool, error) {
+	if err := o.claim(ctx, live); err != nil {
+		return nil, false, err
+	}
+	if live.GetDeletionTimestamp() != nil {
+		return object.Object, true, nil
+	}
+	after, err := o.previewChange(ctx, object, live)
+	return after, false, err
 }
 
 // previewNew asks what would be stored of a new object. The API server cannot tell if its
@@ -204,12 +216,12 @@ func previewOf(object *unstructured.Unstructured) diff.Object {
 }
 
 // foreignOf names all objects that belong to others at once, as the operation would.
-func foreignOf(errs []error) error {
+func foreignOf(errs []error) *foreignObject {
 	all := &foreignObject{}
 	for _, err := range errs {
 		var foreign *foreignObject
 		if errors.As(err, &foreign) {
-			all.names = append(all.names, foreign.names...)
+			all.names, all.known = append(all.names, foreign.names...), all.known || foreign.known
 		}
 	}
 	if len(all.names) == 0 {

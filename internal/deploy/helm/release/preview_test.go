@@ -23,7 +23,7 @@ func previewed(t *testing.T, cluster *memory.Cluster, wish Wish, action Action) 
 		t.Fatal(err)
 	}
 	before := len(cluster.Requests)
-	objects, err := Preview(t.Context(), store, wish, history, action)
+	objects, err := Preview(t.Context(), store, wish, Alone{}, history, action)
 	for _, request := range cluster.Requests[before:] {
 		if !slices.Contains([]string{"get", "list", "preview", "previewnew"}, request.Verb) {
 			t.Errorf("a preview makes a request to %s", request.Verb)
@@ -144,7 +144,7 @@ func TestPreviewRemoval(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := cluster.Names()
-	found, err := PreviewRemoval(t.Context(), storeOn(cluster), "shop", history)
+	found, err := PreviewRemoval(t.Context(), storeOn(cluster), "shop", "item", history)
 	if err != nil {
 		t.Fatal(err)
 	}

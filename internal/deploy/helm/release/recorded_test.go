@@ -64,7 +64,7 @@ metadata:
 	recordedLabels = map[string]string{"modifiedAt": "1795310402", "name": "archived", "owner": "helm", "status": "deployed", "version": "1"}
 )
 
-type patientJob struct{}
+type patientJob struct{ release.Alone }
 
 func (patientJob) Checkpoint(context.Context, string) error { return nil }
 func (patientJob) Expired() bool                            { return false }

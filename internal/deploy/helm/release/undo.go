@@ -27,6 +27,7 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 	}
 	failedObjects := o.objects
 	o.reset()
+	o.kept = nil
 	o.earlier = append(o.earlier, &records.Record{Revision: failed.Version, Status: common.StatusFailed})
 	for _, record := range o.earlier {
 		if record.Revision == base.Version {

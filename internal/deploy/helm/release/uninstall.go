@@ -10,7 +10,6 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
-	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -19,15 +18,17 @@ const uninstall = "uninstall"
 
 // PlanRemoval returns the operation that removes a release. Nothing is changed yet.
 func PlanRemoval(ctx context.Context, store *records.Store, work Job, wish Wish, history []*records.Record) (*Operation, error) {
-	o := &Operation{store: store, wish: wish, job: work, earlier: history, doing: uninstall, causes: readiness.NewCauses(work.Wake)}
-	o.reset()
-	if err := o.look(ctx); err != nil {
+	o, err := begin(ctx, store, work, wish, history, uninstall)
+	if err != nil {
 		return nil, err
 	}
 	last := history[len(history)-1]
 	release, err := last.Release()
 	if err != nil {
 		return nil, job.Terminally(err)
+	}
+	if err := o.deployedBefore(ctx); err != nil {
+		return nil, err
 	}
 	o.release, o.wish.Marks = release, last.Marks()
 	o.becomeUninstall(o.previous)

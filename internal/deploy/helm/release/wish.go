@@ -45,8 +45,11 @@ type Wish struct {
 	Rule readiness.Rule
 	// Marks say who deploys what.
 	Marks records.Marks
+	// Item is the name of the item.
+	Item string
 	// Ours tells objects that the item has deployed without a release before.
 	Ours func(object *unstructured.Unstructured) bool
-	// Before is what it has deployed so, as far as it is not gone.
+	// Before is what it has deployed so, and what an earlier operation has kept, as far as
+	// it is not gone.
 	Before apply.Inventory
 }

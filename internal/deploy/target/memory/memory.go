@@ -28,6 +28,8 @@ type Fault struct {
 	Before error
 	// After is an error although the request took effect: the answer is lost.
 	After error
+	// Meanwhile is how somebody else changes the object just before the request takes effect.
+	Meanwhile func(*unstructured.Unstructured)
 }
 
 // Cluster is a cluster in memory.
@@ -154,6 +156,11 @@ func (c *Cluster) request(verb string, mapping *meta.RESTMapping, namespace, nam
 	if fault.Before != nil {
 		c.mutex.Unlock()
 		return nil, fault.Before
+	}
+	if found := c.objects[request.Kind+"|"+namespace+"|"+name]; found != nil && fault.Meanwhile != nil {
+		changed := found.DeepCopy()
+		fault.Meanwhile(changed)
+		c.replace(found, changed)
 	}
 	before := c.version
 	object, err := effect()

@@ -143,6 +143,9 @@ func (c *Cluster) MergePatch(_ context.Context, mapping *meta.RESTMapping, names
 		if err != nil {
 			return nil, err
 		}
+		if err := meantFor(old, mapping, patch); err != nil {
+			return nil, err
+		}
 		before, err := json.Marshal(old.Object)
 		if err != nil {
 			return nil, err
@@ -157,6 +160,21 @@ func (c *Cluster) MergePatch(_ context.Context, mapping *meta.RESTMapping, names
 		}
 		return c.replace(old, changed), nil
 	})
+}
+
+// meantFor refuses a patch that names another identity or version of the object.
+func meantFor(old *unstructured.Unstructured, mapping *meta.RESTMapping, patch []byte) error {
+	var named struct {
+		Metadata struct{ UID, ResourceVersion string } `json:"metadata"`
+	}
+	if err := json.Unmarshal(patch, &named); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	uid, version := named.Metadata.UID, named.Metadata.ResourceVersion
+	if uid != "" && uid != string(old.GetUID()) || version != "" && version != old.GetResourceVersion() {
+		return apierrors.NewConflict(mapping.Resource.GroupResource(), old.GetName(), fmt.Errorf("it was changed"))
+	}
+	return nil
 }
 
 // Delete implements target.Cluster.

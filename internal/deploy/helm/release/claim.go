@@ -1,0 +1,125 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/parallel"
+)
+
+// foreignObject says that an object exists and does not belong to the release.
+type foreignObject struct {
+	names []string
+	// known says that the owner of one of them is a DeployItem.
+	known bool
+}
+
+// Error implements error.
+func (f *foreignObject) Error() string {
+	const most = 5
+	names := f.names
+	if len(names) > most {
+		names = append(names[:most:most], fmt.Sprintf("%d more objects", len(f.names)-most))
+	}
+	return strings.Join(names, ", ") + " exists and does not belong to the release: remove or rename it, or set takeOwnership"
+}
+
+// checkOwners refuses to take objects of others, before anything is changed.
+func (o *Operation) checkOwners(ctx context.Context) ([]string, error) {
+	var fresh []apply.Object
+	for _, object := range o.objects {
+		if !o.complete[keyOf(object.Object)] {
+			fresh = append(fresh, object)
+		}
+	}
+	live, errs, refused := make([]*unstructured.Unstructured, len(fresh)), make([]error, len(fresh)), make([]error, len(fresh))
+	parallel.Do(len(fresh), func(i int) {
+		if live[i], errs[i] = o.get(ctx, fresh[i]); live[i] != nil {
+			refused[i] = o.claim(ctx, live[i])
+		}
+	})
+	if err := several.Errors(compact(errs)).OrNil(); err != nil {
+		return nil, fmt.Errorf("look at what exists: %w", err)
+	}
+	if foreign := foreignOf(refused); foreign != nil {
+		return nil, o.letGo(ctx, foreign)
+	}
+	if err := several.Errors(compact(refused)).OrNil(); err != nil {
+		return nil, fmt.Errorf("look for the owners of what exists: %w", err)
+	}
+	for i, object := range live {
+		switch id := keyOf(fresh[i].Object); {
+		case object == nil:
+			o.absent[id] = true
+		default:
+			o.live[id] = object
+			o.taken[id] = !owned(object, o.wish.Name, o.wish.Namespace)
+		}
+	}
+	return nil, nil
+}
+
+// letGo lets others have what the release does not want any more, although the new revision
+// cannot be deployed yet: of two releases that exchange objects, each waits for the other.
+func (o *Operation) letGo(ctx context.Context, foreign *foreignObject) error {
+	if !foreign.known {
+		return foreign
+	}
+	o.early = true
+	err := o.remove(ctx, o.orphans(), false)
+	o.early = false
+	if err != nil {
+		return fmt.Errorf("%w (and %s)", foreign, err.Error())
+	}
+	return foreign
+}
+
+func compact(errs []error) []error {
+	var found []error
+	for _, err := range errs {
+		if err != nil {
+			found = append(found, err)
+		}
+	}
+	return found
+}
+
+// claim returns an error unless an object that exists may become part of the release: it
+// belongs to somebody who does not let it go.
+func (o *Operation) claim(ctx context.Context, live *unstructured.Unstructured) error {
+	if o.complete[keyOf(live)] || o.wish.TakeOwnership || owned(live, o.wish.Name, o.wish.Namespace) || (o.wish.Ours != nil && o.wish.Ours(live)) {
+		return nil
+	}
+	if ownership.IsReleased(live) {
+		return nil
+	}
+	yields, holder, err := o.others.Yields(ctx, live)
+	if err != nil {
+		return fmt.Errorf("find out whose %s is: %w", describe(live), err)
+	}
+	if yields {
+		return nil
+	}
+	name := describe(live)
+	if holder != "" {
+		name += " of " + holder
+	}
+	return &foreignObject{names: []string{name}, known: holder != ""}
+}
+
+// strip takes the marks of other owners away from an object of the release.
+func strip(object *unstructured.Unstructured) *unstructured.Unstructured {
+	ownership.Strip(object, func(string) bool { return false }, true)
+	return object
+}
+
+// otherRelease reports whether an object has the marks of another release of Helm.
+func (o *Operation) otherRelease(live *unstructured.Unstructured) bool {
+	return live.GetLabels()[managedByLabel] == managedByHelm && live.GetAnnotations()[releaseAnnotation] != "" && !owned(live, o.wish.Name, o.wish.Namespace)
+}

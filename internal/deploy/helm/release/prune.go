@@ -1,0 +1,261 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/parallel"
+)
+
+// prune removes what earlier revisions have deployed and the new one does not.
+func (o *Operation) prune(ctx context.Context) ([]string, error) {
+	if o.pruned {
+		return nil, nil
+	}
+	if err := o.remove(ctx, o.orphans(), false); err != nil {
+		return nil, err
+	}
+	o.pruned = true
+	return nil, nil
+}
+
+// orphans are the objects of earlier revisions that the new one does not have.
+func (o *Operation) orphans() []apply.Object {
+	wanted := map[key]bool{}
+	for _, object := range o.objects {
+		wanted[keyOf(object.Object)] = true
+	}
+	var orphans []apply.Object
+	for _, object := range o.previous {
+		if id := keyOf(object.Object); !wanted[id] {
+			wanted[id] = true
+			orphans = append(orphans, object)
+		}
+	}
+	return orphans
+}
+
+// remove removes objects of the release, or lets others have them, kind by kind in the order
+// of Helm; with await, the end of them is waited for later.
+func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bool) error {
+	if err := o.announce(ctx, objects); err != nil {
+		return err
+	}
+	objects = forRemoval(objects)
+	for from := 0; from < len(objects); {
+		to := from
+		for to < len(objects) && objects[to].Object.GetKind() == objects[from].Object.GetKind() {
+			to++
+		}
+		batch, errs := objects[from:to], make([]error, to-from)
+		var mutex sync.Mutex
+		parallel.Do(len(batch), func(i int) {
+			removed, err := o.removeOne(ctx, batch[i])
+			if err != nil {
+				errs[i] = fmt.Errorf("delete %s: %w", describe(batch[i].Object), err)
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			if removed.left != nil && await {
+				o.going.Await(batch[i].Mapping, removed.left)
+			}
+			if removed.kept != nil {
+				o.kept = append(o.kept.Without(removed.kept.Resource), *removed.kept)
+			}
+		})
+		if err := several.Errors(compact(errs)).OrNil(); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// announce records what may be kept, before any object says that it is: the record may name
+// objects that go all the same, but misses none that stays.
+func (o *Operation) announce(ctx context.Context, objects []apply.Object) error {
+	var kept apply.Inventory
+	for _, object := range objects {
+		may, err := o.mayKeep(ctx, object)
+		if err != nil {
+			return fmt.Errorf("look for others that may want %s: %w", describe(object.Object), err)
+		}
+		if may {
+			kept = append(kept, entryOf(object, nil))
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return o.others.Keep(ctx, kept)
+}
+
+// mayKeep reports whether an object may stay for the moment, as far as that is known before
+// the object is read.
+func (o *Operation) mayKeep(ctx context.Context, object apply.Object) (bool, error) {
+	id := keyOf(object.Object)
+	if o.taken[id] {
+		return true, nil
+	}
+	if o.doing == uninstall || o.absent[id] || Kept(object.Object) {
+		return false, nil
+	}
+	if open, err := o.others.MayMove(ctx); open || err != nil {
+		return open, err
+	}
+	others, err := o.others.Others(ctx)
+	if err != nil || ownership.Heir(others, object.Reference()) == nil {
+		return false, err
+	}
+	return o.others.MayKeep(ctx)
+}
+
+// entryOf is how an object is recorded that is kept.
+func entryOf(object apply.Object, live *unstructured.Unstructured) deployer.ManagedResourceStatus {
+	entry := deployer.ManagedResourceStatus{Policy: deployer.ManagePolicy, Resource: object.Reference()}
+	if live != nil {
+		entry.Resource.UID = live.GetUID()
+	}
+	return entry
+}
+
+// removed is what has become of an object that the release does not want.
+type removed struct {
+	// left is what is left of an object that is being deleted.
+	left *unstructured.Unstructured
+	// kept is the record of an object that stays for the moment.
+	kept *deployer.ManagedResourceStatus
+}
+
+// removeOne does with an object what is to be done with it, as it is at this moment. Whoever
+// changes it in between makes it be read again.
+func (o *Operation) removeOne(ctx context.Context, object apply.Object) (removed, error) {
+	for attempt := 1; ; attempt++ {
+		live, err := o.get(ctx, object)
+		if err != nil || live == nil {
+			return removed{}, err
+		}
+		done, err := o.dispose(ctx, object, live)
+		if !apierrors.IsConflict(err) || attempt == deleteAttempts {
+			return done, err
+		}
+	}
+}
+
+// deleteAttempts is how often an object is read again because somebody else has changed it
+// between the read and the deletion.
+const deleteAttempts = 8
+
+// dispose removes an object, or lets others have it.
+func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (removed, error) {
+	fate, heir, err := o.fateOf(ctx, object, live)
+	switch {
+	case err != nil, fate == ownership.Spare:
+		return removed{}, err
+	case live.GetDeletionTimestamp() != nil:
+		return removed{left: live}, nil
+	case fate == ownership.Inherit:
+		patch, err := ownership.Transfer(live, ownership.ManifestLabel, heir.Name)
+		if err != nil {
+			return removed{}, err
+		}
+		if err := o.patch(ctx, object, patch); err != nil {
+			return removed{}, err
+		}
+		o.others.Moved(ctx, describe(live), heir)
+		return removed{}, nil
+	case fate == ownership.Keep:
+		entry := entryOf(object, live)
+		if live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.wish.Item {
+			return removed{kept: &entry}, nil
+		}
+		patch, err := ownership.Release(live, o.wish.Item)
+		if err != nil {
+			return removed{}, err
+		}
+		return removed{kept: &entry}, o.patch(ctx, object, patch)
+	}
+	left, err := o.deleteLive(ctx, object, live)
+	return removed{left: left}, err
+}
+
+// fateOf decides what becomes of an object that the release does not want any more. What the
+// operation itself has made goes when that is undone; what it has taken from others stays
+// then, as it was there before.
+func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (ownership.Fate, *v1alpha1.DeployItem, error) {
+	id, mine := keyOf(object.Object), !o.stays(object, live) && !o.wants(live)
+	if o.absent[id] && mine {
+		return ownership.Remove, nil, nil
+	}
+	fate, heir, err := ownership.Judge(ctx, o.others, live, object.Reference(), mine, o.doing == uninstall)
+	switch {
+	case err != nil:
+		return "", nil, fmt.Errorf("look for others that want it: %w", err)
+	case fate == ownership.Remove && o.taken[id]:
+		return ownership.Keep, nil, nil
+	case fate == ownership.Remove && o.early:
+		return ownership.Spare, nil, nil
+	}
+	return fate, heir, nil
+}
+
+// patch changes an object in the version that was read. With the object, there is nothing
+// to change.
+func (o *Operation) patch(ctx context.Context, object apply.Object, patch []byte) error {
+	_, err := o.store.Cluster.MergePatch(ctx, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), patch, records.FieldManager)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// wants reports whether an object is part of the new revision under another name of its
+// kind: some kinds are served in two groups of the API.
+func (o *Operation) wants(live *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(o.results, func(result applied) bool { return result.stored.GetUID() == live.GetUID() })
+}
+
+// stays reports whether an object is left alone when the release does not have it any
+// more.
+func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) bool {
+	return Kept(live) || Kept(object.Object) || !o.mayRemove(live)
+}
+
+// mayRemove reports whether an object belongs to the release, or is what the item has
+// deployed without one. What others have taken over since says so by its labels or by the
+// marks of another release. Definitions of kinds go only with their release: objects of
+// everybody would go with them.
+func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
+	if len(ownership.Others(live, o.wish.Item)) > 0 || o.otherRelease(live) {
+		return false
+	}
+	if owned(live, o.wish.Name, o.wish.Namespace) {
+		return true
+	}
+	uid, before := o.before[keyOf(live)]
+	return before && live.GetKind() != apply.CRDKind && (uid == live.GetUID() || (uid == "" && o.wish.Ours(live)))
+}
+
+// deleteLive deletes an object in the version that was read: if somebody takes it over in
+// the same moment, the API server refuses.
+func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	uid, version, background := live.GetUID(), live.GetResourceVersion(), metav1.DeletePropagationBackground
+	return o.store.Cluster.Delete(ctx, object.Mapping, live.GetNamespace(), live.GetName(), metav1.DeleteOptions{
+		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version},
+	})
+}
+
+// Kept are the objects that stay until it is known that nobody takes them over.
+func (o *Operation) Kept() apply.Inventory { return o.kept }
