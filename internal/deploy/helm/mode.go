@@ -75,7 +75,7 @@ func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, conn
 	if release.Decide(situationOf(history, records.Marks{Owner: string(item.UID)}, t.Now())) == release.Await {
 		return nil, nil, job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("somebody else is at work with release %s/%s (revision %d is %s)", t.config.Namespace, t.config.Name, last.Revision, last.Status))
 	}
-	found, err := release.Inventory(ctx, store, t.config.Name, history)
+	found, err := release.Inventory(ctx, store, t.config.Name, item.Name, history)
 	if err != nil {
 		return nil, nil, fmt.Errorf("take over the objects of release %s/%s: %w", t.config.Namespace, t.config.Name, err)
 	}
@@ -98,8 +98,11 @@ func (t templates) recordDissolved(ctx context.Context, item *deployer.Item, fou
 	for _, entry := range found {
 		recorded = append(recorded.Without(entry.Resource), entry)
 	}
-	record := apideployer.ManagedResourceStatus{Resource: corev1.ObjectReference{
-		APIVersion: "v1", Kind: "Secret", Namespace: t.config.Namespace, Name: records.Name(t.config.Name, revision),
-	}}
+	record := apideployer.ManagedResourceStatus{Resource: recordOf(t.config, revision)}
 	return item.Record(ctx, t.Status(item, append(recorded, record)))
+}
+
+// recordOf is the record of a revision of a release.
+func recordOf(config *config, revision int) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Namespace: config.Namespace, Name: records.Name(config.Name, revision)}
 }

@@ -73,8 +73,8 @@ func (t templates) Uninstall(ctx context.Context, item *deployer.Item, on target
 	if err != nil {
 		return nil, configError(validateConfiguration, err)
 	}
-	operation, err := release.PlanRemoval(ctx, store, item, release.Wish{
-		Options: release.Options{Wait: t.config.uninstall.Wait, Limit: within}, Name: earlier.Release.Name, Namespace: earlier.Release.Namespace,
+	operation, err := release.PlanRemoval(ctx, store, awayJob{item: item}, release.Wish{
+		Options: release.Options{Wait: t.config.uninstall.Wait, Limit: within}, Name: earlier.Release.Name, Namespace: earlier.Release.Namespace, Item: item.Name,
 	}, history)
 	if err != nil {
 		return nil, t.onEarlier(earlier, err)
@@ -105,7 +105,7 @@ type uninstallation struct {
 }
 
 // Under implements rollout.Uninstallation.
-func (u uninstallation) Under(item *deployer.Item) { u.Operation.Under(item) }
+func (u uninstallation) Under(item *deployer.Item) { u.Operation.Under(awayJob{item: item}) }
 
 // Continue implements rollout.Uninstallation.
 func (u uninstallation) Continue(ctx context.Context) ([]string, error) {

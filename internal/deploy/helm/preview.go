@@ -60,7 +60,7 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 			return nil, err
 		}
 		if len(history) > 0 && belongs(history[len(history)-1], item, told || config.release()) {
-			if found, err = release.PreviewRemoval(ctx, store, config.Name, history); err != nil {
+			if found, err = release.PreviewRemoval(ctx, store, config.Name, item.Name, history); err != nil {
 				return nil, err
 			}
 		}
@@ -102,7 +102,10 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 		return forecast, err
 	}
 	marks := s.marks(item)
-	action := s.decide(item, history, marks)
+	action, err := s.decide(ctx, item, history, marks)
+	if err != nil {
+		return forecast, err
+	}
 	switch action {
 	case release.Await:
 		return forecast, fmt.Errorf("somebody else is at work with release %s/%s", s.config.Namespace, s.config.Name)
@@ -127,7 +130,7 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 	if wish.Before, err = s.templates.Recorded(item); err != nil {
 		return forecast, err
 	}
-	found, err := release.Preview(ctx, store, wish, history, action)
+	found, err := release.Preview(ctx, store, wish, release.Alone{}, history, action)
 	if err != nil {
 		return forecast, err
 	}
@@ -198,6 +201,6 @@ func (d Deployer) Released(ctx context.Context, object *v1alpha1.DeployItem, on 
 	if err != nil || !d.templates(config).ours(item, history, earlier) {
 		return nil, err
 	}
-	found, err := release.Inventory(ctx, store, earlier.Release.Name, history)
+	found, err := release.Inventory(ctx, store, earlier.Release.Name, item.Name, history)
 	return apideployer.ManagedResourceStatusList(found), err
 }

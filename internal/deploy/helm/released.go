@@ -2,12 +2,8 @@ package helm
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -25,7 +21,6 @@ import (
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
 )
 
 func isNotFound(err error) bool { return apierrors.IsNotFound(err) }
@@ -40,9 +35,15 @@ type work struct {
 	// after looks at what is deployed, and hands values on.
 	after *rollout.Rollout
 	wish  rollout.Wish
+	// kept is what the release does not want any more and others may still take over;
+	// cleaning says that the operation removes it and deploys nothing.
+	kept     apply.Inventory
+	cleaning bool
 	// forced deploys again although nothing has changed. done says that the release is
 	// as it should be, changed that this job has made it so.
 	forced, done, changed bool
+	// foreseen are the owners in a plan, nil in a job.
+	foreseen owners
 	// foreign is the wait for an operation of somebody else.
 	foreign target.Watch
 	patient *limit.Limit
@@ -62,6 +63,14 @@ func (w *work) Close() error {
 	}
 	errs = append(errs, w.departures.Close())
 	return errors.Join(errs...)
+}
+
+// owners are those that know whose objects and releases are.
+func (w *work) owners(item *deployer.Item) owners {
+	if w.foreseen != nil {
+		return w.foreseen
+	}
+	return itemOwner{item}
 }
 
 // settle notes that the release is as it should be, and whether this job has made it so.
@@ -93,7 +102,11 @@ func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, con
 		w = &work{connection: connection, forced: mustCorrect(item)}
 	}
 	source := released{templates: d.templates(config), work: w}
-	waiting, err := source.advance(ctx, item)
+	advance := source.advance
+	if job.IsRemoval(item.Status.JobID) {
+		advance = source.removalRound
+	}
+	waiting, err := advance(ctx, item)
 	if err != nil && w.operation == nil && !w.done {
 		rollout.AwaitKinds(ctx, item, connection, err)
 		return deployer.Result{}, err
@@ -102,6 +115,7 @@ func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, con
 	if err != nil || len(waiting) > 0 {
 		return deployer.WaitFor(waiting...), err
 	}
+	item.Keeps(describeAll(w.kept)...)
 	return rollout.Depart(ctx, item, source.templates, &w.departures)
 }
 
@@ -126,7 +140,7 @@ func (released) Recorded(*deployer.Item) (apply.Inventory, error) { return nil, 
 // Status implements rollout.Source: workloads, without policy and identity, as the
 // public system lists them.
 func (s released) Status(_ *deployer.Item, inventory apply.Inventory) any {
-	return s.status(inventory)
+	return s.withBefore(s.status(inventory), s.work.kept)
 }
 
 func (released) status(inventory apply.Inventory) *helmv1alpha1.ProviderStatus {
@@ -236,15 +250,16 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 // operate lets the operation go on.
 func (s released) operate(ctx context.Context, item *deployer.Item) ([]string, error) {
 	w := s.work
-	w.operation.Under(item)
+	w.operation.Under(operationJob{item, s})
 	waiting, err := w.operation.Continue(ctx)
 	if w.operation.Over() || (err != nil && !w.operation.Stored()) {
 		// What failed begins from the start, with another look at what there is.
 		_ = w.operation.Close()
-		w.operation = nil
+		w.kept, w.operation = w.operation.Kept(), nil
 		if err == nil {
-			w.settle(true)
+			w.settle(!w.cleaning)
 		}
+		w.cleaning = false
 	}
 	return waiting, err
 }
@@ -269,59 +284,20 @@ func (s released) begin(ctx context.Context, item *deployer.Item) ([]string, err
 	}
 	marks := s.marks(item)
 	w.endWait()
-	switch action := s.decide(item, history, marks); action {
+	action, err := s.decide(ctx, item, history, marks)
+	if err != nil {
+		return nil, err
+	}
+	switch action {
 	case release.Await:
 		return s.awaitForeign(ctx, item, store, history[len(history)-1])
 	case release.Refuse:
 		return nil, s.refusal(history[len(history)-1])
 	case release.Nothing:
-		return nil, s.beginUnchanged(ctx, item, history[len(history)-1])
+		return nil, s.beginUnchanged(ctx, item, store, history)
 	default:
 		return nil, s.beginOperation(ctx, item, store, history, action, marks)
 	}
-}
-
-// marks are those of a release that an item deploys.
-func (s released) marks(item *deployer.Item) records.Marks {
-	return records.Marks{Owner: string(item.UID), OwnerName: item.Namespace + "/" + item.Name, Digest: s.digest(s.work.chart.Digest)}
-}
-
-// decide chooses what is to be done with the release.
-func (s released) decide(item *deployer.Item, history []*records.Record, marks records.Marks) release.Action {
-	situation := situationOf(history, marks, s.Now())
-	situation.Known, situation.Asked = hasDeployed(item), s.work.forced || s.config.upgrade.Always
-	return release.Decide(situation)
-}
-
-// refusal says who has the release now.
-func (s released) refusal(last *records.Record) error {
-	return job.NewError(published.GetHelmRelease, "GetRelease", fmt.Sprintf("release %s/%s belongs to DeployItem %s now: give one of the two another name",
-		s.config.Namespace, s.config.Name, last.OwnerName), v1alpha1.ErrorConfigurationProblem)
-}
-
-// situationOf is what a decision depends on.
-func situationOf(history []*records.Record, marks records.Marks, now time.Time) (situation release.Situation) {
-	for _, record := range history {
-		situation.Deployed = situation.Deployed || record.Deployed()
-	}
-	if len(history) == 0 {
-		return situation
-	}
-	last := history[len(history)-1]
-	situation.Last, situation.Age = last.Status, now.Sub(last.Written)
-	// An item that is still to come has no UID.
-	situation.Ours, situation.Others = last.Owner != "" && last.Owner == marks.Owner, last.Owner != "" && last.Owner != marks.Owner
-	situation.Same = situation.Ours && last.Digest == marks.Digest
-	return situation
-}
-
-// digest identifies what an item deploys: the chart, the values and what has an
-// influence on the objects.
-func (s released) digest(chart string) string {
-	// Only plain values come here, which can be encoded.
-	content, _ := json.Marshal([]any{chart, s.config.values, s.config.Name, s.config.Namespace})
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }
 
 // awaitForeign waits until somebody else has done what is under way.
@@ -335,13 +311,22 @@ func (s released) awaitForeign(ctx context.Context, item *deployer.Item, store *
 	return []string{fmt.Sprintf("somebody else to finish with release %s/%s (revision %d is %s), or roll it back, or delete this revision, if nobody is at work", s.config.Namespace, s.config.Name, last.Revision, last.Status)}, nil
 }
 
-// beginUnchanged looks at what is deployed already.
-func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, last *records.Record) error {
-	look, err := s.unchangedLook(ctx, item, last)
+// beginUnchanged looks at what is deployed already. What earlier jobs have kept is looked at
+// again.
+func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store *records.Store, history []*records.Record) error {
+	look, err := s.unchangedLook(ctx, item, history[len(history)-1])
 	if err != nil {
 		return err
 	}
 	s.work.wish = look
+	operation, err := s.cleanup(ctx, item, store, history)
+	if err != nil {
+		return err
+	}
+	if operation != nil {
+		s.work.operation, s.work.cleaning = operation, true
+		return nil
+	}
 	s.work.settle(false)
 	return nil
 }
@@ -358,7 +343,7 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 	if wish.Before, err = s.templates.Recorded(item); err != nil {
 		return err
 	}
-	operation, err := release.Plan(ctx, store, item, wish, history, action)
+	operation, err := release.Plan(ctx, store, operationJob{item, s}, wish, history, action)
 	if err != nil {
 		return err
 	}
@@ -372,9 +357,13 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 }
 
 // withBefore adds to a status what was deployed without a release, until it is gone or a
-// part of the release.
-func (released) withBefore(status *helmv1alpha1.ProviderStatus, before apply.Inventory) *helmv1alpha1.ProviderStatus {
+// part of the release, and what was kept. Without workloads, only a record of the release
+// tells that there is one.
+func (s released) withBefore(status *helmv1alpha1.ProviderStatus, before apply.Inventory) *helmv1alpha1.ProviderStatus {
 	status.ManagedResources = append(status.ManagedResources, before...)
+	if len(before) > 0 && len(ofRelease(status.ManagedResources)) == 0 {
+		status.ManagedResources = append(status.ManagedResources, apideployer.ManagedResourceStatus{Resource: recordOf(s.config, 1)})
+	}
 	return status
 }
 

@@ -3,8 +3,6 @@ package helm
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
@@ -44,12 +42,11 @@ func (s released) releaseWish(ctx context.Context, item *deployer.Item, history 
 	for _, definition := range rendered.Definitions {
 		definitions = append(definitions, "# Source: "+definition.Name+"\n"+definition.Text)
 	}
-	name := item.Name
 	return release.Wish{
 		Options: release.Options{Atomic: options.Atomic, Wait: options.Wait, Force: options.Force, TakeOwnership: options.TakeOwnership},
 		Name:    s.config.Name, Namespace: s.config.Namespace, CreateNamespace: s.config.CreateNamespace,
 		Chart: s.work.chart.Chart, Values: s.config.values, Manifest: rendered.Manifest, Hooks: rendered.Hooks, Notes: rendered.Notes,
 		Definitions: definitions, Rule: readiness.RuleOf(look.Readiness), Marks: marks,
-		Ours: func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == name },
+		Item: item.Name, Ours: oursOf(item.Name),
 	}, look, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 )
 
@@ -39,19 +40,39 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done bool, err error) {
 	store := s.store(s.work.connection)
 	history, err := store.History(ctx, s.config.Name)
-	if err != nil || len(history) == 0 {
-		return err == nil, err
+	if err != nil {
+		return false, err
 	}
 	told, _, err := mayHaveRelease(item)
-	if err != nil || !belongs(history[len(history)-1], item, told || s.config.release()) {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	wish := s.wishFor(item)
+	// What was deployed without a release is for its own removal.
+	wish.Ours, wish.Leaving = nil, true
+	if wish.Before, err = s.templates.Recorded(item); err != nil {
+		return false, err
+	}
+	if len(history) == 0 || !belongs(history[len(history)-1], item, told || s.config.release()) {
+		return s.beginLeftovers(ctx, item, store, wish, history)
 	}
 	within, err := s.config.uninstall.limit(item.Remaining())
 	if err != nil {
 		return false, configError(validateConfiguration, err)
 	}
-	s.work.operation, err = release.PlanRemoval(ctx, store, item, release.Wish{
-		Options: release.Options{Wait: s.config.uninstall.Wait, Limit: within}, Name: s.config.Name, Namespace: s.config.Namespace,
-	}, history)
+	wish.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
+	s.work.operation, err = release.PlanRemoval(ctx, store, operationJob{item, s}, wish, history)
+	return false, err
+}
+
+// beginLeftovers plans the removal of what was kept of a release that is gone or belongs to
+// another item by now. Of that, only what still says that this item has released it is left
+// over: all else is the other item's.
+func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store *records.Store, wish release.Wish, history []*records.Record) (done bool, err error) {
+	if len(wish.Before) == 0 {
+		return true, nil
+	}
+	wish.ReleasedOnly = len(history) > 0
+	s.work.operation, err = release.PlanCleanup(ctx, store, operationJob{item, s}, wish, history)
 	return false, err
 }

@@ -36,6 +36,8 @@ type Situation struct {
 	Deployed bool
 	// Ours says that we have written the newest revision, Others that another item has.
 	Ours, Others bool
+	// Leaves says that the other item is on its way out.
+	Leaves bool
 	// Known says that this item has deployed the release before.
 	Known bool
 	// Age is how long ago the newest revision was written.
@@ -52,7 +54,7 @@ func Decide(s Situation) Action {
 	switch {
 	case s.Last == "" || s.Last == common.StatusUninstalled:
 		return Install
-	case s.Others && s.Known:
+	case s.Others && s.Known && !s.Leaves:
 		// Whoever came last has it. Two items that take it from each other would never end.
 		return Refuse
 	case underway && !s.Ours && s.Age < foreignPatience:

@@ -30,6 +30,8 @@ func TestDecide(t *testing.T) {
 		{"it was killed during the installation", Situation{Last: common.StatusPendingInstall, Age: time.Hour}, Install},
 		{"another item has it, and this one never had", Situation{Last: common.StatusDeployed, Deployed: true, Others: true}, Upgrade},
 		{"another item has taken it over", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true}, Refuse},
+		{"another item has taken it over and is on its way out", Situation{Last: common.StatusDeployed, Deployed: true, Others: true, Known: true, Leaves: true}, Upgrade},
+		{"another item is at work with it and on its way out", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true, Leaves: true}, Await},
 		{"another item is at work with it and we had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true, Known: true}, Refuse},
 		{"another item is at work with it and we never had it", Situation{Last: common.StatusPendingUpgrade, Deployed: true, Others: true}, Await},
 	}

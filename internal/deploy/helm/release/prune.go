@@ -109,7 +109,7 @@ func (o *Operation) mayKeep(ctx context.Context, object apply.Object) (bool, err
 	if o.taken[id] {
 		return true, nil
 	}
-	if o.doing == uninstall || o.absent[id] || Kept(object.Object) {
+	if o.wish.Leaving || o.absent[id] || Kept(object.Object) {
 		return false, nil
 	}
 	if open, err := o.others.MayMove(ctx); open || err != nil {
@@ -199,7 +199,7 @@ func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstr
 	if o.absent[id] && mine {
 		return ownership.Remove, nil, nil
 	}
-	fate, heir, err := ownership.Judge(ctx, o.others, live, object.Reference(), mine, o.doing == uninstall)
+	fate, heir, err := ownership.Judge(ctx, o.others, live, object.Reference(), mine, o.wish.Leaving)
 	switch {
 	case err != nil:
 		return "", nil, fmt.Errorf("look for others that want it: %w", err)
@@ -239,6 +239,9 @@ func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) 
 // everybody would go with them.
 func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
 	if len(ownership.Others(live, o.wish.Item)) > 0 || o.otherRelease(live) {
+		return false
+	}
+	if o.wish.ReleasedOnly && live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] != o.wish.Item {
 		return false
 	}
 	if owned(live, o.wish.Name, o.wish.Namespace) {

@@ -18,6 +18,7 @@ const uninstall = "uninstall"
 
 // PlanRemoval returns the operation that removes a release. Nothing is changed yet.
 func PlanRemoval(ctx context.Context, store *records.Store, work Job, wish Wish, history []*records.Record) (*Operation, error) {
+	wish.Leaving = true
 	o, err := begin(ctx, store, work, wish, history, uninstall)
 	if err != nil {
 		return nil, err

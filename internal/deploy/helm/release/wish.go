@@ -47,6 +47,10 @@ type Wish struct {
 	Marks records.Marks
 	// Item is the name of the item.
 	Item string
+	// Leaving says that the item itself goes.
+	Leaving bool
+	// ReleasedOnly leaves alone what does not say that the item has released it.
+	ReleasedOnly bool
 	// Ours tells objects that the item has deployed without a release before.
 	Ours func(object *unstructured.Unstructured) bool
 	// Before is what it has deployed so, and what an earlier operation has kept, as far as

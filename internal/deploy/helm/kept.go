@@ -1,0 +1,96 @@
+package helm
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/helm/release"
+)
+
+// An upgrade keeps what it does not want any more if somebody may still take it over. It is
+// recorded with a policy, as objects without a release are, and goes in the removal round.
+
+// removalRound removes what earlier jobs have kept and nobody has taken over. The release stays
+// as it is: no chart is loaded, no hook runs, and no revision is made.
+func (s released) removalRound(ctx context.Context, item *deployer.Item) ([]string, error) {
+	w := s.work
+	if !w.done && w.operation == nil {
+		if err := s.beginCleanup(ctx, item); err != nil {
+			return nil, err
+		}
+	}
+	if w.operation != nil {
+		if waiting, err := s.operate(ctx, item); err != nil || len(waiting) > 0 {
+			return waiting, err
+		}
+	}
+	status, err := parseStatus(item.Status.ProviderStatus)
+	if err != nil {
+		return nil, err
+	}
+	return nil, item.SetProviderStatus(s.withBefore(statusOf(ofRelease(status.ManagedResources)), w.kept))
+}
+
+// beginCleanup plans the removal of what earlier jobs have kept, if there is anything.
+func (s released) beginCleanup(ctx context.Context, item *deployer.Item) error {
+	store := s.store(s.work.connection)
+	history, err := store.History(ctx, s.config.Name)
+	if err != nil {
+		return err
+	}
+	operation, err := s.cleanup(ctx, item, store, history)
+	if err != nil {
+		return err
+	}
+	if operation == nil {
+		s.work.settle(false)
+		return nil
+	}
+	s.work.operation, s.work.cleaning = operation, true
+	return nil
+}
+
+// cleanup returns the operation that removes what earlier jobs have kept; nil if there is
+// nothing.
+func (s released) cleanup(ctx context.Context, item *deployer.Item, store *records.Store, history []*records.Record) (*release.Operation, error) {
+	kept, err := s.templates.Recorded(item)
+	if err != nil || len(kept) == 0 {
+		return nil, err
+	}
+	wish := s.wishFor(item)
+	wish.Before, wish.ReleasedOnly = kept, len(history) > 0 && !belongs(history[len(history)-1], item, true)
+	return release.PlanCleanup(ctx, store, operationJob{item, s}, wish, history)
+}
+
+// wishFor is what an operation of an item has to know that deploys nothing.
+func (s released) wishFor(item *deployer.Item) release.Wish {
+	return release.Wish{Name: s.config.Name, Namespace: s.config.Namespace, Item: item.Name, Ours: oursOf(item.Name)}
+}
+
+// oursOf tells the objects that an item has deployed without a release.
+func oursOf(item string) func(*unstructured.Unstructured) bool {
+	return func(object *unstructured.Unstructured) bool { return object.GetLabels()[ItemLabel] == item }
+}
+
+// ofRelease are the entries of a record that tell of a release.
+func ofRelease(entries apideployer.ManagedResourceStatusList) (found apideployer.ManagedResourceStatusList) {
+	for _, entry := range entries {
+		if entry.Policy == "" {
+			found = append(found, entry)
+		}
+	}
+	return found
+}
+
+// describeAll names what is kept.
+func describeAll(kept apply.Inventory) (names []string) {
+	for _, entry := range kept {
+		names = append(names, apply.Describe(entry.Resource.Kind, entry.Resource.Namespace, entry.Resource.Name))
+	}
+	return names
+}
