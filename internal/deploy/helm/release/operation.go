@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
@@ -79,8 +80,9 @@ type Operation struct {
 	absent, taken map[key]bool
 	// early says that others may have what the release does not want any more, but that
 	// nothing is removed yet. Kept is what stays because others may still want it.
-	early bool
-	kept  apply.Inventory
+	early  bool
+	kept   apply.Inventory
+	claims *ownership.Claims
 
 	objects     []apply.Object
 	definitions []apply.Object

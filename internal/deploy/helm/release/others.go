@@ -30,6 +30,9 @@ type Alone struct{}
 // Others implements ownership.Family.
 func (Alone) Others(context.Context) ([]*v1alpha1.DeployItem, error) { return nil, nil }
 
+// Stays implements ownership.Family.
+func (Alone) Stays(context.Context, *v1alpha1.DeployItem) (bool, error) { return true, nil }
+
 // MayKeep implements ownership.Family.
 func (Alone) MayKeep(context.Context) (bool, error) { return false, nil }
 

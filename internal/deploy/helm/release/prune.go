@@ -50,6 +50,7 @@ func (o *Operation) orphans() []apply.Object {
 // remove removes objects of the release, or lets others have them, kind by kind in the order
 // of Helm; with await, the end of them is waited for later.
 func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bool) error {
+	o.claims = ownership.NewClaims(o.others, o.wish.Leaving)
 	if err := o.announce(ctx, objects); err != nil {
 		return err
 	}
@@ -112,12 +113,14 @@ func (o *Operation) mayKeep(ctx context.Context, object apply.Object) (bool, err
 	if o.wish.Leaving || o.absent[id] || Kept(object.Object) {
 		return false, nil
 	}
-	if open, err := o.others.MayMove(ctx); open || err != nil {
-		return open, err
-	}
-	others, err := o.others.Others(ctx)
-	if err != nil || ownership.Heir(others, object.Reference()) == nil {
+	heir, err := o.claims.Heir(ctx, object.Reference())
+	switch {
+	case err != nil:
 		return false, err
+	case heir == nil:
+		return o.others.MayMove(ctx)
+	case ownership.Records(heir, object.Reference()):
+		return false, nil
 	}
 	return o.others.MayKeep(ctx)
 }
@@ -199,7 +202,7 @@ func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstr
 	if o.absent[id] && mine {
 		return ownership.Remove, nil, nil
 	}
-	fate, heir, err := ownership.Judge(ctx, o.others, live, object.Reference(), mine, o.wish.Leaving)
+	fate, heir, err := o.claims.Judge(ctx, live, object.Reference(), mine)
 	switch {
 	case err != nil:
 		return "", nil, fmt.Errorf("look for others that want it: %w", err)
