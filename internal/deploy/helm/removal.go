@@ -3,6 +3,7 @@ package helm
 import (
 	"context"
 
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
@@ -15,6 +16,10 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 		return deployer.Result{}, err
 	}
 	w, ok := item.Remembered().(*work)
+	if !ok && item.Remembered() != nil {
+		// The release is gone, and the rest is being removed.
+		return deployer.Done(), nil
+	}
 	if !ok || w.connection != connection {
 		w = &work{connection: connection}
 		for _, stage := range []string{": start delete", ": start deleting"} {
@@ -31,8 +36,13 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 		}
 		item.Remember(w)
 	}
+	operation := w.operation
 	waiting, err := s.operate(ctx, item)
-	return deployer.WaitFor(waiting...), err
+	if err != nil || len(waiting) > 0 {
+		return deployer.WaitFor(waiting...), err
+	}
+	// What bears the marks of a release is gone, or belongs to others.
+	return deployer.Done(), item.SetProviderStatus(statusOf(apideployer.ManagedResourceStatusList(operation.Without())))
 }
 
 // beginRemoval plans the removal. It is done already if there is no release, or one

@@ -60,7 +60,7 @@ func (o *Operation) retainOne(ctx context.Context, object apply.Object) error {
 		}
 		patch, err := retained(live)
 		if err == nil {
-			err = o.patch(ctx, object, patch)
+			_, err = o.patch(ctx, object, patch)
 		}
 		if !apierrors.IsConflict(err) || attempt == attempts {
 			return err

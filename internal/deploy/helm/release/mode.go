@@ -42,7 +42,7 @@ func Inventory(ctx context.Context, store *records.Store, name, item string, his
 // deployedBefore finds the places of what the item has deployed without a release, and of
 // what an earlier operation has kept.
 func (o *Operation) deployedBefore(ctx context.Context) error {
-	o.before = map[key]types.UID{}
+	o.before, o.recorded = map[key]types.UID{}, map[key]bool{}
 	for _, entry := range o.wish.Before {
 		if entry.Policy == deployer.KeepPolicy {
 			continue
@@ -56,6 +56,7 @@ func (o *Operation) deployedBefore(ctx context.Context) error {
 			return err
 		}
 		for _, object := range found {
+			o.recorded[keyOf(object.Object)] = true
 			// Who does not say what else is theirs goes by the marks of the release alone.
 			if o.wish.Ours != nil {
 				o.before[keyOf(object.Object)] = entry.Resource.UID

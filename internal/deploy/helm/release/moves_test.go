@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"helm.sh/helm/v4/pkg/release/common"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +15,6 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
-	"go.landscaper.dev/internal/diff"
 )
 
 // neighbors are others whose answers are given.
@@ -24,15 +22,24 @@ type neighbors struct {
 	Alone
 	items            []*v1alpha1.DeployItem
 	mayKeep, mayMove bool
+	// fickle says that the items do not want anything any more when they are asked again.
+	fickle bool
+	asked  int
 	// yielding are the owners, items and releases, that let their objects go.
 	yielding []string
 	kept     apply.Inventory
 	moved    []string
 }
 
-func (n *neighbors) Others(context.Context) ([]*v1alpha1.DeployItem, error) { return n.items, nil }
-func (n *neighbors) MayKeep(context.Context) (bool, error)                  { return n.mayKeep, nil }
-func (n *neighbors) MayMove(context.Context) (bool, error)                  { return n.mayMove, nil }
+func (n *neighbors) Others(context.Context) ([]*v1alpha1.DeployItem, error) {
+	if n.asked++; n.fickle && n.asked > 1 {
+		return nil, nil
+	}
+	return n.items, nil
+}
+
+func (n *neighbors) MayKeep(context.Context) (bool, error) { return n.mayKeep, nil }
+func (n *neighbors) MayMove(context.Context) (bool, error) { return n.mayMove, nil }
 func (n *neighbors) Keep(_ context.Context, kept apply.Inventory) error {
 	n.kept = kept
 	return nil
@@ -151,6 +158,9 @@ func TestDroppedObject(t *testing.T) {
 		{reason: "an item lists it that is still to deploy it", others: neighbors{mayKeep: true, items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "release shop, released by item", kept: true},
 		{reason: "an item lists it, and nobody asks again", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", false)}}, want: "item two"},
 		{reason: "a chart may want it", others: neighbors{mayKeep: true, mayMove: true}, want: "release shop, released by item", kept: true},
+		{reason: "an item has recorded it and loses interest", others: neighbors{fickle: true, items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "gone"},
+		{reason: "an item has recorded it and loses interest, and a chart may want it", others: neighbors{fickle: true, mayMove: true, items: []*v1alpha1.DeployItem{lister("two", true)}},
+			want: "release shop, released by item", kept: true},
 		{reason: "an item has taken it over by its label", others: neighbors{mayKeep: true, mayMove: true}, before: labelled("two"), want: "item two, release shop"},
 		{reason: "another release has taken it over", before: ofRelease("other"), want: "release other"},
 		{reason: "an item takes it over at this moment", between: labelled("two"), want: "item two, release shop"},
@@ -169,8 +179,11 @@ func TestDroppedObject(t *testing.T) {
 			if got := cluster.Find("ConfigMap", "here", "b"); ownersOf(got) != test.want || got != nil && got.GetUID() != identity {
 				t.Errorf("it is of %q, want %q; %v", ownersOf(got), test.want, got)
 			}
-			if kept := operation.Kept(); (len(kept) == 1) != test.kept || test.kept && (kept[0].Resource.UID != identity || len(test.others.kept) != 1 || test.others.kept[0].Resource.Name != "b") {
-				t.Errorf("kept are %v, recorded before %v", kept, test.others.kept)
+			if kept := operation.Kept(); (len(kept) == 1) != test.kept || test.kept && kept[0].Resource.UID != identity {
+				t.Errorf("kept are %v", kept)
+			}
+			if announced := test.others.kept; test.kept && !test.others.fickle && (len(announced) != 1 || announced[0].Resource.Name != "b") {
+				t.Errorf("recorded before are %v", announced)
 			}
 			if test.want == "item two" && !slices.Equal(test.others.moved, []string{"ConfigMap here/b to two"}) {
 				t.Errorf("told are %v", test.others.moved)
@@ -260,176 +273,34 @@ func TestKeptObject(t *testing.T) {
 			t.Errorf("it is of %q", ownersOf(got))
 		}
 	})
+	t.Run("the release belongs to another item by now", func(t *testing.T) {
+		cluster := installed(t, "a", "b", "c")
+		kept := upgradeTo(t, cluster, movesJob{neighbors: &neighbors{mayKeep: true, mayMove: true}}, "a").Kept()
+		// The other item has b in its chart, and not c.
+		change(cluster, "b", func(object *unstructured.Unstructured) {
+			object.SetAnnotations(map[string]string{releaseAnnotation: "shop", namespaceAnnotation: "here"})
+		})
+		operation := carriedOut(t, cluster, func(history []record) (*Operation, error) {
+			wish := Wish{Name: "shop", Namespace: "here", Item: "item", Before: kept, Leaving: true, ReleasedOnly: true}
+			return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, wish, history)
+		})
+		if got := strings.Join(objectsOf(cluster), " "); !strings.Contains(got, "here/a") || !strings.Contains(got, "here/b") || strings.Contains(got, "here/c") || len(operation.Without()) > 0 {
+			t.Errorf("left are %s, without a release %v", got, operation.Without())
+		}
+	})
 	t.Run("the release goes", func(t *testing.T) {
 		cluster := installed(t, "a", "b")
 		kept := upgradeTo(t, cluster, movesJob{neighbors: &neighbors{mayKeep: true, mayMove: true}}, "a").Kept()
-		removedBy(t, cluster, movesJob{neighbors: &neighbors{}}, kept)
+		without := cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: without, namespace: here}}"))
+		kept = append(kept, entryOf(apply.Object{Entry: apply.Entry{Object: without}}, without))
+		operation := removedBy(t, cluster, movesJob{neighbors: &neighbors{}}, kept)
 		if got := strings.Join(objectsOf(cluster), " "); strings.Contains(got, "here/a") || strings.Contains(got, "here/b") {
 			t.Errorf("left are %s", got)
 		}
+		if left := operation.Without(); len(left) != 1 || left[0].Resource.Name != "without" || cluster.Find("ConfigMap", "here", "without") == nil {
+			t.Errorf("without a release are %v", left)
+		}
 	})
-}
-
-// TestTakenOver: an object of others becomes part of a release if they let it go, with the
-// marks of the release alone; otherwise the error names the owner.
-func TestTakenOver(t *testing.T) {
-	released := func(object *unstructured.Unstructured) {
-		object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two", releaseAnnotation: object.GetAnnotations()[releaseAnnotation]})
-	}
-	tests := []struct {
-		reason  string
-		marks   []func(*unstructured.Unstructured)
-		others  neighbors
-		refused string
-	}{
-		{reason: "the item does not list it", marks: []func(*unstructured.Unstructured){labelled("two")}, others: neighbors{yielding: []string{"two"}}},
-		{reason: "the item has released it", marks: []func(*unstructured.Unstructured){labelled("two"), released}},
-		{reason: "another release has released it", marks: []func(*unstructured.Unstructured){ofRelease("other"), released}},
-		{reason: "the item of another release goes", marks: []func(*unstructured.Unstructured){ofRelease("other")}, others: neighbors{yielding: []string{"release other"}}},
-		{reason: "the item wants it", marks: []func(*unstructured.Unstructured){labelled("two")}, refused: "ConfigMap here/b of DeployItem two exists and does not belong to the release"},
-		{reason: "another release wants it", marks: []func(*unstructured.Unstructured){ofRelease("other")}, refused: "ConfigMap here/b of DeployItem release other exists and does not belong to the release"},
-		{reason: "nobody is known", refused: "ConfigMap here/b exists and does not belong to the release"},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			cluster := memory.New()
-			cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}, data: {of: others}}"))
-			var identity types.UID
-			for _, mark := range test.marks {
-				identity = change(cluster, "b", mark)
-			}
-			before := ownersOf(cluster.Find("ConfigMap", "here", "b"))
-			work := movesJob{neighbors: &test.others}
-			foretold, previewErr := Preview(t.Context(), storeOn(cluster), wishOf("a", "b"), work, nil, Install)
-			_, err := reconcile(t, cluster, work, wishOf("a", "b"))
-			got := cluster.Find("ConfigMap", "here", "b")
-			if test.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), test.refused) || previewErr == nil || !strings.Contains(previewErr.Error(), test.refused) {
-					t.Errorf("%v, the preview says %v", err, previewErr)
-				}
-				if ownersOf(got) != before || statuses(t, cluster) != nil || cluster.Find("ConfigMap", "here", "a") != nil {
-					t.Error("something was changed")
-				}
-				return
-			}
-			if err != nil || previewErr != nil || ownersOf(got) != "release shop" || got.GetUID() != identity {
-				t.Errorf("%v, %v: it is of %q", err, previewErr, ownersOf(got))
-			}
-			if at := slices.IndexFunc(foretold, func(object diff.Object) bool { return object.Name == "b" }); diff.Of(foretold[at], nil).Action != diff.Update {
-				t.Errorf("the preview says %v", foretold[at])
-			}
-		})
-	}
-}
-
-// TestRemovalOfRelease: what others have taken over, or list, stays when a release goes.
-func TestRemovalOfRelease(t *testing.T) {
-	tests := []struct {
-		reason string
-		others neighbors
-		before func(*unstructured.Unstructured)
-		want   string
-	}{
-		{reason: "nobody wants it", others: neighbors{mayKeep: true, mayMove: true}, want: "gone"},
-		{reason: "an item has recorded it", others: neighbors{items: []*v1alpha1.DeployItem{lister("two", true)}}, want: "item two"},
-		{reason: "an item has taken it over by its label", before: labelled("two"), want: "item two, release shop"},
-		{reason: "another release has taken it over", before: ofRelease("other"), want: "release other"},
-	}
-	for _, test := range tests {
-		t.Run(test.reason, func(t *testing.T) {
-			cluster := installed(t, "a", "b")
-			identity := cluster.Find("ConfigMap", "here", "b").GetUID()
-			if test.before != nil {
-				change(cluster, "b", test.before)
-			}
-			removedBy(t, cluster, movesJob{neighbors: &test.others}, nil)
-			if got := cluster.Find("ConfigMap", "here", "b"); ownersOf(got) != test.want || got != nil && got.GetUID() != identity {
-				t.Errorf("it is of %q, want %q", ownersOf(got), test.want)
-			}
-			if cluster.Find("ConfigMap", "here", "a") != nil || statuses(t, cluster) != nil {
-				t.Errorf("left are %v", cluster.Names())
-			}
-		})
-	}
-}
-
-// TestUndoneTakeOver: what an operation has taken over from others stays when it is undone.
-func TestUndoneTakeOver(t *testing.T) {
-	for _, before := range [][]string{nil, {"a"}} {
-		t.Run(strings.Join(append([]string{"revision before:"}, before...), " "), func(t *testing.T) {
-			cluster := memory.New()
-			if before != nil {
-				cluster = installed(t, before...)
-			}
-			cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}, data: {of: others}}"))
-			identity := change(cluster, "b", labelled("two"))
-			cluster.Fault = func(request memory.Request) memory.Fault {
-				if request.Name == "wrong" && request.Verb == "create" {
-					return memory.Fault{Before: refused("wrong")}
-				}
-				return memory.Fault{}
-			}
-			wish, others := wishOf("a", "b", "new", "wrong"), &neighbors{mayKeep: true, mayMove: true, yielding: []string{"two"}}
-			wish.Atomic = true
-			if _, err := reconcile(t, cluster, movesJob{neighbors: others}, wish); err == nil {
-				t.Fatal("it has not failed")
-			}
-			if got := cluster.Find("ConfigMap", "here", "b"); got.GetUID() != identity || ownersOf(got) != "release shop, released by item" {
-				t.Errorf("it is of %q", ownersOf(got))
-			}
-			if cluster.Find("ConfigMap", "here", "new") != nil || (cluster.Find("ConfigMap", "here", "a") != nil) != (before != nil) {
-				t.Errorf("left are %v", objectsOf(cluster))
-			}
-			if len(others.kept) != 1 || others.kept[0].Resource.Name != "b" {
-				t.Errorf("recorded are %v", others.kept)
-			}
-		})
-	}
-}
-
-// TestExchange: two releases that exchange objects do not wait for each other for ever.
-func TestExchange(t *testing.T) {
-	cluster := installed(t, "a", "b")
-	cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: here}}"))
-	theirs := change(cluster, "c", ofRelease("other"))
-	mine := cluster.Find("ConfigMap", "here", "b").GetUID()
-	others := &neighbors{mayKeep: true, mayMove: true}
-	if _, err := reconcile(t, cluster, movesJob{neighbors: others}, wishOf("a", "c")); err == nil || !strings.Contains(err.Error(), "ConfigMap here/c of DeployItem release other") {
-		t.Fatalf("%v", err)
-	}
-	if got := cluster.Find("ConfigMap", "here", "b"); ownersOf(got) != "release shop, released by item" || got.GetUID() != mine || len(others.kept) != 1 {
-		t.Fatalf("it is of %q, recorded are %v", ownersOf(got), others.kept)
-	}
-	// The other one does the same, and goes on.
-	change(cluster, "b", ofRelease("other"))
-	change(cluster, "c", func(object *unstructured.Unstructured) {
-		object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two", releaseAnnotation: "other", namespaceAnnotation: "here"})
-	})
-	waiting, err := reconcile(t, cluster, movesJob{neighbors: others}, wishOf("a", "c"))
-	must(t, waiting, err)
-	if got := cluster.Find("ConfigMap", "here", "c"); ownersOf(got) != "release shop" || got.GetUID() != theirs {
-		t.Errorf("it is of %q", ownersOf(got))
-	}
-	if got := cluster.Find("ConfigMap", "here", "b"); got == nil || got.GetUID() != mine {
-		t.Error("what the other one has taken is gone")
-	}
-	if all := statuses(t, cluster); len(all) != 2 || all[1] != common.StatusDeployed {
-		t.Errorf("revisions %v", all)
-	}
-}
-
-// TestRefusalRemovesNothing: an object that nobody can want is not removed before the release
-// can be deployed.
-func TestRefusalRemovesNothing(t *testing.T) {
-	cluster := installed(t, "a", "b")
-	cluster.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: here}}"))
-	change(cluster, "c", labelled("two"))
-	if _, err := reconcile(t, cluster, movesJob{neighbors: &neighbors{}}, wishOf("a", "c")); err == nil {
-		t.Fatal("it was not refused")
-	}
-	if ownersOf(cluster.Find("ConfigMap", "here", "b")) != "release shop" {
-		t.Error("an object was released or removed")
-	}
 }
 
 // cleaned cleans up what was kept.
@@ -442,9 +313,9 @@ func cleaned(t *testing.T, cluster *memory.Cluster, job Job, kept apply.Inventor
 }
 
 // removedBy removes the release, and what was kept of it.
-func removedBy(t *testing.T, cluster *memory.Cluster, job Job, kept apply.Inventory) {
+func removedBy(t *testing.T, cluster *memory.Cluster, job Job, kept apply.Inventory) *Operation {
 	t.Helper()
-	carriedOut(t, cluster, func(history []record) (*Operation, error) {
+	return carriedOut(t, cluster, func(history []record) (*Operation, error) {
 		return PlanRemoval(t.Context(), storeOn(cluster), job, Wish{Name: "shop", Namespace: "here", Item: "item", Before: kept}, history)
 	})
 }

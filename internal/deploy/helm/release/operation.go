@@ -80,9 +80,13 @@ type Operation struct {
 	absent, taken map[key]bool
 	// early says that others may have what the release does not want any more, but that
 	// nothing is removed yet. Kept is what stays because others may still want it.
-	early  bool
-	kept   apply.Inventory
-	claims *ownership.Claims
+	early bool
+	kept  apply.Inventory
+	// recorded are all that the item has recorded beside its release, without those of them
+	// that bear no marks of a release.
+	recorded map[key]bool
+	without  apply.Inventory
+	claims   *ownership.Claims
 
 	objects     []apply.Object
 	definitions []apply.Object

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -75,6 +76,9 @@ func (o *Operation) remove(ctx context.Context, objects []apply.Object, await bo
 			if removed.kept != nil {
 				o.kept = append(o.kept.Without(removed.kept.Resource), *removed.kept)
 			}
+			if removed.without != nil {
+				o.without = append(o.without.Without(removed.without.Resource), *removed.without)
+			}
 		})
 		if err := several.Errors(compact(errs)).OrNil(); err != nil {
 			return err
@@ -138,8 +142,9 @@ func entryOf(object apply.Object, live *unstructured.Unstructured) deployer.Mana
 type removed struct {
 	// left is what is left of an object that is being deleted.
 	left *unstructured.Unstructured
-	// kept is the record of an object that stays for the moment.
-	kept *deployer.ManagedResourceStatus
+	// kept is the record of an object that stays for the moment, without that of one that
+	// the item has deployed without a release: its removal is not that of the release.
+	kept, without *deployer.ManagedResourceStatus
 }
 
 // removeOne does with an object what is to be done with it, as it is at this moment. Whoever
@@ -150,7 +155,7 @@ func (o *Operation) removeOne(ctx context.Context, object apply.Object) (removed
 		if err != nil || live == nil {
 			return removed{}, err
 		}
-		done, err := o.dispose(ctx, object, live)
+		done, err := o.dispose(ctx, object, live, o.claims)
 		if !apierrors.IsConflict(err) || attempt == deleteAttempts {
 			return done, err
 		}
@@ -162,23 +167,19 @@ func (o *Operation) removeOne(ctx context.Context, object apply.Object) (removed
 const deleteAttempts = 8
 
 // dispose removes an object, or lets others have it.
-func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (removed, error) {
-	fate, heir, err := o.fateOf(ctx, object, live)
+func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (removed, error) {
+	if _, _, marked := Of(live); !marked && o.wish.Leaving && o.recorded[keyOf(live)] {
+		entry := entryOf(object, live)
+		return removed{without: &entry}, nil
+	}
+	fate, heir, err := o.fateOf(ctx, object, live, claims)
 	switch {
 	case err != nil, fate == ownership.Spare:
 		return removed{}, err
 	case live.GetDeletionTimestamp() != nil:
 		return removed{left: live}, nil
 	case fate == ownership.Inherit:
-		patch, err := ownership.Transfer(live, ownership.ManifestLabel, heir.Name)
-		if err != nil {
-			return removed{}, err
-		}
-		if err := o.patch(ctx, object, patch); err != nil {
-			return removed{}, err
-		}
-		o.others.Moved(ctx, describe(live), heir)
-		return removed{}, nil
+		return o.bequeath(ctx, object, live, heir)
 	case fate == ownership.Keep:
 		entry := entryOf(object, live)
 		if live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.wish.Item {
@@ -188,21 +189,66 @@ func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unst
 		if err != nil {
 			return removed{}, err
 		}
-		return removed{kept: &entry}, o.patch(ctx, object, patch)
+		stored, err := o.patch(ctx, object, patch)
+		if err != nil || stored == nil {
+			return removed{}, err
+		}
+		return removed{kept: &entry}, nil
 	}
 	left, err := o.deleteLive(ctx, object, live)
 	return removed{left: left}, err
 }
 
+// bequeath makes another item the owner of an object.
+//
+// That item may lose interest in the same moment, look at the object just before and leave it
+// alone as one of somebody else's. So it is asked once more: if it does not want the object
+// any more, the release takes that back.
+func (o *Operation) bequeath(ctx context.Context, object apply.Object, live *unstructured.Unstructured, heir *v1alpha1.DeployItem) (removed, error) {
+	patch, err := ownership.Transfer(live, ownership.ManifestLabel, heir.Name)
+	if err != nil {
+		return removed{}, err
+	}
+	stored, err := o.patch(ctx, object, patch)
+	if err != nil || stored == nil {
+		return removed{}, err
+	}
+	claims := ownership.NewClaims(o.others, o.wish.Leaving)
+	again, err := claims.Heir(ctx, object.Reference())
+	if err != nil {
+		return removed{}, err
+	}
+	if again != nil {
+		o.others.Moved(ctx, describe(live), heir)
+		return removed{}, nil
+	}
+	if patch, err = o.takenBack(stored); err != nil {
+		return removed{}, err
+	}
+	if stored, err = o.patch(ctx, object, patch); err != nil || stored == nil {
+		return removed{}, err
+	}
+	return o.dispose(ctx, object, stored, claims)
+}
+
+// takenBack is the merge patch that makes an object one of the release again.
+func (o *Operation) takenBack(live *unstructured.Unstructured) ([]byte, error) {
+	return json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": live.GetResourceVersion(), "uid": live.GetUID(),
+		"labels":      map[string]any{ownership.ManifestLabel: nil, managedByLabel: managedByHelm},
+		"annotations": map[string]any{releaseAnnotation: o.wish.Name, namespaceAnnotation: o.wish.Namespace},
+	}})
+}
+
 // fateOf decides what becomes of an object that the release does not want any more. What the
 // operation itself has made goes when that is undone; what it has taken from others stays
 // then, as it was there before.
-func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstructured.Unstructured) (ownership.Fate, *v1alpha1.DeployItem, error) {
+func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (ownership.Fate, *v1alpha1.DeployItem, error) {
 	id, mine := keyOf(object.Object), !o.stays(object, live) && !o.wants(live)
 	if o.absent[id] && mine {
 		return ownership.Remove, nil, nil
 	}
-	fate, heir, err := o.claims.Judge(ctx, live, object.Reference(), mine)
+	fate, heir, err := claims.Judge(ctx, live, object.Reference(), mine)
 	switch {
 	case err != nil:
 		return "", nil, fmt.Errorf("look for others that want it: %w", err)
@@ -214,14 +260,13 @@ func (o *Operation) fateOf(ctx context.Context, object apply.Object, live *unstr
 	return fate, heir, nil
 }
 
-// patch changes an object in the version that was read. With the object, there is nothing
-// to change.
-func (o *Operation) patch(ctx context.Context, object apply.Object, patch []byte) error {
-	_, err := o.store.Cluster.MergePatch(ctx, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), patch, records.FieldManager)
+// patch changes an object in the version that was read; it returns nil if the object is gone.
+func (o *Operation) patch(ctx context.Context, object apply.Object, patch []byte) (*unstructured.Unstructured, error) {
+	stored, err := o.store.Cluster.MergePatch(ctx, object.Mapping, object.Object.GetNamespace(), object.Object.GetName(), patch, records.FieldManager)
 	if apierrors.IsNotFound(err) {
-		return nil
+		return nil, nil
 	}
-	return err
+	return stored, err
 }
 
 // wants reports whether an object is part of the new revision under another name of its
@@ -262,6 +307,10 @@ func (o *Operation) deleteLive(ctx context.Context, object apply.Object, live *u
 		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version},
 	})
 }
+
+// Without are the objects that the item has deployed without a release, of those that it has
+// recorded: the removal of a release leaves them.
+func (o *Operation) Without() apply.Inventory { return o.without }
 
 // Kept are the objects that stay until it is known that nobody takes them over.
 func (o *Operation) Kept() apply.Inventory { return o.kept }
