@@ -17,6 +17,8 @@ const (
 	Keep   Action = "keep"
 	// Replace means that an object is deleted and created anew.
 	Replace Action = "replace"
+	// Move means that an object becomes one of another item, and may change with that.
+	Move Action = "move"
 	// Unknown means that nobody can tell before.
 	Unknown Action = "unknown"
 )
@@ -35,9 +37,12 @@ type Object struct {
 	Applied map[string]any
 	// Unknown tells why nobody can tell what becomes of it.
 	Unknown string
-	// MovesTo names the DeployItem that takes the object over instead of its removal; then
-	// After is nil.
-	MovesTo string
+	// MovesFrom and MovesTo name the items between which the object moves: the one that does
+	// not want it any more, and the one that takes it over. The marks of owners are no
+	// difference then. Without After, its content stays.
+	MovesFrom, MovesTo string
+	// Unwanted is set if the item does not want the object any more.
+	Unwanted bool
 	// Beside is set if nothing of the item depends on what becomes of it.
 	Beside bool
 }
@@ -53,6 +58,9 @@ type Change struct {
 	// Cluster names the cluster if that is not the one of the item's Target, but one to
 	// which it led before.
 	Cluster string `json:"cluster,omitempty"`
+	// MovesFrom and MovesTo are the items between which the object moves.
+	MovesFrom string `json:"movesFrom,omitempty"`
+	MovesTo   string `json:"movesTo,omitempty"`
 	// Reason tells why it is unknown.
 	Reason string `json:"reason,omitempty"`
 }
@@ -67,36 +75,19 @@ func Of(object Object, hide func(string) string) Change {
 	if hide == nil {
 		hide = func(text string) string { return text }
 	}
-	c := Change{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: hide(object.Namespace), Name: hide(object.Name), Cluster: hide(object.Cluster)}
-	switch {
-	case object.Unknown != "":
-		c.Action, c.Reason = Unknown, hide(object.Unknown)
-		return c
-	case object.Before == nil && object.After == nil:
-		c.Action = Keep
-		return c
-	case object.Before == nil:
-		c.Action = Create
-	case object.After == nil:
-		c.Action = Delete
-		return c
-	case object.Replaced:
-		c.Action = Replace
-	default:
-		c.Action = Update
+	c := Change{
+		APIVersion: object.APIVersion, Kind: object.Kind, Namespace: hide(object.Namespace), Name: hide(object.Name), Cluster: hide(object.Cluster),
+		MovesFrom: hide(object.MovesFrom), MovesTo: hide(object.MovesTo), Action: actionOf(object),
 	}
-	before, after := content(object.Before), content(object.After)
-	if c.Action == Create {
-		for _, known := range []string{"apiVersion", "kind"} {
-			delete(after, known)
+	switch c.Action {
+	case Unknown:
+		c.Reason = hide(object.Unknown)
+	case Create:
+		c.Fields = leaves("", contentOfNew(object.After))
+	case Update, Replace, Move:
+		if object.After != nil {
+			c.Fields = Fields(content(object.Before), content(object.After))
 		}
-		if metadata, ok := after["metadata"].(map[string]any); ok {
-			delete(metadata, "name")
-			delete(metadata, "namespace")
-		}
-		c.Fields = leaves("", after)
-	} else {
-		c.Fields = Fields(before, after)
 	}
 	if c.Action == Update && len(c.Fields) == 0 {
 		c.Action = Keep
@@ -105,6 +96,38 @@ func Of(object Object, hide func(string) string) Change {
 		c.Fields[i].conceal(c.Kind, object.APIVersion, hide)
 	}
 	return c
+}
+
+// actionOf is what happens to an object, if its content changes.
+func actionOf(object Object) Action {
+	switch {
+	case object.Unknown != "":
+		return Unknown
+	case object.Before == nil && object.After == nil:
+		return Keep
+	case object.Before == nil:
+		return Create
+	case object.Replaced && object.After != nil:
+		return Replace
+	case object.MovesTo != "":
+		return Move
+	case object.After == nil:
+		return Delete
+	}
+	return Update
+}
+
+// contentOfNew is what is worth showing of a new object besides its name.
+func contentOfNew(object map[string]any) map[string]any {
+	after := content(object)
+	for _, known := range []string{"apiVersion", "kind"} {
+		delete(after, known)
+	}
+	if metadata, ok := after["metadata"].(map[string]any); ok {
+		delete(metadata, "name")
+		delete(metadata, "namespace")
+	}
+	return after
 }
 
 // leaves returns all fields of something new.
@@ -199,6 +222,8 @@ type Summary struct {
 	Create int `json:"create"`
 	Update int `json:"update"`
 	Delete int `json:"delete"`
+	// Move counts objects that move from one item to another.
+	Move int `json:"move"`
 	// Replace counts objects that are deleted and created anew.
 	Replace int `json:"replace"`
 	Keep    int `json:"keep"`
@@ -214,6 +239,8 @@ func (s *Summary) Add(action Action) {
 		s.Update++
 	case Delete:
 		s.Delete++
+	case Move:
+		s.Move++
 	case Replace:
 		s.Replace++
 	case Keep:
@@ -224,11 +251,19 @@ func (s *Summary) Add(action Action) {
 }
 
 // Changes tells whether anything would change, or may.
-func (s *Summary) Changes() bool { return s.Create+s.Update+s.Delete+s.Replace+s.Unknown > 0 }
+func (s *Summary) Changes() bool { return s.Create+s.Update+s.Move+s.Delete+s.Replace+s.Unknown > 0 }
 
 // String is a line for people.
 func (s *Summary) String() string {
-	text := fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged", s.Create, s.Update, s.Delete, s.Keep)
+	text := fmt.Sprintf("%d to create, %d to change, ", s.Create, s.Update)
+	switch s.Move {
+	case 0:
+	case 1:
+		text += "1 moves, "
+	default:
+		text += fmt.Sprintf("%d move, ", s.Move)
+	}
+	text += fmt.Sprintf("%d to delete, %d unchanged", s.Delete, s.Keep)
 	if s.Replace > 0 {
 		text += fmt.Sprintf(", %d to delete and create", s.Replace)
 	}

@@ -36,6 +36,13 @@ func object(kind string, before, after m) Object {
 	return Object{APIVersion: "v1", Kind: kind, Namespace: "n", Name: "a", Before: before, After: after}
 }
 
+func moves(object Object) Object {
+	object.MovesFrom, object.MovesTo = "x/canary", "y"
+	return object
+}
+
+func replaced(object Object) Object { object.Replaced = true; return object }
+
 func TestOf(t *testing.T) {
 	live := m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "a", "uid": "1", "managedFields": []any{"x"}}, "data": m{"k": "v"}, "status": m{"x": "y"}}
 	same := m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "a", "resourceVersion": "7"}, "data": m{"k": "v"}}
@@ -49,6 +56,10 @@ func TestOf(t *testing.T) {
 		{"new", object("ConfigMap", nil, m{"kind": "ConfigMap", "metadata": m{"name": "a", "labels": m{"l": "1"}}, "data": m{"k": "v"}}),
 			Change{Action: Create, Fields: []Field{{Path: "data.k", After: "v"}, {Path: "metadata.labels.l", After: "1"}}}},
 		{"why nobody can tell, without what nobody may read", Object{APIVersion: "v1", Kind: "Job", Namespace: "n", Name: "a", Unknown: "it runs canary"}, Change{Action: Unknown, Reason: "it runs ***"}},
+		{"moving as it is", moves(object("ConfigMap", live, same)), Change{Action: Move, MovesFrom: "x/***", MovesTo: "y"}},
+		{"moving, and nobody writes it", moves(object("ConfigMap", live, nil)), Change{Action: Move, MovesFrom: "x/***", MovesTo: "y"}},
+		{"moving and changing", moves(object("ConfigMap", m{"data": m{"k": "v"}}, m{"data": m{"k": "w"}})), Change{Action: Move, MovesFrom: "x/***", MovesTo: "y", Fields: []Field{{Path: "data.k", Before: "v", After: "w"}}}},
+		{"made anew by another item", replaced(moves(object("ConfigMap", m{"data": m{"k": "v"}}, m{"data": m{"k": "w"}}))), Change{Action: Replace, MovesFrom: "x/***", MovesTo: "y", Fields: []Field{{Path: "data.k", Before: "v", After: "w"}}}},
 		{"going", object("ConfigMap", live, nil), Change{Action: Delete}},
 		{"a secret value is changed or not, and nothing more", object("Secret", m{"data": m{"p": "old", "q": "same"}, "type": "a"}, m{"data": m{"p": "new", "q": "same", "r": "more"}, "type": "b"}),
 			Change{Action: Update, Fields: []Field{{Path: "data.p", Before: "(secret)", After: "(secret)", Secret: true}, {Path: "data.r", After: "(secret)", Secret: true}, {Path: "type", Before: "a", After: "b"}}}},
@@ -75,10 +86,15 @@ func TestSummary(t *testing.T) {
 	if s.Changes() || s.String() != "0 to create, 0 to change, 0 to delete, 1 unchanged" {
 		t.Error(s.String())
 	}
+	s.Add(Move)
+	if !s.Changes() || s.String() != "0 to create, 0 to change, 1 moves, 0 to delete, 1 unchanged" {
+		t.Error(s.String())
+	}
+	s.Add(Move)
 	for _, action := range []Action{Create, Update, Delete, Unknown} {
 		s.Add(action)
 	}
-	if !s.Changes() || s.String() != "1 to create, 1 to change, 1 to delete, 1 unchanged, 1 known only when the job runs" {
+	if !s.Changes() || s.String() != "1 to create, 1 to change, 2 move, 1 to delete, 1 unchanged, 1 known only when the job runs" {
 		t.Error(s.String())
 	}
 	s = Summary{Unknown: 1}

@@ -32,6 +32,8 @@ type Uninstall struct {
 	// which they were recorded, as long as the cluster was not asked. Not every deployer
 	// records all.
 	Objects []corev1.ObjectReference `json:"objects,omitempty"`
+	// Moves are the objects that stay and become those of an item of another Installation.
+	Moves []Move `json:"moves,omitempty"`
 	// EarlierClusters are what the item has left on clusters to which its Target led
 	// before.
 	EarlierClusters []Leftovers `json:"earlierClusters,omitempty"`
@@ -40,6 +42,13 @@ type Uninstall struct {
 	Unknown []string `json:"unknown,omitempty"`
 	// Kept tells that the objects stay.
 	Kept bool `json:"kept,omitempty"`
+}
+
+// Move is an object that stays because another item wants it.
+type Move struct {
+	Object corev1.ObjectReference `json:"object"`
+	// To is the path of the item that takes it over.
+	To string `json:"to"`
 }
 
 // Leftovers are objects on a cluster to which the Target of an item does not lead any more.

@@ -53,6 +53,9 @@ type task struct {
 	found    rollout.Forecast
 	on       string
 	err      error
+	// taken are the objects of other items that this item takes over, by those who have to let
+	// them go for that; refused those that are not let go.
+	taken, refused []claim
 }
 
 // node collects what is to be done for an Installation and all below it.
@@ -161,6 +164,8 @@ func (c *comparison) removed(uninstall operation.Uninstall) {
 // before the last comparison has ended.
 func (c *comparison) run(ctx context.Context) {
 	parallel.Do(len(c.tasks), func(i int) { c.compare(ctx, c.tasks[i]) })
+	c.settleClaims(ctx)
+	c.moves(ctx)
 	for _, t := range c.tasks {
 		for _, object := range t.found.Objects {
 			c.secrets.addObject(object.Before)

@@ -14,9 +14,10 @@ import (
 )
 
 // Uninstalls are all items of a tree in the order in which they go, with the objects that
-// go on their clusters. Of a cluster that cannot be asked, they are the recorded ones.
-func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node) []operation.Uninstall {
-	c := &comparison{Previewer: p, live: liveTrees([]*inspect.Node{tree}), secrets: newSecrets(), future: newFuture(p.Reader)}
+// go on their clusters. Of a cluster that cannot be asked, they are the recorded ones. What
+// remaining items want stays: those of all roots that are not below the tree.
+func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node, roots []*inspect.Node) []operation.Uninstall {
+	c := &comparison{Previewer: p, live: liveTrees(append(roots[:len(roots):len(roots)], tree)), secrets: newSecrets(), future: newFuture(p.Reader)}
 	uninstalls := operation.Uninstalls(tree)
 	for _, uninstall := range uninstalls {
 		c.removed(uninstall)
@@ -27,12 +28,14 @@ func (p *Previewer) Uninstalls(ctx context.Context, tree *inspect.Node) []operat
 			c.compare(ctx, t)
 		}
 	})
+	c.moves(ctx)
 	for i, t := range c.tasks {
 		switch {
 		case t.err != nil:
 			uninstalls[i].Unknown = append(uninstalls[i].Unknown, c.secrets.hide(t.err.Error()))
 		case t.on != "":
 			uninstalls[i].Objects, uninstalls[i].Unknown = gone(t.found.Objects)
+			uninstalls[i].Moves = moving(t.found.Objects)
 			uninstalls[i].EarlierClusters = withLeft(uninstalls[i].EarlierClusters, t.found.Objects)
 		}
 	}
@@ -45,11 +48,21 @@ func gone(objects []diff.Object) (found []corev1.ObjectReference, unknown []stri
 		switch {
 		case object.Unknown != "":
 			unknown = append(unknown, apply.Describe(object.Kind, object.Namespace, object.Name)+": "+object.Unknown)
-		case object.Before != nil && object.Cluster == "":
-			found = append(found, corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name})
+		case object.Before != nil && object.Cluster == "" && object.MovesTo == "":
+			found = append(found, referenceOf(object))
 		}
 	}
 	return found, unknown
+}
+
+// moving are the objects that others take over.
+func moving(objects []diff.Object) (found []operation.Move) {
+	for _, object := range objects {
+		if object.MovesTo != "" && object.Unknown == "" {
+			found = append(found, operation.Move{Object: referenceOf(object), To: object.MovesTo})
+		}
+	}
+	return found
 }
 
 // withLeft adds what would be left on a cluster to which the Target led when the item was
@@ -64,7 +77,7 @@ func withLeft(recorded []operation.Leftovers, objects []diff.Object) []operation
 		if at < 0 {
 			at, all = len(all), append(all, operation.Leftovers{Cluster: object.Cluster})
 		}
-		all[at].Objects = append(all[at].Objects, corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name})
+		all[at].Objects = append(all[at].Objects, referenceOf(object))
 	}
 	return all
 }

@@ -63,18 +63,27 @@ func (l live) execution(path string) (*inspect.Node, map[string]*inspect.Node) {
 	return nil, nil
 }
 
-// deployItem returns an item by the name of its object.
-func (l live) deployItem(name string) *v1alpha1.DeployItem {
-	for _, node := range l {
+// each visits the items that exist with their paths.
+func (l live) each(visit func(path string, item *inspect.Node)) {
+	for path, node := range l {
 		for _, child := range node.Children {
 			for _, item := range child.Children {
-				if item.DeployItem != nil && item.Name == name {
-					return item.DeployItem
+				if item.DeployItem != nil {
+					visit(path+"/"+cmp.Or(item.TemplateName, item.Name), item)
 				}
 			}
 		}
 	}
-	return nil
+}
+
+// deployItem returns an item by the name of its object.
+func (l live) deployItem(name string) (found *v1alpha1.DeployItem) {
+	l.each(func(_ string, item *inspect.Node) {
+		if item.Name == name {
+			found = item.DeployItem
+		}
+	})
+	return found
 }
 
 // states reads what executors of an Installation have stored. It implements plan.States.

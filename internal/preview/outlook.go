@@ -3,6 +3,7 @@ package preview
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
 )
@@ -59,21 +61,32 @@ func (o *outlook) ClusterOf(ctx context.Context, targetName string) (target.Clus
 	return target.On(connection), nil
 }
 
-// Planned implements rollout.Outlook: what was compared before has its turn before.
+// Planned implements rollout.Outlook: what was compared before has its turn before. An object
+// that one item gives up and another one wants stays.
 func (o *outlook) Planned(on target.Cluster, reference corev1.ObjectReference) (diff.Object, bool) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	for i := len(o.order) - 1; i >= 0; i-- {
-		other := o.order[i]
-		if other == o.task || other.on != on.Server() {
-			continue
-		}
-		for _, object := range other.found.Objects {
-			present := corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
-			if (object.Before != nil || object.After != nil) && apply.Same(present, reference) {
-				return object, true
+	for _, givenUp := range []bool{false, true} {
+		for _, other := range slices.Backward(o.order) {
+			if other == o.task || other.on != on.Server() {
+				continue
+			}
+			for _, object := range other.found.Objects {
+				if (object.Before != nil || object.After != nil) && apply.Same(referenceOf(object), reference) && givenUp == (other.removal || object.Unwanted) {
+					return object, !givenUp || !o.isListed(reference)
+				}
 			}
 		}
 	}
 	return diff.Object{}, false
+}
+
+// isListed reports whether the configuration of an item lists an object.
+func (o *outlook) isListed(reference corev1.ObjectReference) bool {
+	for _, t := range o.known {
+		if t.object != nil && ownership.Lists(t.object, reference) {
+			return true
+		}
+	}
+	return false
 }

@@ -84,6 +84,7 @@ func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded ap
 		return nil, err
 	}
 	for i := range orphans {
+		orphans[i].Unwanted = true
 		if refused && orphans[i].Before != nil {
 			orphans[i].Unknown = "it goes when all objects are on the cluster, which the API server refuses"
 		}

@@ -38,8 +38,8 @@ func NewDeleteCommand(streams terminal.Streams) *cobra.Command {
 		Short: "Delete an Installation, and show what goes on which cluster and in which order",
 		Long: `Delete an Installation. Before, it is shown what goes on which cluster, and in which
 order: what has the same number goes at the same time. The clusters are asked for what is
-there; what they do not tell is shown as it was recorded. On a terminal, the command asks
-then.
+there; what they do not tell is shown as it was recorded. What an item of another
+Installation wants stays, and is shown with that item. On a terminal, the command asks then.
 
 With --without-uninstall, what was deployed stays on its clusters.`,
 		Example: `  landscaper-cli installations delete shop --dry-run
@@ -76,7 +76,7 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 	}
 	uninstalls := operation.Uninstalls(tree)
 	if !f.keep {
-		uninstalls = f.foresee(ctx, on, tree)
+		uninstalls = f.foresee(ctx, on, tree, inspect.Forest(snapshot))
 	}
 	showUninstalls(streams.Out, uninstalls, f.keep)
 	if f.dryRun {
@@ -104,10 +104,10 @@ func (f *deleteFlags) run(ctx context.Context, streams terminal.Streams, on *con
 
 // foresee asks the clusters what goes. What they do not say within a limit is told from the
 // record.
-func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node) []operation.Uninstall {
+func (f *deleteFlags) foresee(ctx context.Context, on *connection.Connection, tree *inspect.Node, roots []*inspect.Node) []operation.Uninstall {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return plan.Previewer(on, nil, component.Options{}).Uninstalls(ctx, tree)
+	return plan.Previewer(on, nil, component.Options{}).Uninstalls(ctx, tree, roots)
 }
 
 // showUninstalls tells what goes, in order.
@@ -131,6 +131,9 @@ func showUninstalls(out io.Writer, uninstalls []operation.Uninstall, keep bool) 
 		}
 		for _, object := range u.Objects {
 			fmt.Fprintf(out, "   - %s\n", terminal.Printable(named(object)))
+		}
+		for _, move := range u.Moves {
+			fmt.Fprintf(out, "   → %s moves to deploy item %s\n", terminal.Printable(named(move.Object)), terminal.Printable(move.To))
 		}
 		for _, unknown := range u.Unknown {
 			fmt.Fprintf(out, "   ? %s\n", terminal.OneLine(unknown))

@@ -48,8 +48,10 @@ run of the API server. Nothing is written anywhere.
 Values that items export are read from the objects as the dry run shows them, and the
 roots that get a job because of these are part of the plan. What only a job can know is
 marked with the reason: values that an API server or a controller sets later, hooks of
-charts, and items of types that cannot be compared. Of the content of Secrets, it is only
-shown whether it changes. You need permissions to read the Secrets that the job reads.
+charts, and items of types that cannot be compared. An object that one item does not want
+any more and another one does is not deleted: it moves, and may change with that. Of the
+content of Secrets, it is only shown whether it changes. You need permissions to read the
+Secrets that the job reads.
 
 The command ends with code 0 if nothing would change, and with 2 if something would, or
 may. Templates that use the time, random values or functions for clusters give another
@@ -149,8 +151,8 @@ var signs = map[diff.Action]struct {
 	sign, word string
 	color      int
 }{
-	diff.Replace: {"±", "delete and create", 33},
-	diff.Create:  {"+", "create", 32}, diff.Update: {"~", "change", 33}, diff.Delete: {"-", "delete", 31}, diff.Unknown: {"?", "unknown", 36},
+	diff.Replace: {"±", "delete and create", 33}, diff.Move: {"→", "move", 33},
+	diff.Create: {"+", "create", 32}, diff.Update: {"~", "change", 33}, diff.Delete: {"-", "delete", 31}, diff.Unknown: {"?", "unknown", 36},
 }
 
 func (p *printer) line(action diff.Action, indent, format string, args ...any) {
@@ -201,14 +203,24 @@ func (p *printer) item(item preview.Item) {
 		if change.Cluster != "" {
 			name += " from the earlier cluster " + change.Cluster
 		}
-		if change.Action == diff.Unknown {
-			p.line(change.Action, "  ", "%s %s: %s", change.Kind, name, terminal.OneLine(change.Reason))
-			continue
-		}
-		p.line(change.Action, "  ", "%s %s %s", signs[change.Action].word, change.Kind, name)
+		p.change(change, name)
 		for _, field := range change.Fields {
 			p.field(change.Action, field)
 		}
+	}
+}
+
+// change prints what happens to an object as a whole.
+func (p *printer) change(change diff.Change, name string) {
+	switch {
+	case change.Action == diff.Unknown:
+		p.line(change.Action, "  ", "%s %s: %s", change.Kind, name, terminal.OneLine(change.Reason))
+	case change.Action == diff.Move && len(change.Fields) > 0:
+		p.line(change.Action, "  ", "%s %s moves from deploy item %s to deploy item %s, and changes", change.Kind, name, change.MovesFrom, change.MovesTo)
+	case change.Action == diff.Move:
+		p.line(change.Action, "  ", "%s %s moves from deploy item %s to deploy item %s", change.Kind, name, change.MovesFrom, change.MovesTo)
+	default:
+		p.line(change.Action, "  ", "%s %s %s", signs[change.Action].word, change.Kind, name)
 	}
 }
 

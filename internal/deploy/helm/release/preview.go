@@ -153,6 +153,7 @@ func (o *Operation) preview(ctx context.Context, l look) (diff.Object, error) {
 	var after *unstructured.Unstructured
 	switch {
 	case l.gone:
+		found.Unwanted = true
 		if live != nil && !o.stays(l.Object, live) {
 			found.Before = live.Object
 		}

@@ -1,0 +1,232 @@
+package preview
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/inspect"
+)
+
+// moves finds the objects that one item does not want any more and another one does: such an
+// object stays, and becomes one of the other item. It is one change of the item that takes it
+// over.
+//
+// The jobs work the same out between themselves, in whichever order they come: nothing is
+// removed before everything that is wanted was applied.
+func (c *comparison) moves(ctx context.Context) {
+	for _, from := range c.tasks {
+		kept := from.found.Objects[:0:0]
+		for _, object := range from.found.Objects {
+			if !c.moved(ctx, from, &object) {
+				kept = append(kept, object)
+			}
+		}
+		from.found.Objects = kept
+	}
+	for _, to := range c.tasks {
+		for i := range to.found.Objects {
+			c.takenOver(to, &to.found.Objects[i])
+		}
+	}
+}
+
+// moved lets an object that an item gives up become one of another item. It reports whether
+// that is a change of the other item; an item that has no part in the preview inherits the
+// object as it is, which is a change of the item that gives it up.
+func (c *comparison) moved(ctx context.Context, from *task, object *diff.Object) bool {
+	if !from.givesUp(*object) {
+		return false
+	}
+	ref := referenceOf(*object)
+	for _, writes := range []bool{true, false} {
+		for _, to := range c.tasks {
+			if to != from && to.sharesCluster(from) && to.takes(ref, writes) {
+				to.inherit(ref, object.Before, from)
+				return true
+			}
+		}
+	}
+	if heir, path := c.heir(ctx, from, *object); heir != nil {
+		object.MovesFrom, object.MovesTo = from.item.Path, path
+	}
+	return false
+}
+
+// givesUp reports whether the item would remove an object from the cluster of its Target.
+func (t *task) givesUp(object diff.Object) bool {
+	return (t.removal || object.Unwanted) && object.Before != nil && object.After == nil && object.Cluster == "" && object.Unknown == ""
+}
+
+// takes reports whether the item wants an object: what it deploys says that or, of an item
+// that the job leaves alone or that leaves the object as it is, its configuration.
+func (t *task) takes(ref corev1.ObjectReference, writes bool) bool {
+	if t.removal || t.object == nil {
+		return false
+	}
+	if !writes {
+		return ownership.Lists(t.object, ref)
+	}
+	at := t.find(ref)
+	return at >= 0 && (t.found.Objects[at].After != nil || t.found.Objects[at].Unknown != "" || !ownership.KnownWants(t.object) && !t.settled)
+}
+
+// find returns where an object is that the item wants, or -1.
+func (t *task) find(ref corev1.ObjectReference) int {
+	return slices.IndexFunc(t.found.Objects, func(object diff.Object) bool {
+		return !object.Unwanted && object.Cluster == "" && apply.Same(referenceOf(object), ref)
+	})
+}
+
+// inherit notes that an object comes from another item.
+func (t *task) inherit(ref corev1.ObjectReference, before map[string]any, from *task) {
+	at := t.find(ref)
+	if at < 0 {
+		at, t.found.Objects = len(t.found.Objects), append(t.found.Objects, unchanged(ref))
+	}
+	object := &t.found.Objects[at]
+	object.MovesFrom, object.MovesTo = from.item.Path, t.item.Path
+	switch {
+	case object.Unknown != "":
+	case object.After == nil:
+		object.Before = before
+	default:
+		// The API server was asked about the object as it is.
+		object.Before, object.After = unmarked(object.Before), unmarked(object.After)
+	}
+}
+
+// takenOver finds out whose an object is that the item is about to write, by the label that it
+// bears: the other item does not remove it, but does not want it either.
+func (c *comparison) takenOver(to *task, object *diff.Object) {
+	if to.removal || object.Unwanted || object.MovesTo != "" || object.Before == nil || object.After == nil || object.Cluster != "" {
+		return
+	}
+	for _, holder := range ownership.Others(&unstructured.Unstructured{Object: object.Before}, to.object.Name) {
+		from := c.taskOf(holder)
+		if from != nil && from != to && !from.wants(referenceOf(*object)) {
+			object.MovesFrom, object.MovesTo = from.item.Path, to.item.Path
+			object.Before, object.After = unmarked(object.Before), unmarked(object.After)
+			return
+		}
+	}
+}
+
+// wants reports whether the item wants an object after the job.
+func (t *task) wants(ref corev1.ObjectReference) bool {
+	switch {
+	case t.removal || t.object == nil:
+		return false
+	case ownership.KnownWants(t.object):
+		return ownership.Lists(t.object, ref)
+	case t.settled:
+		return true
+	}
+	return t.err != nil || t.find(ref) >= 0
+}
+
+// taskOf returns what is to be done for an item by the name of its object; nil if the preview
+// has nothing to do with it.
+func (c *comparison) taskOf(name string) *task {
+	for _, t := range c.tasks {
+		if t.object != nil && t.object.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// unmarked is an object without the marks of owners.
+func unmarked(object map[string]any) map[string]any {
+	if object == nil {
+		return nil
+	}
+	copied := (&unstructured.Unstructured{Object: object}).DeepCopy()
+	ownership.Strip(copied, func(string) bool { return false }, false)
+	return copied.Object
+}
+
+func referenceOf(object diff.Object) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+}
+
+// sharesCluster reports whether two items deploy to the same cluster: by the same Target, or by
+// one that says the same, as each Installation has its own copy of a Target.
+func (t *task) sharesCluster(other *task) bool {
+	a, b := t.object.Spec.Target, other.object.Spec.Target
+	if a == nil || b == nil {
+		return false
+	}
+	return a.Name == b.Name || t.target != nil && other.target != nil && equality.Semantic.DeepEqual(t.target.Spec, other.target.Spec)
+}
+
+// heir returns the item that inherits an object although it has no part in the preview, and
+// its path.
+func (c *comparison) heir(ctx context.Context, from *task, object diff.Object) (*v1alpha1.DeployItem, string) {
+	family := &neighbors{comparison: c, of: from}
+	live := &unstructured.Unstructured{Object: object.Before}
+	_, heir, err := ownership.Judge(ctx, family, live, referenceOf(object), true, from.removal)
+	if err != nil || heir == nil {
+		return nil, ""
+	}
+	return heir, c.live.pathOf(heir.Name)
+}
+
+// neighbors are the items of the namespace with which a preview has nothing to do. It
+// implements ownership.Family.
+type neighbors struct {
+	*comparison
+	of *task
+}
+
+// Others implements ownership.Family.
+func (n *neighbors) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	var others []*v1alpha1.DeployItem
+	for _, item := range n.live.items() {
+		if item.DeletionTimestamp != nil || item.Namespace != n.of.object.Namespace || n.taskOf(item.Name) != nil {
+			continue
+		}
+		neighbor := &task{object: item}
+		if item.Spec.Target != nil {
+			// Without its Target, only the name tells whether they share the cluster.
+			neighbor.target, _ = (&outlook{comparison: n.comparison, task: n.of}).targetOf(ctx, item.Spec.Target.Name)
+		}
+		if neighbor.sharesCluster(n.of) {
+			others = append(others, item)
+		}
+	}
+	return others, nil
+}
+
+// Stays implements ownership.Family.
+func (n *neighbors) Stays(context.Context, *v1alpha1.DeployItem) (bool, error) { return true, nil }
+
+// MayKeep implements ownership.Family: what is kept until the end of the job goes to the heir
+// then.
+func (n *neighbors) MayKeep(context.Context) (bool, error) { return false, nil }
+
+// MayMove implements ownership.Family.
+func (n *neighbors) MayMove(context.Context) (bool, error) { return false, nil }
+
+// items are all items that exist.
+func (l live) items() (items []*v1alpha1.DeployItem) {
+	l.each(func(_ string, node *inspect.Node) { items = append(items, node.DeployItem) })
+	return items
+}
+
+// pathOf is the path of an item by the name of its object.
+func (l live) pathOf(name string) (path string) {
+	l.each(func(at string, node *inspect.Node) {
+		if node.Name == name {
+			path = at
+		}
+	})
+	return path
+}
