@@ -1,6 +1,8 @@
 package execution
 
 import (
+	"slices"
+
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
@@ -52,7 +54,9 @@ func finished(s snapshot) bool {
 	if s.exec.DeletionTimestamp != nil {
 		return len(s.items) == 0
 	}
-	return s.broken == nil && len(s.templates) == len(s.items) && len(unfinishedItems(s)) == 0
+	wanted, orphans := members(s.templates, s.items)
+	missing := slices.ContainsFunc(wanted, func(m member) bool { return m.item == nil })
+	return s.broken == nil && !missing && (len(orphans) == 0 || keeps(s, orphans)) && len(unfinishedItems(s)) == 0
 }
 
 type items []*v1alpha1.DeployItem

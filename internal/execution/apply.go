@@ -30,6 +30,8 @@ func (r *Reconciler) apply(ctx context.Context, s *snapshot, d decision) error {
 		return r.begin(ctx, s)
 	case collect:
 		return r.collectOnly(ctx, s)
+	case beginRemovals:
+		return r.beginRemovals(ctx, s)
 	case beginDeletion:
 		r.beginDeletion(s)
 		return nil
@@ -77,7 +79,7 @@ func (r *Reconciler) applyToItem(ctx context.Context, s *snapshot, do step, item
 func (r *Reconciler) adopt(s *snapshot) {
 	id := ""
 	if s.parent != nil {
-		id = s.parent.Status.JobID
+		id = job.Round(s.parent)
 	} else {
 		id = r.NewJobID()
 	}
@@ -112,7 +114,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 }
 
 // writeItems creates and updates the items, deletes those that are no longer
-// wanted, and notes all of them.
+// wanted unless they are held, and notes all of them.
 func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	wanted, orphans := members(s.templates, s.items)
 	cache := &v1alpha1.DeployItemCache{}
@@ -127,9 +129,12 @@ func (r *Reconciler) writeItems(ctx context.Context, s *snapshot) error {
 	for i, item := range items {
 		cache.ActiveDIs = append(cache.ActiveDIs, v1alpha1.DiNamePair{SpecName: s.templates[i].Name, ObjectName: item.Name})
 	}
+	held := holds(*s, orphans)
 	for _, orphan := range orphans {
-		if err := r.deleteItem(ctx, s, orphan.item); err != nil {
-			return err
+		if !held {
+			if err := r.deleteItem(ctx, s, orphan.item); err != nil {
+				return err
+			}
 		}
 		items = append(items, orphan.item)
 		cache.OrphanedDIs = append(cache.OrphanedDIs, orphan.item.Name)
@@ -217,7 +222,7 @@ func (r *Reconciler) release(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
 	subject := report.Execution(s.exec)
 	if phase == v1alpha1.PhaseStringSucceeded {
-		s.noteWarnings(subject, metav1.NewTime(r.Now()))
+		s.noteEnd(subject, metav1.NewTime(r.Now()))
 	}
 	return r.reporter().Enter(ctx, subject, phase)
 }

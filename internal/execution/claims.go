@@ -5,63 +5,58 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/job"
 )
 
-// claimed reports whether an item that is wanted is still to take over an object of an item
-// that is not wanted any more, such as one that was renamed: its manifests name the object,
-// for the same Target, and its part of the job has not ended well. The item that goes waits
-// for that, so that the object stays.
+// holds reports whether items that are no longer wanted are held: nothing of them is removed
+// before everything that is wanted has succeeded, because something of it may take over what
+// they have deployed. Otherwise they go first.
 //
-// Manifests count that change an object whoever owns it: only these take it over.
-func claimed(s snapshot, wanted, orphans []member) bool {
-	var claims []corev1.ObjectReference
-	for i := range s.templates {
-		item := wanted[i].item
-		over := item != nil && item.Status.JobIDFinished == s.exec.Status.JobID && item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
-		if over || s.templates[i].Target == nil {
-			continue
-		}
-		for _, orphan := range orphans {
-			if target := orphan.item.Spec.Target; target != nil && target.Name == s.templates[i].Target.Name && !staysInstalled(orphan.item) {
-				claims = append(claims, manifestsOf(s.templates[i].Configuration)...)
-				break
-			}
-		}
+// What has begun to go goes on.
+func holds(s snapshot, orphans []member) bool {
+	if s.parent != nil && (job.RemovesFirst(s.parent) || slices.ContainsFunc(s.lineage, job.RemovesFirst)) {
+		return false
 	}
-	return len(claims) > 0 && slices.ContainsFunc(orphans, func(orphan member) bool {
-		return slices.ContainsFunc(deployedBy(orphan.item), func(deployed corev1.ObjectReference) bool {
-			return slices.ContainsFunc(claims, func(claim corev1.ObjectReference) bool { return sameObject(claim, deployed) })
-		})
+	going := func(orphan member) bool { return orphan.item.Status.JobID == s.exec.Status.JobID }
+	return !slices.ContainsFunc(orphans, going) && slices.ContainsFunc(orphans, func(orphan member) bool { return claimable(s, orphan.item) })
+}
+
+// keeps reports whether a job ends although items are there that are no longer wanted: the
+// root begins a removal round for them.
+func keeps(s snapshot, orphans []member) bool {
+	return s.parent != nil && !job.IsRemoval(s.exec.Status.JobID) && holds(s, orphans)
+}
+
+// claimable reports whether somebody may take over what an item has deployed: another part of
+// the tree, or an item of the Execution.
+func claimable(s snapshot, orphan *v1alpha1.DeployItem) bool {
+	objects := deployedBy(orphan)
+	// What a release consists of is known to Helm alone.
+	if staysInstalled(orphan) || orphan.Spec.Target == nil || len(objects) == 0 && orphan.Spec.Type != v1alpha1.HelmDeployItemType {
+		return false
+	}
+	return hasOtherParts(s.parent) || slices.ContainsFunc(s.templates, func(template v1alpha1.DeployItemTemplate) bool {
+		return template.Target != nil && template.Target.Name == orphan.Spec.Target.Name && mayClaim(&template, objects)
 	})
 }
 
-// manifestsOf returns the objects that a configuration with manifests takes over.
-func manifestsOf(configuration *runtime.RawExtension) []corev1.ObjectReference {
-	var content struct {
-		Manifests []struct {
-			Policy   string `json:"policy"`
-			Manifest struct {
-				APIVersion string `json:"apiVersion"`
-				Kind       string `json:"kind"`
-				Metadata   struct{ Name, Namespace string }
-			} `json:"manifest"`
-		} `json:"manifests"`
+// mayClaim reports whether an item may want some of the objects that another one has deployed.
+func mayClaim(template *v1alpha1.DeployItemTemplate, objects []corev1.ObjectReference) bool {
+	item := &v1alpha1.DeployItem{Spec: v1alpha1.DeployItemSpec{Type: template.Type, Configuration: template.Configuration}}
+	return !ownership.KnownWants(item) || slices.ContainsFunc(objects, func(object corev1.ObjectReference) bool { return ownership.Lists(item, object) })
+}
+
+// hasOtherParts reports whether the tree of an Execution has more than its Installation.
+func hasOtherParts(parent *v1alpha1.Installation) bool {
+	if parent == nil {
+		return false
 	}
-	if configuration == nil || json.Unmarshal(configuration.Raw, &content) != nil {
-		return nil
-	}
-	var found []corev1.ObjectReference
-	for _, entry := range content.Manifests {
-		if entry.Policy == "" || entry.Policy == "manage" || entry.Policy == "keep" {
-			m := entry.Manifest
-			found = append(found, corev1.ObjectReference{APIVersion: m.APIVersion, Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name})
-		}
-	}
-	return found
+	_, isSub := job.OwnerOf(parent, "Installation")
+	cache := parent.Status.SubInstCache
+	return isSub || cache != nil && len(cache.ActiveSubs)+len(cache.OrphanedSubs) > 0
 }
 
 // deployedBy returns the objects that an item has recorded.
@@ -79,9 +74,4 @@ func deployedBy(item *v1alpha1.DeployItem) []corev1.ObjectReference {
 		found = append(found, entry.Resource)
 	}
 	return found
-}
-
-func sameObject(a, b corev1.ObjectReference) bool {
-	return a.Kind == b.Kind && a.Name == b.Name && a.Namespace == b.Namespace &&
-		schema.FromAPIVersionAndKind(a.APIVersion, a.Kind).Group == schema.FromAPIVersionAndKind(b.APIVersion, b.Kind).Group
 }

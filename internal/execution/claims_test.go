@@ -3,44 +3,103 @@ package execution
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"go.landscaper.dev/api/v1alpha1"
 )
 
-// TestRenamedItem: the item of the new name takes the objects over before that of the old
-// name goes; without a claim the old item goes first, as always.
-func TestRenamedItem(t *testing.T) {
-	const same = `{"manifests":[{"policy":"manage","manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}}]}`
+const (
+	sameObject = `{"manifests":[{"policy":"manage","manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}}]}`
+	oneObject  = `{"managedResources":[{"resource":{"apiVersion":"v1","kind":"ConfigMap","name":"a","namespace":"ns"}}]}`
+)
+
+// deployed lets an item have recorded an object on a Target.
+func deployed(item *v1alpha1.DeployItem) {
+	item.Spec.Target = &v1alpha1.ObjectReference{Name: "t"}
+	item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(oneObject)}
+}
+
+// lists lets the first template be one of manifests.
+func lists(config, target string) option {
+	return func(s *snapshot) {
+		s.templates[0].Type, s.templates[0].Target = v1alpha1.ManifestDeployItemType, &v1alpha1.ObjectReference{Name: target}
+		s.templates[0].Configuration = &runtime.RawExtension{Raw: []byte(config)}
+	}
+}
+
+// renders lets the first template be one of which nobody knows what it deploys.
+func renders(target string) option {
+	return func(s *snapshot) {
+		s.templates[0].Type, s.templates[0].Target = v1alpha1.HelmDeployItemType, &v1alpha1.ObjectReference{Name: target}
+	}
+}
+
+func removeFirst(s *snapshot) {
+	s.parent.Annotations = map[string]string{v1alpha1.RemoveFirstAnnotation: "true"}
+}
+
+func rootRemovesFirst(s *snapshot) {
+	root := &v1alpha1.Installation{}
+	root.Annotations = map[string]string{v1alpha1.RemoveFirstAnnotation: "true"}
+	s.lineage = []*v1alpha1.Installation{root, s.parent}
+}
+
+func withSiblings(s *snapshot) {
+	s.parent.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "a", ObjectName: "a"}}}
+}
+
+// TestHolds: items that are no longer wanted stay where something else may take over what they
+// have deployed, and go first otherwise.
+func TestHolds(t *testing.T) {
 	const other = `{"manifests":[{"manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","namespace":"ns"}}}]}`
 	const fallback = `{"manifests":[{"policy":"fallback","manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}}]}`
-	phases := v1alpha1.DeployItemPhases
+	const ignored = `{"manifests":[{"policy":"ignore","manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}}]}`
+	top := parent("job", "", "Progressing")
+	ofType := func(of v1alpha1.DeployItemType) func(*v1alpha1.DeployItem) {
+		return func(item *v1alpha1.DeployItem) {
+			item.Spec.Type, item.Status.ProviderStatus = of, nil
+		}
+	}
 	tests := []struct {
-		reason, config, target, finished string
-		phase                            v1alpha1.DeployItemPhase
-		do                               step
-		items                            string
+		reason  string
+		old     []func(*v1alpha1.DeployItem)
+		options []option
+		want    bool
 	}{
-		{"the new item claims an object, and goes first", same, "t", "before", phases.Succeeded, trigger, "new"},
-		{"the old item goes when the new item is done", same, "t", "job", phases.Succeeded, trigger, "old"},
-		{"the old item stays when the new item has failed", same, "t", "job", phases.Failed, fail, ""},
-		{"no claim: the old item goes first", other, "t", "before", phases.Succeeded, trigger, "old"},
-		{"on another Target: the old item goes first", same, "u", "before", phases.Succeeded, trigger, "old"},
-		{"a fallback takes nothing over: the old item goes first", fallback, "t", "before", phases.Succeeded, trigger, "old"},
-		{"a configuration that cannot be read claims nothing", `{`, "t", "before", phases.Succeeded, trigger, "old"},
+		{"the new item lists the object", nil, []option{lists(sameObject, "t")}, true},
+		{"with another policy, too: an item that goes yields", nil, []option{lists(fallback, "t")}, true},
+		{"an object that is ignored is not taken over", nil, []option{lists(ignored, "t")}, false},
+		{"the new item lists another object", nil, []option{lists(other, "t")}, false},
+		{"the new item is for another Target", nil, []option{lists(sameObject, "u")}, false},
+		{"a configuration that cannot be read lists nothing", nil, []option{lists("{", "t")}, false},
+		{"a chart may have any object", nil, []option{renders("t")}, true},
+		{"a chart for another Target has none on this one", nil, []option{renders("u")}, false},
+		{"the old item has deployed nothing", []func(*v1alpha1.DeployItem){ofType("test")}, []option{renders("t")}, false},
+		{"what a release consists of is not known", []func(*v1alpha1.DeployItem){ofType(v1alpha1.HelmDeployItemType)}, []option{renders("t")}, true},
+		{"what the old item has deployed stays anyhow", []func(*v1alpha1.DeployItem){keepsInstalled}, []option{lists(sameObject, "t")}, false},
+		{"the old item has begun to go", []func(*v1alpha1.DeployItem){func(item *v1alpha1.DeployItem) { item.Status.JobID = "job" }}, []option{lists(sameObject, "t")}, false},
+		{"somebody has deleted the old item: it waits all the same", []func(*v1alpha1.DeployItem){goes}, []option{lists(sameObject, "t")}, true},
+		{"the root has no other part that could take it", nil, []option{top, lists(other, "t")}, false},
+		{"another subinstallation may want it", nil, []option{top, withSiblings, lists(other, "t")}, true},
+		{"a part of another tree may want it", nil, []option{top, isSub, lists(other, "u")}, true},
+		{"the user wants that it goes first", nil, []option{top, removeFirst, lists(sameObject, "t")}, false},
+		{"the user wants it of the whole tree", nil, []option{top, rootRemovesFirst, lists(sameObject, "t")}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			s := snapshotWith(jobs("job", "", v1alpha1.ExecutionPhases.Progressing), wants("new"),
-				has("new", test.finished, test.finished, test.phase), has("old", "before", "before", phases.Succeeded, goes, func(item *v1alpha1.DeployItem) {
-					item.Spec.Target = &v1alpha1.ObjectReference{Name: "t"}
-					item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"managedResources":[{"resource":{"apiVersion":"v1","kind":"ConfigMap","name":"a","namespace":"ns"}}]}`)}
-				}))
-			s.templates[0].Target = &v1alpha1.ObjectReference{Name: test.target}
-			s.templates[0].Configuration = &runtime.RawExtension{Raw: []byte(test.config)}
-			if d := decide(s); d.do != test.do || itemNames(d.items) != test.items {
-				t.Errorf("%s %q, want %s %q", d.do, itemNames(d.items), test.do, test.items)
+			old := append([]func(*v1alpha1.DeployItem){deployed}, test.old...)
+			all := append([]option{jobs("job", "", "Progressing"), wants("new"), has("old", "z", "z", "Succeeded", old...)}, test.options...)
+			s := snapshotWith(all...)
+			_, orphans := members(s.templates, s.items)
+			if got := holds(s, orphans); got != test.want {
+				t.Errorf("holds: %t", got)
 			}
 		})
 	}
+}
+
+// isSub makes the Installation a part of another one.
+func isSub(s *snapshot) {
+	s.parent.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "root", UID: "root"}}
 }

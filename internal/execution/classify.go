@@ -252,7 +252,7 @@ func changeOf(members []member) job.Wake {
 // unfinishedItems returns the items that have not ended the running job.
 func unfinishedItems(s snapshot) []*v1alpha1.DeployItem {
 	var items []*v1alpha1.DeployItem
-	for _, item := range s.items {
+	for _, item := range concerned(s) {
 		if item.Status.JobIDFinished != s.exec.Status.JobID {
 			items = append(items, item)
 		}

@@ -53,6 +53,8 @@ const (
 	begin step = "begin"
 	// collect collects the exports and ends a job that deploys nothing here.
 	collect step = "collect"
+	// beginRemovals starts a removal round: what was held is deleted.
+	beginRemovals step = "begin removals"
 	// beginDeletion starts a job that deletes.
 	beginDeletion step = "begin deletion"
 	// giveUp ends items that an abort has waited for long enough.
@@ -141,7 +143,7 @@ func decideBeginning(s snapshot) decision {
 
 // awaited reports whether the parent is about to hand a job over. An interruption
 // that arrives before its job must not be lost: it stays until the job is there.
-func awaited(s snapshot) bool { return job.Awaits(s.exec.Status.JobID, s.parent) }
+func awaited(s snapshot) bool { return job.PartOfExecution(s.exec).Awaits(s.parent) }
 
 // handsOver reports whether the parent has a job for the Execution. A parent hands
 // its job to all children at once, when the last one is written; it says so with
@@ -207,6 +209,9 @@ func decideStart(s snapshot) decision {
 	if s.broken != nil {
 		return failure(job.Wrap(s.broken, published.HandleReconcilePhase, "handlePhaseInit", "", v1alpha1.ErrorConfigurationProblem))
 	}
+	if job.IsRemoval(s.exec.Status.JobID) {
+		return act(beginRemovals)
+	}
 	if errs := validation.Execution(s.exec); len(errs) > 0 {
 		return failure(job.Wrap(errs.ToAggregate(), published.HandleReconcilePhase, "handlePhaseInit", "the Execution is not valid", v1alpha1.ErrorConfigurationProblem))
 	}
@@ -223,7 +228,9 @@ func staysAsItIs(s snapshot) bool {
 		return false
 	}
 	wanted, orphans := members(s.templates, s.items)
-	missing := slices.ContainsFunc(wanted, func(m member) bool { return m.item == nil || m.item.DeletionTimestamp != nil })
+	missing := slices.ContainsFunc(wanted, func(m member) bool {
+		return m.item == nil || m.item.DeletionTimestamp != nil || job.Pending(m.item.Status.Conditions) != nil
+	})
 	return s.exec.Status.ExecutionPhase == v1alpha1.ExecutionPhases.Succeeded && s.exec.Generation == s.exec.Status.ObservedGeneration && !missing && len(orphans) == 0
 }
 
@@ -259,9 +266,13 @@ func decideItems(s snapshot) decision {
 		return act(expire, late...)
 	}
 	wanted, orphans := members(s.templates, s.items)
-	if len(orphans) > 0 && !claimed(s, wanted, orphans) {
-		// New items wait until the old ones are gone, unless they take objects of these over:
-		// see claimed.
+	if job.IsRemoval(s.exec.Status.JobID) {
+		return decideRemovals(s, wanted, orphans, deadline)
+	}
+	held := holds(s, orphans)
+	if len(orphans) > 0 && !held {
+		// New items wait until the old ones are gone, unless somebody may take objects of these
+		// over: see holds.
 		return decideOrphans(s, orphans, deadline)
 	}
 	classes := classify(s.exec.Status.JobID, wanted)
@@ -269,6 +280,10 @@ func decideItems(s snapshot) decision {
 	case goOn:
 		return act(trigger, objects(ofClass(runnable, classes, wanted))...)
 	case allDone:
+		if held && s.parent == nil {
+			// No root begins a removal round.
+			return decideOrphans(s, orphans, deadline)
+		}
 		return act(complete)
 	case someFailed:
 		return failedItems(s, "handlePhaseProgressing", ofClass(failed, classes, wanted))

@@ -251,7 +251,7 @@ func TestDecide(t *testing.T) {
 // controller watches.
 func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	phases := []v1alpha1.ExecutionPhase{"", "Init", "Progressing", "Completing", "Succeeded", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Dancing"}
-	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}}
+	ids := [][2]string{{"", ""}, {"a", ""}, {"a", "a"}, {"b", "a"}, {"a-removal", "a"}}
 	none := option(func(*snapshot) {})
 	var oneItem []option
 	for _, more := range []func(*v1alpha1.DeployItem){unfinalized, goes, keepsInstalled, triggeredAt(noon), triggeredAt(noon.Add(-time.Hour))} {
@@ -259,7 +259,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	}
 	axes := [][]option{
 		{none, deleting}, {none, finalized}, {none, interrupted, requested, abort(time.Minute), abort(time.Hour)},
-		{none, orphaned, parent("a", "", "Progressing"), parent("b", "a", "Init"), parent("b", "a", "Deleting"), parent("a", "a", "Failed")},
+		{none, orphaned, parent("a", "", "Progressing"), parent("b", "a", "Init"), parent("b", "a", "Deleting"), parent("a", "a", "Failed"), removingParent("a")},
 		{none, broken, wants("one"), wants("one<two", "two<one")},
 		append(oneItem, none, underWay("one")),
 		{none, has("two", "a", "", "Deleting", goes, after("one"))},

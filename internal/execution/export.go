@@ -22,12 +22,20 @@ import (
 // What is exported is stored before the job has succeeded: the Installation reads it as
 // soon as it sees that. A crash in between collects once more, and writes nothing if it is
 // the same.
+//
+// In a removal round nothing is exported.
 func (r *Reconciler) complete(ctx context.Context, s *snapshot) error {
-	if err := r.collectExports(ctx, s); err != nil {
-		return err
+	if !job.IsRemoval(s.exec.Status.JobID) {
+		if err := r.collectExports(ctx, s); err != nil {
+			return err
+		}
 	}
 	if s.exec.Status.DeployItemCache != nil {
+		_, held := members(s.templates, s.items)
 		s.exec.Status.DeployItemCache.OrphanedDIs = nil
+		for _, orphan := range held {
+			s.exec.Status.DeployItemCache.OrphanedDIs = append(s.exec.Status.DeployItemCache.OrphanedDIs, orphan.item.Name)
+		}
 	}
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
@@ -47,12 +55,13 @@ func (r *Reconciler) collectOnly(ctx context.Context, s *snapshot) error {
 // collectExports collects what the items export.
 func (r *Reconciler) collectExports(ctx context.Context, s *snapshot) error {
 	exports := make(map[string]any, len(s.items))
-	for _, item := range s.items {
-		value, err := r.readExports(ctx, item)
+	wantedItems, _ := members(s.templates, s.items)
+	for _, m := range wantedItems {
+		value, err := r.readExports(ctx, m.item)
 		if err != nil {
-			return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "collect the exports of deploy item "+itemName(item))
+			return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "collect the exports of deploy item "+m.name)
 		}
-		exports[itemName(item)] = value
+		exports[m.name] = value
 	}
 	if err := r.storeExports(ctx, s.exec, exports); err != nil {
 		return job.Wrap(err, published.HandleReconcilePhase, "handlePhaseCompleting", "store the exports of Execution "+s.exec.Name)
@@ -63,7 +72,7 @@ func (r *Reconciler) collectExports(ctx context.Context, s *snapshot) error {
 
 // readExports reads the Secret with the exports of an item.
 func (r *Reconciler) readExports(ctx context.Context, item *v1alpha1.DeployItem) (any, error) {
-	if item.Status.ExportReference == nil {
+	if item == nil || item.Status.ExportReference == nil {
 		return nil, nil
 	}
 	secret := &corev1.Secret{}

@@ -91,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	subject := report.Execution(s.exec)
 	if job.OutcomeOf(err) == job.Terminal {
-		s.noteWarnings(subject, metav1.NewTime(r.Now()))
+		s.noteEnd(subject, metav1.NewTime(r.Now()))
 	}
 	return r.reporter().Report(ctx, subject, string(last.do), err)
 }
@@ -261,7 +261,7 @@ func (r *Reconciler) observeParent(ctx context.Context, s *snapshot) error {
 		return err // names the object
 	}
 	s.parent, s.orphaned = parent, parent == nil
-	if parent != nil && job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished) {
+	if parent != nil && (job.Unfinished(s.exec.Status.JobID, s.exec.Status.JobIDFinished) || awaited(*s)) {
 		s.lineage, err = ancestor.Lineage(ctx, r.Client, parent, maxDepth)
 	}
 	return err // names the object

@@ -101,7 +101,7 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	}
 	ctx := context.Background()
 	parent, err := ancestor.Parent(ctx, r.Client, exec.Namespace, reference)
-	if works = works || err == nil && job.Awaits(exec.Status.JobID, parent); !works || parent == nil {
+	if works = works || err == nil && job.PartOfExecution(exec).Awaits(parent); !works || parent == nil {
 		return key, works
 	}
 	root, _, err := ancestor.Root(ctx, r.Client, parent, maxDepth)

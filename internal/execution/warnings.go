@@ -9,6 +9,12 @@ import (
 	"go.landscaper.dev/internal/job/report"
 )
 
+// noteEnd notes what outlives the job that ends.
+func (s *snapshot) noteEnd(subject *report.Subject, now metav1.Time) {
+	s.noteWarnings(subject, now)
+	s.noteRemovals(subject, now)
+}
+
 // noteWarnings says in the status of an Execution whose job ends which items have warnings.
 // It is stored with the end of the job.
 func (s *snapshot) noteWarnings(subject *report.Subject, now metav1.Time) {

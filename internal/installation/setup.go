@@ -79,7 +79,7 @@ func (r *Reconciler) atWork(object client.Object) (types.NamespacedName, bool) {
 	ctx := context.Background()
 	if reference, isSub := job.OwnerOf(inst, "Installation"); isSub && !works {
 		parent, err := ancestor.Parent(ctx, r.Client, inst.Namespace, reference)
-		works = err == nil && job.Awaits(status.JobID, parent)
+		works = err == nil && job.PartOfSub(inst, parent).Awaits(parent)
 	}
 	if !works {
 		return client.ObjectKeyFromObject(inst), false

@@ -11,9 +11,3 @@ import (
 func HandsDown(parent *v1alpha1.Installation) bool {
 	return parent.Status.InstallationPhase == v1alpha1.InstallationPhases.Progressing && slices.Contains(parent.Finalizers, v1alpha1.Finalizer)
 }
-
-// Awaits reports whether an object that works for the job of its parent does not have
-// that job yet.
-func Awaits(jobID string, parent *v1alpha1.Installation) bool {
-	return parent != nil && parent.Status.JobID != jobID && Unfinished(parent.Status.JobID, parent.Status.JobIDFinished)
-}

@@ -1,15 +1,37 @@
 package job
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+)
 
 // A job has two rounds where objects may move. In the first one, everything that is wanted is
 // applied, and what somebody else in the same tree might still take over is kept. The second
 // one, the removal round, reaches only those parts of the tree that have kept something, and
 // removes what nobody has taken over. Its ID is that of the job with a suffix, so that each
-// level below the root learns of the round as it learns of a job.
+// level below the root learns of the round as it learns of a job. The root keeps the ID of the
+// job, and says by a condition that the round has begun.
 
 // removalSuffix marks the ID of a removal round.
 const removalSuffix = "-removal"
+
+// Reasons of the condition PendingRemovals.
+const (
+	// KeptReason means that something below is kept until the end of the job.
+	KeptReason = "Kept"
+	// NotWantedReason means that the parent does not want the Installation any more, and
+	// keeps it until the end of the job.
+	NotWantedReason = "NotWanted"
+	// RemovingReason means that the removal round is under way.
+	RemovingReason = "Removing"
+)
+
+// NotWanted is what is said of a part of a tree that is not wanted any more and kept.
+const NotWanted = "not wanted any more: removed at the end of the job unless another part takes its objects over"
 
 // RemovalOf returns the ID of the removal round of a job.
 func RemovalOf(jobID string) string { return BaseOf(jobID) + removalSuffix }
@@ -19,3 +41,102 @@ func BaseOf(jobID string) string { return strings.TrimSuffix(jobID, removalSuffi
 
 // IsRemoval reports whether an ID is that of a removal round.
 func IsRemoval(jobID string) bool { return strings.HasSuffix(jobID, removalSuffix) }
+
+// Pending returns the condition PendingRemovals; nil if nothing is kept.
+func Pending(conditions []v1alpha1.Condition) *v1alpha1.Condition {
+	found := GetCondition(conditions, v1alpha1.PendingRemovalsCondition)
+	if found == nil || found.Status != v1alpha1.ConditionTrue {
+		return nil
+	}
+	return found
+}
+
+// IsNotWanted reports whether an Installation says that its parent keeps it only until the end
+// of a job.
+func IsNotWanted(inst *v1alpha1.Installation) bool {
+	found := Pending(inst.Status.Conditions)
+	return found != nil && found.Reason == NotWantedReason
+}
+
+// Round returns the ID of the round that the job of an Installation is in: that of the job, or
+// of its removal round.
+func Round(inst *v1alpha1.Installation) string {
+	status := &inst.Status
+	found := Pending(status.Conditions)
+	if found != nil && found.Reason == RemovingReason && Unfinished(status.JobID, status.JobIDFinished) {
+		return RemovalOf(status.JobID)
+	}
+	return status.JobID
+}
+
+// Leaves reports whether an Installation does not want one of its subinstallations any more.
+func Leaves(parent *v1alpha1.Installation, sub string) bool {
+	return parent != nil && parent.Status.SubInstCache != nil && slices.Contains(parent.Status.SubInstCache.OrphanedSubs, sub)
+}
+
+// RemovesFirst reports whether an Installation asks that nothing be kept.
+func RemovesFirst(inst *v1alpha1.Installation) bool {
+	return inst.Annotations[v1alpha1.RemoveFirstAnnotation] == "true"
+}
+
+// Part is what an object shows about its part in the job of the object above it.
+type Part struct {
+	// JobID and Finished are the job that it has, and the last one that has ended.
+	JobID, Finished string
+	// Pending says that it keeps something for the removal round.
+	Pending bool
+	// Leaving says that it is not wanted any more, and Held that it is kept nevertheless.
+	Leaving, Held bool
+}
+
+// PartOfSub returns the part of a subinstallation in the job of its parent.
+func PartOfSub(sub, parent *v1alpha1.Installation) Part {
+	status, leaving := &sub.Status, Leaves(parent, sub.Name)
+	return Part{
+		JobID: status.JobID, Finished: status.JobIDFinished, Pending: Pending(status.Conditions) != nil,
+		Leaving: leaving, Held: leaving && sub.DeletionTimestamp == nil,
+	}
+}
+
+// PartOfExecution returns the part of an Execution in the job of its Installation.
+func PartOfExecution(exec *v1alpha1.Execution) Part {
+	status := &exec.Status
+	return Part{JobID: status.JobID, Finished: status.JobIDFinished, Pending: Pending(status.Conditions) != nil}
+}
+
+// PartOfItem returns the part of a DeployItem in the job of its Execution.
+func PartOfItem(item *v1alpha1.DeployItem) Part {
+	status := &item.Status
+	return Part{JobID: status.JobID, Finished: status.JobIDFinished, Pending: Pending(status.Conditions) != nil}
+}
+
+// Due reports whether an object is to get a round that it does not have yet. What is held gets
+// none, and a removal round concerns nothing that has ended the job and kept nothing.
+func (p Part) Due(round string) bool {
+	concerned := !IsRemoval(round) || p.JobID != BaseOf(round) || p.Pending || p.Leaving
+	return p.JobID != round && concerned && !p.Held
+}
+
+// Done reports whether an object has ended a round, or has nothing to do in it.
+func (p Part) Done(round string) bool {
+	nothing := IsRemoval(round) && p.JobID != round && p.Finished == BaseOf(round) && !p.Pending && !p.Leaving
+	return p.Finished == round || nothing
+}
+
+// Awaits reports whether an object does not have the job of its parent yet, or not the round
+// that the job is in.
+func (p Part) Awaits(parent *v1alpha1.Installation) bool {
+	return parent != nil && Unfinished(parent.Status.JobID, parent.Status.JobIDFinished) && p.Due(Round(parent))
+}
+
+// NotePending replaces what the status of an Execution or Installation says of what is kept; an
+// empty message says that nothing is.
+func NotePending(conditions *[]v1alpha1.Condition, message string, generation int64, now metav1.Time) {
+	if message == "" {
+		DropCondition(conditions, v1alpha1.PendingRemovalsCondition)
+		return
+	}
+	SetCondition(conditions, v1alpha1.Condition{
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: KeptReason, Message: cut(message), ObservedGeneration: generation,
+	}, now)
+}

@@ -23,8 +23,8 @@ type Family struct {
 }
 
 // Awaited reports whether the parent has a job that the Installation does not have
-// yet.
-func Awaited(f Family) bool { return job.Awaits(f.Inst.Status.JobID, f.Parent) }
+// yet, or is in a round that the Installation does not have.
+func Awaited(f Family) bool { return job.PartOfSub(f.Inst, f.Parent).Awaits(f.Parent) }
 
 // HandsOver reports whether the parent has a job for the Installation. A parent hands
 // its job to all children at once, when the last one is written; it says so with its

@@ -104,6 +104,10 @@ func (s Status) Begin(generation int64, now metav1.Time) {
 	job.DropCondition(s.Conditions, v1alpha1.ChildWarningsCondition)
 }
 
+// Resume notes that the work on the removal round of the job has begun: what the job has found
+// before stays.
+func (s Status) Resume(now metav1.Time) { s.times(now).InitTime, s.times(now).WaitTime = &now, &now }
+
 // Wait notes that the job now waits for its children.
 func (s Status) Wait(now metav1.Time) { s.times(now).WaitTime = &now }
 

@@ -1,0 +1,123 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
+)
+
+// concerned returns the items that the running job is about. Items that are held are none of
+// the first round of a job, and items that have kept nothing none of its removal round.
+func concerned(s snapshot) []*v1alpha1.DeployItem {
+	if s.exec.Status.ExecutionPhase.Current().IsDeletion() {
+		return s.items
+	}
+	wanted, orphans := members(s.templates, s.items)
+	if job.IsRemoval(s.exec.Status.JobID) {
+		return objects(append(inRound(s.exec.Status.JobID, wanted), orphans...))
+	}
+	if !keeps(s, orphans) {
+		return s.items
+	}
+	return objects(slices.DeleteFunc(wanted, func(m member) bool { return m.item == nil }))
+}
+
+// inRound returns the wanted items that a removal round is about: those that have kept
+// something, and those that have got the round. One that somebody has deleted meanwhile waits
+// for the next job with all that it has.
+func inRound(round string, wanted []member) []member {
+	return slices.DeleteFunc(slices.Clone(wanted), func(m member) bool {
+		return m.item == nil || m.item.Status.JobID != round && (m.item.DeletionTimestamp != nil || !job.PartOfItem(m.item).Due(round))
+	})
+}
+
+// decideRemovals looks at the items of a removal round: those that are no longer wanted go, and
+// those that have kept something remove it. Nothing is removed before what depends on it.
+func decideRemovals(s snapshot, wanted, orphans []member, deadline time.Time) decision {
+	round := s.exec.Status.JobID
+	open := slices.DeleteFunc(inRound(round, wanted), func(m member) bool {
+		return m.item.Status.JobIDFinished == round && m.item.Status.Phase == v1alpha1.DeployItemPhases.Succeeded
+	})
+	open = append(open, orphans...)
+	classes := classifyDeletion(round, open, s.underWay)
+	switch judgeDeletion(classes) {
+	case goOn:
+		return removing(ofClass(runnable, classes, open))
+	case stuck:
+		// What an item has kept may depend on what it does not depend on any more.
+		return removing(ofClass(pending, classes, open))
+	case wait:
+		return resting(s, changeOf(ofClass(running, classes, open)).By(deadline), open, classes)
+	}
+	lost := slices.DeleteFunc(wanted, func(m member) bool { return m.item != nil })
+	if bad := append(ofClass(failed, classes, open), lost...); len(bad) > 0 {
+		return failedItems(s, "handlePhaseProgressing", bad)
+	}
+	return act(complete)
+}
+
+// removing chooses how the items whose turn has come in a removal round go on.
+func removing(open []member) decision {
+	var leaving, staying []*v1alpha1.DeployItem
+	for _, m := range open {
+		if m.unwanted {
+			leaving = append(leaving, m.item)
+		} else {
+			staying = append(staying, m.item)
+		}
+	}
+	if len(leaving) > 0 {
+		return uninstall(leaving)
+	}
+	return act(trigger, staying...)
+}
+
+// beginRemovals starts a removal round: the items that were held are deleted.
+func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
+	_, orphans := members(s.templates, s.items)
+	for _, orphan := range orphans {
+		if err := r.deleteItem(ctx, s, orphan.item); err != nil {
+			return err
+		}
+	}
+	report.Execution(s.exec).Status.Resume(metav1.NewTime(r.Now()))
+	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
+}
+
+// noteRemovals says in the status of an Execution whose job ends which items are held, and which
+// have kept something. It is stored with the end of the job.
+func (s *snapshot) noteRemovals(subject *report.Subject, now metav1.Time) {
+	if s.broken != nil {
+		return
+	}
+	if s.exec.DeletionTimestamp != nil {
+		job.DropCondition(subject.Status.Conditions, v1alpha1.PendingRemovalsCondition)
+		return
+	}
+	wanted, orphans := members(s.templates, s.items)
+	var said []string
+	for _, orphan := range orphans {
+		what := job.NotWanted
+		if orphan.item.DeletionTimestamp != nil {
+			what = "being deleted"
+		}
+		said = append(said, fmt.Sprintf("deploy item %q is %s", orphan.name, what))
+	}
+	for _, m := range wanted {
+		if m.item == nil {
+			continue
+		}
+		if kept := job.Pending(m.item.Status.Conditions); kept != nil {
+			said = append(said, fmt.Sprintf("deploy item %q: %s", m.name, kept.Message))
+		}
+	}
+	job.NotePending(subject.Status.Conditions, strings.Join(said, "; "), s.exec.Status.ObservedGeneration, now)
+}

@@ -1,0 +1,124 @@
+package execution
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
+)
+
+// keptOne lets an item have kept an object for the removal round.
+func keptOne(item *v1alpha1.DeployItem) {
+	item.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: "Kept", Message: "ConfigMap ns/x is kept"}}
+}
+
+// keptSome lets the Execution have kept something.
+func keptSome(s *snapshot) {
+	s.exec.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.KeptReason}}
+}
+
+// removingParent has a job whose removal round is under way.
+func removingParent(id string) option {
+	return func(s *snapshot) {
+		parent(id, "", "Progressing")(s)
+		s.parent.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason}}
+	}
+}
+
+func TestDecideRemovals(t *testing.T) {
+	const round = "a-removal"
+	top, itself := parent("a", "", "Progressing"), "the step itself"
+	old := func(id, finished string, phase v1alpha1.DeployItemPhase, more ...func(*v1alpha1.DeployItem)) option {
+		return has("old", id, finished, phase, append([]func(*v1alpha1.DeployItem){deployed}, more...)...)
+	}
+	tests := []struct {
+		reason  string
+		options []option
+		want    step
+		items   string
+		wake    string
+	}{
+		// The first round.
+		{"a held item does not keep the new one waiting", []option{jobs("a", "", "Progressing"), top, wants("new"), renders("t"), has("new", "", "", ""), old("z", "z", "Succeeded")}, trigger, "new", itself},
+		{"it does not count for the end of the job", []option{jobs("a", "", "Progressing"), top, wants("new"), renders("t"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded")}, complete, "", itself},
+		{"it stays when the new one fails", []option{jobs("a", "", "Progressing"), top, wants("new"), renders("t"), has("new", "a", "a", "Failed"), old("z", "z", "Succeeded")}, fail, "", itself},
+		{"an interruption leaves it alone", []option{interrupted, jobs("a", "", "Progressing"), top, wants("new"), renders("t"), has("new", "", "", ""), old("z", "z", "Succeeded")}, interrupt, "new", itself},
+		{"an abort that comes too late does, too", []option{abort(time.Minute), jobs("a", "", "Progressing"), top, wants("new"), renders("t"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded")}, complete, "", itself},
+		{"without a parent no round follows: it goes at the end of this one", []option{jobs("a", "", "Progressing"), wants("new"), renders("t"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded")}, erase, "old", itself},
+		{"and gets the job", []option{jobs("a", "", "Progressing"), wants("new"), renders("t"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded", goes)}, trigger, "old", itself},
+		{"the job ends when it is gone", []option{jobs("a", "", "Progressing"), wants("new"), renders("t"), has("new", "a", "a", "Succeeded"), old("a", "a", "Succeeded", goes)}, rest, "", "DeployItem x-old"},
+		{"values are handed on, but an item has kept something", []option{jobs("b", "a", "Succeeded"), updating("b", true), wants("new"), has("new", "a", "a", "Succeeded", keptOne)}, begin, "", itself},
+
+		// How the round comes.
+		{"the round begins, and something is kept", []option{jobs("a", "a", "Succeeded"), removingParent("a"), keptSome}, adopt, "", itself},
+		{"the round begins, and nothing is kept", []option{jobs("a", "a", "Succeeded"), removingParent("a")}, rest, "", "nothing, the job has ended"},
+		{"the round is over here", []option{jobs(round, round, "Succeeded"), removingParent("a")}, rest, "", "nothing, the job has ended"},
+		{"the round of a subinstallation", []option{jobs("a", "a", "Succeeded"), parent(round, "a", "Progressing"), keptSome}, adopt, "", itself},
+		{"a subinstallation goes in the round", []option{deleting, finalized, jobs("z", "z", "Succeeded"), parent(round, "z", "Deleting")}, adopt, "", itself},
+		{"a job after a round that has failed here", []option{jobs(round, round, "Failed"), parent("b", "a", "Progressing"), keptSome}, adopt, "", itself},
+		{"no item is written in the round", []option{jobs(round, "a", "Succeeded"), removingParent("a"), wants("new"), has("new", "a", "a", "Succeeded", keptOne)}, beginRemovals, "", itself},
+		{"a beginning that was cut short", []option{jobs(round, "a", "Init"), removingParent("a")}, beginRemovals, "", itself},
+		{"an abort comes before it", []option{abort(time.Minute), jobs(round, "a", "Succeeded"), removingParent("a")}, fail, "", itself},
+
+		// The round.
+		{"a held item is deleted", []option{jobs(round, "a", "Progressing"), wants("new"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded")}, erase, "old", itself},
+		{"then it gets the round", []option{jobs(round, "a", "Progressing"), wants("new"), has("new", "a", "a", "Succeeded"), old("z", "z", "Succeeded", goes)}, trigger, "old", itself},
+		{"what must not be uninstalled goes without", []option{jobs(round, "a", "Progressing"), old("z", "z", "Succeeded", goes, keepsInstalled)}, letGo, "old", itself},
+		{"an item that has kept something gets the round", []option{jobs(round, "a", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", "a", "a", "Succeeded", keptOne)}, trigger, "two", itself},
+		{"it is at work", []option{jobs(round, "a", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", round, "a", "Progressing", keptOne)}, rest, "", "DeployItem x-two"},
+		{"it has removed all", []option{jobs(round, "a", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", round, round, "Succeeded")}, complete, "", itself},
+		{"it has kept something again, which another round would not change", []option{jobs(round, "a", "Progressing"), wants("two"), has("two", round, round, "Succeeded", keptOne)}, complete, "", itself},
+		{"it cannot remove all", []option{jobs(round, "a", "Progressing"), wants("two"), has("two", round, round, "Failed", keptOne)}, fail, "", itself},
+		{"nothing goes before what depends on it", []option{jobs(round, "a", "Progressing"), wants("one", "two<one"), has("one", "a", "a", "Succeeded", keptOne), has("two", "a", "a", "Succeeded", keptOne)}, trigger, "two", itself},
+		{"then the other one", []option{jobs(round, "a", "Progressing"), wants("one", "two<one"), has("one", "a", "a", "Succeeded", keptOne), has("two", round, round, "Succeeded")}, trigger, "one", itself},
+		{"items that depended on each other at different times do not wait for ever", []option{jobs(round, "a", "Progressing"), wants("one", "two<one"), has("one", "a", "a", "Succeeded", keptOne), has("two", "a", "a", "Succeeded", keptOne), old("z", "z", "Succeeded", goes, after("old2")), has("old2", "z", "z", "Succeeded", goes, after("old"))}, trigger, "two", itself},
+		{"items in a cycle go together", []option{jobs(round, "a", "Progressing"), old("z", "z", "Succeeded", goes, after("old2")), has("old2", "z", "z", "Succeeded", goes, after("old"))}, trigger, "old,old2", itself},
+		{"a failure lets the others go on", []option{jobs(round, "a", "Progressing"), wants("one", "two"), has("one", round, round, "Failed", keptOne), has("two", "a", "a", "Succeeded", keptOne)}, trigger, "two", itself},
+		{"a wanted item is gone meanwhile", []option{jobs(round, "a", "Progressing"), wants("one")}, fail, "", itself},
+		{"somebody has deleted a wanted item: it goes with the next job", []option{jobs(round, "a", "Progressing"), wants("one"), has("one", "a", "a", "Succeeded", keptOne, goes)}, complete, "", itself},
+		{"nobody picks the round up", []option{jobs(round, "a", "Progressing"), wants("one"), has("one", round, "a", "Succeeded", keptOne, triggeredAt(noon.Add(-time.Hour)))}, expire, "one", itself},
+		{"an interruption ends only what the round is about", []option{interrupted, jobs(round, "a", "Progressing"), wants("one", "two"), has("one", "a", "a", "Succeeded"), has("two", round, "a", "Progressing", keptOne), old("z", "z", "Succeeded", goes)}, interrupt, "two,old", itself},
+		{"an abort waits for what runs", []option{abort(time.Minute), jobs(round, "a", "Progressing"), wants("one"), has("one", round, "a", "Progressing", keptOne)}, rest, "", "DeployItem x-one, the time 2030-01-02T12:04:00Z"},
+		{"and deletes nothing more", []option{abort(time.Minute), jobs(round, "a", "Progressing"), wants("one"), has("one", round, round, "Succeeded"), old("z", "z", "Succeeded", goes)}, fail, "", itself},
+		{"an abort of a round that is over", []option{abort(time.Minute), jobs(round, "a", "Progressing"), wants("one"), has("one", round, round, "Succeeded")}, complete, "", itself},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			got := decide(snapshotWith(test.options...))
+			if got.do != test.want || got.wake.String() != test.wake || itemNames(got.items) != test.items {
+				t.Errorf("%s (%s) and wakes by %s, want %s (%s) and %s: %v", got.do, itemNames(got.items), got.wake, test.want, test.items, test.wake, got.err)
+			}
+		})
+	}
+}
+
+// TestNoteRemovals: what the status says of what is kept, and of nothing.
+func TestNoteRemovals(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		options []option
+		want    string
+	}{
+		{"nothing is kept", []option{keptSome, wants("one"), has("one", "a", "a", "Succeeded")}, ""},
+		{"an item is held", []option{has("old", "z", "z", "Succeeded")}, `deploy item "old" is not wanted any more: removed at the end of the job unless another part takes its objects over`},
+		{"an item is on its way out", []option{has("old", "z", "z", "DeleteFailed", goes)}, `deploy item "old" is being deleted`},
+		{"an item has kept something", []option{wants("one"), has("one", "a", "a", "Succeeded", keptOne)}, `deploy item "one": ConfigMap ns/x is kept`},
+		{"the Execution goes with all that it has", []option{deleting, keptSome, has("old", "z", "z", "Succeeded")}, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := snapshotWith(test.options...)
+			s.noteRemovals(report.Execution(s.exec), metav1.NewTime(noon))
+			got := ""
+			if found := job.Pending(s.exec.Status.Conditions); found != nil {
+				got = found.Message
+			}
+			if got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
