@@ -103,7 +103,7 @@ func (r *Reconciler) writeAll(ctx context.Context, s *snapshot, made *product) e
 	r.plansKept.Wrote(s.Inst.UID, made.copies)
 	if subsErr == nil && execErr == nil {
 		s.subject.Warn(duplicateSubinstallations, duplicates(orphans, cache))
-		subsErr = r.dropSubs(ctx, s, orphans)
+		subsErr = r.holdOrDrop(ctx, s, orphans, made)
 	}
 	if subsErr != nil {
 		r.falseCondition(s, v1alpha1.EnsureSubInstallationsCondition, "InstallationCreatingFailed", "Unable to write the subinstallations")

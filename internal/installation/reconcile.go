@@ -142,7 +142,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.outages.Over(s.Inst.UID)
 	}
 	if s.subject != nil && job.OutcomeOf(err) == job.Terminal {
-		s.noteWarnings(metav1.NewTime(r.Now()))
+		s.noteEnd(metav1.NewTime(r.Now()))
 	}
 	return r.reporter().Report(ctx, s.subject, string(last.Do), err)
 }
@@ -256,6 +256,7 @@ var ways = map[decide.Step]func(*Reconciler, context.Context, *snapshot) error{
 	decide.HandOver: (*Reconciler).handOver, decide.Complete: (*Reconciler).complete, decide.Tidy: (*Reconciler).tidy,
 	decide.Survey: (*Reconciler).survey, decide.Remove: (*Reconciler).remove, decide.Confirm: (*Reconciler).confirm,
 	decide.CarryOn: (*Reconciler).carryOn, decide.Pass: (*Reconciler).pass,
+	decide.BeginRemovals: (*Reconciler).beginRemovals, decide.Withdraw: (*Reconciler).withdraw, decide.EndRemovals: (*Reconciler).endRemovals,
 	decide.Release: (*Reconciler).release, decide.Explain: (*Reconciler).explain,
 }
 

@@ -123,10 +123,15 @@ func (r *Reconciler) ignore(ctx context.Context, s *snapshot) error {
 	return r.dismiss(ctx, s)
 }
 
-// adopt takes the job of the parent over.
+// adopt takes the job of the parent over, or its removal round, which is a part of a job that
+// is remembered already.
 func (r *Reconciler) adopt(_ context.Context, s *snapshot) error {
+	if round := job.Round(s.Parent); job.IsRemoval(round) && !facts.BeingDeleted(s.Inst) {
+		s.subject.Status.Trigger(round, metav1.NewTime(r.Now()))
+		return nil
+	}
 	s.Inst.Status.DataUpdate = decide.InheritedUpdate(s.Situation)
-	s.subject.Status.Trigger(s.Parent.Status.JobID, metav1.NewTime(r.Now()))
+	s.subject.Status.Trigger(job.Round(s.Parent), metav1.NewTime(r.Now()))
 	s.subject.Remember(v1alpha1.TriggeredByParent)
 	return nil
 }
@@ -157,7 +162,9 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 	}
 	s.subject.Status.Begin(s.Inst.Generation, metav1.NewTime(r.Now()))
 	s.Inst.Status.SubInstCache = nil
-	if s.Asked != "" || s.Parent != nil && s.Parent.Status.JobID == s.Inst.Status.JobID {
+	// What is kept is found again. One that is wanted again says so with its job.
+	job.DropCondition(&s.Inst.Status.Conditions, v1alpha1.PendingRemovalsCondition)
+	if s.Asked != "" || s.Parent != nil && job.Round(s.Parent) == s.Inst.Status.JobID {
 		s.subject.Status.Enter(phase, nil, metav1.NewTime(r.Now()))
 		s.unsaved = true
 		return nil
@@ -168,7 +175,7 @@ func (r *Reconciler) begin(ctx context.Context, s *snapshot) error {
 // enter stores the status in a new phase.
 func (r *Reconciler) enter(ctx context.Context, s *snapshot, phase string) error {
 	if phase == v1alpha1.PhaseStringSucceeded {
-		s.noteWarnings(metav1.NewTime(r.Now()))
+		s.noteEnd(metav1.NewTime(r.Now()))
 	}
 	if err := r.reporter().Enter(ctx, s.subject, phase); err != nil {
 		return err // says what was written
@@ -229,7 +236,7 @@ func (r *Reconciler) dismiss(ctx context.Context, s *snapshot) error {
 func (r *Reconciler) interrupt(ctx context.Context, s *snapshot) error {
 	if s.subject.Status.Unfinished() {
 		for _, child := range s.children() {
-			if child.finished != s.Inst.Status.JobID {
+			if !child.done {
 				if err := r.handDown(ctx, s.Inst, child.Object); err != nil {
 					return err
 				}

@@ -24,20 +24,25 @@ import (
 // maxSalt bounds the search for a free name.
 const maxSalt = 20
 
-// child is an object that an Installation has brought up, and the job it has finished.
+// child is an object that an Installation has brought up, and whether the job needs nothing
+// more of it.
 type child struct {
 	client.Object
-	kind, finished string
+	kind string
+	done bool
 }
 
 // children returns the subinstallations and the Execution.
 func (s *snapshot) children() []child {
 	children := make([]child, 0, len(s.Subs)+1)
+	round, goes := job.Round(s.Inst), s.Inst.Status.InstallationPhase.IsDeletion()
 	for _, sub := range s.Subs {
-		children = append(children, child{sub, "Installation", sub.Status.JobIDFinished})
+		part := job.PartOfSub(sub, s.Inst)
+		children = append(children, child{sub, "Installation", part.Finished == round || !goes && (part.Held || part.Done(round))})
 	}
 	if s.Exec != nil {
-		children = append(children, child{s.Exec, "Execution", s.Exec.Status.JobIDFinished})
+		part := job.PartOfExecution(s.Exec)
+		children = append(children, child{s.Exec, "Execution", part.Finished == round || !goes && part.Done(round)})
 	}
 	return children
 }
@@ -149,6 +154,11 @@ func (r *Reconciler) dropSubs(ctx context.Context, s *snapshot, orphans []*v1alp
 			return err
 		}
 	}
+	return r.deleteSubs(ctx, s, orphans)
+}
+
+// deleteSubs deletes subinstallations.
+func (r *Reconciler) deleteSubs(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation) error {
 	for _, orphan := range r.importersFirst(orphans, s.Subs) {
 		if err := r.deleteChild(ctx, orphan); err != nil {
 			return fmt.Errorf("delete subinstallation %s: %w", orphan.Name, err)

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -38,6 +39,12 @@ var unaskedJobs = map[v1alpha1.JobTrigger]string{
 // withoutFirst returns what a list has after the entries that another begins with.
 func withoutFirst(list, first []string) []string { return list[min(len(first), len(list)):] }
 
+// noteEnd notes what outlives the job that ends.
+func (s *snapshot) noteEnd(now metav1.Time) {
+	s.noteWarnings(now)
+	s.noteRemovals(now)
+}
+
 // noteWarnings says in the status of an Installation whose job ends which objects below have
 // warnings. It is stored with the end of the job.
 func (s *snapshot) noteWarnings(now metav1.Time) {
@@ -45,7 +52,7 @@ func (s *snapshot) noteWarnings(now metav1.Time) {
 	if s.Exec != nil {
 		said = job.WarningsOf("", s.Exec.Status.Conditions)
 	}
-	for _, sub := range s.Subs {
+	for _, sub := range kin.Counting(s.Family) {
 		name := cmp.Or(sub.Annotations[v1alpha1.SubinstallationNameAnnotation], sub.Name)
 		said = append(said, job.WarningsOf(fmt.Sprintf("subinstallation %q: ", name), sub.Status.Conditions)...)
 	}

@@ -59,11 +59,10 @@ func IsNotWanted(inst *v1alpha1.Installation) bool {
 }
 
 // Round returns the ID of the round that the job of an Installation is in: that of the job, or
-// of its removal round.
+// of its removal round. The round ends with the phase that it is in.
 func Round(inst *v1alpha1.Installation) string {
 	status := &inst.Status
-	found := Pending(status.Conditions)
-	if found != nil && found.Reason == RemovingReason && Unfinished(status.JobID, status.JobIDFinished) {
+	if found := Pending(status.Conditions); found != nil && found.Reason == RemovingReason && status.InstallationPhase == v1alpha1.InstallationPhases.Progressing {
 		return RemovalOf(status.JobID)
 	}
 	return status.JobID
@@ -126,7 +125,14 @@ func (p Part) Done(round string) bool {
 // Awaits reports whether an object does not have the job of its parent yet, or not the round
 // that the job is in.
 func (p Part) Awaits(parent *v1alpha1.Installation) bool {
-	return parent != nil && Unfinished(parent.Status.JobID, parent.Status.JobIDFinished) && p.Due(Round(parent))
+	if parent == nil || !Unfinished(parent.Status.JobID, parent.Status.JobIDFinished) {
+		return false
+	}
+	if parent.Status.InstallationPhase.IsDeletion() {
+		// Whatever has been kept, or not: all of it goes.
+		return p.JobID != parent.Status.JobID
+	}
+	return p.Due(Round(parent))
 }
 
 // NotePending replaces what the status of an Execution or Installation says of what is kept; an

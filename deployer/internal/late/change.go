@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 const (
@@ -53,5 +54,5 @@ func (c *Changed) Done(past Restlessness) { *c = Changed{Past: past} }
 func HandedOn(above []*v1alpha1.Installation, after string) bool {
 	own, root := &above[0].Status, &above[len(above)-1].Status
 	return root.JobID != after && root.DataUpdate != nil && slices.Contains(root.DataUpdate.Installations, above[0].Name) &&
-		own.JobID == root.JobID && own.JobIDFinished == own.JobID && own.InstallationPhase == v1alpha1.InstallationPhases.Succeeded
+		job.BaseOf(own.JobID) == root.JobID && own.JobIDFinished == own.JobID && own.InstallationPhase == v1alpha1.InstallationPhases.Succeeded
 }

@@ -41,13 +41,17 @@ func hasWritten(inst *v1alpha1.Installation) bool {
 }
 
 // decideChildren looks at the children of a running job. All of them end before it
-// does.
+// does. In the removal round, those that have kept something end a second time, and those
+// that were held go.
 func decideChildren(s Situation) Decision {
 	status := &s.Inst.Status
-	if sub, running := kin.Busy(s.Subs, status.JobID); running {
+	if kin.IsRemoving(s.Inst) && len(kin.Held(s.Family)) > 0 {
+		return doing(Withdraw)
+	}
+	if sub, running := kin.Open(s.Family); running {
 		return untilChildren(s, job.OnChange("Installation", sub.Name), removed(s)...)
 	}
-	if status.ExecutionReference != nil && s.Exec != nil && s.Exec.Status.JobIDFinished != status.JobID {
+	if status.ExecutionReference != nil && s.Exec != nil && !job.PartOfExecution(s.Exec).Done(job.Round(s.Inst)) {
 		return untilChildren(s, job.OnChange("Execution", s.Inst.Name), removed(s)...)
 	}
 	switch err := childrenError(s); {
@@ -66,7 +70,7 @@ func decideChildren(s Situation) Decision {
 func untilChildren(s Situation, wake job.Wake, further ...cause.Cause) Decision {
 	status := &s.Inst.Status
 	shows := job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime)
-	found, again := kin.Obstacles(tree(s), status.JobID, s.Now)
+	found, again := kin.Obstacles(tree(s), job.Round(s.Inst), s.Now)
 	found = append(further, found...)
 	due, later := shows.Due(cause.List(found), s.Now)
 	switch {
@@ -80,7 +84,7 @@ func untilChildren(s Situation, wake job.Wake, further ...cause.Cause) Decision 
 
 // traceable reports whether causes are below children, and nobody has looked there yet.
 func traceable(s Situation) bool {
-	return s.Below == nil && slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return kin.HidesCause(sub, s.Inst.Status.JobID) })
+	return s.Below == nil && slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool { return kin.HidesCause(sub, job.Round(s.Inst)) })
 }
 
 // tree is what is known of what is below the Installation.
@@ -96,13 +100,13 @@ func tree(s Situation) kin.Tree {
 func childrenError(s Situation) error {
 	gone := removed(s)
 	failed := len(gone) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
-		slices.ContainsFunc(s.Subs, func(sub *v1alpha1.Installation) bool {
+		slices.ContainsFunc(kin.Counting(s.Family), func(sub *v1alpha1.Installation) bool {
 			return sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded
 		})
 	if !failed {
 		return nil
 	}
-	causes := append(kin.Failures(tree(s), s.Inst.Status.JobID), gone...)
+	causes := append(kin.Failures(tree(s), job.Round(s.Inst)), gone...)
 	message := cmp.Or(cause.List(causes), "children have failed, and do not say why")
 	return job.NewError(published.BuildErrorIfFailedChild, failureOf(s), message, v1alpha1.ErrorForInfoOnly)
 }
@@ -124,14 +128,21 @@ func removed(s Situation) []cause.Cause {
 
 // whyFailed says why children have failed, or what is said if they do not tell.
 func whyFailed(s Situation, otherwise string) string {
-	return cmp.Or(cause.List(kin.Failures(tree(s), s.Inst.Status.JobID)), otherwise)
+	return cmp.Or(cause.List(kin.Failures(tree(s), job.Round(s.Inst))), otherwise)
 }
 
 // decideCompletion ends a job whose children are done. What was changed meanwhile
-// would be missing in its results.
+// would be missing in its results. The root removes before what has been kept anywhere below
+// it; the others have told their results already when they get to that.
 func decideCompletion(s Situation) Decision {
+	if job.IsRemoval(s.Inst.Status.JobID) {
+		return doing(EndRemovals)
+	}
 	if s.Inst.Generation != s.Inst.Status.ObservedGeneration {
 		return failure(job.NewError(published.HandlePhaseCompleting, "CheckObservedGeneration", "installation spec has been changed: request another job with the annotation "+v1alpha1.OperationAnnotation+": reconcile"))
+	}
+	if s.Parent == nil && !kin.IsRemoving(s.Inst) && kin.Keeps(s.Family) {
+		return doing(BeginRemovals)
 	}
 	return doing(Complete)
 }
@@ -180,7 +191,7 @@ func decideDeletion(s Situation) Decision {
 // failureOf is the reason of a failure that follows from those of children: an abort is
 // told up to the root.
 func failureOf(s Situation) string {
-	for _, sub := range s.Subs {
+	for _, sub := range kin.Counting(s.Family) {
 		if last := sub.Status.LastError; last != nil && last.Reason == v1alpha1.AbortedReason {
 			return v1alpha1.AbortedReason
 		}

@@ -32,6 +32,8 @@ func Next(s Situation) Decision {
 		return doing(Admit)
 	case !unfinished:
 		return decideAfterwards(s)
+	case job.IsRemoval(status.JobID) && !facts.BeingDeleted(s.Inst) && status.InstallationPhase != v1alpha1.InstallationPhases.Progressing:
+		return doing(BeginRemovals)
 	case job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase)):
 		return doing(Begin)
 	case needsAcceptance(s):
@@ -81,10 +83,20 @@ func decideInterruption(s Situation, unfinished bool) Decision {
 	d := doing(Interrupt)
 	status := &s.Inst.Status
 	waits := status.InstallationPhase == v1alpha1.InstallationPhases.InitDelete && len(kin.Leaving(s.Family)) == 0 && (s.Exec == nil || s.Exec.DeletionTimestamp == nil)
-	if unfinished && (waits || canAbandon(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
+	if unfinished && (waits || canAbandon(s) || removesNext(s) || job.Starting(status.JobID, status.JobIDFinished, string(status.InstallationPhase))) {
 		d.Err = job.Terminally(endedBy(s.Inst))
 	}
 	return d
+}
+
+// removesNext reports whether the next step of a job is the first one that removes something:
+// no child could end the job before.
+func removesNext(s Situation) bool {
+	if s.Inst.Status.InstallationPhase != v1alpha1.InstallationPhases.Progressing || missesExecution(s) {
+		return false
+	}
+	next := decideChildren(s).Do
+	return next == BeginRemovals || next == Withdraw
 }
 
 // asksForJob reports whether an Installation is to get a job of its own. What has lost

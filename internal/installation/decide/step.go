@@ -48,6 +48,12 @@ const (
 	Trace Step = "trace"
 	// Show says in the status what the children wait for.
 	Show Step = "show"
+	// BeginRemovals begins the removal round of the job.
+	BeginRemovals Step = "begin removals"
+	// Withdraw deletes the subinstallations that were held.
+	Withdraw Step = "withdraw"
+	// EndRemovals ends the part of a subinstallation in a removal round.
+	EndRemovals Step = "end removals"
 	// Complete collects the results of the children.
 	Complete Step = "complete"
 	// Fail ends the job.

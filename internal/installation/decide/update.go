@@ -7,6 +7,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/job"
 )
 
 // RequestedUpdate is what a job of a root is about; nil if it is about everything.
@@ -31,7 +32,8 @@ func InheritedUpdate(s Situation) *v1alpha1.DataUpdate {
 func updateOf(s Situation, changed []string) *v1alpha1.DataUpdate {
 	status := &s.Inst.Status
 	complete := status.InstallationPhase == v1alpha1.InstallationPhases.Succeeded && s.Inst.Generation == status.ObservedGeneration &&
-		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && !kin.ExecutionLeaves(s.Family) && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family)
+		len(kin.Leaving(s.Family)) == 0 && len(kin.Absent(s.Family)) == 0 && !kin.ExecutionLeaves(s.Family) && (status.ExecutionReference == nil) == (s.Exec == nil) && kin.AreDeployed(s.Family) &&
+		job.Pending(status.Conditions) == nil && !kin.Keeps(s.Family)
 	return &v1alpha1.DataUpdate{Installations: slices.Clone(changed), Unchanged: complete}
 }
 

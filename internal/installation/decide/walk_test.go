@@ -21,7 +21,7 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	// Situations are short-lived garbage, and there is little else.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	phases := []v1alpha1.InstallationPhase{"", "Init", "CleanupOrphaned", "ObjectsCreated", "Progressing", "Completing", "Succeeded", "Failed", "InitDelete", "TriggerDelete", "Deleting", "DeleteFailed", "Pending", "Dancing"}
-	running, ended := [][2]string{{"a", ""}, {"b", "a"}}, [][2]string{{"", ""}, {"a", "a"}}
+	running, ended := [][2]string{{"a", ""}, {"b", "a"}, {"b-removal", "b"}}, [][2]string{{"", ""}, {"a", "a"}}
 	none := given.Option(func(*decide.Situation) {})
 	common := [][]given.Option{
 		{none, given.Deleting}, {none, given.Finalized},
@@ -38,7 +38,9 @@ func TestEveryDecisionKnowsItsWake(t *testing.T) {
 	}
 	family := [][]given.Option{
 		{none, given.WithoutParent, given.Below("a", "a", "Succeeded"), given.Below("b", "", "Progressing"), given.Below("b", "", "Deleting")},
-		{none, given.WithSub("s", "a", "a", "Succeeded"), given.WithSub("(s)", "b", "", "Init"), given.WithSub("s", "b", "b", "Failed"), given.WithStuck("s", job.WaitingReason, "m", time.Minute), given.WithStuck("s", job.BlockedReason, "m", time.Second)},
+		{none, given.WithSub("s", "a", "a", "Succeeded"), given.WithSub("(s)", "b", "", "Init"), given.WithSub("s", "b", "b", "Failed"), given.WithStuck("s", job.WaitingReason, "m", time.Minute), given.WithStuck("s", job.BlockedReason, "m", time.Second),
+			func(s *decide.Situation) { given.WithSub("s", "a", "a", "Succeeded")(s); given.Leaves("s")(s) }},
+		{none, given.Removing},
 		{none, given.Written("s"), func(s *decide.Situation) { given.ExportsSomething(s); given.Hopeless(s) }, func(s *decide.Situation) { given.ExportsSomething(s); given.Surveyed("s")(s) }},
 		{none, given.AwaitingExecution, given.WithExecution("b", "b", "Failed")},
 		{none, given.Looked(nil), given.Looked(func(in *decide.Inputs) { in.Turn.Waits = []string{"s"} })},

@@ -107,3 +107,30 @@ func (h Writer) drop(ctx context.Context, object client.Object, reason, what str
 	}
 	return nil
 }
+
+// Withdraw deletes what a subinstallation has exported that is not wanted any more. A cache may
+// not show all of it yet.
+func (h Writer) Withdraw(ctx context.Context, inst *v1alpha1.Installation) error {
+	data, targets := &v1alpha1.DataObjectList{}, &v1alpha1.TargetList{}
+	exports := client.MatchingLabels{
+		v1alpha1.DataObjectSourceLabel: v1alpha1.InstallationScope(inst.Name), v1alpha1.DataObjectSourceTypeLabel: string(v1alpha1.ExportDataObjectSourceType),
+	}
+	for _, list := range []client.ObjectList{data, targets} {
+		if err := h.Reader.List(ctx, list, client.InNamespace(inst.Namespace), exports); err != nil {
+			return job.Wrap(err, published.HandlePhaseInit, "CleanupExports", "list the exports of Installation "+inst.Name+", which is not wanted any more")
+		}
+	}
+	var errs []error
+	withdraw := func(kind string, object client.Object) {
+		if facts.AsOwner(inst).Owns(object) {
+			errs = append(errs, h.drop(ctx, object, "CleanupExports", kind+" "+object.GetName()+", which is no longer exported"))
+		}
+	}
+	for i := range data.Items {
+		withdraw("DataObject", &data.Items[i])
+	}
+	for i := range targets.Items {
+		withdraw("Target", &targets.Items[i])
+	}
+	return errors.Join(errs...)
+}

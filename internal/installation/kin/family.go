@@ -75,6 +75,58 @@ func Leaving(f Family) []*v1alpha1.Installation {
 // ExecutionLeaves reports whether the Execution is being deleted.
 func ExecutionLeaves(f Family) bool { return f.Exec != nil && f.Exec.DeletionTimestamp != nil }
 
+// IsRemoving reports whether the removal round of a job is under way.
+func IsRemoving(inst *v1alpha1.Installation) bool { return job.IsRemoval(job.Round(inst)) }
+
+// Held returns the subinstallations that are not wanted any more, and stay until the removal
+// round.
+func Held(f Family) []*v1alpha1.Installation {
+	var subs []*v1alpha1.Installation
+	for _, sub := range f.Subs {
+		if job.PartOfSub(sub, f.Inst).Held {
+			subs = append(subs, sub)
+		}
+	}
+	return subs
+}
+
+// Counting returns the subinstallations that count for the job: all but those that are held.
+func Counting(f Family) []*v1alpha1.Installation {
+	subs := make([]*v1alpha1.Installation, 0, len(f.Subs))
+	for _, sub := range f.Subs {
+		if !job.PartOfSub(sub, f.Inst).Held {
+			subs = append(subs, sub)
+		}
+	}
+	return subs
+}
+
+// Open returns the first subinstallation that has not ended the round that the job is in.
+func Open(f Family) (*v1alpha1.Installation, bool) {
+	round := job.Round(f.Inst)
+	for _, sub := range Counting(f) {
+		if !job.PartOfSub(sub, f.Inst).Done(round) {
+			return sub, true
+		}
+	}
+	return nil, false
+}
+
+// Keeps reports whether something below an Installation is kept until the removal round.
+func Keeps(f Family) bool {
+	return f.Exec != nil && job.Pending(f.Exec.Status.Conditions) != nil || slices.ContainsFunc(f.Subs, func(sub *v1alpha1.Installation) bool {
+		return job.Leaves(f.Inst, sub.Name) || job.Pending(sub.Status.Conditions) != nil
+	})
+}
+
+// Staying returns siblings without those that their parent does not want any more: these bring
+// nothing, and nobody waits for them.
+func Staying(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installation) []*v1alpha1.Installation {
+	return slices.DeleteFunc(slices.Clone(siblings), func(sibling *v1alpha1.Installation) bool {
+		return sibling.Name != self.Name && job.Leaves(parent, sibling.Name)
+	})
+}
+
 // Busy returns the first of some children that has not finished a job.
 func Busy(subs []*v1alpha1.Installation, jobID string) (*v1alpha1.Installation, bool) {
 	for _, sub := range subs {

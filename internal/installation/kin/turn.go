@@ -103,6 +103,8 @@ func TurnToGo(self, parent *v1alpha1.Installation, siblings []*v1alpha1.Installa
 		switch {
 		case name == self.Name, slices.Contains(cycle.Members, name):
 		case parent != nil && !parent.Status.InstallationPhase.IsDeletion() && !facts.BeingDeleted(sibling):
+		case parent != nil && IsRemoving(parent) && !job.Leaves(parent, name):
+			// Somebody has deleted it meanwhile: it goes with the next job.
 		case parent != nil && sibling.Status.JobIDFinished == self.Status.JobID:
 			if sibling.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed {
 				failed = append(failed, name)

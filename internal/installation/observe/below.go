@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/plan"
 )
 
@@ -20,7 +21,7 @@ const mostStuck = 20
 // Below reads what is below the children of an Installation, from the caches: only where
 // these have failed, or do not go on because of it.
 func (r Reader) Below(ctx context.Context, f kin.Family) (kin.Tree, error) {
-	return r.below(ctx, f, f.Inst.Status.JobID, plan.MaxDepth)
+	return r.below(ctx, f, job.Round(f.Inst), plan.MaxDepth)
 }
 
 func (r Reader) below(ctx context.Context, f kin.Family, jobID string, depth int) (kin.Tree, error) {

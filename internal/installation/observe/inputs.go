@@ -138,6 +138,7 @@ func (r Reader) turnToDeploy(ctx context.Context, f kin.Family) (kin.Turn, error
 	if err != nil {
 		return kin.Turn{}, job.Wrap(err, published.Init, "FetchPredecessors", "")
 	}
+	siblings = kin.Staying(f.Inst, f.Parent, siblings)
 	return kin.TurnToDeploy(f.Inst, f.Parent, siblings, r.Relations.Of(f.Inst, siblings)), nil
 }
 
@@ -151,7 +152,7 @@ func (r Reader) ReadImports(ctx context.Context, f kin.Family, in *decide.Inputs
 		return job.Wrap(err, published.Init, "ImportsSatisfied", "")
 	case len(missing) > 0:
 		in.Missing = missing
-		if in.Exporters, err = r.Exporters(ctx, f.Inst); err != nil {
+		if in.Exporters, err = r.Exporters(ctx, f); err != nil {
 			return err
 		}
 	default:
@@ -175,11 +176,13 @@ func (r Reader) Context(ctx context.Context, inst *v1alpha1.Installation) (*v1al
 
 // Exporters returns what the siblings of an Installation export. It is asked only
 // when something is missing.
-func (r Reader) Exporters(ctx context.Context, inst *v1alpha1.Installation) ([]kin.Exporter, error) {
+func (r Reader) Exporters(ctx context.Context, f kin.Family) ([]kin.Exporter, error) {
+	inst := f.Inst
 	siblings, err := r.Siblings(ctx, inst)
 	if err != nil {
 		return nil, job.Wrap(err, published.Init, "ImportsSatisfied", "look for the Installations that may export what is missing")
 	}
+	siblings = kin.Staying(inst, f.Parent, siblings)
 	return kin.ExportersAmong(inst, siblings, r.Relations.Of(inst, siblings), r.Triggers), nil
 }
 

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 const (
@@ -52,7 +53,8 @@ func (s *Subject) enter(phase string, err error, now metav1.Time) {
 // oldest jobs as far as the status would become too large.
 func (s *Subject) finishRecord() {
 	inst, ok := s.Object.(*v1alpha1.Installation)
-	if !ok {
+	if !ok || job.IsRemoval(inst.Status.JobID) {
+		// A removal round is a part of a job that is remembered already.
 		return
 	}
 	entry, times := record(inst), inst.Status.TransitionTimes

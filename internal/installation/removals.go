@@ -1,0 +1,126 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/installation/facts"
+	"go.landscaper.dev/internal/installation/kin"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/ancestor"
+	"go.landscaper.dev/internal/plan"
+)
+
+// holdOrDrop decides what becomes of subinstallations that are no longer wanted. Where nothing
+// else is wanted that could take over what they have deployed, they go first.
+func (r *Reconciler) holdOrDrop(ctx context.Context, s *snapshot, orphans []*v1alpha1.Installation, made *product) error {
+	others := s.Parent != nil || len(made.children.Subinstallations)+len(made.children.DeployItems) > 0
+	if len(orphans) == 0 || !others {
+		return r.dropSubs(ctx, s, orphans)
+	}
+	lineage, err := ancestor.Lineage(ctx, r.Client, s.Inst, plan.MaxDepth)
+	if err != nil {
+		return err // names the object
+	}
+	if slices.ContainsFunc(lineage, job.RemovesFirst) {
+		return r.dropSubs(ctx, s, orphans)
+	}
+	for _, orphan := range orphans {
+		if facts.BeingDeleted(orphan) {
+			continue
+		}
+		if err := r.hold(ctx, s, orphan); err != nil {
+			return fmt.Errorf("keep subinstallation %s until the end of the job: %w", orphan.Name, err)
+		}
+	}
+	return nil
+}
+
+// hold keeps a subinstallation until the removal round, and says so in its status. What it has
+// exported goes at once, as with its deletion: nobody is to import it any more.
+func (r *Reconciler) hold(ctx context.Context, s *snapshot, orphan *v1alpha1.Installation) error {
+	if exports := &orphan.Spec.Exports; len(exports.Data)+len(exports.Targets) > 0 {
+		if err := r.holdings().Withdraw(ctx, orphan); err != nil {
+			return err
+		}
+	}
+	if job.IsNotWanted(orphan) {
+		return nil
+	}
+	held := orphan.DeepCopy()
+	job.SetCondition(&held.Status.Conditions, v1alpha1.Condition{
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.NotWantedReason, Message: job.NotWanted,
+		ObservedGeneration: held.Status.ObservedGeneration,
+	}, metav1.NewTime(r.Now()))
+	if err := r.Client.Status().Update(ctx, held); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	r.written.Record(held)
+	s.Subs[slices.Index(s.Subs, orphan)] = held
+	return nil
+}
+
+// beginRemovals begins the removal round of the job: everything that is wanted has succeeded.
+func (r *Reconciler) beginRemovals(ctx context.Context, s *snapshot) error {
+	now := metav1.NewTime(r.Now())
+	if job.IsRemoval(s.Inst.Status.JobID) {
+		s.subject.Status.Resume(now)
+	}
+	job.SetCondition(&s.Inst.Status.Conditions, v1alpha1.Condition{
+		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: job.RemovingReason, ObservedGeneration: s.Inst.Status.ObservedGeneration,
+		Message: "everything that is wanted has succeeded, and what nobody has taken over is removed now: " + s.kept(),
+	}, now)
+	return r.enter(ctx, s, v1alpha1.PhaseStringProgressing)
+}
+
+// withdraw deletes the subinstallations that were held.
+func (r *Reconciler) withdraw(ctx context.Context, s *snapshot) error {
+	return r.deleteSubs(ctx, s, kin.Held(s.Family))
+}
+
+// endRemovals ends the part of a subinstallation in a removal round. Its results are told
+// already.
+func (r *Reconciler) endRemovals(ctx context.Context, s *snapshot) error {
+	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
+}
+
+// noteRemovals says in the status of an Installation whose job ends what is kept below it. It
+// is stored with the end of the job.
+func (s *snapshot) noteRemovals(now metav1.Time) {
+	if job.IsNotWanted(s.Inst) {
+		return
+	}
+	said := s.kept()
+	if facts.BeingDeleted(s.Inst) {
+		said = ""
+	}
+	job.NotePending(s.subject.Status.Conditions, said, s.Inst.Status.ObservedGeneration, now)
+}
+
+// kept says what is kept below an Installation.
+func (s *snapshot) kept() string {
+	var said []string
+	if s.Exec != nil {
+		if pending := job.Pending(s.Exec.Status.Conditions); pending != nil {
+			said = append(said, pending.Message)
+		}
+	}
+	for _, sub := range s.Subs {
+		pending := job.Pending(sub.Status.Conditions)
+		switch leaves := job.Leaves(s.Inst, sub.Name); {
+		case leaves && facts.BeingDeleted(sub):
+			said = append(said, fmt.Sprintf("subinstallation %q is being deleted", kin.NameOf(sub)))
+		case leaves || job.IsNotWanted(sub):
+			said = append(said, fmt.Sprintf("subinstallation %q is %s", kin.NameOf(sub), job.NotWanted))
+		case pending != nil:
+			said = append(said, fmt.Sprintf("subinstallation %q: %s", kin.NameOf(sub), pending.Message))
+		}
+	}
+	return strings.Join(said, "; ")
+}
