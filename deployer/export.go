@@ -36,7 +36,13 @@ const createExports = published.CreateExports
 // belongs to the item and that its status names once the job has succeeded. Call it
 // last; nothing is written if the values are the same as before. It needs the right
 // to get, create and update Secrets.
+//
+// In the removal round of a job nobody collects exports: what has been exported stays, and a
+// value that has changed since is noticed after the job.
 func (i *Item) Export(ctx context.Context, values map[string]any) error {
+	if i.staysExported() {
+		return nil
+	}
 	if values == nil {
 		values = map[string]any{}
 	}
@@ -65,7 +71,7 @@ func (i *Item) Export(ctx context.Context, values map[string]any) error {
 // export nothing happens. The Secret is emptied, not deleted: it goes with the item,
 // and a deployer needs no right to delete Secrets.
 func (i *Item) RemoveExport(ctx context.Context) error {
-	if i.Status.ExportReference == nil {
+	if i.Status.ExportReference == nil || i.staysExported() {
 		return nil
 	}
 	ref := i.exportReference()
@@ -76,6 +82,9 @@ func (i *Item) RemoveExport(ctx context.Context) error {
 	i.run.noteExport(nil)
 	return nil
 }
+
+// staysExported reports whether the job of an item exports nothing anew.
+func (i *Item) staysExported() bool { return job.IsRemoval(i.Status.JobID) }
 
 // exportReference names the Secret with the exports. It never leaves the namespace
 // of the item, whatever the status says.

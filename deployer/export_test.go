@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -109,6 +110,34 @@ func TestExportIsStable(t *testing.T) {
 	s.look()
 	if len(s.script.calls) != 2 || version() != before {
 		t.Errorf("%d calls; version %s, before %s", len(s.script.calls), version(), before)
+	}
+}
+
+// TestExportInARemovalRound: nobody would hand on what is exported then.
+func TestExportInARemovalRound(t *testing.T) {
+	value := 1
+	s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
+		if value == 3 {
+			return Done(), item.RemoveExport(ctx)
+		}
+		return Done(), item.Export(ctx, map[string]any{"a": value})
+	}}, newItem())
+	s.look()
+	for _, value = range []int{2, 3} {
+		item := s.item()
+		HandOver(item, s.clock)
+		item.Status.JobID += "-" + strconv.Itoa(value) + "-removal"
+		if err := s.reconciler.client.Status().Update(t.Context(), item); err != nil {
+			t.Fatal(err)
+		}
+		s.look()
+		stored := &corev1.Secret{}
+		if err := s.reconciler.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "item-export"}, stored); err != nil {
+			t.Fatal(err)
+		}
+		if after := s.item(); string(stored.Data["config"]) != `{"a":1}` || after.Status.ExportReference == nil || after.Status.JobID != after.Status.JobIDFinished {
+			t.Errorf("%s, %+v", stored.Data["config"], after.Status)
+		}
 	}
 }
 

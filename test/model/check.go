@@ -215,7 +215,7 @@ func (w *world) waitsForParent(object client.Object) bool {
 		return false
 	}
 	_, _, phase := jobOf(parent)
-	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed || w.waitsForImporter(parent)
+	return parent.GetDeletionTimestamp() == nil || phase == v1alpha1.PhaseStringDeleteFailed || w.waitsForImporter(parent) || w.waitsForParent(parent)
 }
 
 // waitsForParentToGo tells whether an interruption is for the job that a parent hands over
