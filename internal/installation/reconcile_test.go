@@ -16,8 +16,8 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
-	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/installation/given/memory"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job/report"
 	"go.landscaper.dev/internal/queue"
 )
