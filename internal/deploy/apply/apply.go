@@ -40,6 +40,8 @@ type Applier struct {
 	FieldManager string
 	// LookOnly is set for objects that somebody else writes: they are only looked at.
 	LookOnly bool
+	// Marked, if it is set, is what is created in the place of such an object that was lost.
+	Marked func(object *unstructured.Unstructured) *unstructured.Unstructured
 }
 
 // Missing says that an object does not exist although it was deployed.
@@ -78,9 +80,13 @@ func (a *Applier) Apply(ctx context.Context, object Object) (Outcome, error) {
 	}
 }
 
-// lookAt reads an object that somebody else writes.
+// lookAt reads an object that somebody else writes. One that was lost is created.
 func (a *Applier) lookAt(ctx context.Context, object Object) (Outcome, error) {
 	live, err := a.live(ctx, object, object.Object)
+	if err == nil && live == nil && object.Lost && a.Marked != nil {
+		stored, err := a.Target.Create(ctx, object.Mapping, a.Marked(object.Object), a.FieldManager)
+		return Outcome{Stored: stored}, a.explain(ctx, object, err)
+	}
 	if err == nil && live == nil {
 		err = &Missing{Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName())}
 	}

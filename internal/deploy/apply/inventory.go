@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,6 +21,12 @@ type Inventory deployer.ManagedResourceStatusList
 // of its API.
 func Same(a, b corev1.ObjectReference) bool {
 	return a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name && group(a) == group(b)
+}
+
+// SameObject reports whether two objects have the same name, whatever the version of their
+// API.
+func SameObject(a, b *unstructured.Unstructured) bool {
+	return a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() && a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
 }
 
 func group(ref corev1.ObjectReference) string {

@@ -59,6 +59,8 @@ type Object struct {
 	Known bool
 	// Live is the object as a list has shown it, or nil.
 	Live *unstructured.Unstructured
+	// Lost says that somebody has deleted it while it was awaited.
+	Lost bool
 }
 
 // Reference returns the name of the object as it is recorded.

@@ -147,9 +147,15 @@ type Reading struct {
 	wake    func()
 
 	first, second *target.Sight
+	// kind is that of the first object.
+	kind schema.GroupVersionKind
 	// at is where the second sight looks.
 	at   place
 	done bool
+	// awaited is the object that was looked at last, of which only the name is known; absent
+	// says that it did not exist.
+	awaited *unstructured.Unstructured
+	absent  bool
 	// nowhere says that the object has no namespace although its kind needs one.
 	nowhere bool
 	// result may be anything, also nil.
@@ -177,9 +183,10 @@ func (r *Reading) Look(ctx context.Context) (missing string, err error) {
 			return "", err
 		}
 		r.first = target.SightOf(r.cluster, mapping, r.value.source.Namespace, r.value.source.Name, r.wake)
+		r.kind = mapping.GroupVersionKind
 		r.nowhere = r.value.source.Namespace == "" && mapping.Scope.Name() == meta.RESTScopeNameNamespace
 	}
-	found, missing, err := r.look(ctx, r.first, r.value.path, r.source())
+	found, missing, err := r.look(ctx, r.first, r.value.path, r.named(r.kind, place{r.value.source.Namespace, r.value.source.Name}), r.source())
 	if err != nil || missing != "" {
 		return missing, err
 	}
@@ -211,7 +218,7 @@ func (r *Reading) hop(ctx context.Context, reference any) (found any, missing st
 		}
 		r.second, r.at = target.SightOf(r.cluster, mapping, at.namespace, at.name, r.wake), at
 	}
-	found, missing, err = r.look(ctx, r.second, r.value.second.path, r.describe(r.value.second.kind.Kind, at.namespace, at.name))
+	found, missing, err = r.look(ctx, r.second, r.value.second.path, r.named(r.value.second.kind, at), r.describe(r.value.second.kind.Kind, at.namespace, at.name))
 	if missing != "" && err == nil {
 		// The reference itself may change, too.
 		err = follow(r.first)
@@ -238,18 +245,52 @@ func (r *Reading) mapping(ctx context.Context, kind schema.GroupVersionKind) (*m
 }
 
 // look looks for a value in an object and follows the object while it is missing.
-func (r *Reading) look(ctx context.Context, sight *target.Sight, path fieldpath.Path, object string) (found any, missing string, err error) {
+func (r *Reading) look(ctx context.Context, sight *target.Sight, path fieldpath.Path, named *unstructured.Unstructured, object string) (found any, missing string, err error) {
+	r.awaited, r.absent = named, false
 	objects, err := sight.Look(ctx)
 	if err != nil {
 		return nil, "", fmt.Errorf("read %s: %w", object, err)
 	}
 	if len(objects) == 0 {
+		r.absent = true
 		return nil, object, follow(sight)
 	}
-	if found, ok := first(objects[0], path); ok {
-		return found, "", nil
+	found, ok := first(objects[0], path)
+	if !ok {
+		return nil, fmt.Sprintf("a value at %s of %s", path, object), follow(sight)
 	}
-	return nil, fmt.Sprintf("a value at %s of %s", path, object), follow(sight)
+	why, err := worthless(ctx, r.cluster, objects[0])
+	if err != nil {
+		return nil, "", fmt.Errorf("look at what %s belongs to: %w", object, err)
+	}
+	if why != "" {
+		return nil, fmt.Sprintf("a value at %s of %s that counts: %s", path, object, why), follow(sight)
+	}
+	return found, "", nil
+}
+
+// named is an object of which only the name is known.
+func (r *Reading) named(kind schema.GroupVersionKind, at place) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	object.SetNamespace(at.namespace)
+	object.SetName(at.name)
+	return object
+}
+
+// Awaited is the object whose value is missing, by its name, and whether it does not exist;
+// nil if nothing is missing, or if it is not known yet which object that is.
+func (r *Reading) Awaited() (object *unstructured.Unstructured, absent bool) {
+	if r.done {
+		return nil, false
+	}
+	return r.awaited, r.absent
+}
+
+// Anew begins to wait for the same value, and ends this wait.
+func (r *Reading) Anew() *Reading {
+	r.Close()
+	return r.value.Begin(r.cluster, r.wake)
 }
 
 // source names the object that has the value, or a reference to the one that has it.

@@ -15,7 +15,6 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/chart"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
-	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/limit"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
@@ -184,29 +183,6 @@ func (s released) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, 
 	return s.look(values, deployed.Manifest, true)
 }
 
-// look is the wish to look at what a release has deployed.
-func (s released) look(values *render.Values, manifest string, all bool) (rollout.Wish, error) {
-	wish, err := s.checks(values)
-	if err != nil {
-		return wish, err
-	}
-	entries, err := release.Entries(manifest, s.config.Namespace)
-	if err != nil {
-		return wish, templateError("DecodeHelmTemplatedObjects", err)
-	}
-	wish.OrphanGroups, wish.LookOnly = nil, true
-	// What the chart says has to be there; all else is the cluster's.
-	wish.Strategy = apideployer.UpdateStrategyMergeOverwrite
-	for _, entry := range entries {
-		kind := entry.Object.GroupVersionKind().GroupKind()
-		if all || wish.Readiness == apideployer.ReadinessModeKstatus || readiness.IsWorkload(kind) {
-			wish.Objects = append(wish.Objects, entry)
-		}
-	}
-	wish.Name, wish.Owner = stageName, rollout.Owner{FieldManager: fieldManager}
-	return wish, nil
-}
-
 func (s released) store(connection *deployer.Connection) *records.Store {
 	return &records.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
 }
@@ -226,6 +202,7 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 			}
 		}
 		if w.after == nil {
+			w.wish.JustWritten = w.changed
 			begun, err := rollout.Begin(ctx, rollout.ForItem(item, s), target.On(w.connection), w.wish, nil)
 			if err != nil {
 				return nil, err

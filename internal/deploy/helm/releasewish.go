@@ -3,9 +3,13 @@ package helm
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	apideployer "go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/helm/render"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/rollout"
 )
@@ -49,4 +53,34 @@ func (s released) releaseWish(ctx context.Context, item *deployer.Item, history 
 		Definitions: definitions, Rule: readiness.RuleOf(look.Readiness), Marks: marks,
 		Item: item.Name, Ours: oursOf(item.Name),
 	}, look, nil
+}
+
+// look is the wish to look at what a release has deployed.
+func (s released) look(values *render.Values, manifest string, all bool) (rollout.Wish, error) {
+	wish, err := s.checks(values)
+	if err != nil {
+		return wish, err
+	}
+	entries, err := release.Entries(manifest, s.config.Namespace)
+	if err != nil {
+		return wish, templateError("DecodeHelmTemplatedObjects", err)
+	}
+	wish.OrphanGroups, wish.LookOnly = nil, true
+	// What the chart says has to be there; all else is the cluster's.
+	wish.Strategy = apideployer.UpdateStrategyMergeOverwrite
+	for _, entry := range entries {
+		kind := entry.Object.GroupVersionKind().GroupKind()
+		switch {
+		case all || wish.Readiness == apideployer.ReadinessModeKstatus || readiness.IsWorkload(kind):
+			wish.Objects = append(wish.Objects, entry)
+		case len(wish.Exports)+len(wish.Checks) > 0:
+			// Only what is waited for can be missed.
+			wish.Unchecked = append(wish.Unchecked, entry)
+		}
+	}
+	wish.Marked = func(object *unstructured.Unstructured) *unstructured.Unstructured {
+		return release.Marked(object, s.config.Name, s.config.Namespace)
+	}
+	wish.Name, wish.Owner = stageName, rollout.Owner{FieldManager: fieldManager}
+	return wish, nil
 }

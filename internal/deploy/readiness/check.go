@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
@@ -20,6 +22,8 @@ type Check struct {
 	rule    Rule
 	wake    func()
 	waiting []*waiting
+	// tellsGone says that the caller applies objects again that do not exist any more.
+	tellsGone bool
 	// sources are what the answers to requests depend on; nil for other checks.
 	sources *sources
 }
@@ -33,6 +37,8 @@ type waiting struct {
 	watch   target.Watch
 	lag     target.Lag
 	finding Finding
+	// gone says that it does not exist any more.
+	gone bool
 }
 
 // Unfinished is an object that is not ready.
@@ -44,6 +50,34 @@ type Unfinished struct {
 	Finding
 	// object is as it was seen last, or nil.
 	object *unstructured.Unstructured
+	// absent says that it does not exist, selector which labels one of its kind has to have
+	// where no name is asked for; group is that of the kind.
+	absent   bool
+	group    string
+	selector *labels.Set
+}
+
+// Misses reports whether it is not ready because an object does not exist: the one that is
+// named, or any that would have the labels.
+func (u Unfinished) Misses(object *unstructured.Unstructured) bool {
+	kind := object.GroupVersionKind()
+	if !u.absent || kind.Kind != u.Kind || kind.Group != u.group {
+		return false
+	}
+	if u.selector != nil {
+		inside := u.Namespace == "" || u.Namespace == object.GetNamespace()
+		return inside && u.selector.AsSelector().Matches(labels.Set(object.GetLabels()))
+	}
+	return object.GetNamespace() == u.Namespace && object.GetName() == u.Name
+}
+
+// Named is the object by its name.
+func (u Unfinished) Named() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: u.group, Kind: u.Kind})
+	object.SetNamespace(u.Namespace)
+	object.SetName(u.Name)
+	return object
 }
 
 // What names the object and its cluster.
@@ -67,13 +101,20 @@ func Names(unready []Unfinished) []string {
 }
 
 func unfinished(object *unstructured.Unstructured, finding Finding) Unfinished {
-	return Unfinished{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Finding: finding, object: object}
+	return Unfinished{
+		Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), Finding: finding,
+		object: object, group: object.GroupVersionKind().Group,
+	}
 }
 
 // NewCheck returns a check by a rule that calls wake when there is news.
 func NewCheck(on target.Cluster, rule Rule, wake func()) *Check {
 	return &Check{target: on, rule: rule, wake: wake}
 }
+
+// TellGone makes no error of an object that does not exist any more and cannot be watched:
+// the caller applies it again.
+func (c *Check) TellGone() { c.tellsGone = true }
 
 // Add adds an object as a write or a read returned it.
 func (c *Check) Add(mapping *meta.RESTMapping, object *unstructured.Unstructured) {
@@ -97,7 +138,9 @@ func (c *Check) Look(ctx context.Context) ([]Unfinished, error) {
 			continue
 		}
 		left = append(left, w)
-		unready = append(unready, unfinished(w.live, w.finding))
+		found := unfinished(w.live, w.finding)
+		found.absent = w.gone
+		unready = append(unready, found)
 	}
 	c.waiting = left
 	if len(left) == 0 && c.sources != nil {
@@ -133,7 +176,7 @@ func (c *Check) look(ctx context.Context, w *waiting) error {
 		w.finding, err = c.judge(ctx, w, state.Object)
 		return err
 	default:
-		w.finding = vanished(w.object)
+		w.vanish()
 	}
 	return nil
 }
@@ -143,7 +186,7 @@ func (c *Check) reread(ctx context.Context, w *waiting) error {
 	object, err := c.target.Get(ctx, w.mapping, w.object.GetNamespace(), w.object.GetName())
 	switch {
 	case apierrors.IsNotFound(err):
-		w.finding = vanished(w.object)
+		w.vanish()
 		return nil
 	case err != nil:
 		return err
@@ -155,20 +198,27 @@ func (c *Check) reread(ctx context.Context, w *waiting) error {
 
 // judge says how far an object has come.
 func (c *Check) judge(ctx context.Context, w *waiting, now *unstructured.Unstructured) (Finding, error) {
-	w.live = now
+	w.live, w.gone = now, false
 	if c.sources != nil {
 		return c.sources.judge(ctx, w.object, now)
 	}
 	return c.rule(now), nil
 }
 
-// vanished says what it means that an object does not exist any more. A Job may go by
-// itself once it is complete.
+// vanish notes that the object does not exist any more.
+func (w *waiting) vanish() { w.finding, w.gone = vanished(w.object), true }
+
+// vanished says what it means that an object does not exist any more.
 func vanished(object *unstructured.Unstructured) Finding {
-	if object.GroupVersionKind().GroupKind() == job && number(object, -1, "spec", "ttlSecondsAfterFinished") >= 0 {
+	if EndsByItself(object) {
 		return Finding{}
 	}
 	return Finding{Why: "it does not exist any more"}
+}
+
+// EndsByItself reports whether an object may go by itself: a Job once it is complete.
+func EndsByItself(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind().GroupKind() == job && number(object, -1, "spec", "ttlSecondsAfterFinished") >= 0
 }
 
 // ask reads an object that cannot be watched, for example because the access does
@@ -180,7 +230,7 @@ func (c *Check) ask(ctx context.Context, w *waiting) error {
 	if err := c.reread(ctx, w); err != nil {
 		return err
 	}
-	if !w.finding.Ready() && !w.finding.Hopeless {
+	if !w.finding.Ready() && !w.finding.Hopeless && !(w.gone && c.tellsGone) {
 		return notWatchable{w.object, w.finding.Why}
 	}
 	return nil

@@ -128,6 +128,9 @@ type CustomCheck struct {
 type chosen struct {
 	*target.Sight
 	kind, namespace, name string
+	// group is that of the kind, selector the labels that the objects have.
+	group    string
+	selector *labels.Set
 	// all says that objects are found by their labels.
 	all bool
 	// nowhere says that the object has no namespace although its kind needs one.
@@ -144,20 +147,28 @@ func (c Custom) Begin(ctx context.Context, cluster target.Cluster, wake func()) 
 		}
 		sight := target.SightOf(cluster, mapping, reference.Namespace, reference.Name, wake)
 		nowhere := reference.Namespace == "" && mapping.Scope.Name() == meta.RESTScopeNameNamespace
-		check.chosen = append(check.chosen, &chosen{Sight: sight, kind: reference.Kind, namespace: reference.Namespace, name: reference.Name, nowhere: nowhere})
+		check.chosen = append(check.chosen, &chosen{
+			Sight: sight, group: mapping.GroupVersionKind.Group, kind: reference.Kind, namespace: reference.Namespace, name: reference.Name, nowhere: nowhere,
+		})
 	}
 	if c.selector != nil {
+		selector := labels.Set(c.selector.Labels)
 		mapping, err := cluster.Mapping(ctx, schema.FromAPIVersionAndKind(c.selector.APIVersion, c.selector.Kind))
 		if err != nil {
 			return nil, fmt.Errorf("readiness check %q: find kind %s%s: %w", c.Name, c.selector.Kind, check.place, err)
 		}
-		sight := target.SightOfSelected(cluster, mapping, c.selector.Namespace, labels.Set(c.selector.Labels), wake)
-		check.chosen = append(check.chosen, &chosen{Sight: sight, kind: c.selector.Kind, namespace: c.selector.Namespace, name: labels.Set(c.selector.Labels).String(), all: true})
+		sight := target.SightOfSelected(cluster, mapping, c.selector.Namespace, selector, wake)
+		check.chosen = append(check.chosen, &chosen{
+			Sight: sight, group: mapping.GroupVersionKind.Group, kind: c.selector.Kind, namespace: c.selector.Namespace,
+			name: selector.String(), selector: &selector, all: true,
+		})
 	}
 	return check, nil
 }
 
 // Look returns what is not ready.
+//
+// What is not ready is returned also beside the error that it cannot be watched.
 //
 // An object is followed from the first look that finds it not ready, and stays so until the
 // check is over; ready ones cost no watch.
@@ -173,7 +184,7 @@ func (c *CustomCheck) Look(ctx context.Context) ([]Unfinished, error) {
 			continue
 		}
 		if err := chosen.Follow(); err != nil {
-			return nil, fmt.Errorf("readiness check %q: %s is not ready: %s; %w", c.custom.Name, left[0].What(), left[0].Why, err)
+			return append(unready, left...), fmt.Errorf("readiness check %q: %s is not ready: %s; %w", c.custom.Name, left[0].What(), left[0].Why, err)
 		}
 		unready = append(unready, left...)
 	}
@@ -190,7 +201,9 @@ func (c *CustomCheck) judge(chosen *chosen, objects []*unstructured.Unstructured
 		case chosen.nowhere:
 			why = "it does not exist: the check names no namespace for it"
 		}
-		return []Unfinished{c.unfinished(chosen, Finding{Why: why})}
+		missing := c.unfinished(chosen, Finding{Why: why})
+		missing.absent, missing.group, missing.selector = true, chosen.group, chosen.selector
+		return []Unfinished{missing}
 	}
 	var unready []Unfinished
 	for _, object := range objects {

@@ -44,26 +44,63 @@ func (r *Rollout) readExports(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 	}
+	missing, failure := r.lookAtExports(ctx)
+	if err := r.lateExport(missing); err != nil {
+		return nil, err
+	}
+	if again, err := r.applyAgain(ctx, missesOneOf(r.exports.readings)); err != nil || again {
+		return nil, err
+	}
+	if failure != nil || len(missing) == 0 {
+		r.exports.read = failure == nil
+		return nil, failure
+	}
 	var waiting []string
 	for i, reading := range r.exports.readings {
-		missing, err := reading.Look(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("export %s: %w", reading.Value().Name, err)
-		}
-		if missing == "" {
-			r.exports.limits[i].End()
+		if missing[i] == "" {
 			continue
-		}
-		if r.job.Expired() || r.exports.limits[i].Reached() {
-			return nil, notExportedInTime(reading.Value(), missing)
 		}
 		if err := r.job.Checkpoint(ctx, exportCheckpoint(reading.Value())); err != nil {
 			return nil, err
 		}
-		waiting = append(waiting, fmt.Sprintf("%s, to export %s", missing, reading.Value().Name))
+		waiting = append(waiting, fmt.Sprintf("%s, to export %s", r.missingExport(reading, missing[i]), reading.Value().Name))
 	}
-	r.exports.read = len(waiting) == 0
 	return waiting, nil
+}
+
+// lookAtExports looks for all values, and returns for each what is missing; nil if all are
+// there.
+//
+// The first error ends it: what could not be looked at is looked at by the next attempt.
+func (r *Rollout) lookAtExports(ctx context.Context) (missing []string, err error) {
+	all := true
+	missing = make([]string, len(r.exports.readings))
+	for i, reading := range r.exports.readings {
+		found, err := reading.Look(ctx)
+		if err != nil {
+			return missing, fmt.Errorf("export %s: %w", reading.Value().Name, err)
+		}
+		if missing[i] = found; found == "" {
+			r.exports.limits[i].End()
+			continue
+		}
+		all = false
+	}
+	if all {
+		return nil, nil
+	}
+	return missing, nil
+}
+
+// lateExport is the error about the first value that is missing and whose time is over.
+func (r *Rollout) lateExport(missing []string) error {
+	for i := range missing {
+		if missing[i] != "" && (r.job.Expired() || r.exports.limits[i].Reached()) {
+			reading := r.exports.readings[i]
+			return notExportedInTime(reading.Value(), r.missingExport(reading, missing[i]))
+		}
+	}
+	return nil
 }
 
 func (r *Rollout) beginExports(ctx context.Context) error {

@@ -26,7 +26,10 @@ type wait struct {
 // served.
 func (r *Rollout) awaitDefinitions(ctx context.Context) ([]string, error) {
 	unready, err := r.look(ctx, &r.definitions, readiness.Established, func(result result) bool { return r.uses(result.stored) })
-	return readiness.Names(unready), err
+	if again, lostErr := r.applyMissing(ctx, r.cluster, unready); again || lostErr != nil {
+		return nil, lostErr
+	}
+	return readiness.Names(r.withLosses(r.cluster, unready)), err
 }
 
 // uses reports whether one of the objects is of the kind that a definition defines.
@@ -57,6 +60,7 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 	}
 	if r.answers.check == nil {
 		r.answers.check = readiness.NewAnswers(r.cluster, r.changing, r.job.Wake)
+		r.answers.check.TellGone()
 		for _, result := range r.stored {
 			if readiness.Requests(result.Object.Object) {
 				r.answers.check.Add(result.Mapping, result.stored)
@@ -78,6 +82,12 @@ func (r *Rollout) awaitReadiness(ctx context.Context) ([]string, error) {
 func (r *Rollout) waitFor(ctx context.Context, cluster target.Cluster, unready []readiness.Unfinished, within *limit.Limit) ([]string, error) {
 	isHopeless := slices.ContainsFunc(unready, func(object readiness.Unfinished) bool { return object.Hopeless })
 	late := r.job.Expired() || within.Reached()
+	if !isHopeless && !late {
+		if again, err := r.applyMissing(ctx, cluster, unready); again || err != nil {
+			return nil, err
+		}
+	}
+	unready = r.withLosses(cluster, unready)
 	unready = r.causes.Explain(ctx, cluster, unready, isHopeless || late)
 	switch {
 	case len(unready) == 0:
@@ -95,6 +105,7 @@ func (r *Rollout) waitFor(ctx context.Context, cluster target.Cluster, unready [
 func (r *Rollout) look(ctx context.Context, w *wait, rule readiness.Rule, about func(result) bool) ([]readiness.Unfinished, error) {
 	if w.check == nil {
 		w.check = readiness.NewCheck(r.cluster, rule, r.job.Wake)
+		w.check.TellGone()
 		for _, result := range r.stored {
 			if about(result) {
 				w.check.Add(result.Mapping, result.stored)
@@ -153,14 +164,43 @@ type customChecks struct {
 	// cluster is where it looks.
 	cluster target.Cluster
 	limit   *limit.Limit
+	// held is the limit of the check with number heldFor, which was under way when all began
+	// anew: somebody who deletes an object again and again must not make its time longer.
+	held    *limit.Limit
+	heldFor int
 }
 
 func (c *customChecks) close() {
+	c.end()
+	c.held.End()
+}
+
+// end ends the check that is under way.
+func (c *customChecks) end() {
 	if c.check != nil {
 		c.check.Close()
 	}
 	c.limit.End()
 	c.check, c.limit = nil, nil
+}
+
+// anew begins with the first check again.
+func (c *customChecks) anew() {
+	if c.limit != nil {
+		c.held.End()
+		c.held, c.heldFor, c.limit = c.limit, c.over, nil
+	}
+	c.end()
+	c.over = 0
+}
+
+// limitOf is the limit of the next check.
+func (c *customChecks) limitOf(spec readiness.Custom, wake func()) *limit.Limit {
+	if held := c.held; held != nil && c.over == c.heldFor {
+		c.held = nil
+		return held
+	}
+	return limit.New(spec.Timeout, wake)
 }
 
 // awaitCustom waits until the objects of the next custom check are ready.
@@ -179,14 +219,17 @@ func (r *Rollout) awaitCustom(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		r.custom.cluster = cluster
-		r.custom.limit = limit.New(spec.Timeout, r.job.Wake)
+		r.custom.limit = r.custom.limitOf(spec, r.job.Wake)
 	}
 	unready, err := r.custom.check.Look(ctx)
 	if err != nil {
+		if again, lostErr := r.applyMissing(ctx, r.custom.cluster, unready); again || lostErr != nil {
+			return nil, lostErr
+		}
 		return nil, err
 	}
 	if len(unready) == 0 {
-		r.custom.close()
+		r.custom.end()
 		r.custom.over++
 		return nil, nil
 	}

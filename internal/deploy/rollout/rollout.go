@@ -2,23 +2,19 @@ package rollout
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
+	"go.landscaper.dev/internal/deploy/loss"
 	"go.landscaper.dev/internal/deploy/readiness"
-	"go.landscaper.dev/internal/deploy/several"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
-	"go.landscaper.dev/internal/parallel"
 )
 
 // Job is the job of an item, as far as a roll-out has to do with it.
@@ -65,6 +61,12 @@ type Wish struct {
 	Given map[string]any
 	// LookOnly is set if somebody else writes the objects: they are only waited for.
 	LookOnly bool
+	// Marked, with LookOnly, is what is created in the place of an object that somebody has
+	// deleted while it was awaited. Unchecked are those that nobody looks at but for that,
+	// JustWritten says that all were written in this job.
+	Marked      func(object *unstructured.Unstructured) *unstructured.Unstructured
+	Unchecked   []apply.Entry
+	JustWritten bool
 }
 
 // Owner is how objects are marked and how fields are owned.
@@ -100,7 +102,7 @@ func (o Owner) labels() map[string]string {
 func (w Wish) applier(cluster target.Cluster) *apply.Applier {
 	return &apply.Applier{
 		Target: cluster, Strategy: w.Strategy,
-		Labels: w.Owner.labels(), OwnerLabel: w.Owner.Label, FieldManager: w.Owner.FieldManager, LookOnly: w.LookOnly,
+		Labels: w.Owner.labels(), OwnerLabel: w.Owner.Label, FieldManager: w.Owner.FieldManager, LookOnly: w.LookOnly, Marked: w.Marked,
 	}
 }
 
@@ -130,9 +132,11 @@ type Rollout struct {
 	answers     wait
 	readiness   wait
 	causes      *readiness.Causes
-	custom      customChecks
-	exports     exports
-	patched     bool
+	// losses are objects that somebody has deleted while they were awaited.
+	losses  *loss.Losses
+	custom  customChecks
+	exports exports
+	patched bool
 }
 
 // result is an object together with what became of it.
@@ -164,6 +168,7 @@ func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, reco
 		inventory: recorded.With(objects),
 		ending:    deletion.Awaiting(cluster, job.Wake),
 		causes:    readiness.NewCauses(job.Wake),
+		losses:    loss.New(job.Wake),
 	}
 	if len(r.inventory) == 0 {
 		return r, nil
@@ -232,100 +237,6 @@ func (r *Rollout) take(ctx context.Context, step step) ([]string, error) {
 	return nil, r.applyStage(ctx, stages[step])
 }
 
-// applyStage applies the objects of a stage. The next one needs all of them.
-//
-// All of a stage are tried, also after one has failed: the errors are told together, and
-// the next attempt has only those left.
-func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
-	if err := r.job.Checkpoint(ctx, "deployer: apply manifests"); err != nil {
-		return err
-	}
-	todo := r.todo(stage)
-	if err := r.see(ctx, todo); err != nil {
-		return err
-	}
-	outcomes, errs := make([]apply.Outcome, len(todo)), make([]error, len(todo))
-	parallel.Do(len(todo), func(i int) { outcomes[i], errs[i] = r.applier.Apply(ctx, r.objects[todo[i]]) })
-	var failures several.Errors
-	for i, at := range todo {
-		if errs[i] == nil {
-			r.applied[at], r.objects[at].Live = true, nil
-			r.note(r.objects[at], outcomes[i])
-			continue
-		}
-		// It may exist nevertheless: the answer can have been lost.
-		r.objects[at].Known, r.objects[at].Live = true, nil
-		var terminating *apply.Terminating
-		if errors.As(errs[i], &terminating) {
-			r.ending.Await(r.objects[at].Mapping, terminating.Left)
-			continue
-		}
-		failures = append(failures, errs[i])
-	}
-	if len(failures) > 0 {
-		return job.Wrap(failures, published.ApplyObjects, "ApplyNewObject", "")
-	}
-	return nil
-}
-
-// see looks at objects that probably exist: several of one kind and namespace with one
-// list by our label. What has lost the label is looked at one by one.
-func (r *Rollout) see(ctx context.Context, todo []int) error {
-	type place struct{ resource, namespace string }
-	known, places := map[place][]int{}, []place{}
-	for _, at := range todo {
-		if object := r.objects[at]; object.Known && object.Live == nil && object.Policy != deployer.IgnorePolicy {
-			where := place{object.Mapping.Resource.String(), object.Object.GetNamespace()}
-			if known[where] == nil {
-				places = append(places, where)
-			}
-			known[where] = append(known[where], at)
-		}
-	}
-	for _, where := range places {
-		positions := known[where]
-		if len(positions) < 2 {
-			continue
-		}
-		// One request in the place of as many as there are objects; for a single one it
-		// would be none less.
-		live, err := r.cluster.List(ctx, r.objects[positions[0]].Mapping, where.namespace, labels.Set{r.wish.Owner.Label: r.wish.Owner.Item})
-		if err != nil {
-			return fmt.Errorf("list what is deployed: %w", err)
-		}
-		byName := make(map[string]*unstructured.Unstructured, len(live))
-		for _, object := range live {
-			byName[object.GetName()] = object
-		}
-		for _, at := range positions {
-			r.objects[at].Live = byName[r.objects[at].Object.GetName()]
-		}
-	}
-	return nil
-}
-
-// todo returns the objects of a stage that are not applied yet.
-func (r *Rollout) todo(stage apply.Stage) []int {
-	var todo []int
-	for i, object := range r.objects {
-		if object.Stage() == stage && !r.applied[i] {
-			todo = append(todo, i)
-		}
-	}
-	return todo
-}
-
-// note keeps what became of an object.
-func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
-	switch {
-	case outcome.Foreign:
-		r.inventory = r.inventory.Without(object.Reference())
-	case outcome.Stored != nil:
-		r.inventory = r.inventory.WithUID(object.Reference(), outcome.Stored.GetUID())
-		r.stored = append(r.stored, result{Object: object, stored: outcome.Stored})
-	}
-}
-
 // removalOf returns the deletion of orphans. Without orphans no group has anything to
 // do, not even one that deletes all: the item is not being deleted.
 func (r *Rollout) removalOf(orphans apply.Inventory) *deletion.Deletion {
@@ -373,6 +284,7 @@ func (r *Rollout) Close() error {
 		}
 	}
 	r.custom.close()
+	r.losses.Close()
 	r.causes.Close()
 	r.exports.close()
 	r.ending.Close()

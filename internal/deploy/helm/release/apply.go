@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,8 +14,6 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/several"
-	"go.landscaper.dev/internal/job"
-	"go.landscaper.dev/internal/job/published"
 	"go.landscaper.dev/internal/parallel"
 )
 
@@ -24,8 +21,11 @@ import (
 // in the same moment.
 const attempts = 4
 
-// unreadyObject says that objects will not become ready by themselves.
-type unreadyObject struct{ error }
+// applied is an object together with what the cluster stores.
+type applied struct {
+	apply.Object
+	stored *unstructured.Unstructured
+}
 
 func describe(object *unstructured.Unstructured) string {
 	return apply.Describe(object.GetKind(), object.GetNamespace(), object.GetName())
@@ -209,27 +209,4 @@ func (o *Operation) desired(object apply.Object, live *unstructured.Unstructured
 		return nil, err
 	}
 	return strip(merged), nil
-}
-
-// awaitReady waits until all objects are ready.
-func (o *Operation) awaitReady(ctx context.Context) ([]string, error) {
-	if o.check == nil {
-		o.check = readiness.NewCheck(o.store.Cluster, o.wish.Rule, o.job.Wake)
-		for _, result := range o.results {
-			o.check.Add(result.Mapping, result.stored)
-		}
-	}
-	unready, err := o.check.Look(ctx)
-	if err != nil {
-		return nil, err
-	}
-	isHopeless := slices.ContainsFunc(unready, func(object readiness.Unfinished) bool { return object.Hopeless })
-	unready = o.causes.Explain(ctx, o.store.Cluster, unready, isHopeless || o.late())
-	for _, object := range unready {
-		if object.Hopeless {
-			return nil, &unreadyObject{job.NewError(published.WaitForObjectsReady, "ObjectFailed",
-				fmt.Sprintf("%s will not become ready by itself: %s", apply.Describe(object.Kind, object.Namespace, object.Name), object.Why))}
-		}
-	}
-	return readiness.Names(unready), nil
 }

@@ -26,7 +26,7 @@ func TestFailedRevisionOwnsNothing(t *testing.T) {
 			t.Fatalf("the hook has not failed: %v", err)
 		}
 		cluster.Fault = nil
-		cluster.Put(marked(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}, data: {of: others}}"), "other", "here"))
+		cluster.Put(Marked(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: here}, data: {of: others}}"), "other", "here"))
 		if _, err := reconcile(t, cluster, &testJob{}, wishFor("a", "b")); err == nil || !strings.Contains(err.Error(), "ConfigMap here/b exists and does not belong to the release") {
 			t.Errorf("after %v: %v", before, err)
 		}

@@ -143,8 +143,8 @@ func elsewhere(ctx context.Context, on target.Cluster, entry apply.Entry) ([]app
 	return []apply.Object{{Entry: entry, Mapping: mapping}}, nil
 }
 
-// marked puts the marks of a release on an object.
-func marked(object *unstructured.Unstructured, name, namespace string) *unstructured.Unstructured {
+// Marked returns a copy of an object with the marks of a release.
+func Marked(object *unstructured.Unstructured, name, namespace string) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	if labels == nil {

@@ -18,6 +18,7 @@ import (
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/limit"
+	"go.landscaper.dev/internal/deploy/loss"
 	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/job"
@@ -95,16 +96,12 @@ type Operation struct {
 	results     []applied
 	check       *readiness.Check
 	causes      *readiness.Causes
-	going       *deletion.Deletion
-	pruned      bool
-	hooks       map[helmrelease.HookEvent]*hookRun
-	limit       *limit.Limit
-}
-
-// applied is an object together with what the cluster stores.
-type applied struct {
-	apply.Object
-	stored *unstructured.Unstructured
+	// losses are objects that somebody has deleted while they were awaited.
+	losses *loss.Losses
+	going  *deletion.Deletion
+	pruned bool
+	hooks  map[helmrelease.HookEvent]*hookRun
+	limit  *limit.Limit
 }
 
 // Plan returns the operation that deploys a wish. Nothing is changed yet.
@@ -145,7 +142,7 @@ func Plan(ctx context.Context, store *records.Store, job Job, wish Wish, history
 
 // begin returns an operation that knows what earlier revisions have deployed.
 func begin(ctx context.Context, store *records.Store, job Job, wish Wish, history []*records.Record, doing string) (*Operation, error) {
-	o := &Operation{store: store, wish: wish, earlier: history, doing: doing, causes: readiness.NewCauses(job.Wake)}
+	o := &Operation{store: store, wish: wish, earlier: history, doing: doing, causes: readiness.NewCauses(job.Wake), losses: loss.New(job.Wake)}
 	o.absent, o.taken = map[key]bool{}, map[key]bool{}
 	o.Under(job)
 	o.reset()
@@ -256,7 +253,7 @@ func (o *Operation) place(ctx context.Context, withDefinitions bool) error {
 				apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), at, object.Position), v1alpha1.ErrorConfigurationProblem)
 		}
 		seen[keyOf(object.Object)] = object.Position
-		object.Object = marked(object.Object, o.wish.Name, o.wish.Namespace)
+		object.Object = Marked(object.Object, o.wish.Name, o.wish.Namespace)
 	}
 	return nil
 }
@@ -392,6 +389,7 @@ func (o *Operation) Close() error {
 		o.check.Close()
 	}
 	o.causes.Close()
+	o.losses.Close()
 	o.going.Close()
 	for _, run := range o.hooks {
 		run.close()

@@ -48,7 +48,7 @@ func (o *Operation) undoUpgrade(ctx context.Context) ([]string, error) {
 	o.asked = false
 	o.release, o.objects = &again, make([]apply.Object, 0, len(objects))
 	for _, object := range objects {
-		object.Object = marked(object.Object, o.wish.Name, o.wish.Namespace)
+		object.Object = Marked(object.Object, o.wish.Name, o.wish.Namespace)
 		// Its own version may not be served any more: then it comes back in another one.
 		object.Object.SetGroupVersionKind(object.Mapping.GroupVersionKind)
 		o.objects = append(o.objects, object)

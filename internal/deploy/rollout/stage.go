@@ -1,0 +1,161 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/loss"
+	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
+	"go.landscaper.dev/internal/parallel"
+)
+
+// applyStage applies the objects of a stage. The next one needs all of them.
+//
+// All of a stage are tried, also after one has failed: the errors are told together, and
+// the next attempt has only those left.
+func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
+	if err := r.job.Checkpoint(ctx, "deployer: apply manifests"); err != nil {
+		return err
+	}
+	todo, later := r.todo(stage)
+	failures, err := r.applyAll(ctx, todo)
+	if err != nil {
+		return err
+	}
+	if len(later) > 0 && r.ending.Left() == 0 {
+		rest, _ := r.todo(stage)
+		rest = slices.DeleteFunc(rest, func(at int) bool { return !slices.Contains(later, at) })
+		more, err := r.applyAll(ctx, rest)
+		if err != nil {
+			return err
+		}
+		failures = append(failures, more...)
+	}
+	if len(failures) > 0 {
+		return job.Wrap(failures, published.ApplyObjects, "ApplyNewObject", "")
+	}
+	return nil
+}
+
+// applyAll applies some objects and returns what has failed.
+func (r *Rollout) applyAll(ctx context.Context, todo []int) (failures several.Errors, err error) {
+	if err := r.see(ctx, todo); err != nil {
+		return nil, err
+	}
+	outcomes, errs := make([]apply.Outcome, len(todo)), make([]error, len(todo))
+	parallel.Do(len(todo), func(i int) { outcomes[i], errs[i] = r.applier.Apply(ctx, r.objects[todo[i]]) })
+	for i, at := range todo {
+		if errs[i] == nil {
+			r.applied[at], r.objects[at].Live, r.objects[at].Lost = true, nil, false
+			r.note(r.objects[at], outcomes[i])
+			continue
+		}
+		// It may exist nevertheless: the answer can have been lost.
+		r.objects[at].Known, r.objects[at].Live = true, nil
+		var terminating *apply.Terminating
+		if errors.As(errs[i], &terminating) {
+			r.ending.Await(r.objects[at].Mapping, terminating.Left)
+			continue
+		}
+		failures = append(failures, r.missed(at, errs[i])...)
+	}
+	return failures, nil
+}
+
+// see looks at objects that probably exist: several of one kind and namespace with one
+// list by our label. What has lost the label is looked at one by one.
+func (r *Rollout) see(ctx context.Context, todo []int) error {
+	type place struct{ resource, namespace string }
+	known, places := map[place][]int{}, []place{}
+	for _, at := range todo {
+		if object := r.objects[at]; object.Known && object.Live == nil && object.Policy != deployer.IgnorePolicy {
+			where := place{object.Mapping.Resource.String(), object.Object.GetNamespace()}
+			if known[where] == nil {
+				places = append(places, where)
+			}
+			known[where] = append(known[where], at)
+		}
+	}
+	for _, where := range places {
+		positions := known[where]
+		if len(positions) < 2 {
+			continue
+		}
+		// One request in the place of as many as there are objects; for a single one it
+		// would be none less.
+		live, err := r.cluster.List(ctx, r.objects[positions[0]].Mapping, where.namespace, labels.Set{r.wish.Owner.Label: r.wish.Owner.Item})
+		if err != nil {
+			return fmt.Errorf("list what is deployed: %w", err)
+		}
+		byName := make(map[string]*unstructured.Unstructured, len(live))
+		for _, object := range live {
+			byName[object.GetName()] = object
+		}
+		for _, at := range positions {
+			r.objects[at].Live = byName[r.objects[at].Object.GetName()]
+		}
+	}
+	return nil
+}
+
+// todo returns the objects of a stage that are not applied yet, and apart from them those
+// that need another one first.
+func (r *Rollout) todo(stage apply.Stage) (todo, later []int) {
+	accounts := r.pendingAccounts()
+	for i, object := range r.objects {
+		switch {
+		case object.Stage() != stage || r.applied[i]:
+		case accounts[accountOf(object.Object)]:
+			later = append(later, i)
+		default:
+			todo = append(todo, i)
+		}
+	}
+	return todo, later
+}
+
+// note keeps what became of an object.
+func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
+	switch {
+	case outcome.Foreign:
+		r.inventory = r.inventory.Without(object.Reference())
+	case outcome.Stored != nil:
+		r.inventory = r.inventory.WithUID(object.Reference(), outcome.Stored.GetUID())
+		r.stored = append(r.stored, result{Object: object, stored: outcome.Stored})
+	}
+}
+
+// account identifies a ServiceAccount.
+type account struct{ namespace, name string }
+
+// pendingAccounts are the ServiceAccounts of the item that are not applied yet.
+func (r *Rollout) pendingAccounts() map[account]bool {
+	pending := map[account]bool{}
+	for i, object := range r.objects {
+		if !r.applied[i] && object.Object.GroupVersionKind().GroupKind() == (schema.GroupKind{Kind: "ServiceAccount"}) {
+			pending[account{object.Object.GetNamespace(), object.Object.GetName()}] = true
+		}
+	}
+	return pending
+}
+
+// accountOf is the ServiceAccount that has to exist before an object. A Pod is refused
+// without it, and kube-controller-manager deletes a Secret for the token of a ServiceAccount
+// that does not exist.
+func accountOf(object *unstructured.Unstructured) account {
+	name := loss.TokenAccount(object)
+	if object.GroupVersionKind().GroupKind() == (schema.GroupKind{Kind: "Pod"}) {
+		name, _, _ = unstructured.NestedString(object.Object, "spec", "serviceAccountName")
+	}
+	return account{object.GetNamespace(), name}
+}
