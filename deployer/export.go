@@ -116,17 +116,18 @@ func (i *Item) updateExport(ctx context.Context, wanted *corev1.Secret) error {
 	if err != nil {
 		return err
 	}
-	if !ownedBy(stored, i.DeployItem) {
+	mine := ownedBy(stored, i.DeployItem)
+	if !mine && !isLeft(stored, i.DeployItem) {
 		return &Error{Operation: createExports, Reason: "ForeignSecret", Message: "it exists and does not belong to the item: remove or rename it"}
 	}
 	// The job hands on whatever has changed.
 	_, pending := stored.Annotations[toHandOnAnnotation]
-	if len(stored.Data) == 1 && bytes.Equal(stored.Data[exportKey], wanted.Data[exportKey]) && !pending {
+	if mine && len(stored.Data) == 1 && bytes.Equal(stored.Data[exportKey], wanted.Data[exportKey]) && !pending {
 		return nil
 	}
 	delete(stored.Annotations, toHandOnAnnotation)
 	delete(stored.Annotations, handOnAfterAnnotation)
-	stored.Data = wanted.Data
+	stored.Data, stored.OwnerReferences = wanted.Data, wanted.OwnerReferences
 	return i.reconciler.client.Update(ctx, stored)
 }
 
@@ -171,4 +172,11 @@ func (i *Item) noteExport(ctx context.Context, content []byte, annotations map[s
 // nothing: somebody else may have made a Secret of this name.
 func ownedBy(secret *corev1.Secret, item *v1alpha1.DeployItem) bool {
 	return slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == item.UID })
+}
+
+// isLeft reports whether a Secret belonged to an earlier item of the same name, which does not
+// exist any more then. The garbage collector removes such a Secret, but not at once, and not
+// one that has another owner by then.
+func isLeft(secret *corev1.Secret, item *v1alpha1.DeployItem) bool {
+	return job.Owner{Kind: "DeployItem", Object: item}.MayReplace(secret)
 }

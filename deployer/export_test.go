@@ -28,6 +28,9 @@ func TestExport(t *testing.T) {
 	ref := func(name string) *v1alpha1.ObjectReference {
 		return &v1alpha1.ObjectReference{Namespace: "ns", Name: name}
 	}
+	// former is an earlier item of the same name, and other an item of another name.
+	former := []metav1.OwnerReference{{APIVersion: "landscaper.gardener.cloud/v1alpha1", Kind: "DeployItem", Name: "item", UID: "former"}}
+	other := []metav1.OwnerReference{{APIVersion: "landscaper.gardener.cloud/v1alpha1", Kind: "DeployItem", Name: "other", UID: "v"}}
 	tests := []struct {
 		reason string
 		before *corev1.Secret
@@ -46,6 +49,9 @@ func TestExport(t *testing.T) {
 		{"the Secret was removed", nil, ref("item-export"), map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
 		{"a Secret of somebody else is not written", secret("item-export", `{"a":0}`, nil), nil, map[string]any{"a": 1}, false, "item-export", `{"a":0}`, "does not belong to the item"},
 		{"whatever the status says", secret("other", `{"a":0}`, nil), ref("other"), map[string]any{"a": 1}, false, "other", `{"a":0}`, "does not belong to the item"},
+		{"what a deleted item of the same name has left is taken over", secret("item-export", `{"a":0}`, former), nil, map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
+		{"also with the same values", secret("item-export", `{"a":1}`, former), nil, map[string]any{"a": 1}, false, "item-export", `{"a":1}`, ""},
+		{"an export of another item is not written", secret("item-export", `{"a":0}`, other), nil, map[string]any{"a": 1}, false, "item-export", `{"a":0}`, "does not belong to the item"},
 		{"values that cannot be written", nil, nil, map[string]any{"a": make(chan int)}, false, "", "", "cannot be written as JSON"},
 		{"an export that is taken back", secret("item-export", `{"a":0}`, mine), ref("item-export"), nil, true, "item-export", `{}`, ""},
 		{"nothing to take back", nil, nil, nil, true, "", "", ""},
