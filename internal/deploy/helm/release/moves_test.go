@@ -118,7 +118,7 @@ func labelled(item string) func(*unstructured.Unstructured) {
 
 func ofRelease(name string) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {
-		*object = *marked(object, name, "here")
+		*object = *Marked(object, name, "here")
 	}
 }
 
