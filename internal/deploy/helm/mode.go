@@ -49,6 +49,9 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 		return err
 	}
 	store := &records.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
+	if err := release.Unmark(ctx, store, found, t.config.Name, ItemLabel, item.Name); err != nil {
+		return err
+	}
 	return store.Forget(ctx, t.config.Name, history)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,6 +12,9 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/deploy/several"
+	"go.landscaper.dev/internal/parallel"
 )
 
 // Inventory returns the objects that belong to a release of an item and exist, as they are recorded
@@ -37,6 +41,38 @@ func Inventory(ctx context.Context, store *records.Store, name, item string, his
 		found = append(found, entry)
 	}
 	return found, nil
+}
+
+// Unmark makes objects of a release those of an item without one: its label takes the place
+// of the marks of the release. Whoever has taken an object over since keeps it.
+func Unmark(ctx context.Context, store *records.Store, found apply.Inventory, name, label, item string) error {
+	o := &Operation{store: store, wish: Wish{Name: name, Namespace: store.Namespace, Item: item, Before: found}}
+	if err := o.deployedBefore(ctx); err != nil {
+		return err
+	}
+	errs := make([]error, len(o.previous))
+	parallel.Do(len(o.previous), func(i int) {
+		if errs[i] = o.unmark(ctx, o.previous[i], label); errs[i] != nil {
+			errs[i] = fmt.Errorf("label %s: %w", describe(o.previous[i].Object), errs[i])
+		}
+	})
+	return several.Errors(compact(errs)).OrNil()
+}
+
+func (o *Operation) unmark(ctx context.Context, object apply.Object, label string) error {
+	for attempt := 1; ; attempt++ {
+		live, err := o.get(ctx, object)
+		if err != nil || live == nil || !owned(live, o.wish.Name, o.wish.Namespace) || !o.mayRemove(live) {
+			return err
+		}
+		patch, err := ownership.Transfer(live, label, o.wish.Item)
+		if err == nil {
+			_, err = o.patch(ctx, object, patch)
+		}
+		if !apierrors.IsConflict(err) || attempt == attempts {
+			return err
+		}
+	}
 }
 
 // deployedBefore finds the places of what the item has deployed without a release, and of

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
 
@@ -88,5 +89,37 @@ func TestDissolved(t *testing.T) {
 	}
 	if cluster.Find("ConfigMap", "here", "a") == nil || cluster.Find("ConfigMap", "here", "precious") == nil {
 		t.Error("an object is gone")
+	}
+}
+
+// TestUnmark makes the objects of a release those of an item without one, but for those that
+// others have taken over.
+func TestUnmark(t *testing.T) {
+	cluster := installed(t, "a", "taken", "of-other")
+	store := storeOn(cluster)
+	history, err := store.History(t.Context(), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := Inventory(t.Context(), store, "shop", "item", history)
+	if err != nil || len(found) != 3 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	change(cluster, "taken", labelled("two"))
+	change(cluster, "of-other", ofRelease("other"))
+	cluster.Fault = func(request memory.Request) memory.Fault {
+		if request.Name == "a" && request.Verb == "patch" {
+			cluster.Fault = nil
+			return memory.Fault{Meanwhile: func(object *unstructured.Unstructured) { object.SetFinalizers([]string{"acme.example/guard"}) }}
+		}
+		return memory.Fault{}
+	}
+	if err := Unmark(t.Context(), store, found, "shop", ownership.HelmLabel, "item"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a": "item item", "taken": "item two, release shop", "of-other": "release other"} {
+		if got := ownersOf(cluster.Find("ConfigMap", "here", name)); got != want {
+			t.Errorf("%s is of %q, want %q", name, got, want)
+		}
 	}
 }
