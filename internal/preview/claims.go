@@ -35,6 +35,15 @@ func (o *outlook) Yields(holder string, object corev1.ObjectReference) bool {
 	return true
 }
 
+// Leaves implements rollout.Outlook.
+func (o *outlook) Leaves(item string) bool {
+	if t := o.taskOf(item); t != nil {
+		return t.removal
+	}
+	stored := o.live.deployItem(item)
+	return stored != nil && stored.DeletionTimestamp != nil
+}
+
 // settleClaims compares those items again that take over what another item still wants.
 func (c *comparison) settleClaims(ctx context.Context) {
 	var again []*task

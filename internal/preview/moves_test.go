@@ -176,6 +176,38 @@ func recording(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	return item
 }
 
+// TestLeaves: who is on the way out, so that a release can be taken over.
+func TestLeaves(t *testing.T) {
+	deleted := listing("two", "a")
+	deleted.DeletionTimestamp = &metav1.Time{}
+	for _, test := range []struct {
+		reason string
+		holder *task
+		stored *v1alpha1.DeployItem
+		want   bool
+	}{
+		{"it goes in the same job", going("two"), nil, true},
+		{"it stays", wants("two"), nil, false},
+		{"an item of another root is being deleted", nil, deleted, true},
+		{"an item of another root stays", nil, listing("two", "a"), false},
+		{"there is no such item", nil, nil, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			asking := wants("one")
+			c := &comparison{Previewer: &Previewer{}, live: live{}, tasks: []*task{asking}}
+			if test.holder != nil {
+				c.tasks = append(c.tasks, test.holder)
+			}
+			if test.stored != nil {
+				c.live = liveTrees([]*inspect.Node{neighbor("two", test.stored)})
+			}
+			if got := (&outlook{comparison: c, task: asking}).Leaves("two"); got != test.want {
+				t.Errorf("it leaves: %t", got)
+			}
+		})
+	}
+}
+
 // TestYields: who lets an object go, as far as is known, and again when everything is.
 func TestYields(t *testing.T) {
 	a := corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a"}

@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
 	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/deploy/rollout"
 )
 
 // operationJob is the job of an item, as far as an operation on its release has to do with
@@ -25,7 +26,7 @@ type operationJob struct {
 
 // Yields implements release.Others.
 func (j operationJob) Yields(ctx context.Context, live *unstructured.Unstructured) (bool, string, error) {
-	return yields(ctx, live, j.Name, j.of.store(j.of.work.connection), itemOwner{j.Item})
+	return yields(ctx, live, j.Item, j.of.store(j.of.work.connection), ownersInJob{j.Item})
 }
 
 // Keep implements release.Others.
@@ -41,47 +42,68 @@ func (j operationJob) Keep(ctx context.Context, kept apply.Inventory) error {
 	return j.Record(ctx, j.of.withBefore(statusOf(nil), append(workloads, kept...)))
 }
 
-// owners tell of the owner of an object whether it lets the object go.
+// owners tell of other items of the namespace, who may be the owners of objects and releases.
 type owners interface {
+	// yields reports whether an item lets an object go.
 	yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error)
-	// isOwn reports whether an owner is the item that asks.
-	isOwn(uid, namespacedName string) bool
-	// inNamespace returns the name of an item of the same namespace.
-	inNamespace(namespacedName string) (name string, same bool)
+	// leaves reports whether an item is on its way out.
+	leaves(ctx context.Context, item string) (bool, error)
 }
 
-// itemOwner answers for an item with a job.
-type itemOwner struct{ *deployer.Item }
+// ownersInJob are the other items as a job of an item sees them.
+type ownersInJob struct{ *deployer.Item }
 
-func (o itemOwner) yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error) {
+func (o ownersInJob) yields(ctx context.Context, item string, object corev1.ObjectReference) (bool, error) {
 	return o.Yields(ctx, item, object)
 }
 
-func (o itemOwner) isOwn(uid, _ string) bool { return uid == string(o.UID) }
+func (o ownersInJob) leaves(ctx context.Context, item string) (bool, error) {
+	// What an item of a chart wants is not known, so it lets only then anything go.
+	return o.Yields(ctx, item, corev1.ObjectReference{})
+}
 
-func (o itemOwner) inNamespace(namespacedName string) (string, bool) {
-	return strings.CutPrefix(namespacedName, o.Namespace+"/")
+// ownersInPlan are the other items as a plan sees them.
+type ownersInPlan struct{ rollout.Outlook }
+
+func (o ownersInPlan) yields(_ context.Context, item string, object corev1.ObjectReference) (bool, error) {
+	return o.Yields(item, object), nil
+}
+
+func (o ownersInPlan) leaves(_ context.Context, item string) (bool, error) {
+	return o.Leaves(item), nil
+}
+
+// planned is what a plan knows of other items.
+type planned struct {
+	release.Alone
+	item  *deployer.Item
+	ask   owners
+	store *records.Store
+}
+
+// Yields implements release.Others.
+func (p planned) Yields(ctx context.Context, live *unstructured.Unstructured) (bool, string, error) {
+	return yields(ctx, live, p.item, p.store, p.ask)
 }
 
 // yields reports whether the owners of an object let it go: those whose labels it bears, or
 // the one of the release whose marks it bears. The labels come first: not everybody who takes
 // an object over takes the marks of its release away.
-func yields(ctx context.Context, live *unstructured.Unstructured, self string, store *records.Store, ask owners) (bool, string, error) {
-	object := corev1.ObjectReference{APIVersion: live.GetAPIVersion(), Kind: live.GetKind(), Namespace: live.GetNamespace(), Name: live.GetName()}
-	labelled := ownership.Others(live, self)
+func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, store *records.Store, ask owners) (bool, string, error) {
+	labelled := ownership.Others(live, self.Name)
 	for _, item := range labelled {
-		if yields, err := ask.yields(ctx, item, object); !yields || err != nil {
+		if yields, err := ask.yields(ctx, item, referenceTo(live)); !yields || err != nil {
 			return false, "DeployItem " + item, err
 		}
 	}
 	if len(labelled) > 0 {
 		return true, "", nil
 	}
-	return yieldsRelease(ctx, live, object, store, ask)
+	return yieldsRelease(ctx, live, self, store, ask)
 }
 
 // yieldsRelease asks the owner of the release whose marks an object bears.
-func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, object corev1.ObjectReference, store *records.Store, ask owners) (bool, string, error) {
+func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, store *records.Store, ask owners) (bool, string, error) {
 	name, namespace, marked := release.Of(live)
 	if !marked {
 		return false, "", nil
@@ -98,25 +120,28 @@ func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, object 
 	if last.Owner == "" {
 		return false, described, nil
 	}
-	if ask.isOwn(last.Owner, last.OwnerName) {
+	if last.Owner == string(self.UID) {
 		return true, "", nil
 	}
-	item, same := ask.inNamespace(last.OwnerName)
+	item, same := strings.CutPrefix(last.OwnerName, self.Namespace+"/")
 	if !same {
 		return false, fmt.Sprintf("DeployItem %s (%s)", last.OwnerName, described), nil
 	}
-	yields, err := ask.yields(ctx, item, object)
+	yields, err := ask.yields(ctx, item, referenceTo(live))
 	return yields, fmt.Sprintf("DeployItem %s (%s)", item, described), err
 }
 
 // leaves reports whether the item that has written a record is on its way out.
-func leaves(ctx context.Context, last *records.Record, ask owners) (bool, error) {
-	item, same := ask.inNamespace(last.OwnerName)
+func leaves(ctx context.Context, last *records.Record, self *deployer.Item, ask owners) (bool, error) {
+	item, same := strings.CutPrefix(last.OwnerName, self.Namespace+"/")
 	if !same {
 		return false, nil
 	}
-	// What an item of a chart wants is not known, so it lets only then anything go.
-	return ask.yields(ctx, item, corev1.ObjectReference{})
+	return ask.leaves(ctx, item)
+}
+
+func referenceTo(object *unstructured.Unstructured) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
 // awayJob is the job of an item on an earlier cluster, where nobody takes anything over.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/ownership"
@@ -32,9 +33,14 @@ func (k known) yields(_ context.Context, item string, _ corev1.ObjectReference) 
 	return k[item], nil
 }
 
-func (known) isOwn(uid, _ string) bool { return uid == "uid-me" }
+func (k known) leaves(_ context.Context, item string) (bool, error) { return k[item], nil }
 
-func (known) inNamespace(name string) (string, bool) { return strings.CutPrefix(name, "ns/") }
+// asking is an item that asks.
+func asking() *deployer.Item {
+	item := withStatus("")
+	item.Namespace, item.Name, item.UID = "ns", "me", "uid-me"
+	return item
+}
 
 // recordedRelease stores a release of an item.
 func recordedRelease(t *testing.T, cluster *memory.Cluster, name, uid, owner string) {
@@ -95,7 +101,7 @@ func TestYields(t *testing.T) {
 					return memory.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", nil)}
 				}
 			}
-			got, holder, err := yields(t.Context(), live, "me", &records.Store{Cluster: cluster, Namespace: "here"}, test.known)
+			got, holder, err := yields(t.Context(), live, asking(), &records.Store{Cluster: cluster, Namespace: "here"}, test.known)
 			if test.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fails) {
 					t.Errorf("%v", err)
@@ -120,7 +126,7 @@ func TestLeaves(t *testing.T) {
 		{"the item is in another namespace", "other/going", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			if got, err := leaves(t.Context(), &records.Record{OwnerName: test.owner}, known{"going": true}); got != test.want || err != nil {
+			if got, err := leaves(t.Context(), &records.Record{OwnerName: test.owner}, asking(), known{"going": true}); got != test.want || err != nil {
 				t.Errorf("it leaves: %t, %v", got, err)
 			}
 		})

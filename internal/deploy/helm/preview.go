@@ -34,7 +34,7 @@ func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *
 		}
 		return rollout.PreviewItem(ctx, item, unattended{d.templates(config), on, found}, target.On(on), outlook)
 	}
-	return released{templates: d.templates(config), work: &work{connection: on, forced: mustCorrect(item)}}.preview(ctx, item, outlook)
+	return released{templates: d.templates(config), work: &work{connection: on, forced: mustCorrect(item), foreseen: ownersInPlan{outlook}}}.preview(ctx, item, outlook)
 }
 
 // PreviewRemoval returns what a removal of an item would make of each object on a cluster:
@@ -130,7 +130,7 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 	if wish.Before, err = s.templates.Recorded(item); err != nil {
 		return forecast, err
 	}
-	found, err := release.Preview(ctx, store, wish, release.Alone{}, history, action)
+	found, err := release.Preview(ctx, store, wish, planned{item: item, ask: s.work.foreseen, store: store}, history, action)
 	if err != nil {
 		return forecast, err
 	}

@@ -69,7 +69,7 @@ func (w *work) owners(item *deployer.Item) owners {
 	if w.foreseen != nil {
 		return w.foreseen
 	}
-	return itemOwner{item}
+	return ownersInJob{item}
 }
 
 // settle notes that the release is as it should be, and whether this job has made it so.

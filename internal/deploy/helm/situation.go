@@ -26,7 +26,7 @@ func (s released) decide(ctx context.Context, item *deployer.Item, history []*re
 	situation := situationOf(history, marks, s.Now())
 	situation.Known, situation.Asked = hasDeployed(item), s.work.forced || s.config.upgrade.Always
 	if situation.Others && situation.Known {
-		leaves, err := leaves(ctx, history[len(history)-1], s.work.owners(item))
+		leaves, err := leaves(ctx, history[len(history)-1], item, s.work.owners(item))
 		if err != nil {
 			return "", fmt.Errorf("find out whether release %s/%s can be taken over: %w", s.config.Namespace, s.config.Name, err)
 		}

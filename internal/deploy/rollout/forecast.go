@@ -35,6 +35,10 @@ type Outlook interface {
 	// Planned returns what the same job makes of an object before the item exports
 	// anything; false if nothing.
 	Planned(on target.Cluster, object corev1.ObjectReference) (diff.Object, bool)
+	// Yields reports whether another item of the namespace, the holder, lets an object go.
+	Yields(holder string, object corev1.ObjectReference) bool
+	// Leaves reports whether another item of the namespace is on its way out.
+	Leaves(item string) bool
 }
 
 // read works out the values that an item would hand on.

@@ -35,6 +35,12 @@ func (a alone) Planned(_ target.Cluster, reference corev1.ObjectReference) (diff
 	return diff.Object{}, false
 }
 
+// Yields implements Outlook.
+func (alone) Yields(string, corev1.ObjectReference) bool { return false }
+
+// Leaves implements Outlook.
+func (alone) Leaves(string) bool { return false }
+
 // TestForecastOfExports: what an item would export after its job, and why nobody can tell.
 func TestForecastOfExports(t *testing.T) {
 	const name = "name: a"
