@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -111,6 +110,8 @@ func New[T any](background context.Context, options Options) *Pool[T] {
 // Fetch returns the result of work for a version of an object. If there is none, the
 // work is begun, and the error is ErrPending; so it is as long as the work goes on.
 // A result is handed out once. Work for an older version is given up.
+//
+// The work turns its panics into errors itself: only the caller knows how they are reported.
 func (p *Pool[T]) Fetch(key types.NamespacedName, version Version, work func(context.Context) (T, error)) (T, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -217,7 +218,7 @@ func (p *Pool[T]) beside(work func()) {
 // run carries a task out and notes its result.
 func (p *Pool[T]) run(ctx context.Context, t *task[T]) {
 	limited, cancel := context.WithTimeout(ctx, p.options.Longest)
-	value, err := protect(limited, t.work)
+	value, err := t.work(limited)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrMadeRoom) {
 		// What the work says of its end is that it was ended; why, it does not know.
 		err = ErrMadeRoom
@@ -327,26 +328,6 @@ func (p *Pool[T]) before(a, b *task[T]) bool {
 	}
 	return a.began.Before(b.began)
 }
-
-// protect turns a panic into an error: it must end neither the process nor the place.
-func protect[T any](ctx context.Context, work func(context.Context) (T, error)) (value T, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = &PanicError{Stack: string(debug.Stack())}
-		}
-	}()
-	return work(ctx)
-}
-
-// PanicError says that the work broke down. What it was called with may be in the
-// cause of a panic, so that this is not told.
-type PanicError struct {
-	// Stack is for a log.
-	Stack string
-}
-
-// Error implements error.
-func (*PanicError) Error() string { return "the work broke down; the log has the details" }
 
 // Counts tells how much waits, runs and can be fetched.
 func (p *Pool[T]) Counts() string {

@@ -164,6 +164,26 @@ func (m *memory) wroteSecret(object *corev1.Secret) {
 	m.secrets[object.Name] = plan.FactsOf(object)
 }
 
+// knows returns the Secrets with our label, if all of them are known in the version that a
+// cache shows, and no others: then none has to be read.
+func (m *memory) knows(cached *metav1.PartialObjectMetadataList) (known map[string]plan.Secret, complete bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	known = map[string]plan.Secret{}
+	for i := range cached.Items {
+		found := &cached.Items[i]
+		if !plan.Ours(found) {
+			continue
+		}
+		facts, exists := m.secrets[found.Name]
+		if !exists || facts.Version != found.ResourceVersion {
+			return nil, false
+		}
+		known[found.Name] = facts
+	}
+	return known, m.read && len(known) == len(m.secrets)
+}
+
 // ownSecrets are those that we have made, as they are now.
 func (m *memory) ownSecrets() map[string]plan.Secret {
 	m.mutex.Lock()

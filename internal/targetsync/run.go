@@ -266,23 +266,10 @@ func (r *run) observe(ctx context.Context, w *plan.World) error {
 
 // ownSecrets returns those that have our label, from memory if that is up to date.
 func (r *run) ownSecrets(ctx context.Context, cached *metav1.PartialObjectMetadataList) (map[string]plan.Secret, error) {
-	r.memory.mutex.Lock()
-	known, same := map[string]plan.Secret{}, 0
-	for i := range cached.Items {
-		found := &cached.Items[i]
-		if facts, ok := r.memory.secrets[found.Name]; ok && plan.Ours(found) && facts.Version == found.ResourceVersion {
-			known[found.Name] = facts
-			same++
-		} else if plan.Ours(found) {
-			same = -len(cached.Items)
-		}
-	}
-	complete := same == len(r.memory.secrets) && r.memory.read
-	r.memory.mutex.Unlock()
-	if complete {
+	if known, complete := r.memory.knows(cached); complete {
 		return known, nil
 	}
-	known = map[string]plan.Secret{}
+	known := map[string]plan.Secret{}
 	page := client.ListOptions{Namespace: r.sync.Namespace, Limit: pageSize}
 	client.MatchingLabels{v1alpha1.TargetSyncLabel: v1alpha1.TargetSyncLabelValue}.ApplyToList(&page)
 	for {
