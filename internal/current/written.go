@@ -72,15 +72,16 @@ func (w *Written) Await(ctx context.Context, live client.Reader, object client.O
 	if !ask {
 		return Behind{pause}
 	}
-	now, ok := reflect.New(reflect.TypeOf(object).Elem()).Interface().(client.Object)
+	// The types of the API have the names of their kinds.
+	kind, key := reflect.TypeOf(object).Elem(), client.ObjectKeyFromObject(object)
+	now, ok := reflect.New(kind).Interface().(client.Object)
 	if !ok {
-		return fmt.Errorf("%T is not an object of the API", object)
+		return fmt.Errorf("%s %s is not an object of the API", kind.Name(), key)
 	}
-	key := client.ObjectKeyFromObject(object)
 	err := live.Get(ctx, key, now)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("read %T %s, which the cache shows in an old version: %w", object, key, err)
+		return fmt.Errorf("read %s %s, which the cache shows in an old version: %w", kind.Name(), key, err)
 	case err != nil, now.GetUID() != uid, versionOf(now) >= last:
 		// The cache will show its end, or the newer version.
 		return Behind{pause}

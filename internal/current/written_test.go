@@ -2,6 +2,7 @@ package current
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,5 +160,26 @@ func TestWrittenLasts(t *testing.T) {
 		if len(written.versions.known) != 1 {
 			t.Errorf("it remembers what is gone: %v", written.versions.known)
 		}
+	})
+}
+
+// TestAwaitNamesTheKind: an object that cannot be read is named by its kind.
+func TestAwaitNamesTheKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var written Written
+		written.Record(of("u", "10"))
+		nobody := &server{err: errNoAnswer}
+		for range 100 {
+			err := written.Await(t.Context(), nobody, of("u", "9"))
+			if pause, behind := PauseOf(err); behind {
+				time.Sleep(pause)
+				continue
+			}
+			if want := "read ConfigMap " + at.String() + ", which the cache shows in an old version: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			return
+		}
+		t.Error("the API server is not asked")
 	})
 }

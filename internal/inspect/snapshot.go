@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -62,7 +63,7 @@ func (s *Snapshot) Add(object runtime.Object) error {
 	case *corev1.Event:
 		s.Events = append(s.Events, object)
 	default:
-		return fmt.Errorf("unexpected %T in a snapshot", object)
+		return fmt.Errorf("a snapshot takes no objects of kind %s", reflect.Indirect(reflect.ValueOf(object)).Type().Name())
 	}
 	return nil
 }

@@ -322,14 +322,18 @@ func (r *Reconciler) annotate(ctx context.Context, child client.Object, key, val
 	if child.GetAnnotations()[key] == value {
 		return nil
 	}
+	kind, err := r.Client.GroupVersionKindFor(child)
+	if err != nil {
+		return fmt.Errorf("annotate %s/%s: %w", child.GetNamespace(), child.GetName(), err)
+	}
 	before, ok := child.DeepCopyObject().(client.Object)
 	changed, isToo := child.DeepCopyObject().(client.Object)
 	if !ok || !isToo {
-		return fmt.Errorf("%T is no object", child)
+		return fmt.Errorf("annotate %s %s/%s: it is not an object of the API", kind.Kind, child.GetNamespace(), child.GetName())
 	}
 	changed.SetAnnotations(merged(child.GetAnnotations(), key, value))
 	if err := r.Client.Patch(ctx, changed, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("annotate %T %s/%s: %w", child, child.GetNamespace(), child.GetName(), err)
+		return fmt.Errorf("annotate %s %s/%s: %w", kind.Kind, child.GetNamespace(), child.GetName(), err)
 	}
 	return nil
 }

@@ -54,12 +54,25 @@ func newPanic(cause any) *Panic {
 		// It came from a goroutine of its own, whose frames are not among ours.
 		cause, came, stack = other.Cause, other.Came, other.Stack
 	}
-	what := fmt.Sprintf("panic with a %T", cause)
+	what := "panic with " + thrown(cause)
 	var fault runtime.Error
 	if err, ok := cause.(error); ok && errors.As(err, &fault) {
 		what = fault.Error()
 	}
 	return &Panic{Problem: what + place(came), Stack: string(stack)}
+}
+
+// thrown says what was thrown, in words and without its value.
+func thrown(cause any) string {
+	switch cause.(type) {
+	case string:
+		return "a string"
+	case error:
+		return "an error"
+	case bool, int, int32, int64, uint, uint32, uint64, float32, float64:
+		return "a number or boolean"
+	}
+	return "a value"
 }
 
 // place returns where in our code a panic came from.

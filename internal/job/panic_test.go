@@ -2,6 +2,7 @@ package job
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,9 +30,16 @@ func TestPanicTellsItsPlace(t *testing.T) {
 
 // TestPanicShowsNoValue: what is thrown may hold a secret.
 func TestPanicShowsNoValue(t *testing.T) {
-	for _, thrown := range []any{"password", errors.New("password"), map[string]string{"password": "password"}} {
-		if err := Protect(func() error { panic(thrown) }); strings.Contains(err.Error(), "password") || !strings.Contains(err.Error(), "panic with a ") {
-			t.Error(err)
+	for _, test := range []struct {
+		thrown any
+		want   string
+	}{
+		{"password", "panic with a string in internal/job."}, {errors.New("password"), "panic with an error in "}, {fmt.Errorf("read: %w", errors.New("password")), "panic with an error in "},
+		{map[string]string{"password": "password"}, "panic with a value in "}, {1234, "panic with a number or boolean in "},
+	} {
+		err := Protect(func() error { panic(test.thrown) })
+		if strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "1234") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %s", err, test.want)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func TestComparison(t *testing.T) {
 		{"texts", `{{ eq "a" "b" "a" }} {{ lt "a" "b" }} {{ le "b" "b" }}{{ gt "a" "b" }}`, "true true truefalse"},
 		{"nothing is equal to nothing only", `{{ eq .none nil }} {{ eq .none 1 }} {{ ne .none "" }}`, "true false true"},
 		{"booleans", `{{ eq true true }} {{ ne true false }}`, "true true"},
-		{"a text and a number", `{{ eq .text 12 }}`, "incompatible types for comparison: string and int"},
+		{"a text and a number", `{{ eq .text 12 }}`, "incompatible types for comparison: string and integer"},
 		{"an order of booleans", `{{ lt true false }}`, "incompatible types"},
 		{"an order of nothing", `{{ lt .none 1 }}`, "does not exist"},
 		{"maps", `{{ eq .map .map }}`, "use deepEqual"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +59,7 @@ type watchState struct {
 // newInformer makes informers whose requests are seen; see cache.Options.
 func (w *watches) newInformer(scheme *runtime.Scheme) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-		kind := fmt.Sprintf("%T", example)
+		kind := reflect.Indirect(reflect.ValueOf(example)).Type().Name()
 		if gvk, err := apiutil.GVKForObject(example, scheme); err == nil {
 			kind = gvk.Kind
 		}

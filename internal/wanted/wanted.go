@@ -49,11 +49,11 @@ var numbers = conversion.EqualitiesOrDie(number.Same)
 func Same(a, b any) (bool, error) {
 	first, err := json.Marshal(a)
 	if err != nil {
-		return false, fmt.Errorf("encode %T: %w", a, err)
+		return false, fmt.Errorf("encode what is there: %w", err)
 	}
 	second, err := json.Marshal(b)
 	if err != nil {
-		return false, fmt.Errorf("encode %T: %w", b, err)
+		return false, fmt.Errorf("encode what is desired: %w", err)
 	}
 	if bytes.Equal(first, second) {
 		// Most jobs change nothing.

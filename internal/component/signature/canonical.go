@@ -3,6 +3,7 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -108,7 +109,7 @@ func writeCanonical(out *bytes.Buffer, value any) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("normalise: a value of type %T is no JSON", value)
+	return errors.New("normalise: a value is neither an object, an array, a string, a number, a boolean nor null")
 }
 
 func writeText(out *bytes.Buffer, text string) {

@@ -36,6 +36,8 @@ func (r *renderer) explain(err error, p *program) *Error {
 	locate(e)
 	if cause := errors.Unwrap(executed.Err); cause != nil {
 		e.Message = withCause(e, cause)
+	} else {
+		e.Message = inWords(e.Message)
 	}
 	if p.computed && !r.known(p.Text) {
 		// The text was computed, and so was its error.
@@ -46,6 +48,32 @@ func (r *renderer) explain(err error, p *program) *Error {
 		}
 	}
 	return e
+}
+
+// goTypes are the places where a message of text/template names a type of Go, and what stands
+// there instead: readers know YAML, and the type is often that of anything.
+var goTypes = []struct {
+	place *regexp.Regexp
+	words string
+}{
+	{regexp.MustCompile(`can't evaluate field (\S+) in type .+$`), "can't evaluate field $1: the value has no fields"},
+	{regexp.MustCompile(`nil pointer evaluating (?:interface \{\}|\S+)\.(\S+)`), "can't evaluate field $1: the value does not exist"},
+	{regexp.MustCompile(`map\[string\](?:interface \{\}|any)`), "map"},
+	{regexp.MustCompile(`\[\](?:interface \{\}|any|string)`), "list"},
+	{regexp.MustCompile(`\b(?:interface \{\}|reflect\.Value)`), "value"},
+	{regexp.MustCompile(`\bjson\.Number\b`), "number"},
+}
+
+// inWords puts the types in a message of text/template into words.
+func inWords(message string) string {
+	head, said, found := strings.Cut(message, ">: ")
+	if !found {
+		return message
+	}
+	for _, t := range goTypes {
+		said = t.place.ReplaceAllString(said, t.words)
+	}
+	return head + ">: " + said
 }
 
 // locate finds the position in a message of text/template.

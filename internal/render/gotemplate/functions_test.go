@@ -125,7 +125,7 @@ func TestHostFunctions(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %#v\nwant %#v", got, want)
 	}
-	if _, err := config.Render(t.Context(), Source{Name: "t", Text: `{{ added now }}`}, nil); err == nil || !strings.Contains(err.Error(), "argument 1 of type time.Time cannot be used here") {
+	if _, err := config.Render(t.Context(), Source{Name: "t", Text: `{{ added now }}`}, nil); err == nil || !strings.Contains(err.Error(), "argument 1 of type time cannot be used here") {
 		t.Errorf("an argument that is no plain value: %v", err)
 	}
 }

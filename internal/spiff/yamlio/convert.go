@@ -2,6 +2,7 @@ package yamlio
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -44,7 +45,7 @@ func FromGo(v any, data bool) (value.Value, error) {
 	case value.Value:
 		return v, nil
 	}
-	return nil, fmt.Errorf("data of type %T is not supported", v)
+	return nil, errors.New("data must be strings, numbers, booleans, lists and maps of them, or nothing")
 }
 
 // fromUnsigned makes a float of what is too large for an integer.

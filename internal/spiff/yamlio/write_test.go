@@ -141,9 +141,9 @@ func TestGoData(t *testing.T) {
 		data   any
 		want   string
 	}{
-		{"a channel is no data, and where it is", map[string]any{"a": []any{1, make(chan int)}}, "a: [1]: data of type chan int is not supported"},
-		{"a map with other keys", map[int]any{1: 1}, "data of type map[int]interface {} is not supported"},
-		{"a type of its own", struct{}{}, "data of type struct {} is not supported"},
+		{"a channel is no data, and where it is", map[string]any{"a": []any{1, make(chan int)}}, "a: [1]: data must be strings, numbers, booleans, lists and maps of them, or nothing"},
+		{"a map with other keys", map[int]any{1: 1}, "data must be strings, numbers, booleans, lists and maps of them, or nothing"},
+		{"a type of its own", struct{}{}, "data must be strings, numbers, booleans, lists and maps of them, or nothing"},
 	}
 	for _, test := range failures {
 		t.Run(test.reason, func(t *testing.T) {

@@ -36,7 +36,7 @@ func TypeName(value any) string {
 	case map[string]any:
 		return "object"
 	}
-	return fmt.Sprintf("%T", value)
+	return "value of another kind"
 }
 
 // article puts an article in front of the name of a type.
@@ -92,7 +92,7 @@ func bounded(value any, level, levels int) error {
 		}
 		return firstBeyond(value, level, levels)
 	}
-	return fmt.Errorf("a value of the Go type %T cannot be checked: it is not plain", value)
+	return errors.New("a value cannot be checked: it is neither an object, an array, a string, a number, a boolean nor null")
 }
 
 // firstBeyond looks into an object or list. Of several elements beyond the limits it

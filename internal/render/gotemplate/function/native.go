@@ -77,7 +77,7 @@ func arguments(name string, function reflect.Type, args []any) ([]reflect.Value,
 		}
 		value, ok := operand.Converted(arg, want)
 		if !ok {
-			return nil, &failure.CallError{Name: name, Reason: fmt.Sprintf("wrong type for value %d; expected %s; got %s", i+1, want, operand.TypeName(arg))}
+			return nil, &failure.CallError{Name: name, Reason: fmt.Sprintf("wrong type for value %d; expected %s; got %s", i+1, operand.NameOf(want), operand.TypeName(arg))}
 		}
 		in[i] = value
 	}

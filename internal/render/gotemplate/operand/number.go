@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"time"
 
 	"go.landscaper.dev/internal/number"
 	"go.landscaper.dev/internal/render/gotemplate/failure"
@@ -148,7 +149,7 @@ func isNil(v reflect.Value) bool {
 }
 
 func incomparable(a, b any) error {
-	return &failure.CallError{Reason: fmt.Sprintf("incompatible types for comparison: %s and %s", TypeOf(a), TypeName(b))}
+	return &failure.CallError{Reason: fmt.Sprintf("incompatible types for comparison: %s and %s", TypeName(a), TypeName(b))}
 }
 
 // Ne tells whether two values differ.
@@ -259,10 +260,47 @@ func TypeOf(value any) string {
 
 // TypeName is the type of a value in messages.
 func TypeName(value any) string {
-	if value == nil {
+	switch value := value.(type) {
+	case nil:
 		return "nil"
+	case json.Number:
+		if number.IsInteger(value) {
+			return "integer"
+		}
 	}
-	return fmt.Sprintf("%T", value)
+	return NameOf(reflect.TypeOf(value))
+}
+
+// NameOf is what messages call a type: what it is in YAML, not in Go.
+func NameOf(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[json.Number]():
+		return "number"
+	case reflect.TypeFor[File]():
+		return "file"
+	case reflect.TypeFor[time.Time]():
+		return "time"
+	case reflect.TypeFor[time.Duration]():
+		return "duration"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "integer"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Map:
+		return "map"
+	case reflect.Slice, reflect.Array:
+		return "list"
+	case reflect.Func:
+		return "function"
+	}
+	return "object"
 }
 
 // TypeIs compares a type; an integer has two.
