@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,6 +14,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
 	"go.landscaper.dev/internal/job/published"
@@ -33,6 +33,10 @@ type Plan struct {
 	Groups []Group
 	// ClusterOf returns the cluster of another Target.
 	ClusterOf func(ctx context.Context, targetName string) (target.Cluster, error)
+	// Family are those who may want the objects; nil if nobody is asked.
+	Family Family
+	// Leaving says that the item goes itself, so that it cannot keep anything.
+	Leaving bool
 	// Wake is called when there is news.
 	Wake func()
 }
@@ -54,6 +58,8 @@ type Deletion struct {
 	steps []*step
 	begun bool
 	gone  []corev1.ObjectReference
+	// claims are what others want, as it was when the deletion went on last.
+	claims *ownership.Claims
 }
 
 // step is a group with its objects.
@@ -107,10 +113,13 @@ func (d *Deletion) Left() int {
 
 // Continue goes as far as it can and returns what it waits for.
 //
-// All objects are prepared before the first step deletes anything, so that a preparation
-// that fails leaves everything in its place.
+// It is decided of all objects what becomes of them, and they are prepared, before the first
+// step deletes anything, so that what fails leaves everything in its place.
 func (d *Deletion) Continue(ctx context.Context) ([]string, error) {
 	if err := d.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.judge(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.prepare(ctx); err != nil {
@@ -120,7 +129,6 @@ func (d *Deletion) Continue(ctx context.Context) ([]string, error) {
 		if err := d.list(ctx, step); err != nil {
 			return nil, err
 		}
-		d.see(ctx, step)
 		waiting, err := d.remove(ctx, step)
 		if err != nil || len(waiting) > 0 {
 			return waiting, err
@@ -188,14 +196,14 @@ func (d *Deletion) prepare(ctx context.Context) error {
 	var todo []*doomed
 	for _, step := range d.steps {
 		for _, object := range step.objects {
-			if !object.prepared {
+			if !object.prepared && !object.gone && !object.kept {
 				todo = append(todo, object)
 			}
 		}
 	}
 	errs := make([]error, len(todo))
 	parallel.Do(len(todo), func(i int) {
-		if errs[i] = todo[i].prepare(ctx, d.plan.Owner); errs[i] != nil {
+		if errs[i] = todo[i].prepare(ctx, d); errs[i] != nil {
 			errs[i] = fmt.Errorf("prepare the deletion of %s: %w", todo[i].describe(), errs[i])
 		}
 	})
@@ -205,37 +213,39 @@ func (d *Deletion) prepare(ctx context.Context) error {
 // remove removes the objects of a step.
 func (d *Deletion) remove(ctx context.Context, step *step) ([]string, error) {
 	errs := make([]error, len(step.objects))
-	var mutex sync.Mutex
 	parallel.Do(len(step.objects), func(i int) {
 		object := step.objects[i]
-		if object.done {
+		if object.done || object.kept {
 			return
 		}
-		if err := object.advance(ctx, d.plan); err != nil {
+		if err := object.advance(ctx, d); err != nil {
 			errs[i] = job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "delete "+object.describe())
-			return
-		}
-		if object.gone {
-			// Each object has a goroutine of its own and is not shared; the list of those
-			// that are gone is.
-			mutex.Lock()
-			defer mutex.Unlock()
-			object.done = true
-			if !object.foreign {
-				d.gone = append(d.gone, object.entry.Resource)
-			}
 		}
 	})
+	for _, object := range step.objects {
+		d.note(object)
+	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	var waiting []string
 	for _, object := range step.objects {
-		if !object.gone {
+		if !object.gone && !object.kept {
 			waiting = append(waiting, "the end of "+object.describe()+keeper(object.left))
 		}
 	}
 	return waiting, nil
+}
+
+// note keeps that an object is gone.
+func (d *Deletion) note(object *doomed) {
+	if !object.gone || object.done {
+		return
+	}
+	object.done = true
+	if !object.foreign {
+		d.gone = append(d.gone, object.entry.Resource)
+	}
 }
 
 // list finds all objects of a group that deletes all. It is done once, when the turn

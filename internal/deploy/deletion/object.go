@@ -16,6 +16,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
 )
 
@@ -30,7 +31,12 @@ type doomed struct {
 	foreign bool
 	// prepared says that everything is done that comes before the deletion.
 	prepared bool
-	// seen is the object as it was read just before its deletion, or nil.
+	// judged says that it is decided that the object is removed, and kept that it is not for
+	// the moment.
+	judged, kept bool
+	// by is what it was judged by.
+	by *ownership.Claims
+	// seen is the object as it was read or written last before its deletion, or nil.
 	seen *unstructured.Unstructured
 	// left is what the API server said is left of the object.
 	left  *unstructured.Unstructured
@@ -67,7 +73,7 @@ func (o *doomed) find(ctx context.Context) error {
 }
 
 // prepare sets the annotations and merges the patch that come before the deletion.
-func (o *doomed) prepare(ctx context.Context, owner Owner) error {
+func (o *doomed) prepare(ctx context.Context, d *Deletion) error {
 	if len(o.entry.AnnotateBeforeDelete) == 0 && o.entry.PatchBeforeDelete == nil {
 		o.prepared = true
 		return nil
@@ -75,21 +81,24 @@ func (o *doomed) prepare(ctx context.Context, owner Owner) error {
 	if err := o.find(ctx); err != nil || o.gone {
 		return err
 	}
-	ref := o.entry.Resource
-	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
-	if apierrors.IsNotFound(err) {
-		o.prepared = true
-		return nil
+	if o.seen == nil {
+		// It could not be read before, or somebody has changed it since.
+		if err := o.read(ctx); err != nil {
+			return o.anew(err)
+		}
+		if err := o.settle(ctx, d, d.claims); err != nil || o.gone || o.kept {
+			return err
+		}
 	}
-	if err != nil {
-		return o.anew(err)
-	}
-	changed, err := beforeDelete(live, o.entry)
+	changed, err := beforeDelete(o.seen, o.entry)
 	if err != nil {
 		return err
 	}
-	if changed != nil && o.mine(live, owner) {
-		if _, err := o.cluster.Update(ctx, o.mapping, changed, owner.FieldManager); err != nil && !apierrors.IsNotFound(err) {
+	if changed != nil {
+		stored, err := o.cluster.Update(ctx, o.mapping, changed, d.plan.Owner.FieldManager)
+		o.seen = stored
+		if err != nil && !apierrors.IsNotFound(err) {
+			o.seen = nil
 			return err
 		}
 	}
@@ -131,6 +140,10 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 // that this item has made. Only an object without the label is recognised by its recorded
 // identity, unless the policy asks for the label.
 func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
+	if len(ownership.Others(live, owner.Name)) > 0 {
+		// The label of another deployer is that of a newer owner: each takes away only its own.
+		return false
+	}
 	if item, marked := live.GetLabels()[owner.Label]; marked {
 		return item == owner.Name
 	}
@@ -140,34 +153,34 @@ func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 
 // advance goes as far as possible. A version that is not served any more is looked for
 // again with the next attempt.
-func (o *doomed) advance(ctx context.Context, plan Plan) error {
-	return o.anew(o.goOn(ctx, plan))
+func (o *doomed) advance(ctx context.Context, d *Deletion) error {
+	return o.anew(o.goOn(ctx, d))
 }
 
 // anew forgets where the object was if it is not served there any more.
 func (o *doomed) anew(err error) error {
 	if cluster.IsUnserved(err) {
 		o.close()
-		o.mapping, o.watch, o.left, o.seen = nil, nil, nil, nil
+		o.mapping, o.watch, o.left, o.seen, o.judged = nil, nil, nil, nil, false
 	}
 	return err
 }
 
-func (o *doomed) goOn(ctx context.Context, plan Plan) error {
+func (o *doomed) goOn(ctx context.Context, d *Deletion) error {
 	if o.gone {
 		return nil
 	}
 	if o.left == nil {
-		if err := o.request(ctx, plan.Owner); err != nil || o.gone {
+		if err := o.request(ctx, d); err != nil || o.gone || o.kept {
 			return err
 		}
 	}
 	if o.force {
-		if err := o.forceEnd(ctx, plan.Owner); err != nil || o.gone {
+		if err := o.forceEnd(ctx, d.plan.Owner); err != nil || o.gone {
 			return err
 		}
 	}
-	return o.look(ctx, plan.Wake)
+	return o.look(ctx, d.plan.Wake)
 }
 
 // deleteAttempts is how often an object is read again because somebody else changed it
@@ -180,7 +193,7 @@ const deleteAttempts = 8
 // was read are preconditions of the deletion, so that the API server itself refuses to delete
 // an object that another item has taken over since; it says so with a conflict, and the
 // object is read and judged again.
-func (o *doomed) request(ctx context.Context, owner Owner) error {
+func (o *doomed) request(ctx context.Context, d *Deletion) error {
 	if err := o.find(ctx); err != nil || o.gone {
 		return err
 	}
@@ -194,36 +207,32 @@ func (o *doomed) request(ctx context.Context, owner Owner) error {
 		}
 		return err
 	}
-	err := o.requestOwn(ctx, owner)
+	err := o.requestOwn(ctx, d)
 	for range deleteAttempts - 1 {
 		if apierrors.IsConflict(err) {
-			err = o.requestOwn(ctx, owner)
+			err = o.requestOwn(ctx, d)
 		}
 	}
 	return err
 }
 
-// requestOwn deletes the object in the version that was read, if it belongs to the item. An
+// requestOwn deletes the object in the version that was read, if it is to be removed. An
 // object of somebody else counts as gone.
-func (o *doomed) requestOwn(ctx context.Context, owner Owner) error {
-	ref, live := o.entry.Resource, o.seen
-	o.seen = nil
-	if live == nil {
-		var err error
-		live, err = o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
-		if apierrors.IsNotFound(err) {
-			o.gone = true
-			return nil
-		}
-		if err != nil {
+func (o *doomed) requestOwn(ctx context.Context, d *Deletion) error {
+	known := o.seen != nil
+	if !known {
+		if err := o.read(ctx); err != nil {
 			return err // the caller names the object
 		}
 	}
-	if !o.mine(live, owner) {
-		o.gone = true
-		return nil
+	if !known || o.by != d.claims {
+		// Others may have begun to want it since it was judged.
+		if err := o.settle(ctx, d, d.claims); err != nil || o.gone || o.kept {
+			return err
+		}
 	}
-	uid, version := live.GetUID(), live.GetResourceVersion()
+	uid, version := o.seen.GetUID(), o.seen.GetResourceVersion()
+	o.seen = nil
 	return o.delete(ctx, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
 }
 

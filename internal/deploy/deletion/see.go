@@ -10,12 +10,12 @@ import (
 // place is where one list shows objects.
 type place struct{ resource, namespace string }
 
-// see reads the objects of a step whose turn has come: several of one kind and namespace with
-// one list by the label of the item. What a list does not show is read one by one.
-func (d *Deletion) see(ctx context.Context, step *step) {
+// see reads objects: several of one kind and namespace with one list by the label of the item.
+// What a list does not show is read one by one.
+func (d *Deletion) see(ctx context.Context, todo []*doomed) {
 	at := map[place][]*doomed{}
-	for _, object := range step.objects {
-		if object.foreign || object.done || object.left != nil || d.plan.Owner.Label == "" {
+	for _, object := range todo {
+		if object.seen != nil || d.plan.Owner.Label == "" {
 			continue
 		}
 		// Whose kind cannot be found is told when the object is deleted.

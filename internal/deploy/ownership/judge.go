@@ -110,20 +110,42 @@ func (c *Claims) Heir(ctx context.Context, object corev1.ObjectReference) (*v1al
 	return heir, err
 }
 
+// Wants reports whether an item wants an object and stays.
+func (c *Claims) Wants(ctx context.Context, item *v1alpha1.DeployItem, object corev1.ObjectReference) (bool, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.ask(ctx); err != nil {
+		return false, err
+	}
+	for _, heir := range c.claiming(object) {
+		if heir.Name == item.Name {
+			return c.family.Stays(ctx, heir)
+		}
+	}
+	return false, nil
+}
+
+// claiming returns who lists an object.
+func (c *Claims) claiming(object corev1.ObjectReference) []*v1alpha1.DeployItem {
+	var heirs []*v1alpha1.DeployItem
+	for _, claim := range c.listed[kindAndName{groupOf(object.APIVersion), object.Kind, object.Name}] {
+		// A namespace in the manifest of an object without one has no effect.
+		if object.Namespace == "" || claim.namespace == object.Namespace {
+			heirs = append(heirs, claim.item)
+		}
+	}
+	return heirs
+}
+
 // heir returns who wants an object and stays, first those who have recorded it, then the first
 // by name.
 func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir *v1alpha1.DeployItem, recorded bool, err error) {
 	if err := c.ask(ctx); err != nil {
 		return nil, false, err
 	}
-	var heirs []*v1alpha1.DeployItem
-	records := map[*v1alpha1.DeployItem]bool{}
-	for _, claim := range c.listed[kindAndName{groupOf(object.APIVersion), object.Kind, object.Name}] {
-		// A namespace in the manifest of an object without one has no effect.
-		if object.Namespace == "" || claim.namespace == object.Namespace {
-			heirs = append(heirs, claim.item)
-			records[claim.item] = Records(claim.item, object) || c.leaving && isDone(claim.item)
-		}
+	heirs, records := c.claiming(object), map[*v1alpha1.DeployItem]bool{}
+	for _, heir := range heirs {
+		records[heir] = Records(heir, object) || c.leaving && isDone(heir)
 	}
 	slices.SortFunc(heirs, func(a, b *v1alpha1.DeployItem) int {
 		if records[a] != records[b] {

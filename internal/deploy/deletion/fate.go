@@ -1,0 +1,190 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/parallel"
+)
+
+// Family are the other items that may want what is to be removed.
+type Family interface {
+	ownership.Family
+	// Moved hears which item has become the owner of an object.
+	Moved(ctx context.Context, object string, to *v1alpha1.DeployItem)
+}
+
+// Kept returns the objects that are not removed for the moment: somebody else may want them.
+func (d *Deletion) Kept() []corev1.ObjectReference {
+	var kept []corev1.ObjectReference
+	for _, step := range d.steps {
+		for _, object := range step.objects {
+			if object.kept {
+				kept = append(kept, object.entry.Resource)
+			}
+		}
+	}
+	return kept
+}
+
+// judge decides what becomes of all objects before anything is prepared or deleted, and passes
+// on or releases those that are not to be removed: what goes first may be what others need.
+//
+// An object that cannot be read is judged when its turn comes.
+func (d *Deletion) judge(ctx context.Context) error {
+	d.claims = ownership.NewClaims(d.plan.Family, d.plan.Leaving)
+	var todo []*doomed
+	for _, step := range d.steps {
+		for _, object := range step.objects {
+			if !object.foreign && !object.judged && !object.gone && object.left == nil {
+				todo = append(todo, object)
+			}
+		}
+	}
+	d.see(ctx, todo)
+	errs := make([]error, len(todo))
+	parallel.Do(len(todo), func(i int) {
+		if errs[i] = todo[i].anew(todo[i].judge(ctx, d)); errs[i] != nil {
+			errs[i] = fmt.Errorf("decide what becomes of %s: %w", todo[i].describe(), errs[i])
+		}
+	})
+	for _, step := range d.steps {
+		for _, object := range step.objects {
+			d.note(object)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// judge looks at the object and decides what becomes of it.
+func (o *doomed) judge(ctx context.Context, d *Deletion) error {
+	if o.find(ctx) != nil || o.gone {
+		// Its turn tells what is wrong.
+		return nil
+	}
+	if o.seen == nil {
+		if err := o.read(ctx); err != nil {
+			return nil //nolint:nilerr // its turn tells it
+		}
+	}
+	return o.raced(ctx, d, o.settle(ctx, d, d.claims))
+}
+
+// raced settles an object again that somebody else has changed between the read and the write.
+func (o *doomed) raced(ctx context.Context, d *Deletion, err error) error {
+	for range deleteAttempts - 1 {
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		if err = o.read(ctx); err == nil {
+			err = o.settle(ctx, d, d.claims)
+		}
+	}
+	return err
+}
+
+// read reads the object; one that does not exist is gone.
+func (o *doomed) read(ctx context.Context) error {
+	ref := o.entry.Resource
+	live, err := o.cluster.Get(ctx, o.mapping, ref.Namespace, ref.Name)
+	if apierrors.IsNotFound(err) {
+		o.seen, o.gone = nil, true
+		return nil
+	}
+	o.seen = live
+	return err // the caller names the object
+}
+
+// settle decides what becomes of the object that was read, and does it unless that is the
+// deletion.
+func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Claims) error {
+	if o.gone {
+		return nil
+	}
+	fate, heir, err := claims.Judge(ctx, o.seen, o.entry.Resource, o.mine(o.seen, d.plan.Owner))
+	if err != nil {
+		return err // says what was asked
+	}
+	switch fate {
+	case ownership.Forget, ownership.Spare:
+		o.gone = true
+	case ownership.Inherit:
+		err = o.bequeath(ctx, d, heir)
+	case ownership.Keep:
+		err = o.keep(ctx, d.plan.Owner)
+	}
+	if err != nil {
+		o.seen = nil
+		return err
+	}
+	o.judged, o.by = true, claims
+	return nil
+}
+
+// bequeath makes another item the owner.
+//
+// That item may lose interest in the same moment, look at the object just before and leave it
+// alone as one of somebody else's. So it is asked once more: if it does not want the object
+// any more, this item takes that back.
+func (o *doomed) bequeath(ctx context.Context, d *Deletion, heir *v1alpha1.DeployItem) error {
+	if err := o.transfer(ctx, d.plan.Owner, ownership.ManifestLabel, heir.Name); err != nil || o.gone {
+		return err
+	}
+	now := ownership.NewClaims(d.plan.Family, d.plan.Leaving)
+	wants, err := now.Wants(ctx, heir, o.entry.Resource)
+	if err != nil {
+		return err // says what was asked
+	}
+	if !wants {
+		if err := o.transfer(ctx, d.plan.Owner, d.plan.Owner.Label, d.plan.Owner.Name); err != nil || o.gone {
+			return err
+		}
+		return o.settle(ctx, d, now)
+	}
+	o.gone = true
+	d.plan.Family.Moved(ctx, o.describe(), heir)
+	return nil
+}
+
+// transfer makes an item the owner of the object, in the version that was read.
+func (o *doomed) transfer(ctx context.Context, owner Owner, label, item string) error {
+	patch, err := ownership.Transfer(o.seen, label, item)
+	if err != nil {
+		return fmt.Errorf("encode the new owner: %w", err)
+	}
+	return o.patch(ctx, patch, owner)
+}
+
+// keep says on the object that the item does not want it any more.
+func (o *doomed) keep(ctx context.Context, owner Owner) error {
+	o.kept = true
+	if o.seen.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == owner.Name {
+		return nil
+	}
+	patch, err := ownership.Release(o.seen, owner.Name)
+	if err != nil {
+		return fmt.Errorf("encode the release: %w", err)
+	}
+	err = o.patch(ctx, patch, owner)
+	o.kept = err == nil && !o.gone
+	return err
+}
+
+func (o *doomed) patch(ctx context.Context, patch []byte, owner Owner) error {
+	ref := o.entry.Resource
+	stored, err := o.cluster.MergePatch(ctx, o.mapping, ref.Namespace, ref.Name, patch, owner.FieldManager)
+	if apierrors.IsNotFound(err) {
+		o.gone = true
+		return nil
+	}
+	if err == nil {
+		o.seen = stored
+	}
+	return err // the caller names the object
+}

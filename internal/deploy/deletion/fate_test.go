@@ -1,0 +1,315 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
+	"go.landscaper.dev/internal/deploy/target/memory"
+)
+
+// two is the item of these tests. Its label is the one of manifest items, as that of heirs.
+var two = Owner{Label: ownership.ManifestLabel, Name: "two"}
+
+// relatives are other items whose answers are given.
+type relatives struct {
+	others           []*v1alpha1.DeployItem
+	mayKeep, mayMove bool
+	// asked is how often they were asked, and changes is what happens after that many times.
+	asked   int
+	changes func(asked int, r *relatives)
+	err     error
+	moved   []string
+}
+
+func (r *relatives) Others(context.Context) ([]*v1alpha1.DeployItem, error) {
+	r.asked++
+	if r.changes != nil {
+		r.changes(r.asked, r)
+	}
+	return r.others, r.err
+}
+func (r *relatives) Stays(context.Context, *v1alpha1.DeployItem) (bool, error) { return true, nil }
+func (r *relatives) MayKeep(context.Context) (bool, error)                     { return r.mayKeep, r.err }
+func (r *relatives) MayMove(context.Context) (bool, error)                     { return r.mayMove, r.err }
+func (r *relatives) Moved(_ context.Context, object string, to *v1alpha1.DeployItem) {
+	r.moved = append(r.moved, object+" to "+to.Name)
+}
+
+// one is a manifest item that lists ConfigMaps, and has recorded them.
+func one(names ...string) *v1alpha1.DeployItem {
+	item := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{Name: "one"}}
+	item.Spec.Type = v1alpha1.ManifestDeployItemType
+	var manifests, records []string
+	for _, name := range names {
+		manifests = append(manifests, `{"manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"ns","name":"`+name+`"}}}`)
+		records = append(records, `{"resource":{"apiVersion":"v1","kind":"ConfigMap","namespace":"ns","name":"`+name+`"}}`)
+	}
+	item.Spec.Configuration = &runtime.RawExtension{Raw: []byte(`{"manifests":[` + strings.Join(manifests, ",") + `]}`)}
+	item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(`{"managedResources":[` + strings.Join(records, ",") + `]}`)}
+	return item
+}
+
+func ofTwo(name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	object.SetNamespace("ns")
+	object.SetName(name)
+	object.SetLabels(map[string]string{two.Label: two.Name})
+	return object
+}
+
+// deletionOf is the deletion of ConfigMaps that are on the cluster.
+func deletionOf(c *memory.Cluster, family Family, names ...string) *Deletion {
+	var inventory apply.Inventory
+	for _, name := range names {
+		inventory = append(inventory, recorded(ofTwo(name), deployer.ManagePolicy, c.Put(ofTwo(name)).GetUID()))
+	}
+	c.Counts()
+	return New(Plan{Cluster: c, Inventory: inventory, Owner: two, Family: family, Wake: func() {}})
+}
+
+func somebodyDeletes(t *testing.T, c *memory.Cluster, name string) {
+	t.Helper()
+	mapping, err := c.Mapping(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
+	if err == nil {
+		_, err = c.Delete(t.Context(), mapping, "ns", name, metav1.DeleteOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Counts()
+}
+
+// state says whose an object is.
+func state(c *memory.Cluster, name string) string {
+	object := c.Find("ConfigMap", "ns", name)
+	switch {
+	case object == nil:
+		return "gone"
+	case ownership.IsReleased(object):
+		return "released by " + object.GetAnnotations()[v1alpha1.ReleasedByAnnotation]
+	}
+	return "of " + object.GetLabels()[two.Label]
+}
+
+func TestFates(t *testing.T) {
+	label := func(key, value string) func(*unstructured.Unstructured) {
+		return func(object *unstructured.Unstructured) {
+			labels := object.GetLabels()
+			labels[key] = value
+			object.SetLabels(labels)
+		}
+	}
+	tests := []struct {
+		reason   string
+		family   *relatives
+		change   func(*unstructured.Unstructured)
+		want     string
+		kept     bool
+		requests map[string]int
+	}{
+		{"nobody wants it", &relatives{}, nil, "gone", false, map[string]int{"get": 1, "delete": 1}},
+		{"another item has it in its manifests", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, nil, "of one", false, map[string]int{"get": 1, "patch": 1}},
+		{"somebody may want it", &relatives{mayMove: true}, nil, "released by two", true, map[string]int{"get": 1, "patch": 1}},
+		{"it was released in an earlier job", &relatives{mayMove: true}, func(object *unstructured.Unstructured) {
+			object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two"})
+		}, "released by two", true, map[string]int{"get": 1}},
+		{"another item has taken it", &relatives{mayMove: true}, label(two.Label, "three"), "of three", false, map[string]int{"get": 1}},
+		{"an item of another deployer has taken it", &relatives{mayMove: true}, label(ownership.HelmLabel, "chart"), "of two", false, map[string]int{"get": 1}},
+		{"the label of another deployer names the item itself", &relatives{}, label(ownership.HelmLabel, "two"), "gone", false, map[string]int{"get": 1, "delete": 1}},
+		{"it is being deleted already", &relatives{others: []*v1alpha1.DeployItem{one("a")}, mayMove: true}, func(object *unstructured.Unstructured) {
+			object.SetFinalizers([]string{"acme.example/hold"})
+		}, "of two", false, map[string]int{"get": 1, "delete": 1, "watch": 1}},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.New()
+			d := deletionOf(c, test.family, "a")
+			uid := c.Find("ConfigMap", "ns", "a").GetUID()
+			if test.change != nil {
+				object := c.Find("ConfigMap", "ns", "a")
+				test.change(object)
+				c.Put(object)
+				if len(object.GetFinalizers()) > 0 {
+					somebodyDeletes(t, c, "a")
+				}
+			}
+			if _, err := d.Continue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := state(c, "a"); got != test.want {
+				t.Errorf("it is %s, want %s", got, test.want)
+			}
+			if object := c.Find("ConfigMap", "ns", "a"); object != nil && object.GetUID() != uid {
+				t.Error("it is another one")
+			}
+			if diff := cmp.Diff(test.requests, c.Counts()); diff != "" {
+				t.Errorf("requests, -want +got\n%s", diff)
+			}
+			if kept := len(d.Kept()) == 1; kept != test.kept || kept && len(d.Gone()) != 0 {
+				t.Errorf("kept: %v, gone: %v", d.Kept(), d.Gone())
+			}
+			if moved := test.want == "of one"; moved != slices.Equal(test.family.moved, []string{"ConfigMap ns/a to one"}) {
+				t.Errorf("moved: %v", test.family.moved)
+			}
+			// Again: what is decided needs no request.
+			if _, err := d.Continue(t.Context()); err != nil || len(c.Counts()) != 0 {
+				t.Errorf("another look makes requests: %v", err)
+			}
+			d.Close()
+		})
+	}
+}
+
+// TestFatesBeforeAnything: what is not removed is neither prepared nor touched otherwise, and it
+// is settled before the first object goes.
+func TestFatesBeforeAnything(t *testing.T) {
+	c, family := memory.New(), &relatives{others: []*v1alpha1.DeployItem{one("a", "b")}}
+	d := deletionOf(c, family, "a", "b", "c")
+	for i := range d.plan.Inventory {
+		d.plan.Inventory[i].AnnotateBeforeDelete = map[string]string{"going": "true"}
+		d.plan.Inventory[i].PatchBeforeDelete = &runtime.RawExtension{Raw: []byte(`{"data":{"going":"true"}}`)}
+	}
+	d.plan.Groups = []Group{{Types: []deployer.ResourceType{{APIVersion: "v1", Kind: "ConfigMap", Names: []string{"c"}}}}, {Nature: deployer.NamespacedResources, Force: true}}
+	var order []string
+	c.Fault = func(r memory.Request) memory.Fault {
+		if r.Verb != "get" && r.Verb != "list" {
+			order = append(order, r.Verb+" "+r.Name)
+		}
+		return memory.Fault{}
+	}
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 {
+		t.Fatal(waiting, err)
+	}
+	slices.Sort(order[:2])
+	if diff := cmp.Diff([]string{"patch a", "patch b", "update c", "delete c"}, order); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	for _, name := range []string{"a", "b"} {
+		object := c.Find("ConfigMap", "ns", name)
+		if state(c, name) != "of one" || object.GetAnnotations()["going"] != "" || object.Object["data"] != nil {
+			t.Errorf("%v", object)
+		}
+	}
+}
+
+// TestFatesInTrouble: others change the object in between, answers are lost, requests fail. In the
+// end, the object is where it belongs.
+func TestFatesInTrouble(t *testing.T) {
+	lost := errors.New("no answer")
+	heir := func() *relatives { return &relatives{others: []*v1alpha1.DeployItem{one("a")}} }
+	unknown := func() *relatives { return &relatives{mayMove: true} }
+	once := func(verb string, fault memory.Fault) func(memory.Request) memory.Fault {
+		return func(r memory.Request) memory.Fault {
+			if r.Verb != verb || verb == "" {
+				return memory.Fault{}
+			}
+			verb = ""
+			return fault
+		}
+	}
+	touch := func(object *unstructured.Unstructured) { object.Object["data"] = map[string]any{"x": "1"} }
+	take := func(object *unstructured.Unstructured) { object.SetLabels(map[string]string{two.Label: "three"}) }
+	tests := []struct {
+		reason string
+		family *relatives
+		fault  func(memory.Request) memory.Fault
+		want   string
+	}{
+		{"somebody changes it before the transfer", heir(), once("patch", memory.Fault{Meanwhile: touch}), "of one"},
+		{"somebody takes it before the transfer", heir(), once("patch", memory.Fault{Meanwhile: take}), "of three"},
+		{"the answer to the transfer is lost", heir(), once("patch", memory.Fault{After: lost}), "of one"},
+		{"the transfer fails", heir(), once("patch", memory.Fault{Before: lost}), "of one"},
+		{"somebody changes it before the release", unknown(), once("patch", memory.Fault{Meanwhile: touch}), "released by two"},
+		{"somebody takes it before the release", unknown(), once("patch", memory.Fault{Meanwhile: take}), "of three"},
+		{"the answer to the release is lost", unknown(), once("patch", memory.Fault{After: lost}), "released by two"},
+		{"the release fails", unknown(), once("patch", memory.Fault{Before: lost}), "released by two"},
+		{"the read fails", heir(), once("get", memory.Fault{Before: lost}), "of one"},
+		{"nobody can say who wants it", &relatives{others: []*v1alpha1.DeployItem{one("a")}, err: lost, changes: func(asked int, r *relatives) {
+			if asked > 1 {
+				r.err = nil
+			}
+		}}, nil, "of one"},
+		{"somebody takes it just before the deletion", &relatives{}, once("delete", memory.Fault{Meanwhile: take}), "of three"},
+		{"an heir appears just before the deletion", &relatives{changes: func(asked int, r *relatives) {
+			if asked > 1 {
+				r.others = []*v1alpha1.DeployItem{one("a")}
+			}
+		}}, once("delete", memory.Fault{Before: lost}), "of one"},
+		{"the heir loses interest during the transfer", &relatives{others: []*v1alpha1.DeployItem{one("a")}, changes: func(asked int, r *relatives) {
+			if asked > 1 {
+				r.others = nil
+			}
+		}}, nil, "gone"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.New()
+			d := deletionOf(c, test.family, "a")
+			c.Fault = test.fault
+			var err error
+			for range 3 {
+				if _, err = d.Continue(t.Context()); err == nil {
+					break
+				}
+				if c.Find("ConfigMap", "ns", "a") == nil {
+					t.Fatal("it is lost")
+				}
+			}
+			if got := state(c, "a"); err != nil || got != test.want {
+				t.Errorf("it is %s, %v, want %s", got, err, test.want)
+			}
+			// Another process, after a crash before the end was stored, finds the same.
+			again := New(d.plan)
+			if _, err := again.Continue(t.Context()); err != nil || state(c, "a") != test.want {
+				t.Errorf("then it is %s, %v", state(c, "a"), err)
+			}
+		})
+	}
+}
+
+// TestHeirDuringTheWait: an item may begin to want an object while the deletion waits for the end of
+// what goes before that.
+func TestHeirDuringTheWait(t *testing.T) {
+	c, family := memory.New(), &relatives{}
+	d := deletionOf(c, family, "a", "b")
+	object := c.Find("ConfigMap", "ns", "b")
+	object.SetFinalizers([]string{"acme.example/hold"})
+	c.Put(object)
+	d.plan.Groups = []Group{{Types: []deployer.ResourceType{{APIVersion: "v1", Kind: "ConfigMap", Names: []string{"b"}}}}, {Nature: deployer.NamespacedResources}}
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 1 {
+		t.Fatal(waiting, err)
+	}
+	family.others = []*v1alpha1.DeployItem{one("a")}
+	c.Remove("ConfigMap", "ns", "b")
+	if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 || state(c, "a") != "of one" {
+		t.Errorf("it waits for %v, %v, and the object is %s", waiting, err, state(c, "a"))
+	}
+	d.Close()
+}
+
+func TestPreviewOfMoves(t *testing.T) {
+	c := memory.New()
+	d := deletionOf(c, &relatives{others: []*v1alpha1.DeployItem{one("a")}}, "a", "b")
+	found, err := Preview(t.Context(), d.plan)
+	if err != nil || len(found) != 2 {
+		t.Fatal(found, err)
+	}
+	for _, object := range found {
+		if want := map[string]string{"a": "one", "b": ""}[object.Name]; object.MovesTo != want || object.Before == nil {
+			t.Errorf("%s moves to %q, want %q", object.Name, object.MovesTo, want)
+		}
+	}
+}
