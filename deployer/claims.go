@@ -140,6 +140,16 @@ func (i *Item) Yields(ctx context.Context, holderName string, object corev1.Obje
 	return ownership.KnownWants(holder) && !ownership.Lists(holder, object), nil
 }
 
+// IsNeighbor reports whether another item of the namespace exists and has the same cluster.
+func (i *Item) IsNeighbor(ctx context.Context, name string) (bool, error) {
+	other := &v1alpha1.DeployItem{}
+	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: name}, other)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return name != i.Name && i.sharesCluster(ctx, other), nil
+}
+
 // Keeps says which objects the item does not want any more and has kept, so that others may
 // take them over. With the end of the job, a condition says so; without any, it goes. The last
 // call of a job counts.

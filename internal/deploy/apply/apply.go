@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +15,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job/published"
 )
@@ -42,6 +44,17 @@ type Applier struct {
 	LookOnly bool
 	// Marked, if it is set, is what is created in the place of such an object that was lost.
 	Marked func(object *unstructured.Unstructured) *unstructured.Unstructured
+	// Neighbors are the other items that may be the owners of objects; nil if nobody is asked.
+	Neighbors Neighbors
+}
+
+// Neighbors are the other items of a namespace.
+type Neighbors interface {
+	// Yields reports whether an object that bears the label of another item, the holder, may
+	// be taken over.
+	Yields(ctx context.Context, holder string, object corev1.ObjectReference) (bool, error)
+	// IsNeighbor reports whether an item exists and has the same cluster.
+	IsNeighbor(ctx context.Context, name string) (bool, error)
 }
 
 // Missing says that an object does not exist although it was deployed.
@@ -57,6 +70,8 @@ type Outcome struct {
 	Stored *unstructured.Unstructured
 	// Foreign says that the object belongs to somebody else and was left alone.
 	Foreign bool
+	// Shared says that it belongs to an item that may leave it to this one later.
+	Shared bool
 }
 
 // Apply makes an object what its manifest says. An object that is not known to
@@ -71,7 +86,7 @@ func (a *Applier) Apply(ctx context.Context, object Object) (Outcome, error) {
 	if a.LookOnly {
 		return a.lookAt(ctx, object)
 	}
-	manifest := withLabels(object.Object, a.Labels)
+	manifest := a.manifest(object)
 	for attempt := 1; ; attempt++ {
 		outcome, err := a.applyOnce(ctx, object, manifest, attempt == 1)
 		if err == nil || !raced(err) || attempt == attempts {
@@ -148,6 +163,10 @@ func (a *Applier) applied(ctx context.Context, object Object, manifest *unstruct
 	if err == nil && stored.GetDeletionTimestamp() != nil {
 		return Outcome{}, &Terminating{Left: stored}
 	}
+	if err == nil {
+		// The API server merges: what others have set stays.
+		stored, err = a.unmark(ctx, object, stored)
+	}
 	return Outcome{Stored: stored}, err
 }
 
@@ -161,6 +180,8 @@ const (
 	leaveForeign treatment = "leave foreign"
 	// await means that the object has to go first.
 	await treatment = "await"
+	// reclaim means that only the mark goes that says that the item does not want the object.
+	reclaim treatment = "reclaim"
 	// write means that the object is changed.
 	write treatment = "write"
 )
@@ -174,6 +195,8 @@ func treat(policy deployer.ManifestPolicy, owned bool, live, desired *unstructur
 	switch {
 	case live.GetDeletionTimestamp() != nil:
 		return await
+	case policy == deployer.ImmutablePolicy && owned && ownership.IsReleased(live):
+		return reclaim
 	case policy == deployer.ImmutablePolicy:
 		return leave
 	case policy == deployer.FallbackPolicy && !owned:
@@ -186,15 +209,22 @@ func treat(policy deployer.ManifestPolicy, owned bool, live, desired *unstructur
 
 // change deals with an object that exists.
 func (a *Applier) change(ctx context.Context, object Object, live, manifest *unstructured.Unstructured) (Outcome, error) {
-	owned := live.GetLabels()[a.OwnerLabel] == a.Labels[a.OwnerLabel]
+	owned, err := a.owns(ctx, object, live)
+	if err != nil {
+		return Outcome{}, err
+	}
 	desired := a.desired(object, live, manifest)
 	switch treat(object.Policy, owned, live, desired) {
 	case await:
 		return Outcome{}, &Terminating{Left: live}
+	case reclaim:
+		stored, err := a.unmark(ctx, object, live)
+		return Outcome{Stored: stored}, err
 	case leave:
 		return Outcome{Stored: live}, nil
 	case leaveForeign:
-		return Outcome{Stored: live, Foreign: true}, nil
+		shared, err := a.shares(ctx, live)
+		return Outcome{Stored: live, Foreign: true, Shared: shared}, err
 	}
 	outcome, err := a.write(ctx, object, live, desired, manifest)
 	if apierrors.IsInvalid(err) && object.Recreate {
@@ -272,17 +302,19 @@ func trialName(name string) string {
 
 // desired is what an object should become, or nil if only the API server knows.
 func (a *Applier) desired(object Object, live, manifest *unstructured.Unstructured) *unstructured.Unstructured {
+	if a.serverSide() {
+		return nil
+	}
+	present := ownership.Stripped(live, a.ours, false)
 	var desired *unstructured.Unstructured
 	switch a.Strategy {
-	case deployer.UpdateStrategyApply:
-		return nil
 	case deployer.UpdateStrategyMerge, deployer.UpdateStrategyMergeOverwrite:
-		desired = withLabels(merged(live, manifest, a.Strategy == deployer.UpdateStrategyMergeOverwrite), a.Labels)
+		desired = withLabels(merged(present, manifest, a.Strategy == deployer.UpdateStrategyMergeOverwrite), a.Labels)
 	default:
-		desired = replacement(live, manifest, a.FieldManager)
+		desired = replacement(present, manifest, a.FieldManager)
 	}
 	for _, pointer := range object.Ignored {
-		pointer.carry(live.DeepCopy().Object, desired.Object)
+		pointer.carry(present.DeepCopy().Object, desired.Object)
 	}
 	return desired
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/diff"
 )
 
@@ -54,7 +55,7 @@ func (a *Applier) Predict(ctx context.Context, object Object) (Prediction, error
 	if object.Policy == deployer.IgnorePolicy {
 		return Prediction{}, nil
 	}
-	manifest := withLabels(object.Object, a.Labels)
+	manifest := a.manifest(object)
 	name := Describe(manifest.GetKind(), manifest.GetNamespace(), manifest.GetName())
 	live, err := a.live(ctx, object, manifest)
 	if err != nil {
@@ -66,12 +67,18 @@ func (a *Applier) Predict(ctx context.Context, object Object) (Prediction, error
 		}
 		return Prediction{After: a.patched(object, manifest), Applied: manifest}, nil
 	}
+	owned, err := a.owns(ctx, object, live)
+	if err != nil {
+		return Prediction{}, fmt.Errorf("compare %s: %w", name, err)
+	}
 	desired, predicted := a.desired(object, live, manifest), live
-	switch treatment := treat(object.Policy, live.GetLabels()[a.OwnerLabel] == a.Labels[a.OwnerLabel], live, desired); {
+	switch treatment := treat(object.Policy, owned, live, desired); {
 	case treatment == await:
 		return Prediction{Live: live, After: a.patched(object, manifest), Applied: manifest, Replaced: true}, nil
 	case treatment == leaveForeign, treatment == leave && object.Policy == deployer.ImmutablePolicy:
 		return Prediction{Live: live}, nil
+	case treatment == reclaim:
+		predicted = ownership.Stripped(live, a.ours, false)
 	case treatment == write:
 		predicted, err = a.predict(ctx, object, desired, manifest)
 		if apierrors.IsInvalid(err) && object.Recreate {
@@ -80,6 +87,7 @@ func (a *Applier) Predict(ctx context.Context, object Object) (Prediction, error
 		if err != nil {
 			return Prediction{}, fmt.Errorf("compare %s: %w", name, a.explain(ctx, object, err))
 		}
+		predicted = ownership.Stripped(predicted, a.ours, false)
 	}
 	return Prediction{Live: live, After: a.afterwards(object, live, predicted), Applied: predicted}, nil
 }

@@ -112,8 +112,8 @@ func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Clai
 		return err // says what was asked
 	}
 	switch fate {
-	case ownership.Forget, ownership.Spare:
-		o.gone = true
+	case ownership.Spare:
+		err = o.spare(ctx, d.plan.Owner)
 	case ownership.Inherit:
 		err = o.bequeath(ctx, d, heir)
 	case ownership.Keep:
@@ -124,6 +124,23 @@ func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Clai
 		return err
 	}
 	o.judged, o.by = true, claims
+	return nil
+}
+
+// spare leaves the object to its owner. One that bears the label of the item beside that of
+// another one is in the middle of a move: if both left it to each other, nobody would have it.
+// So the item takes its own label away, and whoever comes second is the owner alone.
+func (o *doomed) spare(ctx context.Context, owner Owner) error {
+	patch, err := ownership.Disown(o.seen, owner.Name)
+	if err != nil {
+		return fmt.Errorf("encode the labels: %w", err)
+	}
+	if patch != nil {
+		if err := o.patch(ctx, patch, owner); err != nil {
+			return err
+		}
+	}
+	o.gone = true
 	return nil
 }
 

@@ -84,32 +84,93 @@ func patchOf(live *unstructured.Unstructured, metadata map[string]any) ([]byte, 
 	return json.Marshal(map[string]any{"metadata": metadata})
 }
 
+// marks are the keys of the labels and annotations of an object that are marks of other owners
+// than an item, which keeps some labels. Those of Helm are some unless they are kept, too.
+func marks(object *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) (labelKeys, annotationKeys []string) {
+	present, annotations := object.GetLabels(), object.GetAnnotations()
+	for _, label := range labels {
+		if _, there := present[label]; there && !keep(label) {
+			labelKeys = append(labelKeys, label)
+		}
+	}
+	if IsReleased(object) {
+		annotationKeys = append(annotationKeys, v1alpha1.ReleasedByAnnotation)
+	}
+	if keepHelm || annotations[HelmReleaseAnnotation] == "" {
+		return labelKeys, annotationKeys
+	}
+	for _, key := range []string{HelmReleaseAnnotation, HelmReleaseNamespaceAnnotation} {
+		if _, there := annotations[key]; there {
+			annotationKeys = append(annotationKeys, key)
+		}
+	}
+	if present[HelmManagedByLabel] == HelmManagedBy {
+		labelKeys = append(labelKeys, HelmManagedByLabel)
+	}
+	return labelKeys, annotationKeys
+}
+
 // Strip takes the marks of other owners away from an object that an item with this label
 // writes: what remains of them would make the object look like one of theirs. It reports
 // whether there were any.
 func Strip(object *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) bool {
-	found := object.GetLabels()
-	annotations := object.GetAnnotations()
-	before := len(found) + len(annotations)
-	for _, label := range labels {
-		if !keep(label) {
-			delete(found, label)
-		}
-	}
-	delete(annotations, v1alpha1.ReleasedByAnnotation)
-	if !keepHelm && annotations[HelmReleaseAnnotation] != "" {
-		delete(annotations, HelmReleaseAnnotation)
-		delete(annotations, HelmReleaseNamespaceAnnotation)
-		if found[HelmManagedByLabel] == HelmManagedBy {
-			delete(found, HelmManagedByLabel)
-		}
-	}
-	if len(found)+len(annotations) == before {
+	labelKeys, annotationKeys := marks(object, keep, keepHelm)
+	if len(labelKeys)+len(annotationKeys) == 0 {
 		return false
+	}
+	found, annotations := object.GetLabels(), object.GetAnnotations()
+	for _, key := range labelKeys {
+		delete(found, key)
+	}
+	for _, key := range annotationKeys {
+		delete(annotations, key)
 	}
 	object.SetLabels(found)
 	object.SetAnnotations(annotations)
 	return true
+}
+
+// Stripped returns an object without the marks of other owners: a copy if it has any.
+func Stripped(object *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) *unstructured.Unstructured {
+	if labelKeys, annotationKeys := marks(object, keep, keepHelm); len(labelKeys)+len(annotationKeys) == 0 {
+		return object
+	}
+	object = object.DeepCopy()
+	Strip(object, keep, keepHelm)
+	return object
+}
+
+// Unmark returns the merge patch that takes the marks of other owners away from an object, in
+// the version that was read; nil if there are none.
+func Unmark(live *unstructured.Unstructured, keep func(label string) bool, keepHelm bool) ([]byte, error) {
+	labelKeys, annotationKeys := marks(live, keep, keepHelm)
+	if len(labelKeys)+len(annotationKeys) == 0 {
+		return nil, nil
+	}
+	changed := map[string]any{}
+	for field, keys := range map[string][]string{"labels": labelKeys, "annotations": annotationKeys} {
+		gone := map[string]any{}
+		for _, key := range keys {
+			gone[key] = nil
+		}
+		changed[field] = gone
+	}
+	return patchOf(live, changed)
+}
+
+// Disown returns the merge patch that takes the labels of an item away from an object that is
+// one of somebody else's, too, in the version that was read; nil if there are none.
+func Disown(live *unstructured.Unstructured, item string) ([]byte, error) {
+	gone := map[string]any{}
+	for _, label := range labels {
+		if live.GetLabels()[label] == item {
+			gone[label] = nil
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	return patchOf(live, map[string]any{"labels": gone})
 }
 
 // Heir returns the DeployItem that wants an object which another one is about to remove: its

@@ -31,9 +31,12 @@ func BeginRemoval(ctx context.Context, job Job, cluster target.Cluster, wish Far
 	if err := job.Checkpoint(ctx, wish.Name+": start delete"); err != nil {
 		return nil, err
 	}
-	return &Removal{job: job, inventory: recorded, deletion: deletion.New(deletion.Plan{
-		Cluster: cluster, Inventory: recorded, Owner: wish.Owner.deletion(), Groups: wish.Groups, ClusterOf: job.Cluster, Wake: job.Wake,
-	})}, nil
+	r := &Removal{job: job, inventory: recorded}
+	r.deletion = deletion.New(deletion.Plan{
+		Cluster: cluster, Inventory: recorded, Owner: wish.Owner.deletion(), Groups: wish.Groups, ClusterOf: job.Cluster,
+		Family: family{&r.job}, Leaving: true, Wake: job.Wake,
+	})
+	return r, nil
 }
 
 // Under says under which job the work goes on.

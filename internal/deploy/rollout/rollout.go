@@ -33,6 +33,12 @@ type Job interface {
 	Changing(ctx context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (who string, err error)
 	// Export hands values on; nil takes back what was handed on before.
 	Export(ctx context.Context, values map[string]any) error
+	// Family are the other items that may want what is not wanted here any more.
+	deletion.Family
+	// Neighbors are the other items that may be the owners of what is wanted here.
+	apply.Neighbors
+	// Keeps says what is not wanted any more and is kept until the end of the job.
+	Keeps(objects ...string)
 }
 
 // Wish is what an item wants on its cluster.
@@ -170,6 +176,7 @@ func Begin(ctx context.Context, job Job, cluster target.Cluster, wish Wish, reco
 		causes:    readiness.NewCauses(job.Wake),
 		losses:    loss.New(job.Wake),
 	}
+	r.applier.Neighbors = family{&r.job}
 	if len(r.inventory) == 0 {
 		return r, nil
 	}
@@ -245,11 +252,13 @@ func (r *Rollout) removalOf(orphans apply.Inventory) *deletion.Deletion {
 	}
 	return deletion.New(deletion.Plan{
 		Cluster: r.cluster, Inventory: orphans, Owner: r.wish.Owner.deletion(), Groups: r.wish.OrphanGroups,
-		ClusterOf: r.job.Cluster, Wake: r.job.Wake,
+		ClusterOf: r.job.Cluster, Family: family{&r.job}, Wake: r.job.Wake,
 	})
 }
 
-// removeOrphans removes what was deployed before and is no longer listed.
+// removeOrphans removes what was deployed before and is no longer listed. What others take
+// over leaves the inventory; what they may still want stays there and is judged again in the
+// removal round, or in the next job.
 func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 	if r.orphans == nil {
 		orphans := r.inventory.Orphans(r.objects)
@@ -272,7 +281,9 @@ func (r *Rollout) removeOrphans(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, job.Wrap(err, published.ApplyObjects, "cleanupOrphanedResourcesInGroups", "remove what is no longer listed")
 	}
-	r.cleaned = len(waiting) == 0
+	if r.cleaned = len(waiting) == 0; r.cleaned {
+		r.job.Keeps(names(r.orphans.Kept())...)
+	}
 	return waiting, nil
 }
 

@@ -127,6 +127,9 @@ func (r *Rollout) todo(stage apply.Stage) (todo, later []int) {
 // note keeps what became of an object.
 func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
 	switch {
+	case outcome.Foreign && outcome.Shared:
+		// It stays recorded, so that the other item may leave it to this one. Its label says whose
+		// it is until then.
 	case outcome.Foreign:
 		r.inventory = r.inventory.Without(object.Reference())
 	case outcome.Stored != nil:

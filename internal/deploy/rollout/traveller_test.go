@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
@@ -105,6 +106,18 @@ func (w *traveller) Changing(context.Context, corev1.ObjectReference, *unstructu
 	return "", nil
 }
 func (w *traveller) Export(context.Context, map[string]any) error { return nil }
+
+func (w *traveller) Others(context.Context) ([]*v1alpha1.DeployItem, error)    { return nil, nil }
+func (w *traveller) Stays(context.Context, *v1alpha1.DeployItem) (bool, error) { return false, nil }
+func (w *traveller) MayKeep(context.Context) (bool, error)                     { return false, nil }
+func (w *traveller) MayMove(context.Context) (bool, error)                     { return false, nil }
+func (w *traveller) Moved(context.Context, string, *v1alpha1.DeployItem)       {}
+func (w *traveller) Keeps(...string)                                           {}
+func (w *traveller) Yields(context.Context, string, corev1.ObjectReference) (bool, error) {
+	return false, nil
+}
+
+func (w *traveller) IsNeighbor(context.Context, string) (bool, error) { return false, nil }
 
 func (w *traveller) keep(inventory apply.Inventory) {
 	record := w.record()

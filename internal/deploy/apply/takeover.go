@@ -1,0 +1,82 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/internal/deploy/ownership"
+)
+
+// owns reports whether an object belongs to the item, or may do so from now on: another item
+// has released it, or yields it. That matters where the policy leaves alone what is somebody
+// else's, and is asked only there.
+func (a *Applier) owns(ctx context.Context, object Object, live *unstructured.Unstructured) (bool, error) {
+	self := a.Labels[a.OwnerLabel]
+	others := ownership.Others(live, self)
+	if len(others) == 0 && live.GetLabels()[a.OwnerLabel] == self {
+		return true, nil
+	}
+	if object.Policy != deployer.FallbackPolicy || len(others) == 0 {
+		return false, nil
+	}
+	if ownership.IsReleased(live) {
+		return true, nil
+	}
+	if a.Neighbors == nil {
+		return false, nil
+	}
+	for _, holder := range others {
+		yields, err := a.Neighbors.Yields(ctx, holder, object.Reference())
+		if err != nil {
+			return false, fmt.Errorf("find out whether DeployItem %s still wants it: %w", holder, err)
+		}
+		if !yields {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// shares reports whether the owner of an object is another item that may leave it to this one.
+func (a *Applier) shares(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
+	if a.Neighbors == nil {
+		return false, nil
+	}
+	for _, holder := range ownership.Others(live, a.Labels[a.OwnerLabel]) {
+		if is, err := a.Neighbors.IsNeighbor(ctx, holder); err != nil || is {
+			return is, err // says what was read
+		}
+	}
+	return false, nil
+}
+
+// unmark takes the marks of other owners away from an object, if it has any: what remains of
+// them would make the object look like one of theirs. It returns what is stored.
+func (a *Applier) unmark(ctx context.Context, object Object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	patch, err := ownership.Unmark(live, a.ours, false)
+	if err != nil || patch == nil {
+		return live, err
+	}
+	stored, err := a.Target.MergePatch(ctx, object.Mapping, live.GetNamespace(), live.GetName(), patch, a.FieldManager)
+	if err != nil {
+		return nil, fmt.Errorf("take the marks of its former owner away: %w", err)
+	}
+	return stored, nil
+}
+
+// manifest is what an object should be: with the labels of the item, and with those of no other
+// one. A manifest may be a copy of an object of somebody else.
+func (a *Applier) manifest(object Object) *unstructured.Unstructured {
+	labelled := withLabels(object.Object, a.Labels)
+	ownership.Strip(labelled, a.ours, true)
+	return labelled
+}
+
+// ours reports whether the item has a label of its own of this name.
+func (a *Applier) ours(label string) bool {
+	_, found := a.Labels[label]
+	return found
+}

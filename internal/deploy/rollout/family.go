@@ -1,0 +1,60 @@
+package rollout
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/deletion"
+)
+
+// family asks the job of the present attempt who else may want an object: the work is kept
+// longer than an attempt.
+type family struct{ job *Job }
+
+var (
+	_ deletion.Family = family{}
+	_ apply.Neighbors = family{}
+)
+
+// Others implements deletion.Family.
+func (f family) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	return (*f.job).Others(ctx)
+}
+
+// Stays implements deletion.Family.
+func (f family) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error) {
+	return (*f.job).Stays(ctx, other)
+}
+
+// MayKeep implements deletion.Family.
+func (f family) MayKeep(ctx context.Context) (bool, error) { return (*f.job).MayKeep(ctx) }
+
+// MayMove implements deletion.Family.
+func (f family) MayMove(ctx context.Context) (bool, error) { return (*f.job).MayMove(ctx) }
+
+// Moved implements deletion.Family.
+func (f family) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem) {
+	(*f.job).Moved(ctx, object, to)
+}
+
+// Yields implements apply.Neighbors.
+func (f family) Yields(ctx context.Context, holder string, object corev1.ObjectReference) (bool, error) {
+	return (*f.job).Yields(ctx, holder, object)
+}
+
+// IsNeighbor implements apply.Neighbors.
+func (f family) IsNeighbor(ctx context.Context, name string) (bool, error) {
+	return (*f.job).IsNeighbor(ctx, name)
+}
+
+// names names objects.
+func names(objects []corev1.ObjectReference) []string {
+	var all []string
+	for _, object := range objects {
+		all = append(all, apply.Describe(object.Kind, object.Namespace, object.Name))
+	}
+	return all
+}
