@@ -124,7 +124,7 @@ CHANGES ?= 300
 SEED ?= 0
 
 .PHONY: plan-exactness
-plan-exactness: build lab ## Compare plans with what jobs change: make plan-exactness CHANGES=300 SEED=7.
+plan-exactness: build lab ## Compare plans and previews of deletions with what jobs change: make plan-exactness CHANGES=300 SEED=7.
 	go test -count=1 -timeout 60m ./test/exactness -run TestPlansAreExact -v -changes $(CHANGES) -seed $(SEED)
 
 # Those that let many parts of the server run at the same time.

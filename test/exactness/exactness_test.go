@@ -56,10 +56,13 @@ type stage struct {
 	t       *testing.T
 	targets map[string]client.WithWatch
 	score   *Score
+	// deletions are those at the end.
+	deletions Deletions
 }
 
 // TestPlansAreExact makes random changes, one or two at a time, asks for a plan, runs the
-// job, and compares: what the plan names is what changes, and nothing else.
+// job, and compares: what the plan names is what changes, and nothing else. At the end the
+// same is done with "delete --dry-run" and the deletion of all roots.
 func TestPlansAreExact(t *testing.T) {
 	t.Logf("repeat with -seed %d -changes %d", *seed, *count)
 	scenario.StartServer(t, env.ServerKubeconfig)
@@ -68,6 +71,7 @@ func TestPlansAreExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	total, lock, slots := NewScore(), &sync.Mutex{}, make(chan struct{}, *wide)
+	var deletions Deletions
 	t.Run("landscapes", func(t *testing.T) {
 		for number := range (*count + perLandscape - 1) / perLandscape {
 			t.Run(fmt.Sprint(number), func(t *testing.T) {
@@ -76,17 +80,22 @@ func TestPlansAreExact(t *testing.T) {
 				defer func() { <-slots }()
 				s := newStage(t, uint64(number), edge)
 				s.play(min(perLandscape, *count-number*perLandscape))
+				s.remove(func(string) {})
 				lock.Lock()
 				defer lock.Unlock()
 				total.Add(s.score)
+				deletions.Add(s.deletions)
 			})
 		}
 	})
 	var table bytes.Buffer
 	total.Print(&table)
-	t.Logf("seed %d\n%s", *seed, table.String())
+	t.Logf("seed %d\n%s%s", *seed, table.String(), deletions)
 	if total.Wrong+total.Missed > 0 {
 		t.Errorf("plans are not exact: %d wrong, %d missed", total.Wrong, total.Missed)
+	}
+	if deletions.Wrong+deletions.Missed > 0 {
+		t.Errorf("previews of deletions are not exact: %d wrong, %d missed", deletions.Wrong, deletions.Missed)
 	}
 }
 
