@@ -19,13 +19,13 @@ func (a *Applier) owns(ctx context.Context, object Object, live *unstructured.Un
 	if len(others) == 0 && live.GetLabels()[a.OwnerLabel] == self {
 		return true, nil
 	}
-	if object.Policy != deployer.FallbackPolicy || len(others) == 0 {
+	if object.Policy != deployer.FallbackPolicy {
 		return false, nil
 	}
 	if ownership.IsReleased(live) {
 		return true, nil
 	}
-	if a.Neighbors == nil {
+	if a.Neighbors == nil || len(others) == 0 {
 		return false, nil
 	}
 	for _, holder := range others {
@@ -41,9 +41,13 @@ func (a *Applier) owns(ctx context.Context, object Object, live *unstructured.Un
 }
 
 // shares reports whether the owner of an object is another item that may leave it to this one.
+// Whose a release of Helm is, its record tells; so each may be one of another item.
 func (a *Applier) shares(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
 	if a.Neighbors == nil {
 		return false, nil
+	}
+	if ownership.ReleaseOf(live) != (ownership.HelmRelease{}) {
+		return true, nil
 	}
 	for _, holder := range ownership.Others(live, a.Labels[a.OwnerLabel]) {
 		if is, err := a.Neighbors.IsNeighbor(ctx, holder); err != nil || is {

@@ -49,6 +49,8 @@ type Owner struct {
 	Name string
 	// FieldManager is the name under which fields are owned.
 	FieldManager string
+	// Release is the release whose objects are those of the item as well.
+	Release ownership.HelmRelease
 }
 
 // Deletion removes objects.

@@ -20,6 +20,7 @@ import (
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/cluster/watch"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
 
@@ -45,6 +46,7 @@ const (
 	own     = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: item}}}`
 	foreign = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: other}}}`
 	bare    = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}}`
+	helms   = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: ns}}}`
 	held    = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {test.example/deployitem: item}, finalizers: [acme.example/hold]}}`
 )
 
@@ -62,6 +64,7 @@ func TestOneObject(t *testing.T) {
 		{"an object with our label goes in the version that was read", own, "manage", right, map[string]int{"get": 1, "delete": 1}, false, ""},
 		{"the very object stays if another item has taken it over", foreign, "manage", right, map[string]int{"get": 1}, true, ""},
 		{"an object without a label is known by its identity", bare, "manage", right, map[string]int{"get": 1, "delete": 1}, false, ""},
+		{"and stays if a release of Helm has taken it over", helms, "manage", right, map[string]int{"get": 1}, true, ""},
 		{"and stays if it is another one", bare, "manage", "wrong", map[string]int{"get": 1}, true, ""},
 		{"and stays if it never got an identity", bare, "manage", "", map[string]int{"get": 1}, true, ""},
 		{"fallback needs the label", bare, "fallback", right, map[string]int{"get": 1}, true, ""},
@@ -107,6 +110,24 @@ func TestOneObject(t *testing.T) {
 				t.Errorf("%d watches are left", c.Watched())
 			}
 		})
+	}
+}
+
+// TestFormerRelease: what an item had in a release of its own is known by its identity, as long
+// as the release does not belong to somebody else.
+func TestFormerRelease(t *testing.T) {
+	for of, goes := range map[ownership.HelmRelease]bool{{Name: "web", Namespace: "ns"}: true, {Name: "web", Namespace: "other"}: false, {}: false} {
+		c := memory.New()
+		stored := c.Put(parse(t, helms))
+		former := owner
+		former.Release = of
+		d := New(Plan{Cluster: c, Inventory: apply.Inventory{recorded(stored, "manage", stored.GetUID())}, Owner: former, Wake: func() {}})
+		if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) > 0 {
+			t.Fatalf("%v, %v", waiting, err)
+		}
+		if gone := c.Find("ConfigMap", "ns", "a") == nil; gone != goes {
+			t.Errorf("release %v: it is gone: %t", of, gone)
+		}
 	}
 }
 

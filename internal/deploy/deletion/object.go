@@ -137,8 +137,9 @@ func beforeDelete(live *unstructured.Unstructured, entry deployer.ManagedResourc
 
 // mine reports whether an object that exists belongs to the item. Its label decides: an
 // object that names another item was taken over by that item, also if it is the very object
-// that this item has made. Only an object without the label is recognised by its recorded
-// identity, unless the policy asks for the label.
+// that this item has made. So was an object without the label that bears the marks of a
+// release of Helm. Any other one without the label is recognised by its recorded identity,
+// unless the policy asks for the label.
 func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 	if len(ownership.Others(live, owner.Name)) > 0 {
 		// The label of another deployer is that of a newer owner: each takes away only its own.
@@ -146,6 +147,9 @@ func (o *doomed) mine(live *unstructured.Unstructured, owner Owner) bool {
 	}
 	if item, marked := live.GetLabels()[owner.Label]; marked {
 		return item == owner.Name
+	}
+	if of := ownership.ReleaseOf(live); of != (ownership.HelmRelease{}) && of != owner.Release {
+		return false
 	}
 	uid := o.entry.Resource.UID
 	return uid != "" && uid == live.GetUID() && o.entry.Policy != deployer.FallbackPolicy

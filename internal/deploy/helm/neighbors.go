@@ -104,12 +104,12 @@ func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer
 
 // yieldsRelease asks the owner of the release whose marks an object bears.
 func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, store *records.Store, ask owners) (bool, string, error) {
-	name, namespace, marked := release.Of(live)
-	if !marked {
+	of := ownership.ReleaseOf(live)
+	if of == (ownership.HelmRelease{}) {
 		return false, "", nil
 	}
-	described := "release " + namespace + "/" + name
-	history, err := (&records.Store{Cluster: store.Cluster, Namespace: namespace, Now: store.Now}).History(ctx, name)
+	described := "release " + of.Namespace + "/" + of.Name
+	history, err := (&records.Store{Cluster: store.Cluster, Namespace: of.Namespace, Now: store.Now}).History(ctx, of.Name)
 	if apierrors.IsForbidden(err) || err == nil && len(history) == 0 {
 		return false, described, nil
 	}

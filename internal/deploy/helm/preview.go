@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/rollout"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/diff"
@@ -81,6 +82,13 @@ type unattended struct {
 // Wish implements rollout.Source.
 func (u unattended) Wish(ctx context.Context, item *deployer.Item) (rollout.Wish, error) {
 	return u.wish(ctx, item, u.on)
+}
+
+// Owner implements rollout.Source. A job relabels the objects of the release before.
+func (u unattended) Owner(item *deployer.Item) rollout.Owner {
+	owner := u.templates.Owner(item)
+	owner.Release = ownership.HelmRelease{Name: u.config.Name, Namespace: u.config.Namespace}
+	return owner
 }
 
 // Recorded implements rollout.Source.

@@ -48,6 +48,19 @@ func Marked(live *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(labels, func(label string) bool { return live.GetLabels()[label] != "" })
 }
 
+// HelmRelease names a release of Helm.
+type HelmRelease struct{ Name, Namespace string }
+
+// ReleaseOf returns the release whose marks an object bears; the zero value if there is none.
+func ReleaseOf(live *unstructured.Unstructured) HelmRelease {
+	annotations := live.GetAnnotations()
+	of := HelmRelease{annotations[HelmReleaseAnnotation], annotations[HelmReleaseNamespaceAnnotation]}
+	if live.GetLabels()[HelmManagedByLabel] != HelmManagedBy || of.Name == "" || of.Namespace == "" {
+		return HelmRelease{}
+	}
+	return of
+}
+
 // IsReleased reports whether the DeployItem of an object does not want it any more and has
 // kept it for whoever takes it over.
 func IsReleased(live *unstructured.Unstructured) bool {

@@ -11,6 +11,7 @@ import (
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/loss"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/job"
@@ -85,11 +86,13 @@ type Owner struct {
 	Labels map[string]string
 	// FieldManager is the name under which fields are owned.
 	FieldManager string
+	// Release is the release that the item had before it deployed without one.
+	Release ownership.HelmRelease
 }
 
 // deletion is how a deletion recognises the objects.
 func (o Owner) deletion() deletion.Owner {
-	return deletion.Owner{Label: o.Label, Name: o.Item, FieldManager: o.FieldManager}
+	return deletion.Owner{Label: o.Label, Name: o.Item, FieldManager: o.FieldManager, Release: o.Release}
 }
 
 // labels are all labels of an object.

@@ -121,5 +121,6 @@ func strip(object *unstructured.Unstructured) *unstructured.Unstructured {
 
 // otherRelease reports whether an object has the marks of another release of Helm.
 func (o *Operation) otherRelease(live *unstructured.Unstructured) bool {
-	return live.GetLabels()[managedByLabel] == managedByHelm && live.GetAnnotations()[releaseAnnotation] != "" && !owned(live, o.wish.Name, o.wish.Namespace)
+	of := ownership.ReleaseOf(live)
+	return of != (ownership.HelmRelease{}) && of != ownership.HelmRelease{Name: o.wish.Name, Namespace: o.wish.Namespace}
 }

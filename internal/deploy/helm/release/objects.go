@@ -166,13 +166,6 @@ func owned(object *unstructured.Unstructured, name, namespace string) bool {
 	return object.GetLabels()[managedByLabel] == managedByHelm && annotations[releaseAnnotation] == name && annotations[namespaceAnnotation] == namespace
 }
 
-// Of returns the release whose marks an object bears.
-func Of(object *unstructured.Unstructured) (name, namespace string, marked bool) {
-	annotations := object.GetAnnotations()
-	name, namespace = annotations[releaseAnnotation], annotations[namespaceAnnotation]
-	return name, namespace, object.GetLabels()[managedByLabel] == managedByHelm && name != "" && namespace != ""
-}
-
 // Kept reports whether an object is to stay when its release goes.
 func Kept(object *unstructured.Unstructured) bool {
 	return strings.EqualFold(strings.TrimSpace(object.GetAnnotations()[policyAnnotation]), keepPolicy)

@@ -168,7 +168,7 @@ const deleteAttempts = 8
 
 // dispose removes an object, or lets others have it.
 func (o *Operation) dispose(ctx context.Context, object apply.Object, live *unstructured.Unstructured, claims *ownership.Claims) (removed, error) {
-	if _, _, marked := Of(live); !marked && o.wish.Leaving && o.recorded[keyOf(live)] {
+	if ownership.ReleaseOf(live) == (ownership.HelmRelease{}) && o.wish.Leaving && o.recorded[keyOf(live)] {
 		entry := entryOf(object, live)
 		return removed{without: &entry}, nil
 	}
