@@ -85,7 +85,7 @@ func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) 
 	if err != nil {
 		return r.fail(ctx, now, err)
 	}
-	if waiting != "" {
+	if waiting.name != "" {
 		return r.departing(ctx, now, waiting, since)
 	}
 	if err := r.sweep(ctx, now.e.Namespace); err != nil {
@@ -99,30 +99,48 @@ func (r *Reconciler) remove(ctx context.Context, now *run) (ctrl.Result, error) 
 	})
 }
 
-// depart deletes the ManagedResources and returns the name of the one that is waited for.
+// removalWait is what a deletion waits for: a ManagedResource, and whether its objects have to be
+// taken back before it is deleted. The name is empty if nothing is waited for.
+type removalWait struct {
+	name       string
+	reclaiming bool
+}
+
+// String says what is waited for.
+func (p removalWait) String() string {
+	switch {
+	case p.reclaiming:
+		return "waiting until the resource manager has taken back the objects of ManagedResource " + p.name + ", which were left to the owner of the shoot, so that it can delete them"
+	case p.name == ConfigName:
+		return "waiting until the ManagedResource " + p.name + " is gone: Flux removes what it has deployed"
+	}
+	return "waiting until the ManagedResource " + p.name + " is gone"
+}
+
+// depart deletes the ManagedResources and returns what is waited for.
 //
 // Those whose objects stay in the shoot need no order, and go at the same time. Objects that
 // were left to the owner of the shoot are reclaimed before they are deleted: otherwise the
 // resource manager would not know them.
-func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (string, error) {
-	waiting := ""
+func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell) (removalWait, error) {
+	waiting := removalWait{}
 	for _, name := range way.order {
 		if !way.keep {
 			if done, err := r.writer.Reclaim(ctx, namespace, name); err != nil || !done {
-				return name, err
+				return removalWait{name: name, reclaiming: true}, err
 			}
 		}
 		gone, err := r.writer.Remove(ctx, namespace, name, way.keep)
 		if err != nil {
-			return "", err
+			return removalWait{}, err
 		}
 		if way.force {
 			if err := r.writer.Abandon(ctx, namespace, name); err != nil {
-				return "", err
+				return removalWait{}, err
 			}
 		}
-		if !gone && waiting == "" {
-			waiting = name
+		if !gone && waiting.name == "" {
+			waiting.name = name
 		}
 		if !gone && !way.keep {
 			return waiting, nil
@@ -132,13 +150,14 @@ func (r *Reconciler) depart(ctx context.Context, namespace string, way farewell)
 }
 
 // departing tells what is waited for.
-func (r *Reconciler) departing(ctx context.Context, now *run, name string, since time.Duration) (ctrl.Result, error) {
-	why := "waiting until the ManagedResource " + name + " is gone"
-	if name == ConfigName {
-		why += ": Flux removes what it has deployed"
-	}
+func (r *Reconciler) departing(ctx context.Context, now *run, waiting removalWait, since time.Duration) (ctrl.Result, error) {
+	why := waiting.String()
 	if since > pruning {
-		return r.fail(ctx, now, withCode(fmt.Errorf("%s; this takes longer than %s: look for finalizers in the shoot, and whether Flux runs there", why, pruning), gardener.CleanupProblem))
+		look := "look for finalizers in the shoot, and whether Flux runs there"
+		if waiting.reclaiming {
+			look = "look at the conditions of the ManagedResource, and whether the resource manager of the shoot runs"
+		}
+		return r.fail(ctx, now, withCode(fmt.Errorf("%s; this takes longer than %s: %s", why, pruning, look), gardener.CleanupProblem))
 	}
 	err := r.report(ctx, now.e, func(status *gardener.ExtensionStatus) {
 		r.processing(status, now.kind, 50, why)
@@ -176,7 +195,7 @@ func (r *Reconciler) migrate(ctx context.Context, now *run) (ctrl.Result, error)
 	if err != nil {
 		return r.fail(ctx, now, err)
 	}
-	if waiting != "" {
+	if waiting.name != "" {
 		return r.departing(ctx, now, waiting, 0)
 	}
 	// The key that was generated stays: it moves with the shoot.
