@@ -30,6 +30,7 @@ import (
 	"go.landscaper.dev/internal/commandline"
 	"go.landscaper.dev/internal/inspect"
 	"go.landscaper.dev/internal/inspect/reading"
+	"go.landscaper.dev/internal/rewatch"
 )
 
 // Flags choose the cluster, the user and the namespace. They are those of kubectl.
@@ -85,7 +86,8 @@ func (f *Flags) addKubeconfig(flags *pflag.FlagSet) {
 type Connection struct {
 	// Client reads and writes, each request within the time limit.
 	Client client.Client
-	// Watches have no time limit.
+	// Watches have no time limit. They are resumed only in the history of the API server that
+	// they have begun in.
 	Watches client.WithWatch
 	// Namespace is the one that is worked in.
 	Namespace string
@@ -128,7 +130,7 @@ func (f *Flags) Connect() (*Connection, error) {
 	config.QPS = -1
 	ahead := &atomic.Int64{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return clock{next, ahead} })
-	watches, err := newClient(config)
+	watches, err := newClient(rewatch.Config(config, nil))
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
