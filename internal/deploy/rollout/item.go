@@ -7,6 +7,7 @@ package rollout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -205,6 +206,9 @@ func AwaitKinds(ctx context.Context, item *deployer.Item, connection *deployer.C
 	awaitKinds(ctx, item, connection, err)
 }
 
+// objectOfOther is the reason of a warning about objects that belong to other items.
+const objectOfOther = "ObjectOfAnotherItem"
+
 // itemJob is the job of an item whose deployer brings its own form of status.
 type itemJob struct {
 	*deployer.Item
@@ -223,6 +227,16 @@ func (j itemJob) Cluster(ctx context.Context, targetName string) (target.Cluster
 		return nil, err
 	}
 	return target.Elsewhere(target.On(connection), j.NameOfTarget(ctx, targetName)), nil
+}
+
+// Foreign implements Job.
+func (j itemJob) Foreign(ctx context.Context, objects []Foreign) {
+	where := j.NameOfTarget(ctx, j.Spec.Target.Name)
+	messages := make([]string, len(objects))
+	for i, found := range objects {
+		messages[i] = fmt.Sprintf("%s on Target %s belongs to DeployItem %s and stays as it is, because of policy fallback: remove it from one of the two items, or use policy manage to take it over", found.Object, where, found.Owner)
+	}
+	j.Warn(objectOfOther, messages...)
 }
 
 // Export implements Job.

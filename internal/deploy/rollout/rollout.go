@@ -32,6 +32,8 @@ type Job interface {
 	Cluster(ctx context.Context, targetName string) (target.Cluster, error)
 	// Changing says who else is still to change an object in the same job.
 	Changing(ctx context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (who string, err error)
+	// Foreign warns of objects that belong to other items and stay as they are.
+	Foreign(ctx context.Context, objects []Foreign)
 	// Export hands values on; nil takes back what was handed on before.
 	Export(ctx context.Context, values map[string]any) error
 	// Family are the other items that may want what is not wanted here any more.
@@ -41,6 +43,9 @@ type Job interface {
 	// Keeps says what is not wanted any more and is kept until the end of the job.
 	Keeps(objects ...string)
 }
+
+// Foreign is an object that belongs to another item.
+type Foreign struct{ Object, Owner string }
 
 // Wish is what an item wants on its cluster.
 type Wish struct {
@@ -132,6 +137,8 @@ type Rollout struct {
 	inventory apply.Inventory
 	// stored are the objects to check, as the cluster returned them.
 	stored []result
+	// foreign are the objects that belong to other items.
+	foreign []Foreign
 
 	// ending are objects that somebody is deleting although they are wanted.
 	ending      *deletion.Deletion

@@ -33,6 +33,8 @@ type testJob struct {
 	// clusters are those of other Targets.
 	clusters map[string]target.Cluster
 	exported []map[string]any
+	// foreign are the objects of other items.
+	foreign []Foreign
 	// stop is the error of a checkpoint.
 	stop map[string]error
 	// neighbors are the other items; nil for none.
@@ -54,6 +56,9 @@ func (j *testJob) Cluster(_ context.Context, name string) (target.Cluster, error
 }
 func (j *testJob) Changing(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
 	return j.changing, nil
+}
+func (j *testJob) Foreign(_ context.Context, objects []Foreign) {
+	j.foreign = append(j.foreign, objects...)
 }
 func (j *testJob) Export(_ context.Context, values map[string]any) error {
 	j.exported = append(j.exported, values)
@@ -358,6 +363,24 @@ func TestForeignObjectIsNotRecorded(t *testing.T) {
 		t.Errorf("the inventory is %v", got)
 	}
 	if diff := cmp.Diff([]string{"ConfigMap ns/a"}, cluster.Names()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestForeignObjectsAreTold: an object of another item stays as it is, and the job says whose
+// it is. Who has created an object without an item is not known.
+func TestForeignObjectsAreTold(t *testing.T) {
+	cluster, job := memory.New(), &testJob{}
+	wish := wishFor(objects(t, configMap, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}}`, `{apiVersion: v1, kind: Secret, metadata: {name: own, namespace: ns}}`, namespace))
+	for i, owner := range []string{"another", "", wish.Owner.Item, "third"} {
+		wish.Objects[i].Policy = deployer.FallbackPolicy
+		object := wish.Objects[i].Object.DeepCopy()
+		object.SetLabels(map[string]string{wish.Owner.Label: owner})
+		cluster.Put(object)
+	}
+	mustEnd(t, start(t, job, cluster, wish, nil))
+	want := []Foreign{{"Namespace " + wish.Objects[3].Object.GetName(), "third"}, {"ConfigMap ns/a", "another"}}
+	if diff := cmp.Diff(want, job.foreign); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

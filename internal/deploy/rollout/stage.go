@@ -44,6 +44,9 @@ func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
 	if len(failures) > 0 {
 		return job.Wrap(failures, published.ApplyObjects, "ApplyNewObject", "")
 	}
+	if len(r.foreign) > 0 && !slices.Contains(r.applied, false) {
+		r.job.Foreign(ctx, r.foreign)
+	}
 	return nil
 }
 
@@ -132,6 +135,10 @@ func (r *Rollout) note(object apply.Object, outcome apply.Outcome) {
 		// it is until then.
 	case outcome.Foreign:
 		r.inventory = r.inventory.Without(object.Reference())
+		found := Foreign{apply.Describe(object.Object.GetKind(), object.Object.GetNamespace(), object.Object.GetName()), outcome.Stored.GetLabels()[r.wish.Owner.Label]}
+		if found.Owner != "" && !slices.Contains(r.foreign, found) {
+			r.foreign = append(r.foreign, found)
+		}
 	case outcome.Stored != nil:
 		r.inventory = r.inventory.WithUID(object.Reference(), outcome.Stored.GetUID())
 		r.stored = append(r.stored, result{Object: object, stored: outcome.Stored})
