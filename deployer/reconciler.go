@@ -228,7 +228,7 @@ func (r *reconciler) carryOut(ctx context.Context, item *Item, decision decision
 	case finishUnchanged:
 		return Done(), nil
 	case failSuperseded:
-		return Result{}, job.Terminally(job.NewError(published.ReconcileItem, "Deleted", "the item was deleted while this job ran; a job for the deletion follows"))
+		return Result{}, job.Terminally(job.NewError(published.ReconcileItem, "Deleted", "the item was deleted while this job ran: ask the root for another job"))
 	}
 	if decision.consumeOperation {
 		if err := r.consumeOperation(ctx, item); err != nil {

@@ -285,7 +285,7 @@ func TestDeletion(t *testing.T) {
 		{"it stays while something is left", func(context.Context, *Item) (Result, error) { return WaitFor("a"), nil }, newItem(ending), false, "Deleting", false, "", []string{"delete"}},
 		{"it stays if that fails", func(context.Context, *Item) (Result, error) { return Done(), Final(errors.New("wrong")) }, newItem(ending), false, "DeleteFailed", true, "wrong", []string{"delete"}},
 		{"it stays if the deployer breaks down", func(context.Context, *Item) (Result, error) { panic("secret") }, newItem(ending), false, "DeleteFailed", true, "broke down", []string{"delete"}},
-		{"a job that deploys ends first", nil, newItem(ending, running), false, "Failed", true, "a job for the deletion follows", nil},
+		{"a job that deploys ends first", nil, newItem(ending, running), false, "Failed", true, "the item was deleted while this job ran: ask the root for another job", nil},
 		{"nothing is to be removed", nil, newItem(ending, func(i *v1alpha1.DeployItem) {
 			i.Annotations = map[string]string{v1alpha1.DeleteWithoutUninstallAnnotation: "true"}
 		}), true, "", false, "", nil},

@@ -20,7 +20,9 @@ func (s *snapshot) noteEnd(subject *report.Subject, now metav1.Time) {
 func (s *snapshot) noteWarnings(subject *report.Subject, now metav1.Time) {
 	var said []string
 	for _, item := range s.items {
-		said = append(said, job.WarningsOf(fmt.Sprintf("deploy item %q: ", itemName(item)), item.Status.Conditions)...)
+		for _, warning := range job.WarningsOf(fmt.Sprintf("deploy item %q: ", itemName(item)), item.Status.Conditions) {
+			said = append(said, s.causeAt(member{item: item}, warning).Message)
+		}
 	}
 	job.NoteChildWarnings(subject.Status.Conditions, said, s.exec.Status.ObservedGeneration, now)
 }

@@ -32,6 +32,14 @@ func TestNoteWarnings(t *testing.T) {
 	if got := said(item("b", "y"), item("a", "x"), item("c", "")); got != `deploy item "a": x; deploy item "b": y` {
 		t.Errorf("%q", got)
 	}
+	onCopy := item("a", "ConfigMap ns/app on Target "+copied)
+	onCopy.Spec.Target = &v1alpha1.ObjectReference{Name: copied}
+	s := &snapshot{exec: exec, items: []*v1alpha1.DeployItem{onCopy}}
+	below(s)
+	s.noteWarnings(report.Execution(exec), metav1.Now())
+	if found := job.GetCondition(exec.Status.Conditions, v1alpha1.ChildWarningsCondition); found == nil || found.Message != `deploy item "a": ConfigMap ns/app on Target prod` {
+		t.Errorf("Targets have the names that people know: %+v", found)
+	}
 	if got := said(item("a", ""), item("b", "")); got != "" || len(exec.Status.Conditions) != 0 {
 		t.Errorf("without warnings: %q", got)
 	}

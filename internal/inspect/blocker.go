@@ -33,7 +33,7 @@ func collectBlockers(node *Node, found *[]*Node) {
 	before := len(*found)
 	for _, child := range node.Children {
 		// What an object says of one that is missing is more than that it is missing.
-		if child.State != Missing || len(child.Children) > 0 || node.LastError == nil {
+		if child.State != Missing || node.LastError == nil {
 			collectBlockers(child, found)
 		}
 	}

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/job"
@@ -16,10 +17,15 @@ type Cause struct {
 	Node *Node
 }
 
-// Causes returns why a tree is not ready, the worst first: the blockers that say something.
-// One that only works says nothing.
+// Causes returns why a tree is not ready, the worst first: subinstallations that another
+// client has removed, and the blockers that say something. One that only works says nothing.
 func Causes(tree *Node) []Cause {
 	var causes []Cause
+	tree.Walk(func(node *Node) {
+		if message := node.removed(); message != "" {
+			causes = append(causes, Cause{Node: node, Cause: cause.Cause{Message: message}})
+		}
+	})
 	for _, node := range Blockers(tree) {
 		if message := node.trouble(); message != "" {
 			causes = append(causes, Cause{Node: node, Cause: cause.Cause{Message: message}})
@@ -38,6 +44,25 @@ func (n *Node) trouble() string {
 		return job.Obstacle(n.conditions)
 	}
 	return n.Why()
+}
+
+// removed says which subinstallations of a job do not exist any more; empty if all do. They
+// are in no tree, so that their parent says it.
+func (n *Node) removed() string {
+	if n.Installation == nil || n.Installation.Status.SubInstCache == nil || n.Installation.Status.InstallationPhase.Current().IsDeletion() ||
+		!n.Failed() && n.JobID == n.JobIDFinished {
+		return ""
+	}
+	var names []string
+	for _, written := range n.Installation.Status.SubInstCache.ActiveSubs {
+		if !slices.ContainsFunc(n.Children, func(child *Node) bool { return child.Name == written.ObjectName }) {
+			names = append(names, "Installation "+written.ObjectName)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return job.Removed(strings.Join(names, ", "))
 }
 
 // locate writes into causes where their objects are.

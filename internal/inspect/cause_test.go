@@ -59,6 +59,62 @@ func TestTroubled(t *testing.T) {
 	}
 }
 
+// TestRemovedExecution: what an Installation says of its Execution that another client has
+// removed is more than what the items of that still wait for.
+func TestRemovedExecution(t *testing.T) {
+	snapshot := deep(atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"))
+	snapshot.Executions = nil
+	owner := snapshot.Installations[3]
+	owner.Status.InstallationPhase, owner.Status.JobIDFinished = "Failed", owner.Status.JobID
+	owner.Status.LastError = &v1alpha1.Error{Message: "Execution c was deleted by another client during the job"}
+	var causes []cause.Cause
+	for _, found := range Causes(Forest(snapshot)[0]) {
+		causes = append(causes, found.Cause)
+	}
+	if got := cause.List(causes); got != "Execution c was deleted by another client during the job; in a > b > c" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestRemovedSubinstallation: a subinstallation that another client has removed is in no tree.
+// Its parent says it, beside what others wait for.
+func TestRemovedSubinstallation(t *testing.T) {
+	snapshot := deep(atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"))
+	parent := snapshot.Installations[1]
+	parent.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "b", ObjectName: "b"}, {SpecName: "d", ObjectName: "d-x"}}}
+	list := func() string {
+		var causes []cause.Cause
+		for _, found := range Causes(Forest(snapshot)[0]) {
+			causes = append(causes, found.Cause)
+		}
+		return cause.List(causes)
+	}
+	const others = "waiting for Deployment ns/web; at item leaf on Target prod; in a > b > c"
+	if got := list(); got != job.Removed("Installation d-x")+"; in a\n"+others {
+		t.Errorf("%q", got)
+	}
+	parent.Status.InstallationPhase = "Deleting"
+	if got := list(); got != others {
+		t.Errorf("a deletion is no removal: %q", got)
+	}
+	parent.Status.JobIDFinished, parent.Status.InstallationPhase = parent.Status.JobID, "Succeeded"
+	if got := list(); got != "" {
+		t.Errorf("after a job that has succeeded: %q", got)
+	}
+}
+
+// TestWarningsNameTargets: as messages do, by the names that people know.
+func TestWarningsNameTargets(t *testing.T) {
+	snapshot := deep(func(d *v1alpha1.DeployItem) {
+		d.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.WarningsCondition, Status: v1alpha1.ConditionTrue, Message: "on Target " + d.Spec.Target.Name}}
+	})
+	said := ""
+	Forest(snapshot)[0].Walk(func(node *Node) { said += node.Warnings })
+	if said != "on Target prod" {
+		t.Errorf("%q", said)
+	}
+}
+
 // deep is a tree of depth 3 in the middle of its job, with one item at the bottom.
 func deep(change func(*v1alpha1.DeployItem)) Snapshot {
 	atWork := func(i *v1alpha1.Installation) {

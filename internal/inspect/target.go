@@ -26,7 +26,7 @@ func (n *Node) sayTargets() {
 	names := strings.NewReplacer(pairs...)
 	n.Walk(func(node *Node) {
 		node.names = names
-		node.Message = names.Replace(node.Message)
+		node.Message, node.Warnings = names.Replace(node.Message), names.Replace(node.Warnings)
 		if node.LastError != nil {
 			// The error belongs to the object, which stays as it is.
 			said := *node.LastError

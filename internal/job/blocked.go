@@ -24,6 +24,12 @@ const (
 	longestSettling = time.Minute
 )
 
+// Removed says of children that the job has written and that do not exist any more what to
+// do about that.
+func Removed(children string) string {
+	return children + " was deleted by another client during the job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile"
+}
+
 // Obstacle returns what keeps a job from going on, as its conditions say it: a wait, another
 // attempt, or what a child says. It is empty if nothing does.
 func Obstacle(conditions []v1alpha1.Condition) string {

@@ -29,7 +29,7 @@ type row struct {
 	// change, or a deletion.
 	then func(*stage)
 	// waits are faults that keep a job waiting: they are looked at meanwhile, too. begun
-	// goes on when the job waits, before the look.
+	// goes on when the job waits, before the look, or ends the job.
 	waits bool
 	begun func(*stage)
 	// end ends a job that does not end by itself.
@@ -93,8 +93,10 @@ func play(t *testing.T, results *table, r row, at, depth int) {
 		before = s.root.Status.JobID
 		r.then(s)
 	}
-	if r.waits {
+	if r.waits || r.begun != nil {
 		s.awaitWait(r, before)
+	}
+	if r.waits {
 		if s.ended(before) {
 			t.Errorf("the job has ended before a look at it:\n%s", s.look())
 		}

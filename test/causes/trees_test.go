@@ -111,18 +111,27 @@ func dead() []row {
 		{area: area, fault: "server without that deployer", waits: true, cause: func(*stage) given {
 			return given{items: list{m{"name": "one", "type": "landscaper.gardener.cloud/mock", "target": m{"import": "cluster"}, "config": m{"apiVersion": "mock.deployer.landscaper.gardener.cloud/v1alpha1", "kind": "ProviderConfiguration"}}}}
 		}, names: names{reason: `not (been )?picked up|no (running )?deployer|nobody has picked`, object: `landscaper\.gardener\.cloud/mock`, cluster: `north`, next: `(start|run) (one|a|the) |correct (the|its) type|--controllers|landscaper-cli doctor`}},
-		{area: area, fault: "Execution gone", waits: true, cause: forever, begun: func(s *stage) {
+		{area: area, fault: "Execution gone", cause: forever, begun: func(s *stage) {
 			s.tear(&v1alpha1.ExecutionList{})
-		}, end: interrupt,
-			names: names{reason: `Execution.*(gone|does not exist|(was|been) deleted|missing)|no Execution`, object: `Execution "?(NS/)?(shop|level-3)`, next: `another job|reconcile`}},
-		{area: area, fault: "item gone", waits: true, cause: forever, begun: func(s *stage) {
+		}, names: names{reason: `Execution \S+ was deleted by another client`, object: `Execution "?(NS/)?(shop|level-3)`, next: `another job|reconcile`}},
+		{area: area, fault: "item gone", cause: forever, begun: func(s *stage) {
 			s.tear(&v1alpha1.DeployItemList{})
-		}, end: interrupt,
-			names: names{reason: `item.*(gone|does not exist|deleted|missing)`, object: `item "?one`, next: `another job|reconcile`}},
+		}, names: names{reason: `item.*(gone|does not exist|deleted|missing)`, object: `item "?one`, next: `another job|reconcile`}},
+		{area: area, fault: "subinstallation gone", cause: func(s *stage) given {
+			return given{blueprint: m{"subinstallations": list{forever(s).template("part")}}}
+		}, begun: func(s *stage) {
+			s.tear(&v1alpha1.InstallationList{})
+		}, names: names{reason: `Installation \S+ was deleted by another client`, object: `Installation "?(NS/)?part-`, next: `another job|reconcile`}},
+		{area: area, fault: "subinstallation gone beside one that waits", waits: true, cause: func(s *stage) given {
+			return given{blueprint: m{"subinstallations": list{forever(s).template("part"), given{items: list{with(waiting(s, "two"), "timeout", "5m")}}.template("other")}}}
+		}, begun: func(s *stage) {
+			s.tear(&v1alpha1.InstallationList{})
+		}, end: interrupt, names: names{reason: `Installation \S+ was deleted by another client`, object: `Installation "?(NS/)?part-`, next: `another job|reconcile`}},
 	}
 }
 
-// tear deletes all objects of a kind in the namespace, although somebody works on them.
+// tear removes objects of a kind in the namespace by force while they are at work: of
+// Installations the subinstallation part.
 func (s *stage) tear(list client.ObjectList) {
 	s.Helper()
 	if err := env.Admin.List(s.Context(), list, client.InNamespace(s.space)); err != nil {
@@ -134,16 +143,22 @@ func (s *stage) tear(list client.ObjectList) {
 		for i := range list.Items {
 			objects = append(objects, &list.Items[i])
 		}
+	case *v1alpha1.InstallationList:
+		for i := range list.Items {
+			if list.Items[i].Annotations[v1alpha1.SubinstallationNameAnnotation] == "part" {
+				objects = append(objects, &list.Items[i])
+			}
+		}
 	case *v1alpha1.DeployItemList:
 		for i := range list.Items {
 			objects = append(objects, &list.Items[i])
 		}
 	}
 	for _, object := range objects {
-		s.patch(env.Admin, object, `{"metadata":{"finalizers":null}}`)
 		if err := env.Admin.Delete(s.Context(), object); err != nil {
 			s.Fatal(err)
 		}
+		s.patch(env.Admin, object, `{"metadata":{"finalizers":null}}`)
 	}
 }
 

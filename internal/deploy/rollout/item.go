@@ -230,11 +230,10 @@ func (j itemJob) Cluster(ctx context.Context, targetName string) (target.Cluster
 }
 
 // Foreign implements Job.
-func (j itemJob) Foreign(ctx context.Context, objects []Foreign) {
-	where := j.NameOfTarget(ctx, j.Spec.Target.Name)
+func (j itemJob) Foreign(objects []Foreign) {
 	messages := make([]string, len(objects))
 	for i, found := range objects {
-		messages[i] = fmt.Sprintf("%s on Target %s belongs to DeployItem %s and stays as it is, because of policy fallback: remove it from one of the two items, or use policy manage to take it over", found.Object, where, found.Owner)
+		messages[i] = fmt.Sprintf("%s on Target %s belongs to DeployItem %s and stays as it is, because of policy fallback: remove it from one of the two items, or use policy manage to take it over", found.Object, j.Spec.Target.Name, found.Owner)
 	}
 	j.Warn(objectOfOther, messages...)
 }

@@ -33,7 +33,7 @@ type Job interface {
 	// Changing says who else is still to change an object in the same job.
 	Changing(ctx context.Context, object corev1.ObjectReference, live *unstructured.Unstructured) (who string, err error)
 	// Foreign warns of objects that belong to other items and stay as they are.
-	Foreign(ctx context.Context, objects []Foreign)
+	Foreign(objects []Foreign)
 	// Export hands values on; nil takes back what was handed on before.
 	Export(ctx context.Context, values map[string]any) error
 	// Family are the other items that may want what is not wanted here any more.

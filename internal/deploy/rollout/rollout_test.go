@@ -57,7 +57,7 @@ func (j *testJob) Cluster(_ context.Context, name string) (target.Cluster, error
 func (j *testJob) Changing(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
 	return j.changing, nil
 }
-func (j *testJob) Foreign(_ context.Context, objects []Foreign) {
+func (j *testJob) Foreign(objects []Foreign) {
 	j.foreign = append(j.foreign, objects...)
 }
 func (j *testJob) Export(_ context.Context, values map[string]any) error {

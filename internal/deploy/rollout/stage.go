@@ -45,7 +45,7 @@ func (r *Rollout) applyStage(ctx context.Context, stage apply.Stage) error {
 		return job.Wrap(failures, published.ApplyObjects, "ApplyNewObject", "")
 	}
 	if len(r.foreign) > 0 && !slices.Contains(r.applied, false) {
-		r.job.Foreign(ctx, r.foreign)
+		r.job.Foreign(r.foreign)
 	}
 	return nil
 }

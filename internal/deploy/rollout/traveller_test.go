@@ -105,7 +105,7 @@ func (w *traveller) Cluster(context.Context, string) (target.Cluster, error) {
 func (w *traveller) Changing(context.Context, corev1.ObjectReference, *unstructured.Unstructured) (string, error) {
 	return "", nil
 }
-func (w *traveller) Foreign(context.Context, []Foreign)           {}
+func (w *traveller) Foreign([]Foreign)                            {}
 func (w *traveller) Export(context.Context, map[string]any) error { return nil }
 
 func (w *traveller) Others(context.Context) ([]*v1alpha1.DeployItem, error)    { return nil, nil }

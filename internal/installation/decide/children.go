@@ -49,10 +49,10 @@ func decideChildren(s Situation) Decision {
 		return doing(Withdraw)
 	}
 	if sub, running := kin.Open(s.Family); running {
-		return untilChildren(s, job.OnChange("Installation", sub.Name), removed(s)...)
+		return untilChildren(s, job.OnChange("Installation", sub.Name))
 	}
 	if status.ExecutionReference != nil && s.Exec != nil && !job.PartOfExecution(s.Exec).Done(job.Round(s.Inst)) {
-		return untilChildren(s, job.OnChange("Execution", s.Inst.Name), removed(s)...)
+		return untilChildren(s, job.OnChange("Execution", s.Inst.Name))
 	}
 	switch err := childrenError(s); {
 	case err == nil:
@@ -65,13 +65,11 @@ func decideChildren(s Situation) Decision {
 }
 
 // untilChildren lets a job rest until its children go on, and shows what keeps these from
-// it: the root has to name the blocker through all levels. Further causes come before those
-// of the children.
-func untilChildren(s Situation, wake job.Wake, further ...cause.Cause) Decision {
+// it: the root has to name the blocker through all levels.
+func untilChildren(s Situation, wake job.Wake) Decision {
 	status := &s.Inst.Status
 	shows := job.ShowingOf(&status.Conditions, string(status.InstallationPhase), status.ObservedGeneration, status.PhaseTransitionTime)
 	found, again := kin.Obstacles(tree(s), job.Round(s.Inst), s.Now)
-	found = append(further, found...)
 	due, later := shows.Due(cause.List(found), s.Now)
 	switch {
 	case due && traceable(s):
@@ -98,32 +96,15 @@ func tree(s Situation) kin.Tree {
 // childrenError says why children have failed: the causes first, and the way to each after
 // it. It is nil if all have succeeded.
 func childrenError(s Situation) error {
-	gone := removed(s)
-	failed := len(gone) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
+	failed := len(kin.Removed(s.Family)) > 0 || s.Inst.Status.ExecutionReference != nil && s.Exec.Status.ExecutionPhase != v1alpha1.ExecutionPhases.Succeeded ||
 		slices.ContainsFunc(kin.Counting(s.Family), func(sub *v1alpha1.Installation) bool {
 			return sub.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded
 		})
 	if !failed {
 		return nil
 	}
-	causes := append(kin.Failures(tree(s), job.Round(s.Inst)), gone...)
-	message := cmp.Or(cause.List(causes), "children have failed, and do not say why")
+	message := cmp.Or(cause.List(kin.Failures(tree(s), job.Round(s.Inst))), "children have failed, and do not say why")
 	return job.NewError(published.BuildErrorIfFailedChild, failureOf(s), message, v1alpha1.ErrorForInfoOnly)
-}
-
-// removed are the children that the job has written and that do not exist any more.
-func removed(s Situation) []cause.Cause {
-	var causes []cause.Cause
-	add := func(child string) {
-		causes = append(causes, cause.Cause{Message: child + " was deleted by another client during the job: start another job with the annotation " + v1alpha1.OperationAnnotation + ": reconcile"})
-	}
-	if s.Inst.Status.ExecutionReference != nil && s.Exec == nil && s.Gone {
-		add("Execution " + s.Inst.Name)
-	}
-	for _, name := range kin.Absent(s.Family) {
-		add("Installation " + name)
-	}
-	return causes
 }
 
 // whyFailed says why children have failed, or what is said if they do not tell.

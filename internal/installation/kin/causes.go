@@ -17,11 +17,13 @@ type Tree struct {
 	Inst *v1alpha1.Installation
 	Exec *v1alpha1.Execution
 	Subs []Tree
+	// Removed are the children that another client has removed.
+	Removed []string
 }
 
 // Shallow is what a family shows without a look at what is below the children.
 func Shallow(f Family) Tree {
-	tree := Tree{Inst: f.Inst, Exec: f.Exec, Subs: make([]Tree, len(f.Subs))}
+	tree := Tree{Inst: f.Inst, Exec: f.Exec, Subs: make([]Tree, len(f.Subs)), Removed: Removed(f)}
 	for i, sub := range f.Subs {
 		tree.Subs[i].Inst = sub
 	}
@@ -49,7 +51,7 @@ func HidesCause(sub *v1alpha1.Installation, jobID string) bool {
 // Failures returns why children have failed in a job. A failure that follows from that of a
 // sibling counts only if there is no other.
 func Failures(tree Tree, jobID string) []cause.Cause {
-	var causes, following []cause.Cause
+	causes, following := removals(tree), []cause.Cause(nil)
 	for _, sub := range tree.Subs {
 		switch last := sub.Inst.Status.LastError; {
 		case !HasFailed(sub.Inst, jobID):
@@ -64,6 +66,15 @@ func Failures(tree Tree, jobID string) []cause.Cause {
 	}
 	if len(causes) == 0 {
 		return following
+	}
+	return causes
+}
+
+// removals are the causes of children that another client has removed.
+func removals(tree Tree) []cause.Cause {
+	var causes []cause.Cause
+	for _, child := range tree.Removed {
+		causes = append(causes, cause.Cause{Message: job.Removed(child)})
 	}
 	return causes
 }
@@ -89,7 +100,8 @@ func NameOf(sub *v1alpha1.Installation) string {
 	return cmp.Or(sub.Annotations[v1alpha1.SubinstallationNameAnnotation], sub.Name)
 }
 
-// Obstacles returns why a job does not go on: children that have failed, or that wait.
+// Obstacles returns why a job does not go on: children that have failed, wait, or were
+// removed.
 // Again is when one has to be looked at that does not count yet.
 func Obstacles(tree Tree, jobID string, now time.Time) (found []cause.Cause, again time.Time) {
 	counts := func(since *metav1.Time) bool {
@@ -99,6 +111,7 @@ func Obstacles(tree Tree, jobID string, now time.Time) (found []cause.Cause, aga
 		}
 		return !settled.After(now)
 	}
+	found = removals(tree)
 	for _, sub := range tree.Subs {
 		status := &sub.Inst.Status
 		failed := HasFailed(sub.Inst, jobID) && (status.LastError == nil || !cause.FollowsSibling(status.LastError.Reason))

@@ -26,6 +26,8 @@ func node(name string, phase v1alpha1.InstallationPhase, children ...any) kin.Tr
 			tree.Subs = append(tree.Subs, child)
 		case *v1alpha1.Execution:
 			tree.Exec = child
+		case string:
+			tree.Removed = append(tree.Removed, child)
 		}
 	}
 	return tree
@@ -66,6 +68,8 @@ func TestFailures(t *testing.T) {
 		want   string
 	}{
 		{"nothing has failed", node("root", "Progressing", node("a", "Succeeded")), ""},
+		{"a child was removed at depth 2", node("root", "Progressing", failing("a", "children failed", "x", failing("b", "children failed", "y", "Installation c-x", failing("d", "children failed", "z", exec("Failed", atItem))))),
+			job.Removed("Installation c-x") + "; in a > b\n" + atItem + "; in a > b > d"},
 		{"its own item", node("root", "Progressing", exec("Failed", atItem)), atItem},
 		{"an item at depth 3", node("root", "Progressing", failing("a", "children failed", "x", failing("b", "children failed", "y", failing("c", "children failed", "z", exec("Failed", atItem))))), atItem + "; in a > b > c"},
 		{"a subinstallation itself", node("root", "Progressing", failing("a", "children failed", "x", failing("b", "TemplatingFailed", "no capacity"))), "no capacity; in a > b"},
@@ -103,6 +107,7 @@ func TestObstacles(t *testing.T) {
 		{"nothing is the matter", node("root", "Progressing", node("a", "Progressing"), exec("Progressing", "")), "", 0},
 		{"an item of its own", node("root", "Progressing", exec("Progressing", "waiting")), "waiting", 0},
 		{"an item at depth 3", node("root", "Progressing", waits), "waiting for Deployment ns/web; at item web on Target prod; in a > b > c", 0},
+		{"a child was removed at depth 1, beside one at work", node("root", "Progressing", stuck("a", job.BlockedReason, "x", time.Minute, "Execution a-x", node("b", "Progressing"))), job.Removed("Execution a-x") + "; in a", 0},
 		{"what waits for a sibling is no cause", node("root", "Progressing", sibling, waits), "waiting for Deployment ns/web; at item web on Target prod; in a > b > c", 0},
 		{"not even alone: the sibling is at work", node("root", "Progressing", sibling, node("a", "Progressing")), "", 0},
 		{"a subinstallation that waits itself", node("root", "Progressing", stuck("a", job.WaitingReason, "waiting for Context default", time.Minute)), "waiting for Context default; in a", 0},

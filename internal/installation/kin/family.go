@@ -156,6 +156,23 @@ func Absent(f Family) []string {
 	return names
 }
 
+// Removed returns the children that another client has removed during the job. An Execution
+// counts when the job has begun to wait for it: see decide.
+func Removed(f Family) []string {
+	var children []string
+	phases, phase := v1alpha1.InstallationPhases, f.Inst.Status.InstallationPhase
+	if phase.Current().IsDeletion() {
+		return nil
+	}
+	if f.Exec == nil && f.Inst.Status.ExecutionReference != nil && (phase == phases.Progressing || phase == phases.Failed) {
+		children = append(children, "Execution "+f.Inst.Name)
+	}
+	for _, name := range Absent(f) {
+		children = append(children, "Installation "+name)
+	}
+	return children
+}
+
 // AreDeployed reports whether all children are deployed as they are specified. An attempt
 // of which only the children were stored may have written something else into them.
 func AreDeployed(f Family) bool {

@@ -144,6 +144,29 @@ func TestChildrenOfJob(t *testing.T) {
 	}
 }
 
+// TestRemoved: which children were removed by another client. A deletion removes all of them
+// itself, and an Execution is waited for when it is written.
+func TestRemoved(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		options []given.Option
+		want    string
+	}{
+		{"both, while the job waits for them", []given.Option{given.AwaitingExecution, given.Written("y"), given.Jobs("b", "a", "Progressing")}, "Execution x, Installation y"},
+		{"and after it has failed", []given.Option{given.AwaitingExecution, given.Written("y"), given.Jobs("b", "b", "Failed")}, "Execution x, Installation y"},
+		{"all are there", []given.Option{given.WithExecution("b", "", "Progressing"), given.Written("y"), given.WithSub("y", "b", "", "Progressing"), given.Jobs("b", "a", "Progressing")}, ""},
+		{"another Execution follows", []given.Option{given.AwaitingExecution, given.Jobs("b", "a", "CleanupOrphaned")}, ""},
+		{"a deletion", []given.Option{given.AwaitingExecution, given.Written("y"), given.Jobs("b", "a", "Deleting")}, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			s := given.Situation(test.options...)
+			if got := strings.Join(kin.Removed(s.Family), ", "); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // TestListed: a message names some, and never loses how many there are.
 func TestListed(t *testing.T) {
 	var names []string
