@@ -95,11 +95,11 @@ func access() []row {
 		{area: area, fault: "cluster of an unknown authority", waits: true, cause: func(s *stage) given {
 			s.withKubeconfig("north", s.kubeconfig(s.answering(200, true), ""))
 			return app(s)
-		}, names: names{reason: `unknown authority`, object: `Target.*north|127\.0\.0\.1:\d+`, cluster: `north`, next: `check the certificate authority`}},
+		}, names: names{reason: `unknown authority`, object: `127\.0\.0\.1:\d+`, cluster: `north`, next: `check the certificate authority`}},
 		{area: area, fault: "token expired", cause: func(s *stage) given {
 			s.withKubeconfig("north", s.kubeconfig("", canary))
 			return app(s)
-		}, names: names{reason: `401|unauthorized`, object: `Target.*north|127\.0\.0\.1:\d+`, cluster: `north`, next: `put valid credentials|renew`}},
+		}, names: names{reason: `401|unauthorized`, object: `127\.0\.0\.1:\d+`, cluster: `north`, next: `put valid credentials|renew`}},
 		{area: area, fault: "verb forbidden", waits: true, cause: func(s *stage) given {
 			s.withKubeconfig("north", weak)
 			return app(s)

@@ -6,12 +6,10 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +20,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/test/scenario"
 )
 
 // published are two component versions: a part with a blueprint, and a whole that refers
@@ -71,19 +70,11 @@ func publish(t *testing.T) {
 	t.Helper()
 	directory := t.TempDir()
 	file := func(name, content string) string {
-		path := filepath.Join(directory, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
+		scenario.WriteFiles(t, directory, map[string]string{name: content})
+		return filepath.Join(directory, name)
 	}
-	for name, content := range published {
-		file(name, content)
-	}
-	access := []string{"--registry-config", file("docker.json", login(env.Lab.Registry.Address, env.Lab.Registry.Username, env.Lab.Registry.Password)), "--ca-file", env.Lab.Registry.CAFile}
+	scenario.WriteFiles(t, directory, published)
+	access := []string{"--registry-config", file("docker.json", string(env.RegistryLogin(env.Lab.Registry.Address, env.Lab.Registry.Password))), "--ca-file", env.Lab.Registry.CAFile}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -113,11 +104,6 @@ func public(t *testing.T, key *rsa.PublicKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 }
 
-// login is a Docker configuration.
-func login(host, user, password string) string {
-	return fmt.Sprintf(`{"auths":{%q:{"username":%q,"password":%q}}}`, host, user, password)
-}
-
 // vendor makes the Context vendor, whose component versions are at an address.
 func (s *stage) vendor(address, password string, change func(*v1alpha1.Context)) {
 	s.Helper()
@@ -134,7 +120,7 @@ func (s *stage) vendor(address, password string, change func(*v1alpha1.Context))
 	}
 	pull := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.space, Name: "pull"}, Type: corev1.SecretTypeDockerConfigJson,
-		Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(login(host, env.Lab.Registry.Username, password))},
+		Data: map[string][]byte{corev1.DockerConfigJsonKey: env.RegistryLogin(host, password)},
 	}
 	if err := env.Admin.Create(s.Context(), pull); err != nil {
 		s.Fatal(err)

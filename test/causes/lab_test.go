@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -43,16 +42,7 @@ const pickup = "45s"
 // startServer starts the server that all rows share.
 func startServer(t *testing.T) *scenario.Server {
 	t.Helper()
-	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf(`kind: LandscaperConfiguration
-egress: {allowLoopback: true}
-registry: {oci: {certificateAuthorities: %s}}
-deployItemTimeouts: {pickup: %s}
-`, env.Lab.Registry.CAFile, pickup)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return scenario.StartServer(t, env.ServerKubeconfig, "--config", config)
+	return env.StartRegistryServer(t, "deployItemTimeouts: {pickup: "+pickup+"}")
 }
 
 // second connects to the second target cluster as an administrator, once.

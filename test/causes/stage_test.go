@@ -1,18 +1,18 @@
 package causes
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/scenario"
 )
 
 // canary is part of every value that nobody may read.
@@ -39,7 +39,7 @@ func newStage(t *testing.T, name string, depth int) *stage {
 		}
 	}
 	env.CreateTarget(t, s.space, "north", env.TargetKubeconfig)
-	env.CreateTarget(t, s.space, "south", s.read(env.Lab.Clusters["second"].Kubeconfig))
+	env.CreateTarget(t, s.space, "south", scenario.ReadFile(t, env.Lab.Clusters["second"].Kubeconfig))
 	env.WaitForContext(t, s.space)
 	return s
 }
@@ -52,15 +52,6 @@ func (s *stage) south() client.WithWatch {
 		s.Fatal(err)
 	}
 	return cluster
-}
-
-func (s *stage) read(file string) string {
-	s.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return string(content)
 }
 
 // yaml creates objects on a cluster; NS stands for the namespace.
@@ -104,25 +95,18 @@ func (s *stage) retarget(name string, spec string) {
 // kubeconfig is that of the first target cluster, changed.
 func (s *stage) kubeconfig(server, token string) string {
 	s.Helper()
-	config, err := clientcmd.Load([]byte(env.TargetKubeconfig))
-	if err != nil {
-		s.Fatal(err)
-	}
-	for _, cluster := range config.Clusters {
-		if server != "" {
-			cluster.Server = server
+	return env.ChangedKubeconfig(s.T, func(config *clientcmdapi.Config) {
+		for _, cluster := range config.Clusters {
+			if server != "" {
+				cluster.Server = server
+			}
 		}
-	}
-	for _, user := range config.AuthInfos {
-		if token != "" {
-			user.Token, user.ClientCertificateData, user.ClientKeyData = token, nil, nil
+		for _, user := range config.AuthInfos {
+			if token != "" {
+				user.Token, user.ClientCertificateData, user.ClientKeyData = token, nil, nil
+			}
 		}
-	}
-	text, err := clientcmd.Write(*config)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return string(text)
+	})
 }
 
 // withKubeconfig gives a Target another kubeconfig.

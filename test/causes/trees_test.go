@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/scenario"
 )
 
 // refused is an item with an object that no API server takes.
@@ -90,14 +91,16 @@ func targetSyncs() []row {
 		}
 	}
 	const object, cluster = `TargetSync "?(NS/)?fleet`, `prod`
+	// A source that cannot be reached has an address, which is no secret.
+	const address = `127\.0\.0\.1:\d+`
 	return []row{
 		{area: area, fault: "source unreachable", cause: fleet(func(s *stage) string { return s.kubeconfig("https://127.0.0.1:1", canary) }),
-			names: names{reason: `connection refused`, object: object, cluster: cluster, next: `check the address`}},
+			names: names{reason: `connection refused`, object: object + `.*` + address, cluster: cluster, next: `check the address`}},
 		{area: area, fault: "source forbids", cause: fleet(func(*stage) string { return weak }),
-			names: names{reason: `403|forbidden|may not|not allowed`, object: object, cluster: cluster, next: `list.*secrets|secrets.*list|grant|lacks? this permission`}},
+			names: names{reason: `403|forbidden|may not|not allowed`, object: object + `.*` + address, cluster: cluster, next: `list.*secrets|secrets.*list|grant|lacks? this permission`}},
 		{area: area, fault: "token of the source expired", cause: fleet(func(s *stage) string { return s.kubeconfig("", canary) }),
-			names: names{reason: `401|unauthorized`, object: object, cluster: cluster, next: `put valid credentials|renew|new token|credentials`}},
-		{area: area, fault: "name never made", cause: fleet(func(s *stage) string { return s.read(env.Lab.Clusters["second"].Kubeconfig) }),
+			names: names{reason: `401|unauthorized`, object: object + `.*` + address, cluster: cluster, next: `put valid credentials|renew|new token|credentials`}},
+		{area: area, fault: "name never made", cause: fleet(func(s *stage) string { return scenario.ReadFile(s.T, env.Lab.Clusters["second"].Kubeconfig) }),
 			names: names{reason: `no Target.*prod`, object: object, cluster: cluster, next: `Secret|create it`}},
 	}
 }

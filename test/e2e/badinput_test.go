@@ -80,7 +80,7 @@ func TestBadInput(t *testing.T) {
 			t.Parallel()
 			space := namespace(t)
 			if test.access != nil {
-				test.kubeconfig = changedKubeconfig(t, test.access)
+				test.kubeconfig = env.ChangedKubeconfig(t, test.access)
 			}
 			if test.kubeconfig != "" {
 				replaceTarget(t, space, test.kubeconfig)
@@ -126,21 +126,6 @@ func conditionStatus(inst *v1alpha1.Installation, conditionType v1alpha1.Conditi
 		}
 	}
 	return found
-}
-
-// changedKubeconfig returns the kubeconfig of the target cluster with a change.
-func changedKubeconfig(t *testing.T, change func(*clientcmdapi.Config)) string {
-	t.Helper()
-	config, err := clientcmd.Load([]byte(env.TargetKubeconfig))
-	if err != nil {
-		t.Fatal(err)
-	}
-	change(config)
-	content, err := clientcmd.Write(*config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }
 
 func replaceTarget(t *testing.T, namespace, kubeconfig string) {

@@ -174,7 +174,7 @@ func canaryTargets() []canaryCase {
 	}
 	changed := func(reason, says string, change func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo)) canaryCase {
 		return target(reason, says, func(t *testing.T, space, name string) {
-			createTarget(t, space, name, changedKubeconfig(t, func(c *clientcmdapi.Config) {
+			createTarget(t, space, name, env.ChangedKubeconfig(t, func(c *clientcmdapi.Config) {
 				current := c.Contexts[c.CurrentContext]
 				change(c.Clusters[current.Cluster], c.AuthInfos[current.AuthInfo])
 			}))

@@ -96,15 +96,7 @@ func publish(t *testing.T, path string) {
 func publishFiles(t *testing.T, path string, files map[string]string) {
 	t.Helper()
 	directory := t.TempDir()
-	for name, content := range files {
-		file := filepath.Join(directory, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	scenario.WriteFiles(t, directory, files)
 	program, err := filepath.Abs("../../bin/landscaper-cli")
 	if err != nil {
 		t.Fatal(err)
@@ -122,19 +114,14 @@ func publishFiles(t *testing.T, path string, files map[string]string) {
 }
 
 func dockerConfig(password string) []byte {
-	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":%q}}}`, env.Lab.Registry.Address, env.Lab.Registry.Username, password)
+	return env.RegistryLogin(env.Lab.Registry.Address, password)
 }
 
 // registryServer starts a server that trusts the registry of the lab. Further lines
 // are added to its configuration.
 func registryServer(t *testing.T, lines ...string) *scenario.Server {
 	t.Helper()
-	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("kind: LandscaperConfiguration\negress: {allowLoopback: true}\nregistry: {oci: {certificateAuthorities: %s}}\n%s\n", env.Lab.Registry.CAFile, strings.Join(lines, "\n"))
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return startServer(t, env.ServerKubeconfig, "--config", config)
+	return env.StartRegistryServer(t, lines...)
 }
 
 // shopContext is a Context with the registry and credentials for it.

@@ -18,16 +18,13 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/test/lab"
 	"go.landscaper.dev/test/landscape"
+	"go.landscaper.dev/test/scenario"
 )
 
 // otherKubeconfig leads to a second cluster, which is the resource cluster.
 func otherKubeconfig(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile(env.Resource.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
+	return scenario.ReadFile(t, env.Resource.Kubeconfig)
 }
 
 // itemsOn is an Installation with a Target of a name and the given items.
