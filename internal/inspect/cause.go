@@ -119,7 +119,12 @@ func (n *Node) reduce(shown map[*Node]bool) *Node {
 // idle is why an object does not work although it is not ready.
 func (n *Node) idle() string {
 	if n.Installation != nil && Parent(n.Installation) == "" {
-		if reason, settled := settled(n.Installation, Start{}); !settled {
+		reason, settled := settled(n.Installation, Start{})
+		switch {
+		case settled:
+		case n.JobID == n.JobIDFinished && starts(v1alpha1.Operation(n.Installation.Annotations[v1alpha1.OperationAnnotation])):
+			return reason + " (" + ask
+		default:
 			return reason
 		}
 	}

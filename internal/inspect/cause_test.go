@@ -76,6 +76,18 @@ func TestRemovedExecution(t *testing.T) {
 	}
 }
 
+// TestRequestNotPickedUp: a request that no server picks up leads to the command that says why.
+func TestRequestNotPickedUp(t *testing.T) {
+	root := named("root", func(i *v1alpha1.Installation) {
+		i.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile"}
+		i.Status = v1alpha1.InstallationStatus{}
+	})
+	found := Causes(Forest(Snapshot{Installations: []*v1alpha1.Installation{root}})[0])
+	if len(found) != 1 || found[0].Message != `operation "reconcile" has not been picked up yet (if this takes long, landscaper-cli doctor says why)` {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestRemovedSubinstallation: a subinstallation that another client has removed is in no tree.
 // Its parent says it, beside what others wait for.
 func TestRemovedSubinstallation(t *testing.T) {
