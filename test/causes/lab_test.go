@@ -33,8 +33,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(env.Main(m, lab.Options{Clusters: []string{"second"}, With: []string{"registry-auth", "registry-tls"}}))
+	code := env.Main(m, lab.Options{Clusters: []string{"second"}, With: []string{"registry-auth", "registry-tls"}})
+	results.write(os.Stdout)
+	os.Exit(code)
 }
+
+// results is the table of all rows.
+var results table
 
 // pickup is how long an item waits for a deployer that nobody runs.
 const pickup = "45s"
