@@ -97,7 +97,7 @@ func targetSyncs() []row {
 		{area: area, fault: "source unreachable", cause: fleet(func(s *stage) string { return s.kubeconfig("https://127.0.0.1:1", canary) }),
 			names: names{reason: `connection refused`, object: object + `.*` + address, cluster: cluster, next: `check the address`}},
 		{area: area, fault: "source forbids", cause: fleet(func(*stage) string { return weak }),
-			names: names{reason: `403|forbidden|may not|not allowed`, object: object + `.*` + address, cluster: cluster, next: `list.*secrets|secrets.*list|grant|lacks? this permission`}},
+			names: names{reason: `403|forbidden|may not|not allowed`, object: object, cluster: cluster, next: `list.*secrets|secrets.*list|grant|lacks? this permission`}},
 		{area: area, fault: "token of the source expired", cause: fleet(func(s *stage) string { return s.kubeconfig("", canary) }),
 			names: names{reason: `401|unauthorized`, object: object + `.*` + address, cluster: cluster, next: `put valid credentials|renew|new token|credentials`}},
 		{area: area, fault: "name never made", cause: fleet(func(s *stage) string { return scenario.ReadFile(s.T, env.Lab.Clusters["second"].Kubeconfig) }),
