@@ -1,6 +1,7 @@
 package deployer
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -148,6 +149,29 @@ func (i *Item) IsNeighbor(ctx context.Context, name string) (bool, error) {
 		return false, client.IgnoreNotFound(err)
 	}
 	return name != i.Name && i.sharesCluster(ctx, other), nil
+}
+
+// RecordedByOthers returns those objects that another item of the namespace has recorded as its
+// own: two items may have had an object one after the other. It asks nobody.
+func (i *Item) RecordedByOthers(ctx context.Context, objects []corev1.ObjectReference) ([]corev1.ObjectReference, error) {
+	list := &v1alpha1.DeployItemList{}
+	if err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the DeployItems of namespace %s: %w", i.Namespace, err)
+	}
+	var found []corev1.ObjectReference
+	for at := range list.Items {
+		other := &list.Items[at]
+		if other.Name == i.Name || other.Status.ProviderStatus == nil || !i.sharesCluster(ctx, other) {
+			continue
+		}
+		for _, object := range objects {
+			// Most items have nothing to do with it, and a record may be large.
+			if bytes.Contains(other.Status.ProviderStatus.Raw, []byte(object.Name)) && ownership.Records(other, object) && !slices.Contains(found, object) {
+				found = append(found, object)
+			}
+		}
+	}
+	return found, nil
 }
 
 // Keeps says which objects the item does not want any more and has kept, so that others may

@@ -419,3 +419,38 @@ func TestKeepsUnchanged(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedByOthers: what two items may have had one after the other, as their records say.
+func TestRecordedByOthers(t *testing.T) {
+	record := func(item *v1alpha1.DeployItem, text string) {
+		item.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(text)}
+	}
+	const has = `{"managedResources":[{"policy":"manage","resource":{"apiVersion":"v1","kind":"ConfigMap","namespace":"n","name":"a"}}]}`
+	for _, test := range []struct {
+		reason string
+		change func(tree *tree)
+		want   bool
+	}{
+		{"nobody has", func(*tree) {}, false},
+		{"another item has", func(tree *tree) { record(tree.items[1], has) }, true},
+		{"the item itself has", func(tree *tree) { record(tree.items[0], has) }, false},
+		{"another item has one of another kind", func(tree *tree) { record(tree.items[1], strings.ReplaceAll(has, "ConfigMap", "Secret")) }, false},
+		{"an item on another cluster has", func(tree *tree) {
+			record(tree.items[1], has)
+			tree.items[1].Spec.Target.Name = "elsewhere"
+		}, false},
+		{"a record cannot be read", func(tree *tree) { record(tree.items[1], `{"managedResources":"a"}`) }, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			tree := newTree(t, "one", "two")
+			test.change(tree)
+			tree.look(t, func(ctx context.Context, item *Item) error {
+				found, err := item.RecordedByOthers(ctx, []corev1.ObjectReference{aConfigMap})
+				if err != nil || slices.Contains(found, aConfigMap) != test.want {
+					t.Errorf("found %v, %v", found, err)
+				}
+				return nil
+			})
+		})
+	}
+}

@@ -2,14 +2,18 @@ package helm
 
 import (
 	"context"
+	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	apideployer "go.landscaper.dev/api/deployer"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/job"
 )
 
 // An upgrade keeps what it does not want any more if somebody may still take it over. It is
@@ -59,12 +63,41 @@ func (s released) beginCleanup(ctx context.Context, item *deployer.Item) error {
 // nothing.
 func (s released) cleanup(ctx context.Context, item *deployer.Item, store *records.Store, history []*records.Record) (*release.Operation, error) {
 	kept, err := s.templates.Recorded(item)
-	if err != nil || len(kept) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	wish := s.wishFor(item)
 	wish.Before, wish.ReleasedOnly = kept, len(history) > 0 && !belongs(history[len(history)-1], item, true)
+	if wish.Contested, err = s.contested(ctx, item, history); err != nil || len(kept)+len(wish.Contested) == 0 {
+		return nil, err
+	}
 	return release.PlanCleanup(ctx, store, operationJob{item, s}, wish, history)
+}
+
+// contested are the objects of the release that another item of the namespace has recorded, too:
+// it has taken them over, and may have lost interest since. Items of no tree are not looked at,
+// and nobody is asked.
+func (s released) contested(ctx context.Context, item *deployer.Item, history []*records.Record) ([]corev1.ObjectReference, error) {
+	if len(history) == 0 || !belongs(history[len(history)-1], item, true) || item.Labels[v1alpha1.ExecutionManagedByLabel] == "" {
+		return nil, nil
+	}
+	deployed, err := history[len(history)-1].Release()
+	if err != nil {
+		return nil, job.Terminally(err)
+	}
+	entries, err := release.Entries(deployed.Manifest, deployed.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d: %w", deployed.Version, err)
+	}
+	objects := make([]corev1.ObjectReference, 0, len(entries))
+	for _, entry := range entries {
+		object := referenceTo(entry.Object)
+		objects = append(objects, object)
+		// Nobody has looked whether its kind has namespaces.
+		object.Namespace = ""
+		objects = append(objects, object)
+	}
+	return item.RecordedByOthers(ctx, objects)
 }
 
 // wishFor is what an operation of an item has to know that deploys nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,40 +26,49 @@ func PlanCleanup(ctx context.Context, store *records.Store, work Job, wish Wish,
 	if err != nil {
 		return nil, err
 	}
-	o.objects, o.previous = o.previous, nil
+	// Of one object, the newest revision tells what it is.
+	o.objects, o.previous = unique(o.previous), nil
 	if err := o.deployedBefore(ctx); err != nil {
 		return nil, err
 	}
-	o.steps = []step{o.retain, o.prune}
+	o.steps = []step{o.reclaim, o.prune}
+	if wish.ReleasedOnly {
+		o.steps = []step{o.prune}
+	}
 	o.limit = limit.New(wish.Limit, work.Wake)
 	return o, nil
 }
 
-// retain takes the mark away that invites others from objects that the release has again:
-// an upgrade without them was given up.
-func (o *Operation) retain(ctx context.Context) ([]string, error) {
-	wanted := map[key]bool{}
-	for _, object := range o.objects {
-		wanted[keyOf(object.Object)] = true
+// reclaim makes those objects of the release its own again that it has released, and those that
+// others have taken over and do not want any more: the change that was to move them was given
+// up. What others still want stays theirs.
+func (o *Operation) reclaim(ctx context.Context) ([]string, error) {
+	recorded := maps.Clone(o.recorded)
+	for _, contested := range o.wish.Contested {
+		recorded[key{contested.GroupVersionKind().GroupKind(), contested.Namespace, contested.Name}] = true
 	}
-	for _, object := range o.previous {
-		if !wanted[keyOf(object.Object)] {
+	for _, object := range o.objects {
+		if !recorded[keyOf(object.Object)] {
 			continue
 		}
-		if err := o.retainOne(ctx, object); err != nil {
+		if err := o.reclaimOne(ctx, object); err != nil {
 			return nil, fmt.Errorf("keep %s: %w", describe(object.Object), err)
 		}
 	}
 	return nil, nil
 }
 
-func (o *Operation) retainOne(ctx context.Context, object apply.Object) error {
+func (o *Operation) reclaimOne(ctx context.Context, object apply.Object) error {
 	for attempt := 1; ; attempt++ {
 		live, err := o.get(ctx, object)
-		if err != nil || live == nil || !ownership.IsReleased(live) || !o.mayRemove(live) {
+		if err != nil || live == nil || live.GetDeletionTimestamp() != nil {
 			return err
 		}
-		patch, err := retained(live)
+		mine, err := o.isMineAgain(ctx, live)
+		if err != nil || !mine {
+			return err
+		}
+		patch, err := o.takenBack(live)
 		if err == nil {
 			_, err = o.patch(ctx, object, patch)
 		}
@@ -68,9 +78,23 @@ func (o *Operation) retainOne(ctx context.Context, object apply.Object) error {
 	}
 }
 
-// retained is the merge patch that takes back ownership.Release.
-func retained(live *unstructured.Unstructured) ([]byte, error) {
+// isMineAgain reports whether an object of the release is to get its marks again.
+func (o *Operation) isMineAgain(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
+	if o.mayRemove(live) {
+		return ownership.IsReleased(live), nil
+	}
+	if ownership.IsReleased(live) {
+		return true, nil
+	}
+	yields, _, err := o.others.Yields(ctx, live)
+	return yields, err
+}
+
+// takenBack is the merge patch that makes an object one of the release again.
+func (o *Operation) takenBack(live *unstructured.Unstructured) ([]byte, error) {
 	return json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": live.GetResourceVersion(), "uid": live.GetUID(), "annotations": map[string]any{v1alpha1.ReleasedByAnnotation: nil},
+		"resourceVersion": live.GetResourceVersion(), "uid": live.GetUID(),
+		"labels":      map[string]any{ownership.ManifestLabel: nil, ownership.HelmLabel: nil, ownership.KustomizeLabel: nil, managedByLabel: managedByHelm},
+		"annotations": map[string]any{v1alpha1.ReleasedByAnnotation: nil, releaseAnnotation: o.wish.Name, namespaceAnnotation: o.wish.Namespace},
 	}})
 }

@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -229,15 +228,6 @@ func (o *Operation) bequeath(ctx context.Context, object apply.Object, live *uns
 		return removed{}, err
 	}
 	return o.dispose(ctx, object, stored, claims)
-}
-
-// takenBack is the merge patch that makes an object one of the release again.
-func (o *Operation) takenBack(live *unstructured.Unstructured) ([]byte, error) {
-	return json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": live.GetResourceVersion(), "uid": live.GetUID(),
-		"labels":      map[string]any{ownership.ManifestLabel: nil, managedByLabel: managedByHelm},
-		"annotations": map[string]any{releaseAnnotation: o.wish.Name, namespaceAnnotation: o.wish.Namespace},
-	}})
 }
 
 // fateOf decides what becomes of an object that the release does not want any more. What the

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"helm.sh/helm/v4/pkg/release/common"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target/memory"
 	"go.landscaper.dev/internal/diff"
 )
@@ -173,5 +175,52 @@ func TestRefusalRemovesNothing(t *testing.T) {
 	}
 	if ownersOf(cluster.Find("ConfigMap", "here", "b")) != "release shop" {
 		t.Error("an object was released or removed")
+	}
+}
+
+// TestReclaimed: a change that was to move an object out of a release was given up, so that
+// the release has nothing to deploy. What others have taken over meanwhile and do not want any
+// more is the release's again.
+func TestReclaimed(t *testing.T) {
+	// By an item that takes the marks of the release away, as deployers do.
+	takenBy := func(item string) func(*unstructured.Unstructured) {
+		return func(object *unstructured.Unstructured) {
+			object.SetLabels(map[string]string{ownership.ManifestLabel: item})
+			object.SetAnnotations(nil)
+		}
+	}
+	released := func(object *unstructured.Unstructured) {
+		takenBy("two")(object)
+		object.SetAnnotations(map[string]string{v1alpha1.ReleasedByAnnotation: "two"})
+	}
+	for _, test := range []struct {
+		reason string
+		marks  func(*unstructured.Unstructured)
+		others neighbors
+		want   string
+		writes int
+	}{
+		{"nobody has taken it over", func(*unstructured.Unstructured) {}, neighbors{}, "release shop", 0},
+		{"an item has taken it over and does not want it any more", takenBy("two"), neighbors{yielding: []string{"two"}}, "release shop", 1},
+		{"an item has released it", released, neighbors{}, "release shop", 1},
+		{"an item has taken it over and wants it", takenBy("two"), neighbors{}, "item two", 0},
+		{"the item of another release goes", ofRelease("other"), neighbors{yielding: []string{"release other"}}, "release shop", 1},
+		{"another release wants it", ofRelease("other"), neighbors{}, "release other", 0},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			cluster := installed(t, "a", "b")
+			identity := change(cluster, "b", test.marks)
+			cluster.Counts()
+			carriedOut(t, cluster, func(history []record) (*Operation, error) {
+				wish := Wish{Name: "shop", Namespace: "here", Item: "item", Contested: []corev1.ObjectReference{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "here", Name: "b"}}}
+				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &test.others}, wish, history)
+			})
+			if counts := cluster.Counts(); counts["patch"] != test.writes || counts["get"] != 1 || counts["delete"]+counts["update"]+counts["create"] > 0 {
+				t.Errorf("requests %v", counts)
+			}
+			if got := cluster.Find("ConfigMap", "here", "b"); ownersOf(got) != test.want || got.GetUID() != identity {
+				t.Errorf("it is of %q, want %q", ownersOf(got), test.want)
+			}
+		})
 	}
 }

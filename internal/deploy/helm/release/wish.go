@@ -5,6 +5,7 @@ import (
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/internal/deploy/apply"
@@ -49,6 +50,8 @@ type Wish struct {
 	Item string
 	// Leaving says that the item itself goes.
 	Leaving bool
+	// Contested are objects that another item has recorded, too.
+	Contested []corev1.ObjectReference
 	// ReleasedOnly leaves alone what does not say that the item has released it.
 	ReleasedOnly bool
 	// Ours tells objects that the item has deployed without a release before.
