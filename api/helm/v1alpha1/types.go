@@ -147,7 +147,14 @@ type ProviderStatus struct {
 	metav1.TypeMeta `json:",inline"`
 	// ManagedResources are the objects.
 	// +optional
-	ManagedResources       deployer.ManagedResourceStatusList `json:"managedResources,omitempty"`
+	ManagedResources deployer.ManagedResourceStatusList `json:"managedResources,omitempty"`
+	// Release is the release that the item has, or is about to have.
+	// +optional
+	Release *deployer.ReleaseReference `json:"release,omitempty"`
+	// EarlierReleases are those that the item had under another name or in another
+	// namespace, on the same cluster. They are removed once the release is deployed.
+	// +optional
+	EarlierReleases        []deployer.ReleaseReference `json:"earlierReleases,omitempty"`
 	deployer.ClusterRecord `json:",inline"`
 }
 

@@ -263,6 +263,16 @@ func (in *ProviderStatus) DeepCopyInto(out *ProviderStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Release != nil {
+		in, out := &in.Release, &out.Release
+		*out = new(deployer.ReleaseReference)
+		**out = **in
+	}
+	if in.EarlierReleases != nil {
+		in, out := &in.EarlierReleases, &out.EarlierReleases
+		*out = make([]deployer.ReleaseReference, len(*in))
+		copy(*out, *in)
+	}
 	in.ClusterRecord.DeepCopyInto(&out.ClusterRecord)
 }
 

@@ -68,10 +68,8 @@ func (d Deployer) Reconcile(ctx context.Context, item *deployer.Item) (deployer.
 	if config.release() {
 		return d.reconcileRelease(ctx, item, config)
 	}
-	if item.Remembered() == nil {
-		if err := d.templates(config).dissolve(ctx, item); err != nil {
-			return deployer.Result{}, err
-		}
+	if waiting, err := d.leaveReleases(ctx, item, config); err != nil || len(waiting) > 0 {
+		return deployer.WaitFor(waiting...), err
 	}
 	return rollout.Reconcile(ctx, item, d.templates(config))
 }
@@ -92,6 +90,9 @@ func (d Deployer) Delete(ctx context.Context, item *deployer.Item) (deployer.Res
 	_, hasRelease, err := mayHaveRelease(item)
 	if err != nil {
 		return deployer.Result{}, err
+	}
+	if waiting, err := d.deleteEarlier(ctx, item, config); err != nil || len(waiting) > 0 {
+		return deployer.WaitFor(waiting...), err
 	}
 	if config.release() || hasRelease {
 		if result, err := d.deleteRelease(ctx, item, config); err != nil || len(result.WaitingFor) > 0 {

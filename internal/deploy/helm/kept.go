@@ -37,7 +37,7 @@ func (s released) removalRound(ctx context.Context, item *deployer.Item) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	return nil, item.SetProviderStatus(s.withBefore(statusOf(ofRelease(status.ManagedResources)), w.kept))
+	return nil, item.SetProviderStatus(withReleases(item, s.withBefore(statusOf(ofRelease(status.ManagedResources)), w.kept)))
 }
 
 // beginCleanup plans the removal of what earlier jobs have kept, if there is anything.

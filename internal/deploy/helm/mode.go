@@ -30,6 +30,23 @@ func mayHaveRelease(item *deployer.Item) (told, possible bool, err error) {
 	return told, told || len(status.ManagedResources) == 0, nil
 }
 
+// leaveReleases removes what an item without a release has of one: that of its last job
+// becomes objects of their own, and those of earlier names go.
+func (d Deployer) leaveReleases(ctx context.Context, item *deployer.Item, config *config) ([]string, error) {
+	if waiting, err := d.deleteEarlier(ctx, item, config); err != nil || len(waiting) > 0 {
+		return waiting, err
+	}
+	switch item.Remembered().(type) {
+	case nil:
+	case *work:
+		item.Remember(nil)
+	default:
+		// The roll-out is under way.
+		return nil, nil
+	}
+	return nil, d.templates(config).dissolve(ctx, item)
+}
+
 // dissolve makes objects of their own of what an item has deployed as a release: the
 // objects stay, and the records of the release go. What is to happen with the objects is
 // for the roll-out, which knows them then.
@@ -39,6 +56,9 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	}
 	connection, err := item.Cluster(ctx)
 	if err != nil {
+		return err
+	}
+	if t.config, err = t.config.asDeployed(item); err != nil {
 		return err
 	}
 	found, history, err := t.releasedBefore(ctx, item, connection)
@@ -52,7 +72,10 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	if err := release.Unmark(ctx, store, found, t.config.Name, ItemLabel, item.Name); err != nil {
 		return err
 	}
-	return store.Forget(ctx, t.config.Name, history)
+	if err := store.Forget(ctx, t.config.Name, history); err != nil {
+		return err
+	}
+	return releases{}.set(item)
 }
 
 // releasedBefore returns what an item has deployed as a release, and the records of that;
@@ -60,6 +83,9 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 func (t templates) releasedBefore(ctx context.Context, item *deployer.Item, connection *deployer.Connection) (apply.Inventory, []*records.Record, error) {
 	told, possible, err := mayHaveRelease(item)
 	if err != nil || !possible {
+		return nil, nil, err
+	}
+	if t.config, err = t.config.asDeployed(item); err != nil {
 		return nil, nil, err
 	}
 	store := &records.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}

@@ -39,7 +39,7 @@ func (j operationJob) Keep(ctx context.Context, kept apply.Inventory) error {
 	for _, entry := range kept {
 		workloads = workloads.Without(entry.Resource)
 	}
-	return j.Record(ctx, j.of.withBefore(statusOf(nil), append(workloads, kept...)))
+	return j.Record(ctx, withReleases(j.Item, j.of.withBefore(statusOf(nil), append(workloads, kept...))))
 }
 
 // owners tell of other items of the namespace, who may be the owners of objects and releases.

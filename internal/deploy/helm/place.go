@@ -36,7 +36,12 @@ func releaseOf(item *deployer.Item, config *config) (*apideployer.ReleaseReferen
 	if err != nil || !possible {
 		return nil, err
 	}
-	return &apideployer.ReleaseReference{Name: config.Name, Namespace: config.Namespace}, nil
+	deployed, err := config.asDeployed(item)
+	if err != nil {
+		return nil, err
+	}
+	reference := deployed.reference()
+	return &reference, nil
 }
 
 // placeBeforeRemoval is place for an item that goes: what is left on earlier clusters

@@ -27,15 +27,29 @@ func (d Deployer) Preview(ctx context.Context, object *v1alpha1.DeployItem, on *
 	if err != nil {
 		return rollout.Forecast{}, err
 	}
+	known, err := releasesOf(item)
+	if err != nil {
+		return rollout.Forecast{}, err
+	}
+	s := released{templates: d.templates(config), work: &work{connection: on}}
 	if !config.release() {
 		// What the item has deployed as a release is taken over by the roll-out.
 		found, _, err := d.templates(config).releasedBefore(ctx, item, on)
 		if err != nil {
 			return rollout.Forecast{}, err
 		}
-		return rollout.PreviewItem(ctx, item, unattended{d.templates(config), on, found}, target.On(on), outlook)
+		forecast, err := rollout.PreviewItem(ctx, item, unattended{d.templates(config), on, found}, target.On(on), outlook)
+		if err != nil {
+			return forecast, err
+		}
+		return s.previewEarlier(ctx, item, known.earlier, forecast)
 	}
-	return released{templates: d.templates(config), work: &work{connection: on, forced: mustCorrect(item), foreseen: ownersInPlan{outlook}}}.preview(ctx, item, outlook)
+	s.work.forced, s.work.foreseen = mustCorrect(item), ownersInPlan{outlook}
+	forecast, err := s.preview(ctx, item, outlook)
+	if err != nil {
+		return forecast, err
+	}
+	return s.previewEarlier(ctx, item, known.deploys(config.reference()).earlier, forecast)
 }
 
 // PreviewRemoval returns what a removal of an item would make of each object on a cluster:
@@ -53,7 +67,21 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 	if err != nil {
 		return nil, err
 	}
+	known, err := releasesOf(item)
+	if err != nil {
+		return nil, err
+	}
 	var found []diff.Object
+	for _, earlier := range known.earlier {
+		gone, err := released{templates: d.templates(config), work: &work{connection: on}}.previewUninstall(ctx, item, earlier)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, gone...)
+	}
+	if config, err = config.asDeployed(item); err != nil {
+		return nil, err
+	}
 	if config.release() || hasRelease {
 		store := released{templates: d.templates(config)}.store(on)
 		history, err := store.History(ctx, config.Name)
@@ -61,9 +89,11 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 			return nil, err
 		}
 		if len(history) > 0 && belongs(history[len(history)-1], item, told || config.release()) {
-			if found, err = release.PreviewRemoval(ctx, store, config.Name, item.Name, history); err != nil {
+			gone, err := release.PreviewRemoval(ctx, store, config.Name, item.Name, history)
+			if err != nil {
 				return nil, err
 			}
+			found = append(found, gone...)
 		}
 	}
 	more, err := rollout.PreviewRemoval(ctx, item, d.templates(config), target.On(on), outlook)

@@ -46,6 +46,10 @@ type work struct {
 	// foreign is the wait for an operation of somebody else.
 	foreign target.Watch
 	patient *limit.Limit
+	// earlier removes a release of an earlier name, which comes after the work; held are those
+	// that stay until the removal round.
+	earlier *release.Operation
+	held    []string
 	// departures are the removal from earlier clusters, which comes after the work.
 	departures rollout.Departures
 }
@@ -59,6 +63,9 @@ func (w *work) Close() error {
 	}
 	if w.after != nil {
 		errs = append(errs, w.after.Close())
+	}
+	if w.earlier != nil {
+		errs = append(errs, w.earlier.Close())
 	}
 	errs = append(errs, w.departures.Close())
 	return errors.Join(errs...)
@@ -114,7 +121,10 @@ func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, con
 	if err != nil || len(waiting) > 0 {
 		return deployer.WaitFor(waiting...), err
 	}
-	item.Keeps(describeAll(w.kept)...)
+	if waiting, err := source.removeEarlier(ctx, item, false); err != nil || len(waiting) > 0 {
+		return deployer.WaitFor(waiting...), err
+	}
+	item.Keeps(append(describeAll(w.kept), w.held...)...)
 	return rollout.Depart(ctx, item, source.templates, &w.departures)
 }
 
@@ -138,8 +148,8 @@ func (released) Recorded(*deployer.Item) (apply.Inventory, error) { return nil, 
 
 // Status implements rollout.Source: workloads, without policy and identity, as the
 // public system lists them.
-func (s released) Status(_ *deployer.Item, inventory apply.Inventory) any {
-	return s.withBefore(s.status(inventory), s.work.kept)
+func (s released) Status(item *deployer.Item, inventory apply.Inventory) any {
+	return withReleases(item, s.withBefore(s.status(inventory), s.work.kept))
 }
 
 func (released) status(inventory apply.Inventory) *helmv1alpha1.ProviderStatus {
@@ -296,6 +306,9 @@ func (s released) beginUnchanged(ctx context.Context, item *deployer.Item, store
 		return err
 	}
 	s.work.wish = look
+	if err := s.rename(item); err != nil {
+		return err
+	}
 	operation, err := s.cleanup(ctx, item, store, history)
 	if err != nil {
 		return err
@@ -325,7 +338,10 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 		return err
 	}
 	// From here on there may be something to remove.
-	if err := item.Record(ctx, s.withBefore(s.status(workloads(look.Objects)), wish.Before)); err != nil {
+	if err = s.rename(item); err == nil {
+		err = item.Record(ctx, withReleases(item, s.withBefore(s.status(workloads(look.Objects)), wish.Before)))
+	}
+	if err != nil {
 		_ = operation.Close()
 		return err
 	}

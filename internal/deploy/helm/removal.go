@@ -28,6 +28,9 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 			}
 		}
 	}
+	if config, err = config.asDeployed(item); err != nil {
+		return deployer.Result{}, err
+	}
 	s := released{templates: d.templates(config), work: w}
 	if w.operation == nil {
 		done, err := s.beginRemoval(ctx, item)
@@ -42,7 +45,25 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 		return deployer.WaitFor(waiting...), err
 	}
 	// What bears the marks of a release is gone, or belongs to others.
-	return deployer.Done(), item.SetProviderStatus(statusOf(apideployer.ManagedResourceStatusList(operation.Without())))
+	return deployer.Done(), item.SetProviderStatus(withReleases(item, statusOf(apideployer.ManagedResourceStatusList(operation.Without()))))
+}
+
+// deleteEarlier removes the releases that the item had under earlier names, or continues to.
+func (d Deployer) deleteEarlier(ctx context.Context, item *deployer.Item, config *config) ([]string, error) {
+	w, ok := item.Remembered().(*work)
+	known, err := releasesOf(item)
+	if err != nil || len(known.earlier) == 0 || !ok && item.Remembered() != nil {
+		return nil, err
+	}
+	connection, err := item.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || w.connection != connection {
+		w = &work{connection: connection}
+		item.Remember(w)
+	}
+	return released{d.templates(config), w}.removeEarlier(ctx, item, true)
 }
 
 // beginRemoval plans the removal. It is done already if there is no release, or one

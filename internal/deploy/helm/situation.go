@@ -24,7 +24,13 @@ func (s released) marks(item *deployer.Item) records.Marks {
 // decide chooses what is to be done with the release.
 func (s released) decide(ctx context.Context, item *deployer.Item, history []*records.Record, marks records.Marks) (release.Action, error) {
 	situation := situationOf(history, marks, s.Now())
-	situation.Known, situation.Asked = hasDeployed(item), s.work.forced || s.config.upgrade.Always
+	known, err := releasesOf(item)
+	if err != nil {
+		return "", err
+	}
+	// What a release has whose name the item had before may belong to the present one by now.
+	renamed := known.current != nil && *known.current != s.config.reference()
+	situation.Known, situation.Asked = hasDeployed(item), s.work.forced || s.config.upgrade.Always || renamed
 	if situation.Others && situation.Known {
 		leaves, err := leaves(ctx, history[len(history)-1], item, s.work.owners(item))
 		if err != nil {

@@ -259,8 +259,8 @@ func (templates) Recorded(item *deployer.Item) (apply.Inventory, error) {
 }
 
 // Status implements rollout.Source.
-func (templates) Status(_ *deployer.Item, inventory apply.Inventory) any {
-	return statusOf(apideployer.ManagedResourceStatusList(inventory))
+func (templates) Status(item *deployer.Item, inventory apply.Inventory) any {
+	return withReleases(item, statusOf(apideployer.ManagedResourceStatusList(inventory)))
 }
 
 func statusOf(resources apideployer.ManagedResourceStatusList) *helmv1alpha1.ProviderStatus {

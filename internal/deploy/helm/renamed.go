@@ -1,0 +1,218 @@
+package helm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	apideployer "go.landscaper.dev/api/deployer"
+	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/diff"
+	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/published"
+)
+
+// A release is known by its name and its namespace. An item whose configuration has another of
+// both gets another release: that is deployed first, takes over what both have, and then the
+// earlier one is removed. The status names all of them before anything is deployed.
+
+// releases are those of an item on the cluster of its Target, as its status names them.
+type releases struct {
+	// current is nil if none is recorded.
+	current *apideployer.ReleaseReference
+	earlier []apideployer.ReleaseReference
+}
+
+func releasesOf(item *deployer.Item) (releases, error) {
+	status, err := parseStatus(item.Status.ProviderStatus)
+	if err != nil {
+		return releases{}, err
+	}
+	return releases{status.Release, status.EarlierReleases}, nil
+}
+
+// deploys returns the releases of an item that deploys one of them from now on.
+func (r releases) deploys(wanted apideployer.ReleaseReference) releases {
+	earlier := r.without(wanted).earlier
+	if r.current != nil && *r.current != wanted && !slices.Contains(earlier, *r.current) {
+		earlier = append(earlier, *r.current)
+	}
+	return releases{&wanted, earlier}
+}
+
+// without returns the releases when an earlier one is gone.
+func (r releases) without(gone apideployer.ReleaseReference) releases {
+	r.earlier = slices.DeleteFunc(slices.Clone(r.earlier), func(earlier apideployer.ReleaseReference) bool { return earlier == gone })
+	return r
+}
+
+// set keeps the releases for the next write of the status.
+func (r releases) set(item *deployer.Item) error {
+	status, err := parseStatus(item.Status.ProviderStatus)
+	if err != nil {
+		return err
+	}
+	if item.Status.ProviderStatus == nil {
+		status = statusOf(nil)
+	}
+	status.Release, status.EarlierReleases = r.current, r.earlier
+	return item.SetProviderStatus(status)
+}
+
+// withReleases adds to a status which releases the item has.
+func withReleases(item *deployer.Item, status *helmv1alpha1.ProviderStatus) *helmv1alpha1.ProviderStatus {
+	// A status that cannot be read ends an attempt before it writes one.
+	known, _ := releasesOf(item)
+	status.Release, status.EarlierReleases = known.current, known.earlier
+	return status
+}
+
+// reference names the release of a configuration.
+func (c *config) reference() apideployer.ReleaseReference {
+	return apideployer.ReleaseReference{Name: c.Name, Namespace: c.Namespace}
+}
+
+// named is the configuration with another name of the release.
+func (c *config) named(reference apideployer.ReleaseReference) *config {
+	named, provider := *c, *c.ProviderConfiguration
+	provider.Name, provider.Namespace = reference.Name, reference.Namespace
+	named.ProviderConfiguration = &provider
+	return &named
+}
+
+// asDeployed is the configuration with the name under which the item has its release.
+func (c *config) asDeployed(item *deployer.Item) (*config, error) {
+	known, err := releasesOf(item)
+	if err != nil || known.current == nil {
+		return c, err
+	}
+	return c.named(*known.current), nil
+}
+
+// rename notes that the item deploys the release of its configuration from now on.
+func (s released) rename(item *deployer.Item) error {
+	known, err := releasesOf(item)
+	if err != nil {
+		return err
+	}
+	if wanted := s.config.reference(); known.current != nil && *known.current != wanted {
+		item.Warn("ReleaseChanged", fmt.Sprintf("release %s becomes %s: the earlier one is removed once that is deployed", describeRelease(*known.current), describeRelease(wanted)))
+	}
+	return known.deploys(s.config.reference()).set(item)
+}
+
+func describeRelease(reference apideployer.ReleaseReference) string {
+	return reference.Namespace + "/" + reference.Name
+}
+
+// removeEarlier removes the earlier releases of an item, or continues to. Those from which
+// somebody may still take something over stay until the removal round, unless the item itself
+// leaves.
+func (s released) removeEarlier(ctx context.Context, item *deployer.Item, leaving bool) (waiting []string, err error) {
+	known, err := releasesOf(item)
+	if err != nil || len(known.earlier) == 0 {
+		return nil, err
+	}
+	s.work.held = nil
+	for _, earlier := range known.earlier {
+		if holds, err := s.holds(ctx, item, leaving); err != nil || holds {
+			s.work.held = append(s.work.held, "release "+describeRelease(earlier))
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		waiting, err := s.uninstallEarlier(ctx, item, earlier)
+		if err != nil {
+			return nil, job.Wrap(err, published.DeleteItem, "DeleteWithUninstall", "remove the earlier release "+describeRelease(earlier))
+		}
+		if len(waiting) > 0 {
+			return waiting, nil
+		}
+		known = known.without(earlier)
+		if err := known.set(item); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// holds reports whether somebody may still take over what an earlier release has.
+func (s released) holds(ctx context.Context, item *deployer.Item, leaving bool) (bool, error) {
+	if leaving || s.work.earlier != nil {
+		return false, nil
+	}
+	return item.MayMove(ctx)
+}
+
+// uninstallEarlier removes an earlier release, or continues to. One that bears the mark of
+// somebody else, or of nobody, is not that of the item.
+func (s released) uninstallEarlier(ctx context.Context, item *deployer.Item, earlier apideployer.ReleaseReference) ([]string, error) {
+	s.config = s.config.named(earlier)
+	w := s.work
+	if w.earlier == nil {
+		store := s.store(w.connection)
+		history, err := store.History(ctx, earlier.Name)
+		if err != nil || len(history) == 0 || history[len(history)-1].Owner != string(item.UID) {
+			return nil, err
+		}
+		within, err := s.config.uninstall.limit(item.Remaining())
+		if err != nil {
+			return nil, configError(validateConfiguration, err)
+		}
+		wish := s.wishFor(item)
+		wish.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
+		if w.earlier, err = release.PlanRemoval(ctx, store, operationJob{item, s}, wish, history); err != nil {
+			return nil, err
+		}
+	}
+	w.earlier.Under(operationJob{item, s})
+	waiting, err := w.earlier.Continue(ctx)
+	if w.earlier.Over() || err != nil && !w.earlier.Stored() {
+		_ = w.earlier.Close()
+		w.earlier = nil
+	}
+	return waiting, err
+}
+
+// previewEarlier adds what becomes of releases with earlier names: what the release has, too,
+// is taken over.
+func (s released) previewEarlier(ctx context.Context, item *deployer.Item, earlier []apideployer.ReleaseReference, forecast rollout.Forecast) (rollout.Forecast, error) {
+	for _, reference := range earlier {
+		gone, err := s.previewUninstall(ctx, item, reference)
+		if err != nil {
+			return forecast, err
+		}
+		for _, object := range gone {
+			if !slices.ContainsFunc(forecast.Objects, func(other diff.Object) bool { return sameObject(object, other) }) {
+				forecast.Objects = append(forecast.Objects, object)
+			}
+		}
+	}
+	return forecast, nil
+}
+
+// previewUninstall is what the removal of an earlier release would make of its objects.
+func (s released) previewUninstall(ctx context.Context, item *deployer.Item, earlier apideployer.ReleaseReference) ([]diff.Object, error) {
+	s.config = s.config.named(earlier)
+	store := s.store(s.work.connection)
+	history, err := store.History(ctx, earlier.Name)
+	if err != nil || len(history) == 0 || history[len(history)-1].Owner != string(item.UID) {
+		return nil, err
+	}
+	return release.PreviewRemoval(ctx, store, earlier.Name, item.Name, history)
+}
+
+// sameObject reports whether two objects have the same name, whatever the version of their
+// API.
+func sameObject(a, b diff.Object) bool {
+	group := func(object diff.Object) string {
+		return schema.FromAPIVersionAndKind(object.APIVersion, object.Kind).Group
+	}
+	return a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name && group(a) == group(b)
+}
