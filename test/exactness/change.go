@@ -28,7 +28,7 @@ var changes = []change{
 	{"drift", 4, drift}, {"somebody deletes", 2, vanish}, {"strategy", 2, changeStrategy}, {"only after changes", 2, toggleOnChange},
 	{"immutable", 3, changeImmutable}, {"keeps with the release", 1, keepWithRelease}, {"patch afterwards", 1, patchAfterwards}, {"ignored field", 1, ignoreField},
 	{"release and templates", 2, switchRelease}, {"hook", 1, addHook}, {"export of what a server sets", 1, exportIdentity}, {"skips others", 1, toggleSkip},
-	{"kind", 2, changeKind}, {"another Target", 3, leadElsewhere},
+	{"kind", 2, changeKind}, {"another Target", 3, leadElsewhere}, {"another release", 3, renameRelease},
 }
 
 // Change makes one random change of a root and names it.
@@ -305,6 +305,20 @@ func switchRelease(w *World, root *Root, _ *[]Live) string {
 	}
 	at.item.Kind = map[string]string{charts: templates, templates: charts}[at.item.Kind]
 	return at.item.Name + " to " + at.item.Kind
+}
+
+// renameRelease gives an item another release, without the object that is last.
+func renameRelease(w *World, root *Root, _ *[]Live) string {
+	at, ok := oneOf(w.rand, places(root, func(at place) bool { return at.item.Kind == charts }))
+	if !ok {
+		return ""
+	}
+	before := at.item.Release
+	at.item.Release = w.name("r")
+	if last := len(at.item.Objects) - 1; last > 0 && !at.item.exported(at.item.Objects[last]) {
+		at.item.Objects = at.item.Objects[:last]
+	}
+	return at.item.Name + " from " + before + " to " + at.item.Release
 }
 
 func addHook(w *World, root *Root, _ *[]Live) string {
