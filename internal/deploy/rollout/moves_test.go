@@ -60,7 +60,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 			before: []*member{manages("two", "a"), manages("one")},
 			after:  []*member{manages("two"), under(policy, manages("one", "a"))},
 			want:   map[string]string{"a": "[one]"},
-			held:   map[deployer.ManifestPolicy]map[string]string{deployer.ImmutablePolicy: {"a": "[two released]"}}[policy],
+			held:   map[bool]map[string]string{true: {"a": "[two released]"}, false: {"a": "[one]"}}[policy == deployer.ImmutablePolicy],
 			kept:   []string{"two"},
 		},
 		{
@@ -68,7 +68,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 			before: []*member{manages("one", "a"), manages("two", "b")},
 			after:  []*member{under(policy, manages("one", "b")), under(policy, manages("two", "a"))},
 			want:   map[string]string{"a": "[two]", "b": "[one]"},
-			held:   map[deployer.ManifestPolicy]map[string]string{deployer.ImmutablePolicy: {"a": "[one released]", "b": "[one]"}}[policy],
+			held:   map[bool]map[string]string{true: {"a": "[one released]", "b": "[one]"}, false: {"a": "[two]", "b": "[one]"}}[policy == deployer.ImmutablePolicy],
 			kept:   []string{"one"},
 		},
 		{
@@ -76,7 +76,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 			before: []*member{manages("two", "a", "b")},
 			after:  []*member{under(policy, manages("one", "a")), leaving(manages("two", "a", "b"))},
 			want:   map[string]string{"a": "[one]", "b": "nobody: it is gone"},
-			held:   map[deployer.ManifestPolicy]map[string]string{deployer.ImmutablePolicy: {"a": "[two]", "b": "[two]"}}[policy],
+			held:   map[bool]map[string]string{true: {"a": "[two]", "b": "[two]"}, false: {"a": "[one]", "b": "[two]"}}[policy == deployer.ImmutablePolicy],
 		},
 		{
 			reason: "it moves to a chart",
@@ -99,7 +99,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 			before: []*member{chart(manages("two", "a")), manages("one")},
 			after:  []*member{chart(manages("two")), under(policy, manages("one", "a"))},
 			want:   map[string]string{"a": "[one]"},
-			held:   map[deployer.ManifestPolicy]map[string]string{deployer.ImmutablePolicy: {"a": "[two released]"}}[policy],
+			held:   map[bool]map[string]string{true: {"a": "[two released]"}, false: {"a": "[one]"}}[policy == deployer.ImmutablePolicy],
 			kept:   []string{"two"},
 		},
 		{
@@ -107,7 +107,7 @@ func scenes(policy deployer.ManifestPolicy) []scene {
 			before: []*member{chart(manages("two", "a"))},
 			after:  []*member{under(policy, manages("one", "a")), leaving(chart(manages("two", "a")))},
 			want:   map[string]string{"a": "[one]"},
-			held:   map[deployer.ManifestPolicy]map[string]string{deployer.ImmutablePolicy: {"a": "[two]"}}[policy],
+			held:   map[bool]map[string]string{true: {"a": "[two]"}, false: {"a": "[one]"}}[policy == deployer.ImmutablePolicy],
 		},
 		{
 			reason: "another part of the tree might take it, and does not",
