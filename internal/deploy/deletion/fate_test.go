@@ -299,17 +299,3 @@ func TestHeirDuringTheWait(t *testing.T) {
 	}
 	d.Close()
 }
-
-func TestPreviewOfMoves(t *testing.T) {
-	c := memory.New()
-	d := deletionOf(c, &relatives{others: []*v1alpha1.DeployItem{one("a")}}, "a", "b")
-	found, err := Preview(t.Context(), d.plan)
-	if err != nil || len(found) != 2 {
-		t.Fatal(found, err)
-	}
-	for _, object := range found {
-		if want := map[string]string{"a": "one", "b": ""}[object.Name]; object.MovesTo != want || object.Before == nil {
-			t.Errorf("%s moves to %q, want %q", object.Name, object.MovesTo, want)
-		}
-	}
-}

@@ -8,7 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/diff"
 	"go.landscaper.dev/internal/parallel"
 )
@@ -27,9 +26,8 @@ func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 		}
 		all = append(all, step.objects...)
 	}
-	claims := ownership.NewClaims(plan.Family, plan.Leaving)
 	found, errs := make([]diff.Object, len(all)), make([]error, len(all))
-	parallel.Do(len(all), func(i int) { found[i], errs[i] = all[i].preview(ctx, plan, claims) })
+	parallel.Do(len(all), func(i int) { found[i], errs[i] = all[i].preview(ctx, plan) })
 	for _, left := range d.gone {
 		found = append(found, previewOf(deployer.ManagedResourceStatus{Resource: left}))
 	}
@@ -37,7 +35,7 @@ func Preview(ctx context.Context, plan Plan) ([]diff.Object, error) {
 }
 
 // preview looks at an object as its deletion would.
-func (o *doomed) preview(ctx context.Context, plan Plan, claims *ownership.Claims) (diff.Object, error) {
+func (o *doomed) preview(ctx context.Context, plan Plan) (diff.Object, error) {
 	found := previewOf(o.entry)
 	if o.cluster.Server() != plan.Cluster.Server() {
 		found.Unknown = "a deletion group empties another cluster: " + o.cluster.Server()
@@ -53,18 +51,8 @@ func (o *doomed) preview(ctx context.Context, plan Plan, claims *ownership.Claim
 		return found, nil
 	case err != nil:
 		return found, fmt.Errorf("look at %s: %w", o.describe(), err)
-	case o.foreign:
+	case o.foreign || o.mine(live, plan.Owner):
 		found.Before = live.Object
-	case o.mine(live, plan.Owner):
-		found.Before = live.Object
-		// The heir need not have recorded the object yet: that comes with its job.
-		heir, err := claims.Heir(ctx, ref)
-		if err != nil {
-			return found, fmt.Errorf("find out who else wants %s: %w", o.describe(), err)
-		}
-		if heir != nil {
-			found.MovesTo = heir.Name
-		}
 	}
 	return found, nil
 }
