@@ -87,9 +87,12 @@ func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 	if own.unknown {
 		return true, nil
 	}
-	// In a job of the item alone, nobody begins a removal round.
-	return own.installation != nil && own.installation.Annotations[v1alpha1.RemoveFirstAnnotation] != "true" &&
-		own.execution != nil && own.execution.Status.JobID == i.Status.JobID && job.Unfinished(own.execution.Status.JobID, own.execution.Status.JobIDFinished), nil
+	if own.installation == nil || own.execution == nil || own.execution.Status.JobID != i.Status.JobID || !job.Unfinished(own.execution.Status.JobID, own.execution.Status.JobIDFinished) {
+		// In a job of the item alone, nobody begins a removal round.
+		return false, nil
+	}
+	first, err := i.someAbove(ctx, own, job.RemovesFirst)
+	return !first, err
 }
 
 // MayMove reports whether somebody else in the same tree may still take over what the item
@@ -191,18 +194,15 @@ func (i *Item) Moved(ctx context.Context, object string, to *v1alpha1.DeployItem
 
 // noteKept brings into the status at the end of a job what the item has kept in it.
 func (i *Item) noteKept() {
-	if len(i.run.kept) == 0 {
-		job.DropCondition(&i.Status.Conditions, v1alpha1.PendingRemovalsCondition)
-		return
+	message := ""
+	if len(i.run.kept) > 0 {
+		are, them := "are", "them"
+		if len(i.run.kept) == 1 {
+			are, them = "is", "it"
+		}
+		message = fmt.Sprintf("%s %s removed at the end of the job unless another deploy item takes %s over", listing(i.run.kept), are, them)
 	}
-	are, them := "are", "them"
-	if len(i.run.kept) == 1 {
-		are, them = "is", "it"
-	}
-	job.SetCondition(&i.Status.Conditions, v1alpha1.Condition{
-		Type: v1alpha1.PendingRemovalsCondition, Status: v1alpha1.ConditionTrue, Reason: "Kept", ObservedGeneration: i.Generation,
-		Message: fmt.Sprintf("%s %s removed at the end of the job unless another deploy item takes %s over", listing(i.run.kept), are, them),
-	}, report.Stamp(i.reconciler.now()))
+	job.NotePending(&i.Status.Conditions, message, i.Generation, report.Stamp(i.reconciler.now()))
 }
 
 // sharesCluster reports whether another item deploys to the cluster of the item: by the same
@@ -221,10 +221,6 @@ func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bo
 	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: other.Spec.Target.Name}, its)
 	return err == nil && apiequality.Semantic.DeepEqual(own.Spec, its.Spec)
 }
-
-// pendingNotWanted is the reason of the condition PendingRemovals of an Installation that its
-// parent does not want any more.
-const pendingNotWanted = "NotWanted"
 
 // parent is what is known of the Execution of an item, as it is stored.
 type parent struct {
@@ -336,9 +332,15 @@ func (i *Item) isLeaving(ctx context.Context, of *parent) (bool, error) {
 	if of.execution.DeletionTimestamp != nil {
 		return true, nil
 	}
+	return i.someAbove(ctx, of, func(inst *v1alpha1.Installation) bool {
+		return inst.DeletionTimestamp != nil || job.IsNotWanted(inst)
+	})
+}
+
+// someAbove reports whether the Installation of an Execution is chosen, or one above it.
+func (i *Item) someAbove(ctx context.Context, of *parent, chosen func(*v1alpha1.Installation) bool) (bool, error) {
 	for inst := of.installation; inst != nil; {
-		pending := job.GetCondition(inst.Status.Conditions, v1alpha1.PendingRemovalsCondition)
-		if inst.DeletionTimestamp != nil || pending != nil && pending.Reason == pendingNotWanted {
+		if chosen(inst) {
 			return true, nil
 		}
 		name := inst.Labels[v1alpha1.EncompassedByLabel]

@@ -193,6 +193,12 @@ func TestMayMove(t *testing.T) {
 			tree.installation.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
 			tree.installation.Annotations = map[string]string{v1alpha1.RemoveFirstAnnotation: "true"}
 		}, false, false},
+		{"a user who wants removals first in the whole tree", func(_ *testing.T, tree *tree) {
+			root := tree.installation.DeepCopy()
+			root.Name, root.Annotations = "root", map[string]string{v1alpha1.RemoveFirstAnnotation: "true"}
+			tree.others = append(tree.others, root)
+			tree.installation.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
+		}, false, false},
 		{"a removal round", func(_ *testing.T, tree *tree) {
 			tree.installation.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
 			tree.items[0].Status.JobID, tree.execution.Status.JobID = job.RemovalOf("two"), job.RemovalOf("two")

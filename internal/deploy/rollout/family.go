@@ -50,17 +50,6 @@ func (f family) IsNeighbor(ctx context.Context, name string) (bool, error) {
 	return (*f.job).IsNeighbor(ctx, name)
 }
 
-// foreseen are the neighbors of a preview.
-type foreseen struct{ Outlook }
-
-// Yields implements apply.Neighbors.
-func (f foreseen) Yields(_ context.Context, holder string, object corev1.ObjectReference) (bool, error) {
-	return f.Outlook.Yields(holder, object), nil
-}
-
-// IsNeighbor implements apply.Neighbors: a preview records nothing.
-func (f foreseen) IsNeighbor(context.Context, string) (bool, error) { return false, nil }
-
 // names names objects.
 func names(objects []corev1.ObjectReference) []string {
 	var all []string

@@ -12,7 +12,6 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/export"
-	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
 	"go.landscaper.dev/internal/diff"
@@ -108,32 +107,6 @@ func (Wish) inventoryOf(before *Rollout) (found []deployer.ManagedResourceStatus
 		return nil
 	}
 	return before.Inventory()
-}
-
-// yielding is an outlook in which all others let everything go.
-type yielding struct{ alone }
-
-func (yielding) Yields(string, corev1.ObjectReference) bool { return true }
-
-// TestPreviewOfFallback: policy fallback takes what another item lets go, and leaves alone what
-// that still wants.
-func TestPreviewOfFallback(t *testing.T) {
-	for want, outlook := range map[diff.Action]Outlook{diff.Keep: alone{}, diff.Update: yielding{}} {
-		cluster := memory.New()
-		holder := wishFor(objects(t, configMap))
-		holder.Owner = Owner{Label: ownership.ManifestLabel, Item: "two", FieldManager: "test"}
-		mustEnd(t, start(t, &testJob{}, cluster, holder, nil))
-		wish := holder
-		wish.Owner.Item, wish.Objects = "one", objects(t, configMap)
-		wish.Objects[0].Policy = deployer.FallbackPolicy
-		found, err := preview(t.Context(), cluster, wish, nil, outlook)
-		if err != nil || len(found) != 1 {
-			t.Fatalf("%v, %v", found, err)
-		}
-		if got := diff.Of(found[0], nil).Action; got != want {
-			t.Errorf("%T: %s, want %s", outlook, got, want)
-		}
-	}
 }
 
 // TestPreviewOfPolicies: what leaves the item, what is ignored from now on, and what an API

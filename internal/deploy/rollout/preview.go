@@ -66,7 +66,6 @@ func preview(ctx context.Context, cluster target.Cluster, wish Wish, recorded ap
 	if err != nil {
 		return nil, err
 	}
-	r.applier.Neighbors = foreseen{outlook}
 	previews, errs := make([]diff.Object, len(r.objects)), make([]error, len(r.objects))
 	parallel.Do(len(previews), func(i int) { previews[i], errs[i] = r.preview(ctx, r.objects[i]) })
 	refused := false
