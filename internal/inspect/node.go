@@ -71,6 +71,11 @@ type Node struct {
 	Message string `json:"message,omitempty"`
 	// Warnings is what the last job of the object has found that is probably not meant.
 	Warnings string `json:"warnings,omitempty"`
+	// PendingRemovals is what the object keeps until the end of the job, or that the object is
+	// kept itself because nobody wants it any more; of a root, what is removed now.
+	PendingRemovals string `json:"pendingRemovals,omitempty"`
+	// Held tells that the object is not wanted any more, and kept until the end of the job.
+	Held bool `json:"held,omitempty"`
 	// LastError is the published error of the last step.
 	LastError *v1alpha1.Error `json:"lastError,omitempty"`
 	// StartTime is when the current or last job began.

@@ -67,6 +67,10 @@ func (f facts) fill(n *Node) {
 	if f.holds(v1alpha1.WarningsCondition) {
 		n.Warnings = f.condition(v1alpha1.WarningsCondition).Message
 	}
+	if pending := job.Pending(f.conditions); pending != nil && n.Kind == KindDeployItem {
+		// Those above only repeat it.
+		n.PendingRemovals = pending.Message
+	}
 	n.StartTime, n.FinishTime = f.period()
 	n.PhaseTime, n.times, n.conditions, n.observed = f.phaseTime, f.times, f.conditions, f.observed
 }

@@ -117,15 +117,20 @@ func (g *graph) tree(root *v1alpha1.Installation) *Node {
 	tree.nameTargets(nil)
 	tree.sayTargets()
 	tree.markOutdated(tree.JobID, false, false)
+	if pending := job.Pending(root.Status.Conditions); pending != nil && pending.Reason == job.RemovingReason {
+		tree.PendingRemovals = pending.Message
+	}
 	return tree
 }
 
 // markOutdated marks what has not received a job and is to. A job that only hands values
 // on reaches none of the items of an Installation that it leaves as it is, and nothing
-// below one that it does not concern.
+// below one that it does not concern. What is held gets no job; a removal round is a part of
+// the job.
 func (n *Node) markOutdated(jobID string, stays, itemsStay bool) {
-	n.Outdated = n.State != Missing && n.JobID != jobID && !stays
-	if n.Installation != nil && n.JobID == jobID {
+	stays = stays || n.Held
+	n.Outdated = n.State != Missing && !sameJob(n.JobID, jobID) && !stays
+	if n.Installation != nil && sameJob(n.JobID, jobID) {
 		update := n.Installation.Status.DataUpdate
 		itemsStay = update != nil && update.Unchanged
 		stays = stays || itemsStay && !slices.Contains(update.Installations, n.Name)
@@ -137,6 +142,8 @@ func (n *Node) markOutdated(jobID string, stays, itemsStay bool) {
 		child.markOutdated(jobID, stays, itemsStay && child.Kind == KindExecution)
 	}
 }
+
+func sameJob(a, b string) bool { return job.BaseOf(a) == job.BaseOf(b) }
 
 func (g *graph) installationNode(installation *v1alpha1.Installation) *Node {
 	g.seen[installation] = true
@@ -151,6 +158,7 @@ func (g *graph) installationNode(installation *v1alpha1.Installation) *Node {
 		}
 	}
 	node.Children = append(node.Children, g.executionNodes(installation)...)
+	node.markHeld()
 	node.handDown()
 	return node
 }
@@ -181,6 +189,7 @@ func (g *graph) executionNode(execution *v1alpha1.Execution) *Node {
 	node := &Node{Kind: KindExecution, Namespace: execution.Namespace, Name: execution.Name, Execution: execution}
 	executionFacts(execution).fill(node)
 	node.Children = g.itemNodes(execution.Namespace, execution.Name)
+	node.markHeld()
 	node.takeTurns()
 	return node
 }

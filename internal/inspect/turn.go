@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 const (
@@ -42,13 +43,37 @@ func (n *Node) handDown() {
 	phase := inst.Status.InstallationPhase
 	for _, child := range n.Children {
 		object := child.Object()
-		if object == nil || child.JobID == n.JobID {
+		if object == nil || !child.part(inst).Awaits(inst) {
 			continue
 		}
 		goes := object.GetDeletionTimestamp() != nil
 		if phase == phases.Progressing && !goes || goes && (phase == phases.TriggerDelete || phase == phases.Deleting) {
 			child.State, child.Ready, child.Reason, child.Message = Waiting, false, QueuedReason, untakenMessage
 			child.queued = n.handedOver(child)
+		}
+	}
+}
+
+// part is what a child of an Installation shows about its part in the job.
+func (n *Node) part(parent *v1alpha1.Installation) job.Part {
+	if n.Execution != nil {
+		return job.PartOfExecution(n.Execution)
+	}
+	return job.PartOfSub(n.Installation, parent)
+}
+
+// markHeld marks the children that are not wanted any more, and kept until the end of the job.
+func (n *Node) markHeld() {
+	for _, child := range n.Children {
+		switch {
+		case child.Installation != nil && n.Installation != nil:
+			child.Held = job.Leaves(n.Installation, child.Name) || job.IsNotWanted(child.Installation)
+		case child.DeployItem != nil && n.Execution != nil:
+			cache := n.Execution.Status.DeployItemCache
+			child.Held = cache != nil && slices.Contains(cache.OrphanedDIs, child.Name)
+		}
+		if child.Held = child.Held && child.Object().GetDeletionTimestamp() == nil; child.Held {
+			child.PendingRemovals = job.NotWanted
 		}
 	}
 }
@@ -63,6 +88,11 @@ func (n *Node) takeTurns() {
 	phases := v1alpha1.ExecutionPhases
 	switch exec.Status.ExecutionPhase {
 	case phases.Progressing:
+		if job.IsRemoval(n.JobID) {
+			// It reaches those that go, and those that have kept something.
+			n.wait(func(item *Node) bool { return item.deleted() || job.PartOfItem(item.DeployItem).Due(n.JobID) }, n.goneBefore)
+			return
+		}
 		if slices.ContainsFunc(n.Children, (*Node).deleted) {
 			// What is no longer wanted goes before anything else begins.
 			n.wait((*Node).deleted, n.goneBefore)
@@ -78,7 +108,7 @@ func (n *Node) takeTurns() {
 // for their deployers.
 func (n *Node) wait(concerned func(*Node) bool, before func(*Node) []string) {
 	for _, item := range n.Children {
-		if item.JobID == n.JobID || !concerned(item) {
+		if item.JobID == n.JobID || item.Held || !concerned(item) {
 			continue
 		}
 		item.State, item.Ready = Waiting, false
@@ -109,7 +139,7 @@ func (n *Node) doneBefore(item *Node) []string {
 func (n *Node) goneBefore(item *Node) []string {
 	var names []string
 	for _, other := range n.Children {
-		if other.dependsOn(item) {
+		if other.dependsOn(item) && (other.deleted() || !job.IsRemoval(n.JobID)) {
 			names = append(names, "item "+other.TemplateName+", which depends on it, to go")
 		}
 	}

@@ -58,7 +58,7 @@ func TestAsk(t *testing.T) {
 		{"it cannot be read", nil, true, memory.Fault{Reading: true, Err: errors.New("busy")}, false, true, false},
 		{"its import cannot be read: it is rather asked once too often", nil, true, memory.Fault{Reading: true, At: 1, Err: errors.New("busy")}, true, false, true},
 		{"the request is refused", nil, true, memory.Fault{Err: errors.New("busy")}, true, true, false},
-		{"somebody was faster: its change is waited for", nil, true, memory.Fault{Err: newer}, false, false, false},
+		{"somebody was faster: it is looked at again soon", nil, true, memory.Fault{Err: newer}, false, true, false},
 		{"it has gone meanwhile", nil, true, memory.Fault{Err: gone}, true, false, false},
 		{"the answer is lost: it is asked, and will be met with the request", nil, true, memory.Fault{Lost: true, Err: errors.New("timeout")}, true, true, true},
 	} {
@@ -143,7 +143,7 @@ func TestTell(t *testing.T) {
 		{"both are asked", nil, memory.Fault{At: -1}, nil, []string{}, false, ""},
 		{"one works: its end wakes us", working, memory.Fault{At: -1}, []string{"two"}, []string{"two"}, false, ""},
 		{"the first cannot be asked: the other is, all the same", nil, memory.Fault{Err: errors.New("busy")}, []string{"one"}, []string{"one"}, true, ""},
-		{"the first is changed meanwhile", nil, memory.Fault{Err: newer}, []string{"one"}, []string{"one"}, false, ""},
+		{"the first is changed meanwhile", nil, memory.Fault{Err: newer}, []string{"one"}, []string{"one"}, true, ""},
 		{"what is left cannot be stored: they are asked again, which costs nothing", nil, memory.Fault{At: 2, Err: errors.New("busy")}, []string{"one", "two"}, []string{}, true, ""},
 		{"somebody has changed the Installation: it is read anew", nil, memory.Fault{At: 2, Err: newer}, nil, []string{}, false, "newer"},
 		{"the Installation is gone", nil, memory.Fault{At: 2, Err: gone}, nil, []string{}, false, report.ErrGone.Error()},

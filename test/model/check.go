@@ -3,7 +3,7 @@ package model
 import (
 	"maps"
 	"slices"
-	"strconv"
+
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,6 +42,11 @@ func (w *world) checkChange(c change) {
 		w.checkGone(c.before)
 	case c.before != nil:
 		w.checkJob(c)
+	}
+	if id, _, _ := jobOf(c.after); c.after != nil && job.IsRemoval(id) && c.kind == "DeployItem" {
+		if before, _, _ := jobOf(c.before); before != id {
+			w.counts.removals++
+		}
 	}
 	if inst, ok := c.after.(*v1alpha1.Installation); ok && c.before != nil {
 		w.checkSuccess(c.before.(*v1alpha1.Installation), inst)
@@ -94,6 +99,7 @@ func (w *world) checkSuccess(before, inst *v1alpha1.Installation) {
 	}
 	wanted := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].values()
 	same := func(wanted, found int) bool { return wanted == found || wanted == anyValue }
+	w.checkMoves(inst)
 	if found := w.target.of(inst.Name); !maps.EqualFunc(wanted, found, same) && !w.users.leftBehind[inst.Name] {
 		w.violate("Installation %s has succeeded with generation %d, which asks for %v, but the target has %v", inst.Name, inst.Status.ObservedGeneration, wanted, found)
 	}
@@ -106,7 +112,12 @@ func (w *world) checkDone(inst *v1alpha1.Installation, k kind, object client.Obj
 	if !w.belongs(object, inst.UID) || w.isDoubtful(id) {
 		return
 	}
-	if (id != inst.Status.JobID || finished != inst.Status.JobID) && !w.stays(object) || id != finished || phase != string(v1alpha1.InstallationPhases.Succeeded) {
+	own := job.BaseOf(inst.Status.JobID)
+	other := job.BaseOf(id) != own || job.BaseOf(finished) != own
+	if other && job.Pending(inst.Status.Conditions) != nil {
+		return // it may be held: the root has none of it
+	}
+	if other && !w.stays(object) || id != finished || phase != string(v1alpha1.InstallationPhases.Succeeded) {
 		w.violate("Installation %s has succeeded with %s, but %s %s has job %s, finished %s, phase %s", inst.Name, inst.Status.JobID, k, object.GetName(), id, finished, phase)
 	}
 }
@@ -163,7 +174,7 @@ func (w *world) checkTurn(item *v1alpha1.DeployItem, uninstall bool) {
 // checkOrder: an item comes after one that it depends on, and goes before it.
 func (w *world) checkOrder(item, other *v1alpha1.DeployItem, uninstall bool) {
 	switch {
-	case !uninstall && dependsOn(item, other) && (other.Status.JobIDFinished != item.Status.JobID || other.Status.Phase.String() != "Succeeded"):
+	case !uninstall && !job.IsRemoval(item.Status.JobID) && dependsOn(item, other) && (other.Status.JobIDFinished != item.Status.JobID || other.Status.Phase.String() != "Succeeded"):
 		w.violate("item %s is deployed before %s, which it depends on", item.Name, other.Name)
 	case uninstall && dependsOn(other, item) && other.DeletionTimestamp != nil:
 		w.violate("item %s is uninstalled before %s, which depends on it", item.Name, other.Name)
@@ -173,8 +184,7 @@ func (w *world) checkOrder(item, other *v1alpha1.DeployItem, uninstall bool) {
 // isDoubtful tells whether a job was under way when the store was restored: what has happened
 // before is done, also if the store does not show it any more.
 func (w *world) isDoubtful(jobID string) bool {
-	number, err := strconv.Atoi(strings.TrimPrefix(jobID, "job-"))
-	return err == nil && number <= w.doubtful
+	return jobID != "" && number(jobID) <= w.doubtful
 }
 
 // dependsOn tells whether an item depends on another one.
@@ -247,6 +257,11 @@ func (w *world) checkEmpty() {
 	}
 	if w.desk != nil && w.desk.Open() != 0 {
 		w.violate("%d jobs of items that are gone are remembered", w.desk.Open())
+	}
+	for name := range w.target.moving {
+		if !w.users.leftBehind[name[:1]] {
+			w.violate("%s is left on the target", name)
+		}
 	}
 	for name := range w.target.objects {
 		if !w.users.leftBehind[name[:1]] {

@@ -31,6 +31,7 @@ import (
 	"go.landscaper.dev/internal/execution"
 	"go.landscaper.dev/internal/handover"
 	"go.landscaper.dev/internal/installation"
+	"go.landscaper.dev/internal/installation/index"
 	"go.landscaper.dev/internal/queue"
 	"go.landscaper.dev/internal/render"
 	"go.landscaper.dev/internal/sources"
@@ -65,16 +66,7 @@ var indexes = map[string]func(client.Object) []string{
 	"source":    label(v1alpha1.DataObjectSourceLabel),
 	"scope":     label(v1alpha1.DataObjectContextLabel),
 	"parent":    func(object client.Object) []string { return []string{parentOf(object)} },
-	"waiting": func(object client.Object) []string {
-		_, _, phase := jobOf(object)
-		entries := []string{phase, parentOf(object) + "/" + phase}
-		if inst, ok := object.(*v1alpha1.Installation); ok {
-			for _, dependent := range inst.Status.DependentsToTrigger {
-				entries = append(entries, "tells "+dependent.Name)
-			}
-		}
-		return entries
-	},
+	"waiting":   index.WaitsAs,
 }
 
 func label(name string) func(client.Object) []string {

@@ -22,7 +22,7 @@ type request struct {
 // expect notes that a job was asked for. What is not taken up yet and replaced by
 // something else is not expected any more.
 func (u *users) expect(inst *v1alpha1.Installation, operation v1alpha1.Operation) {
-	if operation == v1alpha1.InterruptOperation {
+	if operation == v1alpha1.InterruptOperation || operation == v1alpha1.AbortOperation {
 		delete(u.asked, inst.UID)
 		return
 	}

@@ -64,13 +64,26 @@ func (u *users) changeLate() {
 	u.world.lanes["deployer"].add(keyOf(&deployer.Item{DeployItem: item}))
 }
 
+// missesPart tells whether users have deleted a part of a root: until its next job, nothing of
+// that is handed on any more.
+func (w *world) missesPart(root *v1alpha1.Installation) bool {
+	for _, k := range []kind{"Installation", "Execution"} {
+		for _, key := range keysOf(w.store.objects[k]) {
+			if object := w.store.objects[k][key]; object.GetDeletionTimestamp() != nil && w.belongs(object, root.UID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // checkLate: what has changed after a job has reached all who import it, when everything
 // has come to rest well.
 func (w *world) checkLate() {
 	for _, key := range keysOf(w.store.objects["Installation"]) {
 		inst, _ := w.store.objects["Installation"][key].(*v1alpha1.Installation)
 		status := &inst.Status
-		if parentOf(inst) != "-" || inst.DeletionTimestamp != nil || status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || w.users.leftBehind[inst.Name] {
+		if parentOf(inst) != "-" || inst.DeletionTimestamp != nil || status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded || w.users.leftBehind[inst.Name] || w.missesPart(inst) {
 			continue
 		}
 		found := w.target.of(inst.Name)

@@ -24,6 +24,7 @@ func weather(seed uint64) rates {
 	r.late = []kind{"", "DeployItem", "Execution", "Installation"}[seed/48%4]
 	r.deaf = append([]string{""}, laneNames...)[seed/192%4]
 	r.confined, r.slowSpace = seed/3%2 == 0, append([]string{""}, spaces...)[seed/6%3]
+	r.moves = seed/5%2 == 0
 	r.outside, r.slow = seed/4%3 == 0, seed/12%3 == 0
 	return r
 }
@@ -50,7 +51,11 @@ func live(seed uint64) *world {
 	// that it is the same when it is repeated alone.
 	<-time.After(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	w := newWorld(seed, weather(seed))
-	for range stormySteps {
+	storm := stormySteps
+	if w.rates.moves {
+		storm *= 2
+	}
+	for range storm {
 		w.step()
 		if w.broken != nil {
 			return w

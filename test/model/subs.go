@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // wishedSub is a subinstallation that exports a value, and may import that of a sibling.
@@ -222,7 +223,7 @@ func (w *world) checkFlow(item *v1alpha1.DeployItem, config itemConfig, uninstal
 	if self == nil || w.isDoubtful(item.Status.JobID) {
 		return
 	}
-	if !uninstall && config.After != "" {
+	if !uninstall && config.After != "" && !job.IsRemoval(item.Status.JobID) {
 		before := siblings[config.After]
 		if before == nil || before.Status.JobIDFinished != item.Status.JobID || before.Status.InstallationPhase != v1alpha1.InstallationPhases.Succeeded {
 			w.violate("item %s deploys what %s exports, which has not succeeded in the job", item.Name, config.After)

@@ -40,6 +40,9 @@ type itemConfig struct {
 	// Out is what the item exports at first, and nothing else does; 0 if it exports
 	// nothing.
 	Out int `json:"out,omitempty"`
+	// Moves are the objects of the root that the item wants, which another one may have wanted
+	// before.
+	Moves []string `json:"moves,omitempty"`
 }
 
 // target is the cluster that items are deployed to, and the deployer for it.
@@ -47,6 +50,8 @@ type target struct {
 	world *world
 	// objects are what is deployed: by names of Installation and item.
 	objects map[string]deployed
+	// moving are the objects that move, by names of Installation and object.
+	moving map[string]moving
 	// failures count what goes wrong for a while.
 	failures map[types.UID]int
 	// shut are the items that wait for something outside; opened are those that
@@ -70,7 +75,7 @@ type deployed struct {
 
 func newTarget(w *world) *target {
 	return &target{
-		world: w, objects: map[string]deployed{}, failures: map[types.UID]int{},
+		world: w, objects: map[string]deployed{}, moving: map[string]moving{}, failures: map[types.UID]int{},
 		shut: map[types.NamespacedName]*deployer.Item{}, opened: map[types.UID]bool{}, stubborn: map[types.UID]int{}, late: map[int]int{},
 		busy: map[types.UID]bool{}, last: map[types.UID]string{},
 	}
@@ -111,6 +116,9 @@ func (t *target) Reconcile(ctx context.Context, item *deployer.Item) (deployer.R
 			return deployer.WaitFor("somebody to open"), nil
 		}
 	}
+	if err := t.deployMoving(ctx, item, config); err != nil {
+		return deployer.Result{}, err
+	}
 	t.objects[config.Inst+"/"+config.key()] = deployed{uid: item.UID, value: config.Value}
 	if t.world.others(p); config.Out == 0 {
 		return deployer.Done(), nil
@@ -146,6 +154,10 @@ func (t *target) Delete(_ context.Context, item *deployer.Item) (deployer.Result
 	name := config.Inst + "/" + config.key()
 	if t.objects[name].uid == item.UID {
 		delete(t.objects, name)
+	}
+	t.world.checkLeaving(item.DeployItem, config)
+	for _, name := range t.owned(config.Inst, item.UID) {
+		t.dropMoving(item, config, name)
 	}
 	return deployer.Done(), nil
 }
@@ -205,4 +217,6 @@ func (t *target) of(inst string) map[string]int {
 // key is the name of an item within its root.
 func (c itemConfig) key() string { return c.Sub + "." + c.Name }
 
-func (c itemConfig) String() string { return fmt.Sprintf("%s=%d (%s)", c.Name, c.Value, c.Behave) }
+func (c itemConfig) String() string {
+	return fmt.Sprintf("%s=%d%v (%s)", c.Name, c.Value, c.Moves, c.Behave)
+}

@@ -41,6 +41,8 @@ type users struct {
 	// given is what roots may import, asked who was asked for a job, by UID.
 	given int
 	asked map[types.UID]request
+	// removed are the parts of trees that users have deleted, which is none of their business.
+	removed map[types.UID]bool
 }
 
 // wish is what a generation of an Installation asks for.
@@ -55,7 +57,10 @@ type wishedItem struct {
 }
 
 func newUsers(w *world) *users {
-	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]wish{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}}
+	u := &users{world: w, left: 2 + w.random.IntN(6), wanted: map[types.UID]map[int64]wish{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}, removed: map[types.UID]bool{}}
+	if w.rates.moves {
+		u.left *= 2
+	}
 	for _, space := range spaces {
 		for _, object := range []client.Object{
 			&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: v1alpha1.DefaultContextName}},
@@ -83,6 +88,10 @@ func (u *users) act() {
 		u.giveValue()
 		return
 	}
+	if inst := u.moved(); inst != nil {
+		u.change(inst, true)
+		return
+	}
 	if subs := u.subs(); len(subs) > 0 && u.world.random.IntN(8) == 0 {
 		u.meddle(subs[u.world.random.IntN(len(subs))])
 		return
@@ -98,9 +107,11 @@ func (u *users) act() {
 		return
 	}
 	inst := stored.DeepCopyObject().(*v1alpha1.Installation)
-	switch u.world.random.IntN(11) {
-	case 0, 1:
+	switch u.world.random.IntN(14) {
+	case 0, 1, 11, 12:
 		u.change(inst, true)
+	case 13:
+		u.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.AbortOperation))
 	case 2:
 		u.change(inst, false)
 	case 3:
@@ -125,6 +136,9 @@ func (u *users) create(name string) {
 	inst.Annotations[v1alpha1.OperationAnnotation] = string(v1alpha1.ReconcileOperation)
 	if u.world.random.IntN(4) == 0 {
 		inst.Annotations[v1alpha1.ReconcileIfChangedAnnotation] = "true"
+	}
+	if u.world.random.IntN(8) == 0 {
+		inst.Annotations[v1alpha1.RemoveFirstAnnotation] = "true"
 	}
 	wanted := u.wish(inst)
 	if err := u.world.store.create(inst); err != nil {
@@ -179,6 +193,7 @@ func (u *users) remove(inst *v1alpha1.Installation) {
 	if stored, err := u.world.store.get("Installation", client.ObjectKeyFromObject(inst)); err == nil && len(stored.GetFinalizers()) == 0 {
 		u.world.note("user: it was never taken up")
 	}
+	u.removed[inst.UID] = true
 	if err := u.world.store.remove(inst, nil); err != nil {
 		panic(err)
 	}
@@ -192,6 +207,7 @@ func (u *users) remove(inst *v1alpha1.Installation) {
 // next job of its Installation.
 func (u *users) removeExecution(key types.NamespacedName) {
 	u.world.note("user: delete Execution %s", key.Name)
+	u.removed[u.world.store.objects["Execution"][key].GetUID()] = true
 	if err := u.world.store.remove(u.world.store.objects["Execution"][key], nil); err != nil {
 		panic(err)
 	}
@@ -210,10 +226,11 @@ func with(annotations map[string]string, key, value string) map[string]string {
 // wish makes up what an Installation asks for, and writes it into it.
 func (u *users) wish(inst *v1alpha1.Installation) wish {
 	wanted := wish{items: u.items(inst.Name, "")}
-	if u.world.random.IntN(3) == 0 {
+	if u.world.random.IntN(3) == 0 || u.world.rates.moves && u.world.random.IntN(2) == 0 {
 		wanted.subs = u.wishSubs(inst.Name)
 	}
 	inst.Spec.Imports, inst.Spec.Exports = v1alpha1.InstallationImports{Targets: []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}}}, v1alpha1.InstallationExports{}
+	u.scatter(&wanted)
 	shares := u.share(inst, &wanted)
 	description := describe(wanted.items)
 	shares(description)
@@ -239,14 +256,13 @@ var aComponent = encoded(map[string]any{
 
 // items makes up items of an Installation, or of a subinstallation of it.
 func (u *users) items(inst, sub string) []wishedItem {
-	behaviours := strings.Fields(behaviour)
 	var items []wishedItem
 	for _, name := range []string{"x", "y", "z"} {
 		if u.world.random.IntN(3) == 0 {
 			continue
 		}
 		u.values++
-		item := wishedItem{itemConfig: itemConfig{Inst: inst, Sub: sub, Name: name, Value: u.values, Behave: behaviours[u.world.random.IntN(len(behaviours))]}}
+		item := wishedItem{itemConfig: itemConfig{Inst: inst, Sub: sub, Name: name, Value: u.values, Behave: u.behave()}}
 		for _, other := range items {
 			if u.world.random.IntN(2) == 0 {
 				item.dependsOn = append(item.dependsOn, other.Name)

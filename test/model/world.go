@@ -49,10 +49,13 @@ type rates struct {
 	// outside says that plans ask a component, so that they are made away from the workers,
 	// and slow that this takes long.
 	outside, slow bool
+	// moves says that users mostly change one root, so that objects move, and that most goes
+	// well.
+	moves bool
 }
 
 // counts is what a history has cost.
-type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults int }
+type counts struct{ steps, reconciles, plans, reads, writes, statusWrites, crashes, faults, removals int }
 
 // add sums up.
 func (c *counts) add(o counts) {
@@ -64,6 +67,7 @@ func (c *counts) add(o counts) {
 	c.statusWrites += o.statusWrites
 	c.crashes += o.crashes
 	c.faults += o.faults
+	c.removals += o.removals
 }
 
 // lane is the queue of a controller.
@@ -307,7 +311,7 @@ func (w *world) moves() (moves []func(), weights []float64) {
 	if !w.calm {
 		may(w.rates.crash, func() { w.note("crash"); w.counts.crashes++; w.boot() })
 		if w.users.left > 0 {
-			may(0.7, w.users.act)
+			may(w.users.haste(), w.users.act)
 		}
 	}
 	may(0.2, func() { w.store.collect() })

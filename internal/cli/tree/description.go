@@ -45,6 +45,9 @@ func (p *printer) description(node *inspect.Node, prefix string) error {
 	if node.Warnings != "" && !p.options.Details {
 		p.lines([]string{"Warning: " + node.Warnings}, prefix, "")
 	}
+	if node.PendingRemovals != "" && !p.options.Details {
+		p.lines([]string{"Pending removal: " + node.PendingRemovals}, prefix, "")
+	}
 	return nil
 }
 

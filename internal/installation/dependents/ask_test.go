@@ -145,7 +145,7 @@ func TestAskOutcomes(t *testing.T) {
 		{"it gets a job", []client.Object{dep()}, false, nil, true, nil, true},
 		{"it does not exist any more", nil, false, nil, true, nil, false},
 		{"the cache is behind what we have written ourselves", []client.Object{dep()}, true, nil, false, current.Behind{Pause: time.Second}, false},
-		{"somebody has changed it meanwhile", []client.Object{dep()}, false, conflict, false, nil, true},
+		{"somebody has changed it meanwhile", []client.Object{dep()}, false, conflict, false, current.Behind{Pause: report.ConflictPause}, true},
 		{"it has gone meanwhile", []client.Object{dep()}, false, report.ErrGone, true, nil, true},
 		{"it may not be changed", []client.Object{dep()}, false, broken, true, broken, true},
 		{"it works: its end will tell", []client.Object{dep(given.Jobs("b", "a", "Progressing"))}, false, nil, false, nil, false},

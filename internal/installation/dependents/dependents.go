@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/current"
 	"go.landscaper.dev/internal/dataflow"
 	"go.landscaper.dev/internal/installation/facts"
 	"go.landscaper.dev/internal/installation/kin"
@@ -109,7 +110,8 @@ func (d Finder) Ask(ctx context.Context, by *v1alpha1.Installation, name string,
 	}
 	log.FromContext(ctx).V(1).Info("ask a dependent for a job", "installation", key)
 	if err := d.Request(ctx, dependent, by); job.OutcomeOf(err) == job.Conflict {
-		return false, nil
+		// Its change wakes us, and if it does not come, the next attempt is not far.
+		return false, current.Behind{Pause: report.ConflictPause}
 	} else if err != nil {
 		return true, ignoreGone(err)
 	}

@@ -35,8 +35,12 @@ func WaitsAs(object client.Object) []string {
 	for _, dependent := range inst.Status.DependentsToTrigger {
 		entries = append(entries, TellsAs(dependent.Name))
 	}
-	switch phase := inst.Status.InstallationPhase; phase {
-	case v1alpha1.InstallationPhases.Init, v1alpha1.InstallationPhases.InitDelete:
+	phases, phase := v1alpha1.InstallationPhases, inst.Status.InstallationPhase
+	if phase == phases.CleanupOrphaned {
+		// When what was in its way is gone, it waits for what it imports like any other.
+		phase = phases.Init
+	}
+	if phase == phases.Init || phase == phases.InitDelete {
 		entries = append(entries, string(phase), WaitingBeside(object, phase))
 	}
 	return entries

@@ -22,6 +22,7 @@ func TestWaitsAs(t *testing.T) {
 		{"a root that waits for its imports", []given.Option{given.Jobs("b", "a", "Init")}, []string{"Init", "-/Init"}},
 		{"a subinstallation that does", []given.Option{given.Sub, given.Jobs("b", "a", "Init")}, []string{"Init", "parent/Init"}},
 		{"one that waits until others are gone", []given.Option{given.Sub, given.Jobs("b", "a", "InitDelete")}, []string{"InitDelete", "parent/InitDelete"}},
+		{"one that waits for its imports when others are gone", []given.Option{given.Sub, given.Jobs("b", "a", "CleanupOrphaned")}, []string{"Init", "parent/Init"}},
 		{"its children work: what siblings do is nothing to it", []given.Option{given.Jobs("b", "a", "Progressing")}, nil},
 		{"it has others to ask", []given.Option{given.Jobs("a", "a", "Succeeded"), given.Tells("x", "y")}, []string{"tells x", "tells y"}},
 		{"it has others to ask, and waits again itself", []given.Option{given.Jobs("b", "a", "Init"), given.Tells("x")}, []string{"tells x", "Init", "-/Init"}},

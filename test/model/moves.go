@@ -1,0 +1,292 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/deployer"
+	"go.landscaper.dev/internal/job"
+)
+
+// Some objects on the target move: with each change of a root, another item of its tree may
+// want them. Whatever the same tree still wants has to stay.
+
+// movingNames are the objects of each root that move.
+var movingNames = []string{"m", "n", "o"}
+
+// moving is an object on the target that may move between the items of a root.
+type moving struct {
+	// owner is the item that has written it last.
+	owner types.UID
+}
+
+// scatter lets some items of a wish want the objects that move.
+func (u *users) scatter(wanted *wish) {
+	var all []*itemConfig
+	for i := range wanted.items {
+		all = append(all, &wanted.items[i].itemConfig)
+	}
+	for i := range wanted.subs {
+		for j := range wanted.subs[i].items {
+			all = append(all, &wanted.subs[i].items[j].itemConfig)
+		}
+	}
+	for _, name := range movingNames {
+		if len(all) > 0 && u.world.random.IntN(3) > 0 {
+			chosen := all[u.world.random.IntN(len(all))]
+			chosen.Moves = append(chosen.Moves, name)
+		}
+	}
+}
+
+// moved returns the root whose objects are to move now; nil if something else is to happen.
+func (u *users) moved() *v1alpha1.Installation {
+	if !u.world.rates.moves || u.world.random.IntN(4) == 0 {
+		return nil
+	}
+	stored, err := u.world.store.get("Installation", homeOf("a"))
+	if err != nil || stored.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	return stored.DeepCopyObject().(*v1alpha1.Installation)
+}
+
+// haste is how much users wait for each other's jobs: what is to move has to arrive first.
+func (u *users) haste() float64 {
+	if u.world.rates.moves && u.world.random.IntN(4) > 0 {
+		return 0.1
+	}
+	return 0.7
+}
+
+// behave chooses how an item behaves.
+func (u *users) behave() string {
+	behaviours := strings.Fields(behaviour)
+	if u.world.rates.moves && u.world.random.IntN(6) > 0 {
+		return fine
+	}
+	return behaviours[u.world.random.IntN(len(behaviours))]
+}
+
+// moves returns which item of a wish wants which object.
+func (w wish) moves() map[string]string {
+	found := map[string]string{}
+	for _, item := range w.all() {
+		for _, name := range item.Moves {
+			found[name] = item.key()
+		}
+	}
+	return found
+}
+
+// all returns all items of a tree.
+func (w wish) all() []wishedItem {
+	all := slices.Clone(w.items)
+	for _, sub := range w.subs {
+		all = append(all, sub.items...)
+	}
+	return all
+}
+
+// recorded is what a deployer has recorded in the status of an item.
+type recorded struct {
+	ManagedResources []recordedResource `json:"managedResources"`
+}
+
+type recordedResource struct {
+	Resource corev1.ObjectReference `json:"resource"`
+}
+
+// owned returns the objects that an item has written last.
+func (t *target) owned(inst string, uid types.UID) []string {
+	var names []string
+	for _, name := range movingNames {
+		if object, ok := t.moving[inst+"/"+name]; ok && object.owner == uid {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// deployMoving writes the objects that an item wants, whoever had them, and removes those that
+// it does not want any more, or keeps them for others.
+func (t *target) deployMoving(ctx context.Context, item *deployer.Item, config itemConfig) error {
+	stale := slices.DeleteFunc(t.owned(config.Inst, item.UID), func(name string) bool { return slices.Contains(config.Moves, name) })
+	if err := record(ctx, item, append(slices.Clone(config.Moves), stale...)); err != nil {
+		return err
+	}
+	keeps := false
+	if len(stale) > 0 {
+		var err error
+		if keeps, err = item.MayMove(ctx); err != nil {
+			return err
+		}
+	}
+	if stored, err := t.world.store.get("DeployItem", keyOf(item)); err != nil || stored.GetUID() != item.UID || stored.GetGeneration() != item.Generation || endedIn(stored, item.Status.JobID) {
+		return errors.New("somebody has ended the job")
+	}
+	for _, name := range config.Moves {
+		t.moving[config.Inst+"/"+name] = moving{owner: item.UID}
+	}
+	var kept []string
+	for _, name := range stale {
+		switch {
+		case t.moving[config.Inst+"/"+name].owner != item.UID:
+		case keeps:
+			kept = append(kept, name)
+		default:
+			t.dropMoving(item, config, name)
+		}
+	}
+	item.Keeps(kept...)
+	return nil
+}
+
+// endedIn tells whether somebody has ended a job of an item in place of its deployer.
+func endedIn(item client.Object, jobID string) bool {
+	_, finished, _ := jobOf(item)
+	return finished == jobID
+}
+
+// record stores which objects an item may have.
+func record(ctx context.Context, item *deployer.Item, names []string) error {
+	if item.Status.ProviderStatus == nil && len(names) == 0 {
+		return nil
+	}
+	status := recorded{ManagedResources: []recordedResource{}}
+	for _, name := range names {
+		status.ManagedResources = append(status.ManagedResources, recordedResource{corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: name}})
+	}
+	return item.Record(ctx, status)
+}
+
+// hasRecorded tells whether an item has recorded an object, so that others may claim it.
+func hasRecorded(item *v1alpha1.DeployItem) bool {
+	var status recorded
+	return item.Status.ProviderStatus != nil && json.Unmarshal(item.Status.ProviderStatus.Raw, &status) == nil && len(status.ManagedResources) > 0
+}
+
+// dropMoving removes an object: never one that the root wants.
+func (t *target) dropMoving(item *deployer.Item, config itemConfig, name string) {
+	w := t.world
+	if root := w.rootAtWork(item.DeployItem, config); root != nil {
+		if by, wanted := w.users.wanted[root.UID][root.Status.ObservedGeneration].moves()[name]; wanted {
+			w.violate("item %s removes %s in %s, which %s of root %s wants", item.Name, name, item.Status.JobID, by, config.Inst)
+		}
+	}
+	w.note("item %s removes %s", item.Name, name)
+	delete(t.moving, config.Inst+"/"+name)
+}
+
+// rootAtWork returns the root of an item if the item works for the job of the root, and the root
+// stays; nil if what happens to the item has another reason, such as a user.
+func (w *world) rootAtWork(item *v1alpha1.DeployItem, config itemConfig) *v1alpha1.Installation {
+	stored, err := w.store.get("Installation", homeOf(config.Inst))
+	if err != nil || w.users.leftBehind[config.Inst] || w.isDoubtful(item.Status.JobID) {
+		return nil
+	}
+	root := stored.(*v1alpha1.Installation)
+	if root.DeletionTimestamp != nil || root.Annotations[v1alpha1.RemoveFirstAnnotation] != "" || root.Status.JobID != job.BaseOf(item.Status.JobID) ||
+		root.Status.JobIDFinished == root.Status.JobID || root.Generation != root.Status.ObservedGeneration || !w.belongs(item, root.UID) {
+		// What was changed after the job has begun may be used already: the job fails with that.
+		return nil
+	}
+	for object := client.Object(item); object != nil; {
+		if w.users.removed[object.GetUID()] {
+			return nil
+		}
+		owner := metav1.GetControllerOf(object)
+		if owner == nil {
+			break
+		}
+		if object, err = w.store.get(kind(owner.Kind), types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}); err != nil {
+			break
+		}
+	}
+	return root
+}
+
+// checkLeaving: an item that is not wanted any more goes when everything that is wanted has
+// succeeded, if anything may want what it has.
+func (w *world) checkLeaving(item *v1alpha1.DeployItem, config itemConfig) {
+	root := w.rootAtWork(item, config)
+	if root == nil || !hasRecorded(item) {
+		return
+	}
+	wanted := w.users.wanted[root.UID][root.Status.ObservedGeneration].all()
+	if !job.IsRemoval(item.Status.JobID) && len(wanted) > 0 {
+		w.violate("item %s goes in %s, before the removal round", item.Name, item.Status.JobID)
+	}
+	for _, wished := range wanted {
+		for _, key := range keysOf(w.store.objects["DeployItem"]) {
+			other := w.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
+			of := w.target.parse(&deployer.Item{DeployItem: other})
+			if !w.belongs(other, root.UID) || of.key() != wished.key() || other.DeletionTimestamp != nil || w.stays(other) {
+				continue
+			}
+			if job.BaseOf(other.Status.JobIDFinished) != root.Status.JobID {
+				w.violate("item %s goes in %s, but item %s has not ended the job: %s, finished %s", item.Name, item.Status.JobID, other.Name, other.Status.JobID, other.Status.JobIDFinished)
+			}
+		}
+	}
+}
+
+// checkMoves: when a root has succeeded, each object is where it is wanted, and nothing is held.
+func (w *world) checkMoves(inst *v1alpha1.Installation) {
+	if w.users.leftBehind[inst.Name] {
+		return
+	}
+	wanted, found := w.users.wanted[inst.UID][inst.Status.ObservedGeneration].moves(), map[string]string{}
+	for _, key := range keysOf(w.store.objects["DeployItem"]) {
+		item := w.store.objects["DeployItem"][key].(*v1alpha1.DeployItem)
+		if !w.belongs(item, inst.UID) {
+			continue
+		}
+		config := w.target.parse(&deployer.Item{DeployItem: item})
+		for _, name := range w.target.owned(inst.Name, item.UID) {
+			found[name] = config.key()
+		}
+		if kept := job.Pending(item.Status.Conditions); kept != nil {
+			w.violate("Installation %s has succeeded, but item %s keeps something: %s", inst.Name, item.Name, kept.Message)
+		}
+	}
+	there := 0
+	for name := range w.target.moving {
+		if strings.HasPrefix(name, inst.Name+"/") {
+			there++
+		}
+	}
+	for name, by := range wanted {
+		if found[name] != by {
+			w.violate("Installation %s has succeeded with generation %d, in which %s wants %s, but %q has it", inst.Name, inst.Status.ObservedGeneration, by, name, found[name])
+		}
+	}
+	if there != len(wanted) {
+		w.violate("Installation %s has succeeded with %d objects that move, but wants %v", inst.Name, there, wanted)
+	}
+	w.checkNothingHeld(inst)
+}
+
+// checkNothingHeld: nothing below a root that has succeeded is held or kept.
+func (w *world) checkNothingHeld(root *v1alpha1.Installation) {
+	for _, key := range keysOf(w.store.objects["Installation"]) {
+		inst := w.store.objects["Installation"][key].(*v1alpha1.Installation)
+		if (inst.UID == root.UID || w.belongs(inst, root.UID)) && (job.Pending(inst.Status.Conditions) != nil || inst.Status.SubInstCache != nil && inst.UID != root.UID && len(inst.Status.SubInstCache.OrphanedSubs) > 0 && !w.stays(inst)) {
+			w.violate("Installation %s has succeeded, but Installation %s keeps something", root.Name, inst.Name)
+		}
+	}
+	for _, key := range keysOf(w.store.objects["Execution"]) {
+		if exec := w.store.objects["Execution"][key].(*v1alpha1.Execution); w.belongs(exec, root.UID) && job.Pending(exec.Status.Conditions) != nil {
+			w.violate("Installation %s has succeeded, but Execution %s keeps something", root.Name, exec.Name)
+		}
+	}
+}
