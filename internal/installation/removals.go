@@ -84,9 +84,18 @@ func (r *Reconciler) withdraw(ctx context.Context, s *snapshot) error {
 	return r.deleteSubs(ctx, s, kin.Held(s.Family))
 }
 
+// needsCopies reports whether deploy items are kept beyond the end of the job: they may name
+// Targets that are no longer imported, and are removed with them.
+func (s *snapshot) needsCopies() bool {
+	return s.Parent != nil && s.Exec != nil && job.Pending(s.Exec.Status.Conditions) != nil
+}
+
 // endRemovals ends the part of a subinstallation in a removal round. Its results are told
 // already.
 func (r *Reconciler) endRemovals(ctx context.Context, s *snapshot) error {
+	if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {
+		return err
+	}
 	return r.enter(ctx, s, v1alpha1.PhaseStringSucceeded)
 }
 

@@ -5,11 +5,15 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/installation/given"
+	"go.landscaper.dev/internal/installation/kin"
 	"go.landscaper.dev/internal/job"
+	"go.landscaper.dev/internal/job/report"
+	"go.landscaper.dev/internal/plan"
 )
 
 // deployed is a root after a job with the subinstallations a and b.
@@ -115,4 +119,44 @@ func TestNothingElseWanted(t *testing.T) {
 	b := deployed(t)
 	b.describe(t, "{}")
 	wantWrites(t, "all go", b.reconcile(t), "status Installation, patch Installation, delete Installation, delete Installation, status Installation")
+}
+
+// TestTargetsOfHeldItems: a deploy item that is held names a copy of a Target that its
+// Installation does not import any more, and cannot be removed without it. So the copies of a
+// subinstallation stay until its part in the removal round ends.
+func TestTargetsOfHeldItems(t *testing.T) {
+	inst, root := given.InstallationOf(t, "{}"), given.InstallationOf(t, "{}")
+	root.Name, root.UID = "root", "uid-root"
+	mine := given.Owner("Installation", "shop", "2")
+	b := newBench(t, inst, given.CopyOf("former", "job-1", mine), given.CopyOf("cluster", "job-2", mine))
+	exec := &v1alpha1.Execution{}
+	exec.Status.JobID, exec.Status.JobIDFinished, exec.Status.ExecutionPhase = "job-2", "job-2", "Succeeded"
+	s := &snapshot{subject: report.Installation(inst)}
+	s.Family = kin.Family{Inst: inst, Parent: root, Exec: exec}
+	left := func() string {
+		list := &v1alpha1.TargetList{}
+		if err := b.api.List(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for i := range list.Items {
+			names = append(names, list.Items[i].Name)
+		}
+		return strings.Join(names, ", ")
+	}
+	job.NotePending(&exec.Status.Conditions, `deploy item "old" is `+job.NotWanted, 1, metav1.NewTime(given.Noon))
+	if err := b.conclude(t.Context(), s, &plan.Exports{}); err != nil || left() != "cluster, former" {
+		t.Errorf("the job ends: %v, Targets %s", err, left())
+	}
+	exec.Status.Conditions, inst.Status.JobID = nil, job.RemovalOf("job-2")
+	if err := b.endRemovals(t.Context(), s); err != nil || left() != "cluster" {
+		t.Errorf("the removal round ends: %v, Targets %s", err, left())
+	}
+	if err := b.api.Create(t.Context(), given.CopyOf("former", "job-1", mine)); err != nil {
+		t.Fatal(err)
+	}
+	inst.Status.JobID = "job-2"
+	if err := b.conclude(t.Context(), s, &plan.Exports{}); err != nil || left() != "cluster" {
+		t.Errorf("a job that keeps nothing ends: %v, Targets %s", err, left())
+	}
 }

@@ -271,7 +271,7 @@ func (r *Reconciler) conclude(ctx context.Context, s *snapshot, exports *plan.Ex
 		return err
 	}
 	r.outages.Over(s.Inst.UID)
-	if !decide.Unchanged(s.Inst) {
+	if !decide.Unchanged(s.Inst) && !s.needsCopies() {
 		// Otherwise they are those of the job that has written them.
 		if err := r.holdings().DropCopies(ctx, s.Inst); err != nil {
 			return err

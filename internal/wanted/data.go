@@ -51,9 +51,10 @@ func TargetCopy(inst *v1alpha1.Installation, target, live *v1alpha1.Target) (*v1
 }
 
 // Stale reports whether an object in the scope of an Installation is a copy of an
-// import that this job has not written, because the import is no longer there.
+// import that this job has not written, because the import is no longer there. What the job
+// has written in its first round counts in its removal round, too.
 func Stale(inst *v1alpha1.Installation, object metav1.Object) bool {
-	return object.GetLabels()[v1alpha1.DataObjectJobIDLabel] != inst.Status.JobID &&
+	return object.GetLabels()[v1alpha1.DataObjectJobIDLabel] != job.BaseOf(inst.Status.JobID) &&
 		job.Owner{Kind: "Installation", Object: inst}.Owns(object)
 }
 
