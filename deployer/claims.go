@@ -73,8 +73,9 @@ func (i *Item) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, err
 }
 
 // MayKeep reports whether the item may keep what it does not want any more until the end of
-// the job: a removal round comes then, in which it is asked again. Items of no Installation
-// have none.
+// the job: a removal round comes then, in which it is asked again. A job of the item alone has
+// none, and leaves what is kept to the next job of the tree: that of before may have failed
+// before others took it over. Items of no Installation keep nothing.
 func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 	name := i.Labels[v1alpha1.ExecutionManagedByLabel]
 	if name == "" || i.DeletionTimestamp != nil || job.IsRemoval(i.Status.JobID) {
@@ -87,8 +88,7 @@ func (i *Item) MayKeep(ctx context.Context) (bool, error) {
 	if own.unknown {
 		return true, nil
 	}
-	if own.installation == nil || own.execution == nil || own.execution.Status.JobID != i.Status.JobID || !job.Unfinished(own.execution.Status.JobID, own.execution.Status.JobIDFinished) {
-		// In a job of the item alone, nobody begins a removal round.
+	if own.installation == nil || own.execution == nil {
 		return false, nil
 	}
 	first, err := i.someAbove(ctx, own, job.RemovesFirst)
@@ -259,11 +259,8 @@ func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
 	if found.execution.UID == "" {
 		found.execution = nil
 	} else {
-		var err error
-		if found.templates, err = found.execution.Spec.Items(); err != nil {
-			// Its own job tells it; what it wants is not known.
-			found.unknown = true
-		}
+		of := parentOf(found.execution)
+		found.templates, found.unknown = of.templates, found.unknown || of.unknown
 	}
 	if found.installation.UID == "" {
 		found.installation = nil
@@ -273,6 +270,13 @@ func (i *Item) parent(ctx context.Context, name string) (*parent, error) {
 	}
 	i.parents[name] = found
 	return found, nil
+}
+
+// parentOf is what an Execution says itself.
+func parentOf(execution *v1alpha1.Execution) *parent {
+	templates, err := execution.Spec.Items()
+	// Its own job tells what is wrong; what it wants is not known then.
+	return &parent{execution: execution, templates: templates, unknown: err != nil}
 }
 
 // forgetParents lets the API server be asked again.

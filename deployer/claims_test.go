@@ -203,10 +203,14 @@ func TestMayMove(t *testing.T) {
 			tree.installation.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
 			tree.items[0].Status.JobID, tree.execution.Status.JobID = job.RemovalOf("two"), job.RemovalOf("two")
 		}, false, false},
-		{"a job of the item alone", func(_ *testing.T, tree *tree) {
+		{"a job of the item alone: the next job of the tree removes it", func(_ *testing.T, tree *tree) {
 			tree.installation.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
 			tree.execution.Status.JobID = "one"
-		}, false, false},
+		}, true, true},
+		{"an interruption has ended the job of the Execution", func(_ *testing.T, tree *tree) {
+			tree.installation.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}
+			tree.execution.Status.JobIDFinished = "two"
+		}, true, true},
 		{"an Execution without Installation", func(_ *testing.T, tree *tree) { tree.installation = nil }, false, false},
 		{"an item without Execution", func(_ *testing.T, tree *tree) { tree.items[0].Labels = nil }, false, false},
 		{"an item that is being deleted", func(_ *testing.T, tree *tree) {

@@ -71,9 +71,10 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 	if due.IsZero() || r.now().Before(due) {
 		return due, repetition, nil
 	}
-	busy, err := r.ownerBusy(ctx, item)
-	if busy {
-		// The job of the Execution has deployed the item, or will: this time is left out.
+	owner, err := r.owner(ctx, item)
+	if owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished) || isHeld(item, owner) {
+		// The job of the Execution has deployed the item, or will, or the item goes: this time is
+		// left out.
 		r.runs.noteLook(item, r.now())
 		due = repetition.Next(r.now())
 	}
@@ -83,19 +84,35 @@ func (r *reconciler) repetition(ctx context.Context, item *v1alpha1.DeployItem) 
 // ownerBusy reports whether the Execution of an item has a job. The job of an item that
 // is its own would look to the Execution as if the item had not taken up that job.
 func (r *reconciler) ownerBusy(ctx context.Context, item *v1alpha1.DeployItem) (bool, error) {
+	owner, err := r.owner(ctx, item)
+	return owner != nil && job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished), err
+}
+
+// isHeld reports whether the Execution of an item does not want the item any more. The item is
+// held until others have taken its objects over, and would take them back.
+func isHeld(item *v1alpha1.DeployItem, owner *v1alpha1.Execution) bool {
+	if owner == nil {
+		return false
+	}
+	_, wanted := parentOf(owner).wants(item)
+	return !wanted
+}
+
+// owner returns the Execution of an item; nil if there is none.
+func (r *reconciler) owner(ctx context.Context, item *v1alpha1.DeployItem) (*v1alpha1.Execution, error) {
 	name := item.Labels[v1alpha1.ExecutionManagedByLabel]
 	if name == "" {
-		return false, nil
+		return nil, nil
 	}
 	owner := &v1alpha1.Execution{}
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: item.Namespace, Name: name}, owner)
 	if apierrors.IsNotFound(err) {
-		return false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read Execution %s/%s, whose item is due: %w", item.Namespace, name, err)
+		return nil, fmt.Errorf("read Execution %s/%s, whose item is due: %w", item.Namespace, name, err)
 	}
-	return job.Unfinished(owner.Status.JobID, owner.Status.JobIDFinished), nil
+	return owner, nil
 }
 
 // compare looks for drift, tells about it, and deploys the item again if that is asked

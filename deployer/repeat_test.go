@@ -65,11 +65,16 @@ func repeating(t *testing.T, repetition Repetition, objects ...client.Object) (*
 
 func TestRepetition(t *testing.T) {
 	ofExecution := func(item *v1alpha1.DeployItem) {
-		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec"}
+		item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec", v1alpha1.ExecutionManagedNameLabel: "web"}
 	}
-	execution := func(jobID, finished string) *v1alpha1.Execution {
-		return &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "exec"}, Status: v1alpha1.ExecutionStatus{JobID: jobID, JobIDFinished: finished}}
+	wanting := func(name, jobID, finished string) *v1alpha1.Execution {
+		owner := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "exec"}, Status: v1alpha1.ExecutionStatus{JobID: jobID, JobIDFinished: finished}}
+		if err := owner.Spec.SetItems(v1alpha1.DeployItemTemplateList{{Name: name, Type: "test"}}); err != nil {
+			t.Fatal(err)
+		}
+		return owner
 	}
+	execution := func(jobID, finished string) *v1alpha1.Execution { return wanting("web", jobID, finished) }
 	tests := []struct {
 		reason  string
 		item    *v1alpha1.DeployItem
@@ -100,6 +105,7 @@ func TestRepetition(t *testing.T) {
 		{"it only wants to be deployed after a change, but the schedule says so", finishedItem(func(i *v1alpha1.DeployItem) { i.Spec.UpdateOnChangeOnly = true }), nil, eachMinute, time.Hour, true, 0},
 		{"its Execution has no job", finishedItem(ofExecution), execution("a", "a"), eachMinute, time.Hour, true, 0},
 		{"its Execution is gone", finishedItem(ofExecution), nil, eachMinute, time.Hour, true, 0},
+		{"its Execution does not want it any more: it must not take back what others have taken over", finishedItem(ofExecution), wanting("new", "a", "a"), eachMinute, time.Hour, false, time.Minute},
 		{"its Execution has a job: this time is left out", finishedItem(ofExecution), execution("b", "a"), eachMinute, time.Hour, false, time.Minute},
 	}
 	for _, test := range tests {

@@ -148,6 +148,9 @@ func TestContinuousReconcile(t *testing.T) {
 			namespace := namespaces(t)
 			createTarget(t, namespace, "cluster", access)
 			execution := &v1alpha1.Execution{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "exec"}}
+			if err := execution.Spec.SetItems(v1alpha1.DeployItemTemplateList{{Name: "settings", Type: v1alpha1.ManifestDeployItemType}}); err != nil {
+				t.Fatal(err)
+			}
 			if err := items.Create(t.Context(), execution); err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +159,7 @@ func TestContinuousReconcile(t *testing.T) {
 				t.Fatal(err)
 			}
 			item := newItem(t, namespace, "settings", settings+schedule+"\n")
-			item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec"}
+			item.Labels = map[string]string{v1alpha1.ExecutionManagedByLabel: "exec", v1alpha1.ExecutionManagedNameLabel: "settings"}
 			begun := time.Now()
 			ended := repeated(t, item)
 			asked := mark(t, resource)
