@@ -230,7 +230,7 @@ func (c *Check) ask(ctx context.Context, w *waiting) error {
 	if err := c.reread(ctx, w); err != nil {
 		return err
 	}
-	if !w.finding.Ready() && !w.finding.Hopeless && !(w.gone && c.tellsGone) {
+	if !w.finding.Ready() && !w.finding.Hopeless && (!w.gone || !c.tellsGone) {
 		return notWatchable{w.object, w.finding.Why}
 	}
 	return nil

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"go.landscaper.dev/internal/cluster/failure"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/export"
 	"go.landscaper.dev/internal/deploy/readiness"
@@ -109,6 +113,21 @@ func (r *Rollout) missed(at int, err error) several.Errors {
 		return nil
 	}
 	return several.Errors{fmt.Errorf("%w: %s", err, r.losses.About(object))}
+}
+
+// missNamespace lets a Namespace of the item be applied again, by the next attempt, if an error
+// says that it does not exist any more or goes: without it, nothing in it can be applied again.
+func (r *Rollout) missNamespace(namespace string, err error) {
+	if r.wish.LookOnly || !failure.IsNamespaceMissing(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return
+	}
+	for i := range r.objects {
+		object := &r.objects[i]
+		if r.applied[i] && object.Object.GetName() == namespace && object.Object.GroupVersionKind().GroupKind() == (schema.GroupKind{Kind: "Namespace"}) {
+			r.stored = slices.DeleteFunc(r.stored, func(result result) bool { return apply.Same(result.Reference(), object.Reference()) })
+			r.applied[i], object.Known, object.Live = false, true, nil
+		}
+	}
 }
 
 // withLosses adds to what is not ready what has become of objects that were lost.

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -298,6 +301,50 @@ func TestAccountThatGoes(t *testing.T) {
 	mustEnd(t, r)
 	if cluster.Find("Secret", "ns", "token") == nil {
 		t.Error("the Secret was forgotten")
+	}
+}
+
+// TestLostNamespace applies a Namespace of the item again when somebody has deleted it with all
+// that is in it, once it is gone.
+func TestLostNamespace(t *testing.T) {
+	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
+	going := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "p", errRefused)
+	going.ErrStatus.Details.Causes = append(going.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
+	for _, row := range []struct {
+		reason string
+		fault  error
+		held   bool
+	}{{"it is gone", missing, false}, {"it is going", going, true}} {
+		t.Run(row.reason, func(t *testing.T) {
+			cluster := memory.New()
+			r := start(t, &testJob{}, cluster, wishFor(objects(t, namespace, pod)), nil)
+			defer func() { _ = r.Close() }()
+			mustWait(t, r, "Pod ns/p to become ready")
+			cluster.Remove("Pod", "ns", "p")
+			cluster.Remove("Namespace", "", "ns")
+			if row.held {
+				cluster.Put(objects(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, finalizers: [kubernetes], deletionTimestamp: "2026-01-01T00:00:00Z"}}`)[0].Object)
+			}
+			there := false
+			cluster.Fault = func(request memory.Request) memory.Fault {
+				there = there || request.Verb == "create" && request.Kind == "Namespace" && !row.held
+				if request.Verb == "create" && request.Kind == "Pod" && !there {
+					return memory.Fault{Before: row.fault}
+				}
+				return memory.Fault{}
+			}
+			if _, err := r.Continue(t.Context()); err == nil {
+				t.Fatal("no error says that the Namespace is missing")
+			}
+			if row.held {
+				mustWait(t, r, "the end of Namespace ns")
+				row.held = false
+				cluster.Remove("Namespace", "", "ns")
+			}
+			mustWait(t, r, "Pod ns/p to become ready")
+			recorded(t, r, cluster.Find("Namespace", "", "ns"))
+			recorded(t, r, cluster.Find("Pod", "ns", "p"))
+		})
 	}
 }
 

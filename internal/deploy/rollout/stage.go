@@ -70,6 +70,7 @@ func (r *Rollout) applyAll(ctx context.Context, todo []int) (failures several.Er
 			r.ending.Await(r.objects[at].Mapping, terminating.Left)
 			continue
 		}
+		r.missNamespace(r.objects[at].Object.GetNamespace(), errs[i])
 		failures = append(failures, r.missed(at, errs[i])...)
 	}
 	return failures, nil
