@@ -71,7 +71,7 @@ func (s released) cleanup(ctx context.Context, item *deployer.Item, store *recor
 	if wish.Contested, err = s.contested(ctx, item, history); err != nil || len(kept)+len(wish.Contested) == 0 {
 		return nil, err
 	}
-	return release.PlanCleanup(ctx, store, operationJob{item, s}, wish, history)
+	return release.PlanCleanup(ctx, store, s.job(item), wish, history)
 }
 
 // contested are the objects of the release that another item of the namespace has recorded, too:

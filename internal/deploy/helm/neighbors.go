@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,12 +22,17 @@ import (
 // it.
 type operationJob struct {
 	*deployer.Item
-	of released
+	of     released
+	newest *newest
+}
+
+func (s released) job(item *deployer.Item) operationJob {
+	return operationJob{item, s, &newest{store: s.store(s.work.connection)}}
 }
 
 // Yields implements release.Others.
 func (j operationJob) Yields(ctx context.Context, live *unstructured.Unstructured) (bool, string, error) {
-	return yields(ctx, live, j.Item, j.of.store(j.of.work.connection), ownersInJob{j.Item})
+	return yields(ctx, live, j.Item, j.newest, ownersInJob{j.Item})
 }
 
 // Keep implements release.Others.
@@ -76,20 +82,20 @@ func (o ownersInPlan) leaves(_ context.Context, item string) (bool, error) {
 // planned is what a plan knows of other items.
 type planned struct {
 	release.Alone
-	item  *deployer.Item
-	ask   owners
-	store *records.Store
+	item   *deployer.Item
+	ask    owners
+	newest *newest
 }
 
 // Yields implements release.Others.
 func (p planned) Yields(ctx context.Context, live *unstructured.Unstructured) (bool, string, error) {
-	return yields(ctx, live, p.item, p.store, p.ask)
+	return yields(ctx, live, p.item, p.newest, p.ask)
 }
 
 // yields reports whether the owners of an object let it go: those whose labels it bears, or
 // the one of the release whose marks it bears. The labels come first: not everybody who takes
 // an object over takes the marks of its release away.
-func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, store *records.Store, ask owners) (bool, string, error) {
+func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, of *newest, ask owners) (bool, string, error) {
 	labelled := ownership.Others(live, self.Name)
 	for _, item := range labelled {
 		if yields, err := ask.yields(ctx, item, referenceTo(live)); !yields || err != nil {
@@ -99,24 +105,23 @@ func yields(ctx context.Context, live *unstructured.Unstructured, self *deployer
 	if len(labelled) > 0 {
 		return true, "", nil
 	}
-	return yieldsRelease(ctx, live, self, store, ask)
+	return yieldsRelease(ctx, live, self, of, ask)
 }
 
 // yieldsRelease asks the owner of the release whose marks an object bears.
-func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, store *records.Store, ask owners) (bool, string, error) {
-	of := ownership.ReleaseOf(live)
-	if of == (ownership.HelmRelease{}) {
+func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, self *deployer.Item, of *newest, ask owners) (bool, string, error) {
+	name := ownership.ReleaseOf(live)
+	if name == (ownership.HelmRelease{}) {
 		return false, "", nil
 	}
-	described := "release " + of.Namespace + "/" + of.Name
-	history, err := (&records.Store{Cluster: store.Cluster, Namespace: of.Namespace, Now: store.Now}).History(ctx, of.Name)
-	if apierrors.IsForbidden(err) || err == nil && len(history) == 0 {
-		return false, described, nil
-	}
+	described := "release " + name.Namespace + "/" + name.Name
+	last, err := of.record(ctx, name)
 	if err != nil {
 		return false, "", err
 	}
-	last := history[len(history)-1]
+	if last == nil {
+		return false, described, nil
+	}
 	if last.Owner == "" {
 		return false, described, nil
 	}
@@ -129,6 +134,36 @@ func yieldsRelease(ctx context.Context, live *unstructured.Unstructured, self *d
 	}
 	yields, err := ask.yields(ctx, item, referenceTo(live))
 	return yields, fmt.Sprintf("DeployItem %s (%s)", item, described), err
+}
+
+// newest are the newest records of releases. Each release is asked for once, however many of
+// its objects are looked at.
+type newest struct {
+	store *records.Store
+	mutex sync.Mutex
+	found map[ownership.HelmRelease]*records.Record
+}
+
+// record returns the newest record of a release; nil if there is none that may be read.
+func (n *newest) record(ctx context.Context, of ownership.HelmRelease) (*records.Record, error) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	if last, known := n.found[of]; known {
+		return last, nil
+	}
+	history, err := (&records.Store{Cluster: n.store.Cluster, Namespace: of.Namespace, Now: n.store.Now}).History(ctx, of.Name)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, err
+	}
+	if n.found == nil {
+		n.found = map[ownership.HelmRelease]*records.Record{}
+	}
+	if len(history) > 0 {
+		n.found[of] = history[len(history)-1]
+	} else {
+		n.found[of] = nil
+	}
+	return n.found[of], nil
 }
 
 // leaves reports whether the item that has written a record is on its way out.

@@ -101,7 +101,12 @@ func TestYields(t *testing.T) {
 					return memory.Fault{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", nil)}
 				}
 			}
-			got, holder, err := yields(t.Context(), live, asking(), &records.Store{Cluster: cluster, Namespace: "here"}, test.known)
+			cluster.Counts()
+			of := &newest{store: &records.Store{Cluster: cluster, Namespace: "here"}}
+			got, holder, err := yields(t.Context(), live, asking(), of, test.known)
+			if again, _, _ := yields(t.Context(), live, asking(), of, test.known); again != got || cluster.Counts()["list"] > 1 {
+				t.Errorf("it yields %t and then %t, or a release is asked for twice", got, again)
+			}
 			if test.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fails) {
 					t.Errorf("%v", err)

@@ -96,7 +96,8 @@ func (d Deployer) PreviewRemoval(ctx context.Context, object *v1alpha1.DeployIte
 			found = append(found, gone...)
 		}
 	}
-	more, err := rollout.PreviewRemoval(ctx, item, d.templates(config), target.On(on), outlook)
+	// What an upgrade has kept bears the marks of the release.
+	more, err := rollout.PreviewRemoval(ctx, item, unattended{d.templates(config), on, nil}, target.On(on), outlook)
 	return append(found, more...), err
 }
 
@@ -168,7 +169,7 @@ func (s released) preview(ctx context.Context, item *deployer.Item, outlook roll
 	if wish.Before, err = s.templates.Recorded(item); err != nil {
 		return forecast, err
 	}
-	found, err := release.Preview(ctx, store, wish, planned{item: item, ask: s.work.foreseen, store: store}, history, action)
+	found, err := release.Preview(ctx, store, wish, planned{item: item, ask: s.work.foreseen, newest: &newest{store: store}}, history, action)
 	if err != nil {
 		return forecast, err
 	}

@@ -237,7 +237,7 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 // operate lets the operation go on.
 func (s released) operate(ctx context.Context, item *deployer.Item) ([]string, error) {
 	w := s.work
-	w.operation.Under(operationJob{item, s})
+	w.operation.Under(s.job(item))
 	waiting, err := w.operation.Continue(ctx)
 	if w.operation.Over() || (err != nil && !w.operation.Stored()) {
 		// What failed begins from the start, with another look at what there is.
@@ -333,7 +333,7 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 	if wish.Before, err = s.templates.Recorded(item); err != nil {
 		return err
 	}
-	operation, err := release.Plan(ctx, store, operationJob{item, s}, wish, history, action)
+	operation, err := release.Plan(ctx, store, s.job(item), wish, history, action)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 		return false, configError(validateConfiguration, err)
 	}
 	wish.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
-	s.work.operation, err = release.PlanRemoval(ctx, store, operationJob{item, s}, wish, history)
+	s.work.operation, err = release.PlanRemoval(ctx, store, s.job(item), wish, history)
 	return false, err
 }
 
@@ -104,6 +104,6 @@ func (s released) beginLeftovers(ctx context.Context, item *deployer.Item, store
 		return true, nil
 	}
 	wish.ReleasedOnly = len(history) > 0
-	s.work.operation, err = release.PlanCleanup(ctx, store, operationJob{item, s}, wish, history)
+	s.work.operation, err = release.PlanCleanup(ctx, store, s.job(item), wish, history)
 	return false, err
 }
