@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
 	"go.landscaper.dev/internal/deploy/helm/release"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/job"
 )
 
@@ -67,11 +68,26 @@ func (s released) cleanup(ctx context.Context, item *deployer.Item, store *recor
 		return nil, err
 	}
 	wish := s.wishFor(item)
+	if wish.Former, err = former(item); err != nil {
+		return nil, err
+	}
 	wish.Before, wish.ReleasedOnly = kept, len(history) > 0 && !belongs(history[len(history)-1], item, true)
 	if wish.Contested, err = s.contested(ctx, item, history); err != nil || len(kept)+len(wish.Contested) == 0 {
 		return nil, err
 	}
 	return release.PlanCleanup(ctx, store, s.job(item), wish, history)
+}
+
+// former are the releases that the status of an item names.
+func former(item *deployer.Item) (found []ownership.HelmRelease, err error) {
+	known, err := releasesOf(item)
+	if known.current != nil {
+		known.earlier = append(known.earlier, *known.current)
+	}
+	for _, release := range known.earlier {
+		found = append(found, ownership.HelmRelease{Name: release.Name, Namespace: release.Namespace})
+	}
+	return found, err
 }
 
 // contested are the objects of the release that another item of the namespace has recorded, too:

@@ -333,6 +333,9 @@ func (s released) beginOperation(ctx context.Context, item *deployer.Item, store
 	if wish.Before, err = s.templates.Recorded(item); err != nil {
 		return err
 	}
+	if wish.Former, err = former(item); err != nil {
+		return err
+	}
 	operation, err := release.Plan(ctx, store, s.job(item), wish, history, action)
 	if err != nil {
 		return err

@@ -81,7 +81,10 @@ func (s released) beginRemoval(ctx context.Context, item *deployer.Item) (done b
 	wish := s.wishFor(item)
 	// What was deployed without a release is for its own removal.
 	wish.Ours, wish.Leaving = nil, true
-	if wish.Before, err = s.templates.Recorded(item); err != nil {
+	if wish.Before, err = s.templates.Recorded(item); err == nil {
+		wish.Former, err = former(item)
+	}
+	if err != nil {
 		return false, err
 	}
 	if len(history) == 0 || !belongs(history[len(history)-1], item, told || s.config.release()) {

@@ -167,11 +167,11 @@ func (s released) uninstallEarlier(ctx context.Context, item *deployer.Item, ear
 		}
 		wish := s.wishFor(item)
 		wish.Options = release.Options{Wait: s.config.uninstall.Wait, Limit: within}
-		if w.earlier, err = release.PlanRemoval(ctx, store, operationJob{item, s}, wish, history); err != nil {
+		if w.earlier, err = release.PlanRemoval(ctx, store, s.job(item), wish, history); err != nil {
 			return nil, err
 		}
 	}
-	w.earlier.Under(operationJob{item, s})
+	w.earlier.Under(s.job(item))
 	waiting, err := w.earlier.Continue(ctx)
 	if w.earlier.Over() || err != nil && !w.earlier.Stored() {
 		_ = w.earlier.Close()

@@ -264,6 +264,24 @@ func TestKeptObject(t *testing.T) {
 			t.Errorf("it is of %q", ownersOf(got))
 		}
 	})
+	t.Run("the release has another name by now", func(t *testing.T) {
+		for by, want := range map[string]string{"item": "gone", "two": "release shop, released by two"} {
+			cluster := installed(t, "a", "b")
+			kept := upgradeTo(t, cluster, movesJob{neighbors: &neighbors{mayKeep: true, mayMove: true}}, "a").Kept()
+			change(cluster, "b", func(object *unstructured.Unstructured) {
+				annotations := object.GetAnnotations()
+				annotations[v1alpha1.ReleasedByAnnotation] = by
+				object.SetAnnotations(annotations)
+			})
+			carriedOut(t, cluster, func([]record) (*Operation, error) {
+				wish := Wish{Name: "store", Namespace: "here", Item: "item", Before: kept, Former: []ownership.HelmRelease{{Name: "shop", Namespace: "here"}}, Leaving: true}
+				return PlanCleanup(t.Context(), storeOn(cluster), movesJob{neighbors: &neighbors{}}, wish, nil)
+			})
+			if got := ownersOf(cluster.Find("ConfigMap", "here", "b")); got != want {
+				t.Errorf("released by %s, it is of %q, want %q", by, got, want)
+			}
+		}
+	})
 	t.Run("the chart has it again", func(t *testing.T) {
 		cluster := installed(t, "a", "b")
 		identity := cluster.Find("ConfigMap", "here", "b").GetUID()

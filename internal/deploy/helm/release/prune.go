@@ -276,13 +276,12 @@ func (o *Operation) stays(object apply.Object, live *unstructured.Unstructured) 
 // marks of another release. Definitions of kinds go only with their release: objects of
 // everybody would go with them.
 func (o *Operation) mayRemove(live *unstructured.Unstructured) bool {
-	if len(ownership.Others(live, o.wish.Item)) > 0 || o.otherRelease(live) {
+	released := live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] == o.wish.Item
+	former := released && slices.Contains(o.wish.Former, ownership.ReleaseOf(live))
+	if len(ownership.Others(live, o.wish.Item)) > 0 || o.otherRelease(live) && !former || o.wish.ReleasedOnly && !released {
 		return false
 	}
-	if o.wish.ReleasedOnly && live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] != o.wish.Item {
-		return false
-	}
-	if owned(live, o.wish.Name, o.wish.Namespace) {
+	if owned(live, o.wish.Name, o.wish.Namespace) || former && o.recorded[keyOf(live)] {
 		return true
 	}
 	uid, before := o.before[keyOf(live)]

@@ -10,6 +10,7 @@ import (
 
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/helm/records"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/readiness"
 )
 
@@ -48,6 +49,9 @@ type Wish struct {
 	Marks records.Marks
 	// Item is the name of the item.
 	Item string
+	// Former are releases that the item had under other names: what it has kept of them bears
+	// their marks.
+	Former []ownership.HelmRelease
 	// Leaving says that the item itself goes.
 	Leaving bool
 	// Contested are objects that another item has recorded, too.
