@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -134,14 +135,38 @@ func TestMoves(t *testing.T) {
 		for _, strategy := range moveStrategies {
 			for _, scene := range scenes(policy) {
 				t.Run(string(policy)+"/"+string(strategy)+"/"+scene.reason, func(t *testing.T) {
-					play(t, scene, strategy)
+					play(t, scene, strategy, func(*tree) {})
 				})
 			}
 		}
 	}
 }
 
-func play(t *testing.T, scene scene, strategy deployer.UpdateStrategy) {
+// TestMovesInterrupted: the process dies with each request of a move in turn, with and without
+// effect of the request. What follows is the same.
+func TestMovesInterrupted(t *testing.T) {
+	for _, policy := range movePolicies {
+		for _, strategy := range []deployer.UpdateStrategy{deployer.UpdateStrategyUpdate, deployer.UpdateStrategyApply} {
+			for at := range scenes(policy) {
+				reason := scenes(policy)[at].reason
+				for _, lost := range []bool{false, true} {
+					for died, requests := true, 1; died && !t.Failed(); requests++ {
+						t.Run(fmt.Sprintf("%s/%s/%s/request %d/%t", policy, strategy, reason, requests, lost), func(t *testing.T) {
+							var seen *tree
+							play(t, scenes(policy)[at], strategy, func(tree *tree) {
+								seen = tree
+								tree.dieAfter(requests, lost)
+							})
+							died = seen.left <= 0
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+func play(t *testing.T, scene scene, strategy deployer.UpdateStrategy, trouble func(*tree)) {
 	tree := &tree{cluster: memory.New(), nested: scene.nested, members: scene.before}
 	asIs := func(order []*member) []*member { return order }
 	for _, m := range scene.before {
@@ -165,6 +190,7 @@ func play(t *testing.T, scene scene, strategy deployer.UpdateStrategy) {
 		}
 	}
 	tree.members = scene.after
+	trouble(tree)
 	if err := tree.round(t.Context(), wanted...); err != nil {
 		t.Fatal(err)
 	}

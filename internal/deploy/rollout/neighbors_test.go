@@ -91,6 +91,30 @@ type tree struct {
 	nested bool
 	// removal says that the removal round is under way.
 	removal bool
+	// left is how many requests are made before the process dies; lost says that the last one
+	// takes effect, and dead that the process has died.
+	left       int
+	lost, dead bool
+}
+
+// dieAfter lets the process die with a request.
+func (t *tree) dieAfter(requests int, lost bool) {
+	t.left, t.lost = requests, lost
+	t.cluster.Fault = func(request memory.Request) memory.Fault {
+		switch {
+		case request.Verb == "watch":
+			return memory.Fault{}
+		case t.dead:
+			return memory.Fault{Before: errCrash}
+		}
+		if t.left--; t.left != 0 {
+			return memory.Fault{}
+		}
+		if t.dead = true; t.lost {
+			return memory.Fault{After: errCrash}
+		}
+		return memory.Fault{Before: errCrash}
+	}
 }
 
 // neighbors are the members of a tree, as one of them sees the others.
@@ -158,8 +182,15 @@ func (t *tree) attempt(ctx context.Context, m *member) (over bool, err error) {
 			return false, err
 		}
 	}
+	recorded := m.stored
 	waiting, err := m.work.Continue(ctx)
 	m.stored = m.work.Inventory()
+	if t.dead {
+		// Only what was recorded before is still known.
+		m.end()
+		m.stored, t.dead = recorded, false
+		return false, err
+	}
 	if err != nil || len(waiting) > 0 {
 		return false, err
 	}
