@@ -356,7 +356,7 @@ func handJob(s *stage, item *v1alpha1.DeployItem) {
 }
 
 // TestKeeps: the end of a job says what the item keeps, until one keeps nothing. Meanwhile the
-// condition stays: whoever waits for the removal must not take its absence for an end.
+// condition stays: who waits for the removal must not take its absence for an end.
 func TestKeeps(t *testing.T) {
 	var kept []string
 	var waiting bool

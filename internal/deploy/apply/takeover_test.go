@@ -38,7 +38,7 @@ func marked(t *testing.T, labels, annotations map[string]string) *unstructured.U
 	return withAnnotations(withLabels(withAnnotations(withLabels(parse(t, plain), map[string]string{"acme.example/user": "x"}), map[string]string{"acme.example/user": "x"}), labels), annotations)
 }
 
-// TestMarksOfOthersGo: whoever applies an object is its only owner then, with every strategy. A
+// TestMarksOfOthersGo: the item that applies an object is its only owner then, with every strategy. A
 // mark that remained would make the former owner, or a program like Helm, take it for its own.
 func TestMarksOfOthersGo(t *testing.T) {
 	strategies := []deployer.UpdateStrategy{"", deployer.UpdateStrategyUpdate, deployer.UpdateStrategyPatch, deployer.UpdateStrategyMerge, deployer.UpdateStrategyMergeOverwrite, deployer.UpdateStrategyApply}

@@ -129,7 +129,7 @@ func (o *doomed) settle(ctx context.Context, d *Deletion, claims *ownership.Clai
 
 // spare leaves the object to its owner. One that bears the label of the item beside that of
 // another one is in the middle of a move: if both left it to each other, nobody would have it.
-// So the item takes its own label away, and whoever comes second is the owner alone.
+// So the item takes its own label away, and the second one is the only owner.
 func (o *doomed) spare(ctx context.Context, owner Owner) error {
 	patch, err := ownership.Disown(o.seen, owner.Name)
 	if err != nil {

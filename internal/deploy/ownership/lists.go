@@ -17,7 +17,7 @@ func KnownWants(item *v1alpha1.DeployItem) bool {
 }
 
 // Lists reports whether the configuration of an item lists an object, so that the item
-// deploys it. An object with policy ignore is none of the item.
+// deploys it. An object with policy ignore does not belong to the item.
 func Lists(item *v1alpha1.DeployItem, object corev1.ObjectReference) bool {
 	return slices.ContainsFunc(Listed(item), func(listed corev1.ObjectReference) bool {
 		return listed.Kind == object.Kind && listed.Name == object.Name && groupOf(listed.APIVersion) == groupOf(object.APIVersion) &&

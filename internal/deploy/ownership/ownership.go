@@ -62,7 +62,7 @@ func ReleaseOf(live *unstructured.Unstructured) HelmRelease {
 }
 
 // IsReleased reports whether the DeployItem of an object does not want it any more and has
-// kept it for whoever takes it over.
+// kept it for another one to take over.
 func IsReleased(live *unstructured.Unstructured) bool {
 	return live.GetAnnotations()[v1alpha1.ReleasedByAnnotation] != ""
 }

@@ -219,7 +219,7 @@ func play(t *testing.T, scene scene, strategy deployer.UpdateStrategy, trouble f
 			t.Errorf("%s is another one", name)
 		}
 	}
-	// Whoever has it in the end removes it in the end.
+	// The owner removes it in the end.
 	for _, m := range tree.members {
 		m.leaving = true
 		for name, policy := range m.wants {

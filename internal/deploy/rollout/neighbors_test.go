@@ -253,3 +253,28 @@ func (t *tree) ownerOf(name string) string {
 	}
 	return fmt.Sprint(owners)
 }
+
+func (j *testJob) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
+	if j.neighbors == nil {
+		return nil, nil
+	}
+	return j.neighbors.Others(ctx)
+}
+
+func (j *testJob) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error) {
+	return j.neighbors.Stays(ctx, other)
+}
+func (j *testJob) MayKeep(context.Context) (bool, error) {
+	return j.neighbors != nil && j.neighbors.mayKeep, nil
+}
+func (j *testJob) MayMove(context.Context) (bool, error) {
+	return j.neighbors != nil && j.neighbors.mayMove, nil
+}
+func (j *testJob) Moved(context.Context, string, *v1alpha1.DeployItem) {}
+func (j *testJob) Yields(_ context.Context, holder string, object corev1.ObjectReference) (bool, error) {
+	return j.neighbors != nil && j.neighbors.yields(holder, object), nil
+}
+func (j *testJob) IsNeighbor(_ context.Context, name string) (bool, error) {
+	return j.neighbors != nil && j.neighbors.member(name) != nil, nil
+}
+func (j *testJob) Keeps(objects ...string) { j.kept = objects }

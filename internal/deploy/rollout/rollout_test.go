@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
@@ -68,31 +67,6 @@ func (j *testJob) Record(_ context.Context, inventory apply.Inventory) error {
 	j.recorded = append(j.recorded, inventory)
 	return nil
 }
-
-func (j *testJob) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
-	if j.neighbors == nil {
-		return nil, nil
-	}
-	return j.neighbors.Others(ctx)
-}
-
-func (j *testJob) Stays(ctx context.Context, other *v1alpha1.DeployItem) (bool, error) {
-	return j.neighbors.Stays(ctx, other)
-}
-func (j *testJob) MayKeep(context.Context) (bool, error) {
-	return j.neighbors != nil && j.neighbors.mayKeep, nil
-}
-func (j *testJob) MayMove(context.Context) (bool, error) {
-	return j.neighbors != nil && j.neighbors.mayMove, nil
-}
-func (j *testJob) Moved(context.Context, string, *v1alpha1.DeployItem) {}
-func (j *testJob) Yields(_ context.Context, holder string, object corev1.ObjectReference) (bool, error) {
-	return j.neighbors != nil && j.neighbors.yields(holder, object), nil
-}
-func (j *testJob) IsNeighbor(_ context.Context, name string) (bool, error) {
-	return j.neighbors != nil && j.neighbors.member(name) != nil, nil
-}
-func (j *testJob) Keeps(objects ...string) { j.kept = objects }
 
 // objects reads manifests, one in each text.
 func objects(t *testing.T, texts ...string) []apply.Entry {
