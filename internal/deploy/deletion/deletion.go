@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -51,6 +52,16 @@ type Owner struct {
 	FieldManager string
 	// Release is the release whose objects are those of the item as well.
 	Release ownership.HelmRelease
+	// SparesOthers says that a group which deletes all leaves what bears the marks of another
+	// item or release: in a removal round, everything that is wanted is deployed already, and
+	// nobody would deploy it again.
+	SparesOthers bool
+}
+
+// spares reports whether an object that a group which deletes all has found is left alone.
+func (o Owner) spares(live *unstructured.Unstructured) bool {
+	of := ownership.ReleaseOf(live)
+	return o.SparesOthers && (len(ownership.Others(live, o.Name)) > 0 || of != (ownership.HelmRelease{}) && of != o.Release)
 }
 
 // Deletion removes objects.
@@ -262,6 +273,7 @@ func (d *Deletion) list(ctx context.Context, step *step) error {
 		if err != nil {
 			return fmt.Errorf("list %s%s to delete all: %w", wanted.Kind, target.Place(step.cluster), err)
 		}
+		objects = slices.DeleteFunc(objects, func(object *doomed) bool { return d.plan.Owner.spares(object.listed) })
 		found = append(found, objects...)
 	}
 	step.objects, step.listed = append(step.objects, found...), true
@@ -292,7 +304,7 @@ func listOf(ctx context.Context, step *step, kind schema.GroupVersionKind, wante
 				continue
 			}
 			ref := corev1.ObjectReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID()}
-			found = append(found, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: step.cluster, force: step.Force, foreign: true, prepared: true})
+			found = append(found, &doomed{entry: deployer.ManagedResourceStatus{Resource: ref}, cluster: step.cluster, force: step.Force, foreign: true, listed: object, prepared: true})
 		}
 	}
 	return found, nil

@@ -12,6 +12,7 @@ import (
 
 	"go.landscaper.dev/api/deployer"
 	"go.landscaper.dev/internal/deploy/apply"
+	"go.landscaper.dev/internal/deploy/ownership"
 	"go.landscaper.dev/internal/deploy/target"
 	"go.landscaper.dev/internal/deploy/target/memory"
 )
@@ -202,6 +203,38 @@ func TestDeleteAll(t *testing.T) {
 				t.Errorf("left, -want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDeleteAllInARemovalRound: what another item or a release has taken over, or made, stays
+// although all of the kind are to go, as everything that is wanted is deployed already.
+func TestDeleteAllInARemovalRound(t *testing.T) {
+	for _, spares := range []bool{false, true} {
+		c := memory.New()
+		for name, labels := range map[string]map[string]string{
+			"own": {ownership.ManifestLabel: two.Name}, "of-nobody": nil,
+			"of-another": {ownership.ManifestLabel: "new"}, "of-a-kustomization": {ownership.KustomizeLabel: "k"}, "of-a-release": {ownership.HelmManagedByLabel: ownership.HelmManagedBy},
+		} {
+			object := ofTwo(name)
+			object.SetLabels(labels)
+			if name == "of-a-release" {
+				object.SetAnnotations(map[string]string{ownership.HelmReleaseAnnotation: "web", ownership.HelmReleaseNamespaceAnnotation: "ns"})
+			}
+			c.Put(object)
+		}
+		owner := two
+		owner.SparesOthers = spares
+		d := New(Plan{Cluster: c, Owner: owner, Leaving: true, Wake: func() {}, Groups: must(compileText(t, "[{customResourceGroup: {deleteAllResources: true, resources: [{apiVersion: v1, kind: ConfigMap}]}}]"))})
+		if waiting, err := d.Continue(t.Context()); err != nil || len(waiting) != 0 {
+			t.Fatalf("waiting %v, error %v", waiting, err)
+		}
+		var want []string
+		if spares {
+			want = []string{"ConfigMap ns/of-a-kustomization", "ConfigMap ns/of-a-release", "ConfigMap ns/of-another"}
+		}
+		if diff := cmp.Diff(want, c.Names()); diff != "" {
+			t.Errorf("in a removal round: %t, left, -want +got\n%s", spares, diff)
+		}
 	}
 }
 

@@ -27,8 +27,9 @@ type doomed struct {
 	mapping *meta.RESTMapping
 	// force takes finalizers away.
 	force bool
-	// foreign says that the object is removed whoever owns it.
+	// foreign says that the object is removed whoever owns it; listed is its metadata then.
 	foreign bool
+	listed  *unstructured.Unstructured
 	// prepared says that everything is done that comes before the deletion.
 	prepared bool
 	// judged says that it is decided that the object is removed, and kept that it is not for

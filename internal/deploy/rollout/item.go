@@ -17,6 +17,7 @@ import (
 	"go.landscaper.dev/internal/deploy/apply"
 	"go.landscaper.dev/internal/deploy/deletion"
 	"go.landscaper.dev/internal/deploy/target"
+	"go.landscaper.dev/internal/job"
 )
 
 // Source is what a deployer brings: from the configuration of an item to objects,
@@ -81,9 +82,16 @@ func wanted(ctx context.Context, item *deployer.Item, source Source) (Wish, appl
 	if err != nil {
 		return wish, nil, err
 	}
-	wish.Name, wish.Owner = source.Name(), source.Owner(item)
+	wish.Name, wish.Owner = source.Name(), ownerOf(source, item)
 	recorded, err := source.Recorded(item)
 	return wish, recorded, err
+}
+
+// ownerOf says whose the objects of an item are in its present job.
+func ownerOf(source Source, item *deployer.Item) Owner {
+	owner := source.Owner(item)
+	owner.LastRound = job.IsRemoval(item.Status.JobID)
+	return owner
 }
 
 // Drift returns what another deployment of an item would change on its cluster.
@@ -140,7 +148,7 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	}
 	work, ok := item.Remembered().(*remembered[*Removal])
 	if !ok || work.connection != connection {
-		begun, err := BeginRemoval(ctx, itemJob{item, source}, target.On(connection), Farewell{Name: source.Name(), Owner: source.Owner(item), Groups: groups}, recorded)
+		begun, err := BeginRemoval(ctx, itemJob{item, source}, target.On(connection), Farewell{Name: source.Name(), Owner: ownerOf(source, item), Groups: groups}, recorded)
 		if err != nil {
 			return deployer.Result{}, err
 		}

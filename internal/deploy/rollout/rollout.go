@@ -93,11 +93,13 @@ type Owner struct {
 	FieldManager string
 	// Release is the release that the item had before it deployed without one.
 	Release ownership.HelmRelease
+	// LastRound says that everything that others want is deployed already.
+	LastRound bool
 }
 
 // deletion is how a deletion recognises the objects.
 func (o Owner) deletion() deletion.Owner {
-	return deletion.Owner{Label: o.Label, Name: o.Item, FieldManager: o.FieldManager, Release: o.Release}
+	return deletion.Owner{Label: o.Label, Name: o.Item, FieldManager: o.FieldManager, Release: o.Release, SparesOthers: o.LastRound}
 }
 
 // labels are all labels of an object.
