@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/ownership"
@@ -189,6 +191,10 @@ func (o *doomed) keep(ctx context.Context, owner Owner) error {
 		return fmt.Errorf("encode the release: %w", err)
 	}
 	err = o.patch(ctx, patch, owner)
+	if apierrors.IsForbidden(err) {
+		// It stays without the invitation: the record of the item has it.
+		return nil
+	}
 	o.kept = err == nil && !o.gone
 	return err
 }
@@ -196,6 +202,9 @@ func (o *doomed) keep(ctx context.Context, owner Owner) error {
 func (o *doomed) patch(ctx context.Context, patch []byte, owner Owner) error {
 	ref := o.entry.Resource
 	stored, err := o.cluster.MergePatch(ctx, o.mapping, ref.Namespace, ref.Name, patch, owner.FieldManager)
+	if apierrors.IsForbidden(err) {
+		stored, err = o.update(ctx, patch, owner)
+	}
 	if apierrors.IsNotFound(err) {
 		o.gone = true
 		return nil
@@ -204,4 +213,22 @@ func (o *doomed) patch(ctx context.Context, patch []byte, owner Owner) error {
 		o.seen = stored
 	}
 	return err // the caller names the object
+}
+
+// update changes the object as a patch would: who deploys with updates alone need not have the
+// right to patch.
+func (o *doomed) update(ctx context.Context, patch []byte, owner Owner) (*unstructured.Unstructured, error) {
+	before, err := o.seen.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encode the live object: %w", err)
+	}
+	after, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		return nil, fmt.Errorf("change its metadata: %w", err)
+	}
+	changed := &unstructured.Unstructured{}
+	if err := changed.UnmarshalJSON(after); err != nil {
+		return nil, fmt.Errorf("read what its metadata becomes: %w", err)
+	}
+	return o.cluster.Update(ctx, o.mapping, changed, owner.FieldManager)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -275,6 +276,41 @@ func TestFatesInTrouble(t *testing.T) {
 			again := New(d.plan)
 			if _, err := again.Continue(t.Context()); err != nil || state(c, "a") != test.want {
 				t.Errorf("then it is %s, %v", state(c, "a"), err)
+			}
+		})
+	}
+}
+
+// TestFatesWithFewRights: who may update objects, and may not patch them, lets others have them
+// all the same. Who may do neither keeps what others may still want without saying so.
+func TestFatesWithFewRights(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "a", nil)
+	tests := []struct {
+		reason string
+		family *relatives
+		may    string
+		want   string
+		kept   int
+		fails  bool
+	}{
+		{"an heir", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, "update", "of one", 0, false},
+		{"somebody may want it", &relatives{mayMove: true}, "update", "released by two", 1, false},
+		{"an heir, and no right", &relatives{others: []*v1alpha1.DeployItem{one("a")}}, "", "of two", 0, true},
+		{"somebody may want it, and no right", &relatives{mayMove: true}, "", "of two", 1, false},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			c := memory.New()
+			d := deletionOf(c, test.family, "a")
+			c.Fault = func(r memory.Request) memory.Fault {
+				if r.Verb == "patch" || r.Verb == "update" && test.may != "update" {
+					return memory.Fault{Before: forbidden}
+				}
+				return memory.Fault{}
+			}
+			_, err := d.Continue(t.Context())
+			if got := state(c, "a"); got != test.want || (err != nil) != test.fails || len(d.Kept()) != test.kept {
+				t.Errorf("it is %s, %v, %d kept", got, err, len(d.Kept()))
 			}
 		})
 	}
