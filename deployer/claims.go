@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -19,6 +20,12 @@ import (
 	"go.landscaper.dev/internal/job"
 )
 
+// inOrder brings items that a cache has listed into the order of their names: a cache has none,
+// and the first one that fits counts.
+func inOrder(list *v1alpha1.DeployItemList) {
+	slices.SortFunc(list.Items, func(a, b v1alpha1.DeployItem) int { return strings.Compare(a.Name, b.Name) })
+}
+
 // Others returns the other items of the namespace that deploy to the same cluster, but for
 // those that are being deleted or that the Execution of the item does not want any more. The
 // items of that Execution are as it wants them: the cache may not show all of them yet. Of
@@ -29,6 +36,7 @@ func (i *Item) Others(ctx context.Context) ([]*v1alpha1.DeployItem, error) {
 	if err := i.reconciler.client.List(ctx, list, client.InNamespace(i.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the DeployItems of namespace %s: %w", i.Namespace, err)
 	}
+	inOrder(list)
 	own := &parent{}
 	if i.DeletionTimestamp == nil {
 		var err error

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -95,6 +96,15 @@ func onStage(t *testing.T, script *script, objects ...client.Object) *stage {
 	store := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.DeployItem{}).WithObjects(objects...).
 		WithIndex(&v1alpha1.DeployItem{}, byTarget, (&reconciler{options: Options{Type: "test"}}).targetOf).
 		WithInterceptorFuncs(interceptor.Funcs{
+			// A cache lists in no order, and nothing may depend on it.
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				if err := c.List(ctx, list, options...); err != nil {
+					return err
+				}
+				items, err := meta.ExtractList(list)
+				slices.Reverse(items)
+				return errors.Join(err, meta.SetList(list, items))
+			},
 			SubResourceUpdate: func(ctx context.Context, c client.Client, name string, object client.Object, options ...client.SubResourceUpdateOption) error {
 				if err := fail(); err != nil {
 					return err

@@ -37,6 +37,7 @@ func (i *Item) Sibling(ctx context.Context, chosen func(*v1alpha1.DeployItem) bo
 	if err != nil {
 		return nil, fmt.Errorf("list the items of Execution %s: %w", key, err)
 	}
+	inOrder(list)
 	working, waiting := unfinishedSiblings(i.DeployItem, list.Items)
 	if at := slices.IndexFunc(working, chosen); at >= 0 {
 		return working[at], nil

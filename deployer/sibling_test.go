@@ -3,6 +3,7 @@ package deployer
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,6 +85,7 @@ func TestSibling(t *testing.T) {
 		want   string
 	}{
 		{"one at work", own, []client.Object{relative("a", jobID, "", phases.Progressing, "")}, "a"},
+		{"two at work: the first one, in each look", own, []client.Object{relative("a", jobID, "", phases.Progressing, ""), relative("ab", jobID, "", phases.Progressing, "")}, "a"},
 		{"one at work that nobody means", own, []client.Object{relative("other", jobID, "", phases.Progressing, "")}, ""},
 		{"one that the job of the Execution reaches later", own, []client.Object{relative("a", "old", "old", phases.Succeeded, ""), execution(jobID, "old")}, "a"},
 		{"a job of the item alone", own, []client.Object{relative("a", "old", "old", phases.Succeeded, ""), execution("old", "old")}, ""},
@@ -94,7 +96,7 @@ func TestSibling(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			found := ""
 			s := onStage(t, &script{reconcile: func(ctx context.Context, item *Item) (Result, error) {
-				sibling, err := item.Sibling(ctx, func(item *v1alpha1.DeployItem) bool { return item.Name == "a" })
+				sibling, err := item.Sibling(ctx, func(item *v1alpha1.DeployItem) bool { return strings.HasPrefix(item.Name, "a") })
 				if sibling != nil {
 					found = sibling.Name
 				}

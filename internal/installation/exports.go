@@ -3,6 +3,8 @@ package installation
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -155,6 +157,9 @@ func (r *Reconciler) scope(ctx context.Context, s *snapshot) (*v1alpha1.DataObje
 				return &sources.ReadError{Object: "what is in the scope of the Installation", Cause: err}
 			}
 		}
+		// A cache lists in no order, and an error names the first object that is wrong.
+		slices.SortFunc(data.Items, func(a, b v1alpha1.DataObject) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(targets.Items, func(a, b v1alpha1.Target) int { return strings.Compare(a.Name, b.Name) })
 		return nil
 	}
 	name := v1alpha1.InstallationScope(s.Inst.Name)

@@ -74,6 +74,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		WithIndex(&v1alpha1.Installation{}, index.ByParent, index.ParentOf).WithIndex(&v1alpha1.Installation{}, index.Waiting, index.WaitsAs).
 		WithIndex(&v1alpha1.DataObject{}, index.ExportsBySource, index.SourceOf).WithIndex(&v1alpha1.Target{}, index.ExportsBySource, index.SourceOf).
 		WithInterceptorFuncs(interceptor.Funcs{
+			List: memory.Backwards,
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				object.SetUID(types.UID("uid-of-" + object.GetName()))
 				return errors.Join(write("create", object), c.Create(ctx, object, options...))

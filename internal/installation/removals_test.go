@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,7 @@ func TestTargetsOfHeldItems(t *testing.T) {
 		for i := range list.Items {
 			names = append(names, list.Items[i].Name)
 		}
+		slices.Sort(names)
 		return strings.Join(names, ", ")
 	}
 	job.NotePending(&exec.Status.Conditions, `deploy item "old" is `+job.NotWanted, 1, metav1.NewTime(given.Noon))

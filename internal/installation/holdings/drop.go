@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,7 @@ func (h Writer) DropCopies(ctx context.Context, inst *v1alpha1.Installation) err
 			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupContext", "list the copies of imports")
 		}
 	}
+	inOrder(data, targets)
 	var errs []error
 	for i := range data.Items {
 		if object := &data.Items[i]; wanted.Stale(inst, object) {
@@ -43,6 +45,13 @@ func (h Writer) DropCopies(ctx context.Context, inst *v1alpha1.Installation) err
 	return errors.Join(errs...)
 }
 
+// inOrder brings what a cache has listed into the order of the names: a cache has none, and an
+// error names all that could not be deleted.
+func inOrder(data *v1alpha1.DataObjectList, targets *v1alpha1.TargetList) {
+	slices.SortFunc(data.Items, func(a, b v1alpha1.DataObject) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(targets.Items, func(a, b v1alpha1.Target) int { return strings.Compare(a.Name, b.Name) })
+}
+
 // DropExports deletes what earlier jobs have exported and this one has not. It knows
 // what was just written, which the cache may still show as it was before.
 func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, written dataflow.Exports) error {
@@ -53,6 +62,7 @@ func (h Writer) DropExports(ctx context.Context, inst *v1alpha1.Installation, wr
 			return job.Wrap(err, published.HandlePhaseCompleting, "CleanupExports", "list the exports of earlier jobs")
 		}
 	}
+	inOrder(data, targets)
 	var errs []error
 	for i := range data.Items {
 		object := &data.Items[i]

@@ -1,10 +1,12 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -208,6 +210,9 @@ func (r Reader) Imports(ctx context.Context, inst *v1alpha1.Installation, reader
 
 // Children returns the Installations that name another one as their parent, also
 // those of an earlier one of its name. They must not be changed.
+//
+// They come in the order of their names in the blueprint. A cache returns them in another
+// order each time, and messages list what several of them say.
 func (r Reader) Children(ctx context.Context, namespace, parent string) ([]*v1alpha1.Installation, error) {
 	list := &v1alpha1.InstallationList{}
 	if err := r.Cached.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.ByParent: parent}, client.UnsafeDisableDeepCopy); err != nil {
@@ -217,6 +222,9 @@ func (r Reader) Children(ctx context.Context, namespace, parent string) ([]*v1al
 	for i := range list.Items {
 		children[i] = &list.Items[i]
 	}
+	slices.SortFunc(children, func(a, b *v1alpha1.Installation) int {
+		return cmp.Or(strings.Compare(kin.NameOf(a), kin.NameOf(b)), strings.Compare(a.Name, b.Name))
+	})
 	return children, nil
 }
 
