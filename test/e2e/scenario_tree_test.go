@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/job"
 )
 
 // giving is a blueprint that deploys a note with a text, and exports it.
@@ -128,8 +129,8 @@ func TestScenarioOptional(t *testing.T) {
 	}
 }
 
-// TestScenarioOrphans: what a blueprint no longer has goes with the job of its parent,
-// and each keeps the times of its own job.
+// TestScenarioOrphans: what a blueprint no longer has goes at the end of the job of its parent,
+// in the removal round, and each keeps the times of its own job.
 func TestScenarioOrphans(t *testing.T) {
 	startServer(t, env.ServerKubeconfig)
 	space := namespace(t)
@@ -147,7 +148,7 @@ func TestScenarioOrphans(t *testing.T) {
 		return inst.Status.InstallationPhase == v1alpha1.InstallationPhases.Deleting
 	})
 	waits := getInstallation(t, root)
-	if waits.Status.InstallationPhase != v1alpha1.InstallationPhases.CleanupOrphaned || going.Status.JobID != waits.Status.JobID {
+	if waits.Status.InstallationPhase != v1alpha1.InstallationPhases.Progressing || going.Status.JobID != job.RemovalOf(waits.Status.JobID) {
 		t.Errorf("the root is %s with job %s, what goes has job %s", waits.Status.InstallationPhase, waits.Status.JobID, going.Status.JobID)
 	}
 	if own := going.Status.TransitionTimes; own == nil || own.TriggerTime == nil || own.InitTime == nil || own.FinishedTime != nil {
