@@ -36,7 +36,9 @@ const (
 	ChildWarningsCondition ConditionType = "ChildWarnings"
 	// PendingRemovalsCondition is true when an object keeps something that it does not want
 	// any more, because another part of the same tree may take it over in the job that runs.
-	// It is there only while it is true, or while PendingRemovalsReason asks for the removal.
+	// The reason Kept means that something is kept below, NotWanted that the object is kept
+	// itself although its parent does not want it any more, and Removing, on a root, that what
+	// nobody has taken over is being removed. It is there only while it is true.
 	PendingRemovalsCondition ConditionType = "PendingRemovals"
 )
 
