@@ -188,7 +188,7 @@ func holds(conditions []v1alpha1.Condition) bool {
 // after 5 seconds and then ever more rarely, or after 30 if nobody has picked an item up;
 // events are written behind the end of a job.
 const (
-	whileItRuns = 50 * time.Second
+	whileItRuns = 80 * time.Second
 	atItsEnd    = 4 * time.Second
 )
 

@@ -228,7 +228,7 @@ func (c *component) apply(spec *v1alpha1.InstallationSpec, depth int) {
 func item(name, kind string, config m) m {
 	version := map[string]string{"kubernetes-manifest": "manifest.deployer.landscaper.gardener.cloud/v1alpha2", "helm": "helm.deployer.landscaper.gardener.cloud/v1alpha1", "kustomize": "kustomize.deployer.landscaper.gardener.cloud/v1alpha1"}[kind]
 	config["apiVersion"], config["kind"] = version, "ProviderConfiguration"
-	return m{"name": name, "type": "landscaper.gardener.cloud/" + kind, "target": m{"import": "cluster"}, "timeout": "30s", "config": config}
+	return m{"name": name, "type": "landscaper.gardener.cloud/" + kind, "target": m{"import": "cluster"}, "timeout": "45s", "config": config}
 }
 
 // manifests is a deploy item with objects, and further fields of its configuration.

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 var results table
 
 // pickup is how long an item waits for a deployer that nobody runs.
-const pickup = "45s"
+const pickup = "75s"
 
 // startServer starts the server that all rows share.
 func startServer(t *testing.T) *scenario.Server {
