@@ -22,8 +22,8 @@ type Cause struct {
 func Causes(tree *Node) []Cause {
 	var causes []Cause
 	tree.Walk(func(node *Node) {
-		if message := node.removed(); message != "" {
-			causes = append(causes, Cause{Node: node, Cause: cause.Cause{Message: message}})
+		if node.gone != "" {
+			causes = append(causes, Cause{Node: node, Cause: cause.Cause{Message: node.gone}})
 		}
 	})
 	for _, node := range Blockers(tree) {
@@ -49,7 +49,7 @@ func (n *Node) trouble() string {
 // removed says which subinstallations of a job do not exist any more; empty if all do. They
 // are in no tree, so that their parent says it.
 func (n *Node) removed() string {
-	if n.Installation == nil || n.Installation.Status.SubInstCache == nil || n.Installation.Status.InstallationPhase.Current().IsDeletion() ||
+	if n.Installation.Status.SubInstCache == nil || n.Installation.Status.InstallationPhase.Current().IsDeletion() ||
 		!n.Failed() && n.JobID == n.JobIDFinished {
 		return ""
 	}

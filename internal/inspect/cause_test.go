@@ -115,6 +115,63 @@ func TestRemovedSubinstallation(t *testing.T) {
 	}
 }
 
+// TestReducedTreeLosesNothing: what is left out of a tree was not removed by anybody.
+func TestReducedTreeLosesNothing(t *testing.T) {
+	snapshot := deep(atItem("Progressing", job.WaitingReason, "waiting for Deployment ns/web"))
+	parent := snapshot.Installations[1]
+	parent.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "b", ObjectName: "b"}, {SpecName: "d", ObjectName: "d"}}}
+	snapshot.Installations = append(snapshot.Installations, named("d", partOf("a")))
+	for _, found := range Causes(Troubled(Forest(snapshot))[0]) {
+		if found.Message != "waiting for Deployment ns/web" {
+			t.Errorf("%+v", found.Cause)
+		}
+	}
+}
+
+// TestRemovalRound: what has ended the job and kept nothing gets no removal round, and waits
+// for nobody. What is not wanted any more gets nothing else.
+func TestRemovalRound(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(root *v1alpha1.Installation, exec *v1alpha1.Execution, orphan *v1alpha1.DeployItem)
+		want   string
+	}{
+		{"the orphan is held until all others are done", func(*v1alpha1.Installation, *v1alpha1.Execution, *v1alpha1.DeployItem) {}, "waiting for Deployment ns/web; at item wanted"},
+		{"it waits for its turn in the removal round", func(root *v1alpha1.Installation, exec *v1alpha1.Execution, orphan *v1alpha1.DeployItem) {
+			root.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.PendingRemovalsCondition, v1alpha1.ConditionTrue, job.RemovingReason, "")}
+			exec.Status.JobID, exec.Status.JobIDFinished = job.RemovalOf("j2"), "j2"
+			orphan.Status.JobID = exec.Status.JobID
+			orphan.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ReconcilingCondition, v1alpha1.ConditionTrue, job.WaitingReason, "waiting for the end of ConfigMap ns/app")}
+		}, "waiting for the end of ConfigMap ns/app; at item orphan"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			root := named("root", func(i *v1alpha1.Installation) {
+				i.Status.InstallationPhase, i.Status.JobID, i.Status.JobIDFinished = "Progressing", "j2", "j1"
+				i.Status.ExecutionReference = &v1alpha1.ObjectReference{Name: "x"}
+			})
+			exec := execution("x", func(e *v1alpha1.Execution) {
+				e.Status.ExecutionPhase, e.Status.JobID, e.Status.JobIDFinished = "Progressing", "j2", "j1"
+				e.Status.DeployItemCache = &v1alpha1.DeployItemCache{OrphanedDIs: []string{"orphan"}}
+			})
+			wanted, orphan := item("wanted", "x", "Progressing"), item("orphan", "x", "Succeeded")
+			wanted.Labels[v1alpha1.ExecutionManagedNameLabel], orphan.Labels[v1alpha1.ExecutionManagedNameLabel] = "wanted", "orphan"
+			wanted.Status.JobID, wanted.Status.JobIDFinished, orphan.Status.JobID, orphan.Status.JobIDFinished = "j2", "j1", "j1", "j1"
+			wanted.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ReconcilingCondition, v1alpha1.ConditionTrue, job.WaitingReason, "waiting for Deployment ns/web")}
+			test.change(root, exec, orphan)
+			if job.IsRemoval(exec.Status.JobID) {
+				wanted.Status.Phase, wanted.Status.JobIDFinished, wanted.Status.Conditions, orphan.Status.Phase = "Succeeded", "j2", nil, "Deleting"
+			}
+			var causes []cause.Cause
+			for _, found := range Causes(Forest(Snapshot{Installations: []*v1alpha1.Installation{root}, Executions: []*v1alpha1.Execution{exec}, DeployItems: []*v1alpha1.DeployItem{wanted, orphan}})[0]) {
+				causes = append(causes, found.Cause)
+			}
+			if got := cause.List(causes); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // TestWarningsNameTargets: as messages do, by the names that people know.
 func TestWarningsNameTargets(t *testing.T) {
 	snapshot := deep(func(d *v1alpha1.DeployItem) {

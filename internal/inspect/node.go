@@ -101,6 +101,9 @@ type Node struct {
 	conditions []v1alpha1.Condition
 	// queued is since when a deployer could have taken an item up that it has not.
 	queued *metav1.Time
+	// gone says which subinstallations another client has removed during the job; a reduced
+	// tree has not all of those that exist.
+	gone string
 	// names replaces the names of copies of Targets in messages; nil if there are none.
 	names *strings.Replacer
 }

@@ -157,6 +157,7 @@ func (g *graph) installationNode(installation *v1alpha1.Installation) *Node {
 			node.Children = append(node.Children, g.installationNode(part))
 		}
 	}
+	node.gone = node.removed()
 	node.Children = append(node.Children, g.executionNodes(installation)...)
 	node.markHeld()
 	node.handDown()

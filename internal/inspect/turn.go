@@ -108,7 +108,7 @@ func (n *Node) takeTurns() {
 // for their deployers.
 func (n *Node) wait(concerned func(*Node) bool, before func(*Node) []string) {
 	for _, item := range n.Children {
-		if item.JobID == n.JobID || item.Held || !concerned(item) {
+		if !job.PartOfItem(item.DeployItem).Due(n.JobID) || item.Held || !concerned(item) {
 			continue
 		}
 		item.State, item.Ready = Waiting, false
@@ -128,7 +128,7 @@ func (n *Node) deleted() bool {
 func (n *Node) doneBefore(item *Node) []string {
 	var names []string
 	for _, other := range n.Children {
-		if item.dependsOn(other) && (other.JobID != n.JobID || other.JobIDFinished != n.JobID) {
+		if item.dependsOn(other) && !job.PartOfItem(other.DeployItem).Done(n.JobID) {
 			names = append(names, "item "+other.TemplateName+", on which it depends")
 		}
 	}
