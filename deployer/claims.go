@@ -226,7 +226,7 @@ func (i *Item) sharesCluster(ctx context.Context, other *v1alpha1.DeployItem) bo
 	if own == nil {
 		return false
 	}
-	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: other.Spec.Target.Name}, its)
+	err := i.reconciler.client.Get(ctx, types.NamespacedName{Namespace: i.Namespace, Name: other.Spec.Target.Name}, its, client.UnsafeDisableDeepCopy)
 	return err == nil && apiequality.Semantic.DeepEqual(own.Spec, its.Spec)
 }
 

@@ -1,10 +1,12 @@
 package ownership
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +39,10 @@ type Claims struct {
 
 	mutex sync.Mutex
 	asked bool
+	// unread are the others whose configurations were not read yet, objects how many objects
+	// were asked for.
+	unread  []*v1alpha1.DeployItem
+	objects int
 	// listed are those who list objects of a kind and name.
 	listed  map[kindAndName][]claim
 	answers map[string]bool
@@ -114,7 +120,7 @@ func (c *Claims) Heir(ctx context.Context, object corev1.ObjectReference) (*v1al
 func (c *Claims) Wants(ctx context.Context, item *v1alpha1.DeployItem, object corev1.ObjectReference) (bool, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if err := c.ask(ctx); err != nil {
+	if err := c.ask(ctx, object); err != nil {
 		return false, err
 	}
 	for _, heir := range c.claiming(object) {
@@ -140,7 +146,7 @@ func (c *Claims) claiming(object corev1.ObjectReference) []*v1alpha1.DeployItem 
 // heir returns who wants an object and stays, first those who have recorded it, then the first
 // by name.
 func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir *v1alpha1.DeployItem, recorded bool, err error) {
-	if err := c.ask(ctx); err != nil {
+	if err := c.ask(ctx, object); err != nil {
 		return nil, false, err
 	}
 	heirs, records := c.claiming(object), map[*v1alpha1.DeployItem]bool{}
@@ -161,23 +167,41 @@ func (c *Claims) heir(ctx context.Context, object corev1.ObjectReference) (heir 
 	return nil, false, nil
 }
 
-// ask asks the family who wants what.
-func (c *Claims) ask(ctx context.Context) error {
-	if c.asked {
-		return nil
+// fewObjects is for how many objects configurations are searched for a name before they are
+// read. To read all is worth it for many objects only: there may be a thousand other items.
+const fewObjects = 8
+
+// ask finds out who may want an object.
+func (c *Claims) ask(ctx context.Context, object corev1.ObjectReference) error {
+	if !c.asked {
+		others, err := c.family.Others(ctx)
+		if err != nil {
+			return err // says what was read
+		}
+		c.asked, c.unread, c.listed = true, slices.Clone(others), map[kindAndName][]claim{}
 	}
-	others, err := c.family.Others(ctx)
-	if err != nil {
-		return err // says what was read
-	}
-	c.asked, c.listed = true, map[kindAndName][]claim{}
-	for _, other := range others {
+	c.objects++
+	c.unread = slices.DeleteFunc(c.unread, func(other *v1alpha1.DeployItem) bool {
+		if c.objects <= fewObjects && !mentions(other, object.Name) {
+			return false
+		}
 		for _, ref := range Listed(other) {
 			key := kindAndName{groupOf(ref.APIVersion), ref.Kind, ref.Name}
 			c.listed[key] = append(c.listed[key], claim{ref.Namespace, other})
 		}
-	}
+		return true
+	})
 	return nil
+}
+
+// mentions reports whether a configuration may have a name in it. Where the name could be
+// written in another way, it is assumed.
+func mentions(item *v1alpha1.DeployItem, name string) bool {
+	if !KnownWants(item) || item.Spec.Configuration == nil {
+		return false
+	}
+	raw := item.Spec.Configuration.Raw
+	return bytes.Contains(raw, []byte(name)) || bytes.Contains(raw, []byte(`\u`)) || strings.ContainsAny(name, `"\/`)
 }
 
 // once keeps the answer to a question that is the same for all objects.

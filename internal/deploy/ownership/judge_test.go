@@ -3,6 +3,8 @@ package ownership_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,5 +94,32 @@ func TestJudge(t *testing.T) {
 		if fate, _, err := ownership.Judge(t.Context(), broken, unstructuredOf(map[string]any{}), ref, true, false); err == nil {
 			t.Errorf("nobody knows who wants it, and the fate is %q", fate)
 		}
+	}
+}
+
+// TestManyObjects: the heirs of the first objects are found like those of all later ones, however
+// their names are written.
+func TestManyObjects(t *testing.T) {
+	var manifests []string
+	for i := range 20 {
+		manifests = append(manifests, fmt.Sprintf(`{"manifest":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a%d","namespace":"n"}}}`, i))
+	}
+	heirs := family{others: []*v1alpha1.DeployItem{
+		item("plain", `{"manifests":[`+strings.Join(manifests, ",")+`]}`),
+		item("escaped", `{"manifests":[{"manifest":{"apiVersion":"rbac/v1","kind":"ClusterRole","metadata":{"name":"x\u003cy"}}},{"manifest":{"apiVersion":"rbac/v1","kind":"ClusterRole","metadata":{"name":"x\/z"}}}]}`),
+		item("none", `{"manifests":[]}`),
+	}}
+	claims := ownership.NewClaims(heirs, false)
+	want := func(object corev1.ObjectReference, heir string) {
+		t.Helper()
+		fate, found, err := claims.Judge(t.Context(), unstructuredOf(map[string]any{}), object, true)
+		if err != nil || heir == "" && fate != ownership.Remove || heir != "" && (found == nil || found.Name != heir) {
+			t.Errorf("%s: %s, heir %v, %v, want %q", object.Name, fate, found, err, heir)
+		}
+	}
+	want(corev1.ObjectReference{APIVersion: "rbac/v1", Kind: "ClusterRole", Name: "x<y"}, "escaped")
+	want(corev1.ObjectReference{APIVersion: "rbac/v1", Kind: "ClusterRole", Name: "x/z"}, "escaped")
+	for i := range 21 {
+		want(corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: fmt.Sprintf("a%d", i)}, map[bool]string{true: "plain"}[i < 20])
 	}
 }
