@@ -1,10 +1,14 @@
 package execution
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/deploy/ownership"
@@ -39,8 +43,46 @@ func claimable(s snapshot, orphan *v1alpha1.DeployItem) bool {
 		return false
 	}
 	return hasOtherParts(s.parent) || slices.ContainsFunc(s.templates, func(template v1alpha1.DeployItemTemplate) bool {
-		return template.Target != nil && template.Target.Name == orphan.Spec.Target.Name && mayClaim(&template, objects)
+		return template.Target != nil && s.sharesCluster(template.Target.Name, orphan.Spec.Target.Name) && mayClaim(&template, objects)
 	})
+}
+
+// sharesCluster reports whether two Targets lead to the same cluster: an import has another name
+// now, and so has its copy.
+func (s snapshot) sharesCluster(first, second string) bool {
+	one, other := s.targets[first], s.targets[second]
+	return first == second || one != nil && other != nil && apiequality.Semantic.DeepEqual(one.Spec, other.Spec)
+}
+
+// observeTargets reads the Targets of an Execution with items that are no longer wanted, from the
+// cache.
+func (r *Reconciler) observeTargets(ctx context.Context, s *snapshot) error {
+	_, orphans := members(s.templates, s.items)
+	if len(orphans) == 0 || s.exec.DeletionTimestamp != nil {
+		return nil
+	}
+	s.targets = map[string]*v1alpha1.Target{}
+	var named []*v1alpha1.ObjectReference
+	for _, orphan := range orphans {
+		named = append(named, orphan.item.Spec.Target)
+	}
+	for _, template := range s.templates {
+		named = append(named, template.Target)
+	}
+	for _, reference := range named {
+		if reference == nil || s.targets[reference.Name] != nil {
+			continue
+		}
+		target := &v1alpha1.Target{}
+		err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.exec.Namespace, Name: reference.Name}, target, client.UnsafeDisableDeepCopy)
+		switch {
+		case err == nil:
+			s.targets[reference.Name] = target
+		case client.IgnoreNotFound(err) != nil:
+			return fmt.Errorf("read Target %s: %w", reference.Name, err)
+		}
+	}
+	return nil
 }
 
 // mayClaim reports whether an item may want some of the objects that another one has deployed.

@@ -35,6 +35,16 @@ func renders(target string) option {
 	}
 }
 
+// leading are Targets by name, with what they say.
+func leading(content map[string]string) option {
+	return func(s *snapshot) {
+		s.targets = map[string]*v1alpha1.Target{}
+		for name, config := range content {
+			s.targets[name] = &v1alpha1.Target{Spec: v1alpha1.TargetSpec{Configuration: v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"` + config + `"}`))}}
+		}
+	}
+}
+
 func removeFirst(s *snapshot) {
 	s.parent.Annotations = map[string]string{v1alpha1.RemoveFirstAnnotation: "true"}
 }
@@ -72,6 +82,8 @@ func TestHolds(t *testing.T) {
 		{"an object that is ignored is not taken over", nil, []option{lists(ignored, "t")}, false},
 		{"the new item lists another object", nil, []option{lists(other, "t")}, false},
 		{"the new item is for another Target", nil, []option{lists(sameObject, "u")}, false},
+		{"another Target that says the same", nil, []option{lists(sameObject, "u"), leading(map[string]string{"t": "x", "u": "x"})}, true},
+		{"another Target that says something else", nil, []option{lists(sameObject, "u"), leading(map[string]string{"t": "x", "u": "y"})}, false},
 		{"a configuration that cannot be read lists nothing", nil, []option{lists("{", "t")}, false},
 		{"a chart may have any object", nil, []option{renders("t")}, true},
 		{"a chart for another Target has none on this one", nil, []option{renders("u")}, false},
@@ -102,4 +114,29 @@ func TestHolds(t *testing.T) {
 // isSub makes the Installation a part of another one.
 func isSub(s *snapshot) {
 	s.parent.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "root", UID: "root"}}
+}
+
+// TestTargetsAreObserved: of an Execution with an item that is not wanted any more, the Targets of
+// all items are read, and of others none.
+func TestTargetsAreObserved(t *testing.T) {
+	target := func(name, content string) *v1alpha1.Target {
+		target := &v1alpha1.Target{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name}}
+		target.Spec.Configuration = v1alpha1.NewAnyJSONPointer([]byte(`{"kubeconfig":"` + content + `"}`))
+		return target
+	}
+	old := &v1alpha1.DeployItem{ObjectMeta: metav1.ObjectMeta{
+		Namespace: key.Namespace, Name: "old", UID: "uid-old",
+		Labels: map[string]string{v1alpha1.ExecutionManagedByLabel: key.Name, v1alpha1.ExecutionManagedNameLabel: "old"},
+	}}
+	old.Spec.Target = &v1alpha1.ObjectReference{Name: "former"}
+	wanted := v1alpha1.DeployItemTemplate{Name: "new", Target: &v1alpha1.ObjectReference{Name: "cluster"}}
+	gone := v1alpha1.DeployItemTemplate{Name: "lost", Target: &v1alpha1.ObjectReference{Name: "missing"}}
+	s, ready, err := newBench(t, withItems(wanted, gone), old, target("former", "x"), target("cluster", "x")).observed(t)
+	if err != nil || !ready || !s.sharesCluster("former", "cluster") || s.sharesCluster("former", "missing") {
+		t.Errorf("%t, %v: %v", ready, err, s.targets)
+	}
+	s, _, err = newBench(t, withItems(wanted, gone), target("cluster", "x")).observed(t)
+	if err != nil || len(s.targets) > 0 {
+		t.Errorf("%v: %v", err, s.targets)
+	}
 }

@@ -31,6 +31,8 @@ type snapshot struct {
 	// read.
 	templates v1alpha1.DeployItemTemplateList
 	broken    error
+	// targets are those of the items, by name, if some items are not wanted any more.
+	targets map[string]*v1alpha1.Target
 	// underWay are items of which a newer version is on its way to us. They are left
 	// alone until it arrives.
 	underWay map[types.UID]bool

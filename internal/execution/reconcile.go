@@ -192,7 +192,7 @@ func (r *Reconciler) observe(ctx context.Context, request ctrl.Request, s *snaps
 		return false, err // says what was read
 	}
 	s.single()
-	return true, nil
+	return true, r.observeTargets(ctx, s)
 }
 
 // observeMissing looks for items that we know of but that the cache does not show.
