@@ -11,7 +11,8 @@ import (
 	"go.landscaper.dev/internal/parallel"
 )
 
-// claim says that an item wants an object that belongs to another one.
+// claim says that an item wants an object that belongs to another one or, without an object,
+// what that one has altogether.
 type claim struct {
 	holder string
 	object corev1.ObjectReference
@@ -24,8 +25,14 @@ func (c claim) same(other claim) bool {
 // Yields implements rollout.Outlook. Whether the other item still wants the object may not be
 // worked out yet: it is assumed that it does not, and looked at when everything is.
 func (o *outlook) Yields(holder string, object corev1.ObjectReference) bool {
-	asked := claim{holder, object}
-	if slices.ContainsFunc(o.task.refused, asked.same) || o.live.deployItem(holder) == nil {
+	return o.claim(claim{holder, object})
+}
+
+// Leaves implements rollout.Outlook.
+func (o *outlook) Leaves(item string) bool { return o.claim(claim{holder: item}) }
+
+func (o *outlook) claim(asked claim) bool {
+	if slices.ContainsFunc(o.task.refused, asked.same) || o.live.deployItem(asked.holder) == nil {
 		// Whoever does not exist lets nothing go: the object may be one of somebody else.
 		return false
 	}
@@ -35,40 +42,42 @@ func (o *outlook) Yields(holder string, object corev1.ObjectReference) bool {
 	return true
 }
 
-// Leaves implements rollout.Outlook.
-func (o *outlook) Leaves(item string) bool {
-	if t := o.taskOf(item); t != nil {
-		return t.removal
+// settleClaims compares those items again that take over what another item still wants, until
+// all that was assumed holds.
+func (c *comparison) settleClaims(ctx context.Context) {
+	for again := c.disappointed(); len(again) > 0; again = c.disappointed() {
+		parallel.Do(len(again), func(i int) {
+			again[i].compared, again[i].err = false, nil
+			c.compare(ctx, again[i])
+		})
 	}
-	stored := o.live.deployItem(item)
-	return stored != nil && stored.DeletionTimestamp != nil
 }
 
-// settleClaims compares those items again that take over what another item still wants.
-func (c *comparison) settleClaims(ctx context.Context) {
-	var again []*task
+// disappointed are the items that have assumed of another one what does not hold.
+func (c *comparison) disappointed() (found []*task) {
 	for _, t := range c.tasks {
+		before := len(t.refused)
 		for _, asked := range t.taken {
 			if !c.yields(t, asked) {
 				t.refused = append(t.refused, asked)
 			}
 		}
-		if len(t.refused) > 0 {
-			again = append(again, t)
+		if t.taken = nil; len(t.refused) > before {
+			found = append(found, t)
 		}
 	}
-	parallel.Do(len(again), func(i int) {
-		again[i].compared, again[i].err = false, nil
-		c.compare(ctx, again[i])
-	})
+	return found
 }
 
 // yields reports whether the holder of an object lets it go.
 func (c *comparison) yields(t *task, asked claim) bool {
-	holder := c.taskOf(asked.holder)
-	if holder != nil {
+	holder, all := c.taskOf(asked.holder), asked.object.Name == ""
+	switch {
+	case holder != nil && all:
+		return holder.removal
+	case holder != nil:
 		return holder.sharesCluster(t) && !holder.wants(asked.object)
 	}
 	neighbor := c.live.deployItem(asked.holder)
-	return neighbor.DeletionTimestamp != nil || ownership.KnownWants(neighbor) && !ownership.Lists(neighbor, asked.object)
+	return neighbor.DeletionTimestamp != nil || !all && ownership.KnownWants(neighbor) && !ownership.Lists(neighbor, asked.object)
 }

@@ -196,12 +196,18 @@ func TestLeaves(t *testing.T) {
 			asking := wants("one")
 			c := &comparison{Previewer: &Previewer{}, live: live{}, tasks: []*task{asking}}
 			if test.holder != nil {
-				c.tasks = append(c.tasks, test.holder)
+				c.tasks, test.stored = append(c.tasks, test.holder), test.holder.object
 			}
 			if test.stored != nil {
 				c.live = liveTrees([]*inspect.Node{neighbor("two", test.stored)})
 			}
-			if got := (&outlook{comparison: c, task: asking}).Leaves("two"); got != test.want {
+			around := &outlook{comparison: c, task: asking}
+			if got := around.Leaves("two"); got != (test.holder != nil || test.stored != nil) {
+				t.Errorf("at first it leaves: %t", got)
+			}
+			asking.settled = true
+			c.settleClaims(t.Context())
+			if got := around.Leaves("two"); got != test.want {
 				t.Errorf("it leaves: %t", got)
 			}
 		})
@@ -240,7 +246,7 @@ func TestYields(t *testing.T) {
 			if got := around.Yields("two", a); got != test.assumed {
 				t.Fatalf("at first it yields: %t", got)
 			}
-			asking.compared, asking.settled = true, true
+			asking.settled = true
 			c.settleClaims(t.Context())
 			if got := around.Yields("two", a); got != test.found {
 				t.Errorf("it yields: %t", got)
